@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import { z } from "zod";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
@@ -51,7 +51,7 @@ export class UsageError extends Error {
 
 /** Reads the command line; null asks for help. Throws UsageError. */
 export function readCommand(argv: readonly string[]): Command | null {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
   const [file, ...more] = positionals;
   if (file === undefined) throw new UsageError("Say which workflow file to run.");
@@ -102,29 +102,31 @@ function stopsOf({
   };
 }
 
-function parse(argv: readonly string[]) {
+const OPTIONS = {
+  input: { type: "string", short: "i" },
+  config: { type: "string", short: "c" },
+  capabilities: { type: "boolean" },
+  json: { type: "boolean" },
+  quiet: { type: "boolean", short: "q" },
+  yes: { type: "boolean", short: "y" },
+  speed: { type: "string" },
+  step: { type: "boolean" },
+  break: { type: "string", multiple: true },
+  "stop-at": { type: "string" },
+} as const;
+
+const HELP = { help: { type: "boolean", short: "h" } } as const;
+
+/** What stands on a command line, by these options and `--help`. Throws UsageError where it has others. */
+export function parseOptions<const O extends NonNullable<ParseArgsConfig["options"]>>(
+  argv: readonly string[],
+  options: O,
+) {
   try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        input: { type: "string", short: "i" },
-        config: { type: "string", short: "c" },
-        capabilities: { type: "boolean" },
-        json: { type: "boolean" },
-        quiet: { type: "boolean", short: "q" },
-        yes: { type: "boolean", short: "y" },
-        speed: { type: "string" },
-        step: { type: "boolean" },
-        break: { type: "string", multiple: true },
-        "stop-at": { type: "string" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
+    return parseArgs({ args: [...argv], allowPositionals: true, options: { ...options, ...HELP } });
   } catch (error) {
-    throw new UsageError(
-      error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error),
-    );
+    // The first sentence says which one; the others are about names that begin with a dash.
+    throw new UsageError(errorMessage(error).split(". ")[0] ?? "");
   }
 }
 

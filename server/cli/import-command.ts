@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { errorMessage } from "@/server/domain/base/guards";
 import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reader";
@@ -14,7 +13,7 @@ import type { Imported } from "@/server/interop/import/format";
 import { type ImportRead, readImport } from "@/server/interop/import/road";
 import { writeRoles } from "@/server/interop/role-files";
 import { writeTeams } from "@/server/interop/team-files";
-import { UsageError } from "./arguments";
+import { parseOptions, UsageError } from "./arguments";
 import { calledFrom, callOf } from "./called";
 import { capabilityLines } from "./capability-lines";
 import { printable, printableJson, printableLine } from "./printable";
@@ -88,7 +87,7 @@ interface ImportCommand {
 }
 
 function read(argv: readonly string[]): ImportCommand | null {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
   const [given, ...more] = positionals;
   if (given === undefined) throw new UsageError("Say what to import: a file, a folder or a zip archive.");
@@ -112,23 +111,12 @@ function read(argv: readonly string[]): ImportCommand | null {
   };
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        answer: { type: "string", multiple: true },
-        pick: { type: "string" },
-        save: { type: "string" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(errorMessage(error).split(". ")[0] ?? "");
-  }
-}
+const OPTIONS = {
+  answer: { type: "string", multiple: true },
+  pick: { type: "string" },
+  save: { type: "string" },
+  json: { type: "boolean" },
+} as const;
 
 const WORDS: Record<Finding["level"], string> = {
   error: "Errors",

@@ -1,9 +1,8 @@
-import { parseArgs } from "node:util";
 import { z } from "zod";
 import { FINAL_STATUS_WORDS, FinalStatus, RunError } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
-import { UsageError } from "./arguments";
+import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
 
 const SERVER_USAGE = `Makes a run of a Troupe that is at work from another of its runs, and waits for its end.
@@ -62,7 +61,7 @@ export const isServerCommand = (word: string | undefined): word is "fork" | "rep
 
 /** Reads the command line; null asks for help. Throws UsageError. */
 export function readServerCommand([path, ...rest]: readonly string[]): ServerCommand | null {
-  const { values, positionals } = parse(rest);
+  const { values, positionals } = parseOptions(rest, OPTIONS);
   if (values.help) return null;
   if (!isServerCommand(path)) throw new UsageError("Say fork or replay.");
   const [run, ...more] = positionals;
@@ -83,26 +82,14 @@ export function readServerCommand([path, ...rest]: readonly string[]): ServerCom
   return { run, path, body, url: values.url, json: values.json ?? false };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        at: { type: "string" },
-        set: { type: "string", multiple: true },
-        latest: { type: "boolean" },
-        lenient: { type: "boolean" },
-        url: { type: "string" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    const { message } = error instanceof Error ? error : new Error(String(error));
-    throw new UsageError(message.split(". ")[0] ?? message);
-  }
-}
+const OPTIONS = {
+  at: { type: "string" },
+  set: { type: "string", multiple: true },
+  latest: { type: "boolean" },
+  lenient: { type: "boolean" },
+  url: { type: "string" },
+  json: { type: "boolean" },
+} as const;
 
 function momentOf(at: string): JsonObject {
   if (/^\d+$/.test(at)) return { seq: Number(at) };

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { errorMessage } from "@/server/domain/base/guards";
@@ -18,7 +17,7 @@ import { runMutants } from "@/server/runner/scenario/run-mutants";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { runSuite } from "@/server/runner/scenario/run-suite";
 import { newServices } from "@/server/services";
-import { UsageError } from "./arguments";
+import { parseOptions, UsageError } from "./arguments";
 import { calledFrom, callOf } from "./called";
 import { findingLine } from "./import-command";
 import { junitOf } from "./junit";
@@ -78,7 +77,7 @@ export async function testCommand(argv: readonly string[]): Promise<number> {
 }
 
 function readCommand(argv: readonly string[]): TestCommand | null {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = parseOptions(argv, OPTIONS);
   if (values.help) return null;
   const [file, ...more] = positionals;
   if (file === undefined) throw new UsageError("Say which workflow file to test.");
@@ -92,23 +91,12 @@ function readCommand(argv: readonly string[]): TestCommand | null {
   };
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        only: { type: "string", multiple: true },
-        junit: { type: "string" },
-        mutants: { type: "boolean" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(errorMessage(error).split(". ")[0] ?? "");
-  }
-}
+const OPTIONS = {
+  only: { type: "string", multiple: true },
+  junit: { type: "string" },
+  mutants: { type: "boolean" },
+  json: { type: "boolean" },
+} as const;
 
 async function runFile(command: TestCommand): Promise<number> {
   const { imported, findings } = readImport(readPath(command.file));
