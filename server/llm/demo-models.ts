@@ -1,22 +1,9 @@
-import { OFFLINE, type Provider, type Providers } from "@/server/domain/model/provider";
+import { offlineDemo, type Providers } from "@/server/domain/model/provider";
 import type { Models } from "./model";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 
-const DEMO: Provider = {
-  id: OFFLINE.id,
-  name: OFFLINE.name,
-  kind: "offline",
-  base_url: OFFLINE.base_url,
-  has_key: false,
-  key_hint: null,
-  header_names: [],
-  default_model: OFFLINE.model,
-  is_default: true,
-  simulated: true,
-  from_environment: false,
-  settings: {},
-};
+const DEMO = offlineDemo(true);
 
 /** Whatever provider is named, it is the offline demo model. Nothing is learned or kept. */
 const EVERYWHERE: Providers = {

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { afterEach } from "vitest";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
-import { OFFLINE } from "@/server/domain/model/provider";
+import { offlineDemo } from "@/server/domain/model/provider";
 import type { BudgetCheck, ModelIo, ModelRequest } from "./model";
 
 // What the tests of this folder share: a server that misbehaves on demand, and providers held in memory.
@@ -62,20 +62,7 @@ export async function newServer(handler: Handler) {
 }
 export type TestServer = Awaited<ReturnType<typeof newServer>>;
 
-export const offlineProvider: Provider = {
-  id: OFFLINE.id,
-  name: OFFLINE.name,
-  kind: "offline",
-  base_url: OFFLINE.base_url,
-  has_key: false,
-  key_hint: null,
-  header_names: [],
-  default_model: OFFLINE.model,
-  is_default: true,
-  simulated: true,
-  from_environment: false,
-  settings: {},
-};
+export const offlineProvider: Provider = offlineDemo(true);
 
 export const remoteProvider = (base_url: string, more: Partial<Provider> = {}): Provider => ({
   ...offlineProvider,

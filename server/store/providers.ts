@@ -8,7 +8,7 @@ import { newId } from "@/server/domain/base/ids";
 import { must, present } from "@/server/domain/base/must";
 import {
   ModelFacts,
-  OFFLINE,
+  offlineDemo,
   type Provider,
   ProviderSettings,
   type Providers,
@@ -81,7 +81,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
 
   const list = (): Provider[] => {
     const fromEnv = environmentProvider(env, setting(LEARNED));
-    const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineProvider()];
+    const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineDemo(false)];
     const chosen = setting(CHOSEN);
     // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
     const fallback = fromEnv ?? present(all.at(-1), "all.at(-1)");
@@ -245,23 +245,6 @@ function toProvider(row: Row): Provider {
     from_environment: false,
     settings: readSettings(row.settings),
     ...(isReadable(row.settings) ? {} : { is_damaged: true }),
-  };
-}
-
-function offlineProvider(): Provider {
-  return {
-    id: OFFLINE.id,
-    name: OFFLINE.name,
-    kind: "offline",
-    base_url: OFFLINE.base_url,
-    has_key: false,
-    key_hint: null,
-    header_names: [],
-    default_model: OFFLINE.model,
-    is_default: false,
-    simulated: true,
-    from_environment: false,
-    settings: {},
   };
 }
 

@@ -187,3 +187,19 @@ export function concurrencyOf(provider: Provider): number {
   const isOllama = URL.canParse(provider.base_url) && new URL(provider.base_url).port === "11434";
   return provider.settings.max_concurrency ?? (provider.kind === "offline" ? 64 : isOllama ? 1 : 4);
 }
+
+/** The offline demo as a provider. `is_default`: it answers where nobody chooses another. */
+export const offlineDemo = (is_default: boolean): Provider => ({
+  id: OFFLINE.id,
+  name: OFFLINE.name,
+  kind: "offline",
+  base_url: OFFLINE.base_url,
+  has_key: false,
+  key_hint: null,
+  header_names: [],
+  default_model: OFFLINE.model,
+  is_default,
+  simulated: true,
+  from_environment: false,
+  settings: {},
+});
