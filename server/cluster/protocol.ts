@@ -1,0 +1,84 @@
+import type { InstallationRules } from "@/server/domain/agent/outcome";
+import type { LiveFrame } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
+import type { RunEventOf } from "@/server/domain/run/events";
+import type { HeldReason } from "@/server/domain/run/held";
+import type { ReplayMode } from "@/server/domain/run/lineage";
+import type { AskedRequest } from "@/server/runner/recorded/difference";
+import type { ForkTurn } from "@/server/runner/recorded/fork-turn";
+import type { RecordedAnswer } from "@/server/runner/recorded/recorded-answers";
+import type { StoredTurn, TurnWrite } from "@/server/store/runs";
+
+// What the server, the engine and the workers tell one another. Everything here travels as JSON, at least once; so whoever
+// receives it twice changes nothing the second time.
+//
+// A run is carried out elsewhere in stretches: from where its log ends to where it next rests (it waits for a person or a
+// time, is paused, stopped at a limit) or ends. A stretch is one invocation of the engine. Between stretches nobody but the
+// database knows of the run, so the next one may begin in another version, another engine, or in the server itself.
+
+/** What an engine is asked to carry out. */
+export interface StretchStart {
+  run_id: string;
+  /** Counts the stretches of this run, from 1. What an earlier one still says is not heard any more. */
+  stretch: number;
+  interpreter_version: number;
+  created: RunEventOf<"run_created">;
+  /** The last turn of its log. 0: nothing but its creation; otherwise the worker asks for the journal. */
+  from_turn: number;
+  /** What it was sent so far, in order. */
+  signals: SentSignal[];
+  /** What holds in every run at the server now. */
+  rules: InstallationRules | null;
+}
+
+export interface SentSignal {
+  name: string;
+  value: Json;
+}
+
+/** A signal for a stretch at work: the `index`th after those that it began with, from 1. */
+export interface StretchSignal extends SentSignal {
+  run_id: string;
+  stretch: number;
+  index: number;
+}
+
+/** The log of a run as a worker needs it, with what it may take from the run that it began as. */
+export interface StretchJournal {
+  turns: StoredTurn[];
+  timers: [key: string, dueAt: number][];
+  fork?: ForkTurn;
+  recorded?: {
+    run_id: string;
+    replay?: ReplayMode;
+    answers: RecordedAnswer[];
+    /** Only where it is a replay: it names the nearest request where one was not recorded. */
+    requests: (AskedRequest & { request: string })[];
+  };
+}
+
+/** How a stretch came to its end. */
+export type StretchEnd =
+  /** The run rests or has ended; what it was sent up to `signals` (of all, from the run's first) was taken in. */
+  | { kind: "rested"; signals: number }
+  | { kind: "held"; code: HeldReason["code"]; message: string }
+  /** The interpreter failed: the run ends with an internal error. */
+  | { kind: "broke"; name: string; message: string; stack?: string; edit_graph?: boolean };
+
+/** A turn as it is written, without the texts that the store makes itself. */
+export type SentTurn = Omit<TurnWrite, "texts" | "resultText" | "runId">;
+
+/** What a stretch tells the server: the turns since its last message, and perhaps its end. */
+export interface StretchNews {
+  run_id: string;
+  stretch: number;
+  worker: string;
+  turns: SentTurn[];
+  end?: StretchEnd;
+}
+
+/** Text that is being written; it is not kept. */
+export interface LiveNews {
+  run_id: string;
+  frames: LiveFrame[];
+}
