@@ -3,17 +3,13 @@ import type { BisectExpectation } from "@/server/domain/run/bisect/expectation";
 import { holdsFor } from "@/server/domain/run/bisect/expectation";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";
-import type { Effects } from "../ports";
 import { differenceFrom } from "../recorded/difference";
 import { type Both, both, type Difference } from "./differences";
-import { carryOutOffline, type Found, type Wanted } from "./offline-run";
+import { type Code, carryOutOnRecord, type Found, type Wanted } from "./on-record";
 import type { Recording } from "./recording";
 
 /** With more differences than these, the place is searched by halves instead of one by one. */
 const MOST_ONE_BY_ONE = 40;
-
-/** What runs code and tries patterns in replays; it reaches nothing outside. */
-export type Code = Pick<NonNullable<Effects["tools"]>, "runCode" | "matches">;
 
 /**
  * Finds which of the things that a bad run had otherwise than a good one makes an expectation fail. Each replay takes the
@@ -140,7 +136,7 @@ async function replay(
   const taken = runs.differences.slice(0, from_good);
   const { good, bad } = runs;
   const isGoodTime = taken.some(({ kind }) => kind === "time") || from_good === runs.differences.length;
-  const done = await carryOutOffline(
+  const done = await carryOutOnRecord(
     begun(good, bad, taken),
     { runId: bad.run_id, begunAt: (isGoodTime ? good : bad).begunAt, execute: bad.execute },
     newAnswering(runs, taken),

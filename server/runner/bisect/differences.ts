@@ -5,7 +5,7 @@ import type { DifferenceKind, RunDifference } from "@/server/domain/run/bisect/r
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { RetracedAnswer } from "../recorded/retrace";
 import { hashOf, madeUpNames, newNamelessText } from "./names";
-import { isLookUp } from "./offline-run";
+import { isLookUp } from "./on-record";
 import type { Recording } from "./recording";
 
 type Creation = RunEventOf<"run_created">["payload"];

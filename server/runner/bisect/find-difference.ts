@@ -2,7 +2,8 @@ import { namedError } from "@/server/domain/base/named-error";
 import { type BisectExpectation, expectationInWords, isMet } from "@/server/domain/run/bisect/expectation";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
 import type { RunStore } from "@/server/store/runs";
-import { bisect, type Code } from "./bisect";
+import { bisect } from "./bisect";
+import type { Code } from "./on-record";
 import { recordingOf } from "./recording";
 
 /** Why nothing can be searched for between two runs, in a sentence. */

@@ -4,14 +4,15 @@ import type { Cassette } from "@/server/domain/scenario/cassette";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Effects } from "../ports";
+import { requestHash } from "../recorded/request-hash";
+import type { Served } from "../virtual-run";
 import { CassettePlayer, Missed, missedOf } from "./cassette-player";
-import type { Served } from "./virtual-run";
 
 /** Who answers in a test. */
 export interface Answering {
   effects: Effects;
   /** Throws Missed where nobody may be asked. */
-  serve(request: StepRequest, hash: string, key: string): Served | undefined;
+  serve(request: StepRequest, key: string): Served | undefined;
   carryOut?: (work: StepWork, request: StepRequest | undefined, scope: StepScope) => Promise<Json> | Json;
   /** How many recorded answers nobody has asked for. */
   unused(): number;
@@ -37,8 +38,8 @@ export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering
   return {
     isSimulated: false,
     effects: { models: parts.models, tools: lookedAt(parts.tools) },
-    serve(request, hash, key) {
-      const served = player.next(hash);
+    serve(request, key) {
+      const served = player.next(requestHash(request));
       if (served) return served;
       throw new Missed(missedOf(request, key, player.unused, "There is no recorded answer."));
     },
@@ -59,7 +60,7 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
       models: always ? demo : described(demo, parts.models),
       tools: withScratch(parts.tools, scratch.host),
     },
-    serve(request, _hash, key) {
+    serve(request, key) {
       if (request.kind === "model" ? isDemo(request) : scratch.has(toolOf(request))) return undefined;
       throw new Missed(
         missedOf(

@@ -3,10 +3,10 @@ import { asStored } from "@/server/domain/base/json";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
 import type { MissedAnswer } from "@/server/domain/scenario/report";
 import { differenceFrom } from "../recorded/difference";
-import type { Served } from "./virtual-run";
+import { BrokenOff, type Served } from "../virtual-run";
 
 /** A test asked something that nobody has an answer for. */
-export class Missed extends Error {
+export class Missed extends BrokenOff {
   override name = "Missed";
   constructor(readonly missed: MissedAnswer) {
     super(missed.sentence);

@@ -16,9 +16,9 @@ import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/do
 import { storedCreation } from "../beginnings";
 import { execute } from "../execute";
 import type { Effects } from "../ports";
+import { BrokenOff, NothingLeft, VirtualRun } from "../virtual-run";
 import type { Answering } from "./answering";
 import { Missed } from "./cassette-player";
-import { NothingLeft, VirtualRun } from "./virtual-run";
 
 /** What is tested: a drawing with whatever it names. */
 export interface Tested {
@@ -45,13 +45,13 @@ export interface ScenarioRun {
 const RUN_ID = "run_test";
 
 /** A question that the test has no answer for. */
-class Unanswered extends Error {
+class Unanswered extends BrokenOff {
   override name = "Unanswered";
   constructor(readonly question: UnansweredQuestion) {
     super(question.title);
   }
 }
-class WrongAnswer extends Error {
+class WrongAnswer extends BrokenOff {
   override name = "WrongAnswer";
 }
 
@@ -71,7 +71,8 @@ export async function runScenario(
   let state: RunState | null = null;
   const people = new People(test.people);
   const context = new VirtualRun(runId, begunAt, {
-    serve: (request, hash, key) => world.serve(request, hash, key),
+    first: "by_place",
+    serve: ({ request, key }) => request && world.serve(request, key),
     ...(world.carryOut ? { carryOut: world.carryOut } : {}),
     idle: (deliver) => (state ? people.answer(state, deliver) : false),
     aborted,

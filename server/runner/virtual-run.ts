@@ -12,59 +12,82 @@ import { asStored } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
-import { Breather } from "../breather";
-import { asStepError } from "../embedded";
-import { requestHash } from "../recorded/request-hash";
+import { Breather } from "./breather";
+import { asStepError } from "./embedded";
 
-/** An answer from a recording. */
+/** What a run began to wait for. `timeout`: it gives up then, unless something else comes before. */
+export interface Begun {
+  key: string;
+  kind: "step" | "signal" | "sleep" | "timeout";
+  /** Of a step that asks a model or a tool. */
+  request?: StepRequest | undefined;
+  /** Of a wait, in milliseconds. */
+  ms?: number;
+}
+
+/** What a recording has of something that is waited for. */
 export interface Served {
-  /** Null: none ever came. */
-  result: Settled | null;
+  /** Null: nothing ever came. Absent: it is carried out here, once its time has come. */
+  result?: Settled | null;
+  /** Absent: at once. */
   took_ms?: number | undefined;
-  /** Of several that are under way, the smallest comes first. */
+  /** Its place in the recording. */
   order: number;
 }
 
 /** How a run whose time is not that of any clock is answered. */
 export interface VirtualWorld {
-  /** The answer to a request: a recorded one, or none, and it is asked. */
-  serve(request: StepRequest, hash: string, key: string): Served | undefined;
+  /** What a recording has; undefined: a step is carried out, a signal is waited for, a time passes. May throw BrokenOff. */
+  serve(begun: Begun): Served | undefined;
+  /** Which recorded answer comes first where several are due: by its place in the recording, or by the time that it took. */
+  first: "by_place" | "by_time";
   /** Carries out what was not recorded. */
   carryOut?(work: StepWork, request: StepRequest | undefined, scope: StepScope): Promise<Json> | Json;
   /** Nothing is at work any more: whoever waits for a person is told what they say. True: somebody was answered. */
-  idle(deliver: (name: string, value: Json) => void): boolean;
+  idle?(deliver: (name: string, value: Json) => void): boolean;
   aborted?: AbortSignal | undefined;
 }
 
+/** It cannot be known how the run would go on: it ends there, past all that its drawing says of failures. */
+export class BrokenOff extends Error {
+  override name = "BrokenOff";
+}
+
 /** Nothing can happen any more: no step is under way, and nobody will say anything. */
-export class NothingLeft extends Error {
+export class NothingLeft extends BrokenOff {
   override name = "NothingLeft";
 }
 
-interface Waiting {
-  key: string;
-  kind: "step" | "signal" | "sleep";
+interface Waiting extends Begun {
   work?: StepWork;
-  request?: StepRequest | undefined;
   abort?: AbortController;
+  /** Of a wait. */
   dueAt: number;
+  /** The recording was asked for it. */
+  isLookedUp: boolean;
+}
+
+interface Due {
+  waiting: Waiting;
+  result: Settled | undefined;
+  /** Null: at once. */
+  dueAt: number | null;
   order: number;
 }
 
 /**
- * Carries out a run without a log, in a time of its own: steps answer one after another in the order in which they began
- * (recorded ones in the order in which they came), and a wait is over at once where nothing else is to be done. So the same
- * run takes the same way each time, however long anything takes here.
+ * Carries out a run without a log, in a time of its own: nothing waits, nothing is kept. What is not recorded answers one
+ * after another in the order in which it began, and a time is over at once where nothing else is to be done. So the same run
+ * takes the same way each time, however long anything takes here.
  */
 export class VirtualRun implements DurableContext {
   readonly events: RunEvent[] = [];
   private readonly waiting = new Map<string, Waiting>();
   private readonly inline = new Map<string, StepWork>();
-  /** Answered and not told yet. */
-  private readonly served: { key: string; result: Settled; dueAt: number | null; order: number }[] = [];
+  /** Recorded and not told yet. */
+  private readonly due = new Map<string, Due>();
   private readonly signals = new Map<string, Json>();
   private readonly breather = new Breather();
-  private order = 0;
   private at: number;
 
   constructor(
@@ -80,27 +103,33 @@ export class VirtualRun implements DurableContext {
     return this.at;
   }
 
-  step(key: string, work: StepWork, options: StepOptions = {}): Durable {
-    if (options.inline) this.inline.set(key, work);
-    else this.begin({ key, kind: "step", work, request: options.request, dueAt: 0, order: 0 });
+  step(key: string, work: StepWork, { inline, request }: StepOptions = {}): Durable {
+    if (inline) this.inline.set(key, work);
+    else this.begin({ key, kind: "step", request }, work);
     return { key };
   }
   signal(name: string): Durable {
-    this.begin({ key: name, kind: "signal", dueAt: 0, order: 0 });
+    this.begin({ key: name, kind: "signal" });
     return { key: name };
   }
   isSent(name: string): boolean {
     return this.signals.has(name);
   }
   sleep(key: string, ms: number): Durable {
-    this.begin({ key, kind: "sleep", dueAt: this.at + ms, order: 0 });
+    this.begin({ key, kind: "sleep", ms });
     return { key };
   }
   timeout(key: string, ms: number): Durable {
-    return this.sleep(key, ms);
+    this.begin({ key, kind: "timeout", ms });
+    return { key };
   }
-  private begin(one: Waiting): void {
-    this.waiting.set(one.key, { ...one, order: ++this.order });
+  private begin(begun: Begun, work?: StepWork): void {
+    this.waiting.set(begun.key, {
+      ...begun,
+      ...(work ? { work } : {}),
+      dueAt: this.at + (begun.ms ?? 0),
+      isLookedUp: begun.kind === "timeout",
+    });
   }
 
   emit(event: unknown): void {
@@ -111,8 +140,7 @@ export class VirtualRun implements DurableContext {
     this.inline.delete(key);
     this.waiting.get(key)?.abort?.abort();
     this.waiting.delete(key);
-    const at = this.served.findIndex((one) => one.key === key);
-    if (at >= 0) this.served.splice(at, 1);
+    this.due.delete(key);
   }
 
   next(): Promise<Settlement> | Settlement {
@@ -133,13 +161,14 @@ export class VirtualRun implements DurableContext {
       if (this.events.at(-1)?.type === "run_finished") throw new NothingLeft();
       const told = this.signalled();
       if (told) return told;
-      this.serveRecorded();
+      this.lookUp();
       const step = this.firstStep();
       if (step) return this.carryOut(step);
-      const answer = this.firstServed();
-      if (answer) return answer;
-      if (this.world.idle((name, value) => this.deliver(name, value))) continue;
       const timer = this.firstTimer();
+      const due = this.firstDue();
+      // What was waited for until then was over before.
+      if (due && !(timer && due.dueAt !== null && timer.dueAt <= due.dueAt)) return this.recorded(due);
+      if (!due && this.world.idle?.((name, value) => this.deliver(name, value))) continue;
       if (!timer) throw new NothingLeft();
       return this.over(timer);
     }
@@ -159,16 +188,17 @@ export class VirtualRun implements DurableContext {
     return null;
   }
 
-  /** Looks up the recorded answers of the steps that began since. */
-  private serveRecorded(): void {
-    for (const { key, kind, request } of [...this.waiting.values()]) {
-      if (kind !== "step" || !request) continue;
-      const served = this.world.serve(request, requestHash(request), key);
+  /** Asks the recording for what was begun since; by now, the events before it stand. */
+  private lookUp(): void {
+    for (const one of [...this.waiting.values()]) {
+      if (one.isLookedUp) continue;
+      one.isLookedUp = true;
+      const served = this.world.serve(one);
       if (!served) continue;
-      this.waiting.delete(key);
+      this.waiting.delete(one.key);
       const { result, took_ms, order } = served;
       const dueAt = took_ms === undefined ? null : this.at + took_ms;
-      if (result) this.served.push({ key, result, dueAt, order });
+      if (result !== null) this.due.set(one.key, { waiting: one, result, dueAt, order });
     }
   }
 
@@ -177,15 +207,22 @@ export class VirtualRun implements DurableContext {
     return undefined;
   }
 
-  private firstServed(): Settlement | null {
-    if (this.served.length === 0) return null;
-    const first = this.served.reduce((a, b) => (b.order < a.order ? b : a));
-    // What was waited for until then was over before.
-    const timer = first.dueAt === null ? undefined : this.firstTimer();
-    if (timer && timer.dueAt <= (first.dueAt ?? 0)) return this.over(timer);
-    this.served.splice(this.served.indexOf(first), 1);
-    this.at = Math.max(this.at, first.dueAt ?? 0);
-    return { key: first.key, result: first.result, at: this.at };
+  private firstDue(): Due | undefined {
+    let first: Due | undefined;
+    for (const one of this.due.values()) if (!first || this.isBefore(one, first)) first = one;
+    return first;
+  }
+
+  private isBefore(a: Due, b: Due): boolean {
+    const [at, other] = this.world.first === "by_time" ? [a.dueAt ?? this.at, b.dueAt ?? this.at] : [0, 0];
+    return at === other ? a.order < b.order : at < other;
+  }
+
+  private firstTimer(): Waiting | undefined {
+    let first: Waiting | undefined;
+    for (const one of this.waiting.values())
+      if (one.ms !== undefined && (!first || one.dueAt < first.dueAt)) first = one;
+    return first;
   }
 
   private over({ key, dueAt }: Waiting): Settlement {
@@ -194,11 +231,10 @@ export class VirtualRun implements DurableContext {
     return { key, result: { ok: true, value: null }, at: this.at };
   }
 
-  private firstTimer(): Waiting | undefined {
-    let first: Waiting | undefined;
-    for (const one of this.waiting.values())
-      if (one.kind === "sleep" && (!first || one.dueAt < first.dueAt)) first = one;
-    return first;
+  private recorded({ waiting, result, dueAt }: Due): Promise<Settlement> | Settlement {
+    this.due.delete(waiting.key);
+    this.at = Math.max(this.at, dueAt ?? 0);
+    return result ? { key: waiting.key, result, at: this.at } : this.carryOut(waiting);
   }
 
   private async carryOut(step: Waiting): Promise<Settlement> {
@@ -214,6 +250,7 @@ export class VirtualRun implements DurableContext {
       const value = carryOut ? carryOut(work, step.request, scope) : work(scope);
       result = { ok: true, value: asStored(await value) };
     } catch (error) {
+      if (error instanceof BrokenOff) throw error;
       result = { ok: false, error: asStepError(error) };
     } finally {
       this.world.aborted?.removeEventListener("abort", stop);

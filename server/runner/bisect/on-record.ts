@@ -1,0 +1,98 @@
+import type { Settled } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import type { RunEventOf } from "@/server/domain/run/events";
+import type { Effects } from "../ports";
+import { ANSWER, askedOf, type Execute, type RetracedAnswer } from "../recorded/retrace";
+import { type Begun, BrokenOff, NothingLeft, type Served, VirtualRun } from "../virtual-run";
+
+/** What a run waits for, as its record is asked for it. */
+export interface Wanted {
+  key: string;
+  kind: RetracedAnswer["kind"];
+  asked: Json;
+}
+
+/** What the record has: an answer and how long it took, null for one that never came, or why there is none. */
+export type Found = { result: Settled; ms: number; turn: number } | null | { missing: string };
+
+/** How a run went on answers of records alone. `unknown`: why it cannot be known. */
+export type RunOnRecord = { state: RunState; unknown?: undefined } | { unknown: string };
+
+/** A record has no answer, so that nobody knows how the run would go on. */
+class NotKnown extends BrokenOff {
+  override name = "NotKnown";
+}
+
+/** What runs code and tries patterns in replays; it reaches nothing outside. */
+export type Code = Pick<NonNullable<Effects["tools"]>, "runCode" | "matches">;
+
+/** Whether a step looks up the tools that there are. */
+export const isLookUp = (key: string) => key.endsWith("/tools");
+
+/** Carries a run out with what `answer` finds alone, as long as each answer took then. */
+export async function carryOutOnRecord(
+  created: RunEventOf<"run_created">,
+  about: { runId: string; begunAt: number; execute: Execute },
+  answer: (wanted: Wanted) => Found,
+  code: Code | undefined,
+): Promise<RunOnRecord> {
+  const context = new VirtualRun(about.runId, about.begunAt, {
+    first: "by_time",
+    serve: (begun) => servedOf(begun, answer, (id) => questionOf(context, id)),
+  });
+  const states: RunState[] = [];
+  try {
+    await about.execute(
+      context,
+      structuredClone(created),
+      effectsOf(code),
+      (state) => void states.push(state),
+    );
+  } catch (error) {
+    if (error instanceof NotKnown) return { unknown: error.message };
+    if (!(error instanceof NothingLeft)) throw error;
+  }
+  const [state] = states;
+  if (state?.run.status === "finished") return { state };
+  return { unknown: "It waits for something that never came in either run." };
+}
+
+function effectsOf(code: Code | undefined): Effects {
+  const none = () => Promise.reject(new NotKnown("It calls something outside."));
+  const models: Effects["models"] = { complete: none, describe: () => null };
+  if (!code) return { models };
+  return {
+    models,
+    tools: { ...code, specs: none, invoke: none, forgetTask: () => Promise.resolve() },
+  };
+}
+
+const questionOf = ({ events }: VirtualRun, id: string) =>
+  events.findLast((event) => event.type === "interaction_requested" && event.payload.interaction_id === id);
+
+function servedOf(
+  { key, kind, request, ms = 0 }: Begun,
+  answer: (wanted: Wanted) => Found,
+  question: (id: string) => Parameters<typeof askedOf>[0],
+): Served | undefined {
+  if (kind === "signal") {
+    // What people told a run beside answering is not repeated.
+    if (!key.startsWith(ANSWER)) return undefined;
+    return known(answer({ key, kind: "person", asked: askedOf(question(key.slice(ANSWER.length))) }));
+  }
+  if (request) return known(answer({ key, kind: request.kind, asked: request.asked() }));
+  if (kind === "step" && isLookUp(key)) return known(answer({ key, kind: "step", asked: null }));
+  const found = answer(
+    kind === "step" ? { key, kind: "step", asked: null } : { key, kind: "time", asked: ms },
+  );
+  // As long as it took then: a timer is never early, and often a little late.
+  const took = found && "ms" in found ? { took_ms: found.ms, order: found.turn } : { took_ms: ms, order: 0 };
+  return kind === "step" ? took : { ...took, result: { ok: true, value: null } };
+}
+
+function known(found: Found): Served {
+  if (found === null) return { result: null, order: 0 };
+  if ("missing" in found) throw new NotKnown(found.missing);
+  return { result: found.result, took_ms: found.ms, order: found.turn };
+}
