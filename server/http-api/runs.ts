@@ -13,7 +13,7 @@ import { known, runOf, runOperations } from "@/server/operations/runs";
 import { Page, Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
 import { shareOperations } from "@/server/operations/share";
 import { steeringOperations } from "@/server/operations/steering";
-import type { RunFrame } from "@/server/runner/host";
+import type { RunFrame } from "@/server/runner/followers";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import { type Call, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";

@@ -1,7 +1,6 @@
 import type { Disk } from "@/db/disk";
 import type { InstallationRules, RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { asStored } from "@/server/domain/base/json";
@@ -9,24 +8,20 @@ import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { foldRun, type Interaction, type RunState } from "@/server/domain/run";
-import { isHeldByQuestion } from "@/server/domain/run/asking";
 import type { RunCommand } from "@/server/domain/run/command";
 import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
-import { openInteractions, openQuestions } from "@/server/domain/run/open-questions";
 import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
 import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
-import { outcomeInWords } from "@/server/domain/run/result";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
-import { workDone, workSince } from "@/server/domain/run/work-done";
 import type { AtWork } from "@/server/store/at-work";
-import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
+import type { RunProgress, RunStatus, RunStore } from "@/server/store/runs";
 import type { Watchdog } from "@/server/store/watchdog";
 import { Beginnings, storedCreation } from "./beginnings";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, type Journal, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { INTERPRETER_VERSION } from "./execute";
+import { type Follower, Followers, type RunFrame, type StatusTick, Watchers } from "./followers";
 import { type ForkRequest, planFork, withOriginal } from "./forking";
 import { Frames, type StreamRedactor } from "./frames";
 import { asError, internalError, isMarked } from "./internal-error";
@@ -34,7 +29,9 @@ import { interpreters, unknownVersionText } from "./interpreters";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
 import type { Effects } from "./ports";
 import { Recovery } from "./recovery";
+import { RunQueue } from "./run-queue";
 import { Taken } from "./taken";
+import { placeOf, TurnWriter, type WrittenTurn } from "./turn-write";
 
 export interface StartRequest {
   workflow_id: string | null;
@@ -54,27 +51,13 @@ export interface StartRequest {
   request_hash?: string;
 }
 
-/** What a follower of a run receives. `seq`: the number of the last event that was sent. */
-export type RunFrame =
-  | { kind: "events"; events: RunEvent[] }
-  | { kind: "live"; frames: LiveFrame[] }
-  | { kind: "end" };
-
-export interface StatusTick {
-  run_id: string;
-  workflow_id: string | null;
-  status: RunStatus;
-  final_status: string | null;
-}
-
 export class QueueFull extends namedError("QueueFull") {}
 
 interface LiveRun {
   engine: EmbeddedRun;
-  state: RunState | null;
-  progress: RunProgress | null;
-  /** What it asks people as far as it is written down; null before this process wrote anything of it. */
-  asking: readonly Interaction[] | null;
+  turns: TurnWriter;
+  status: RunStatus | null;
+  finalStatus: string | null;
   workflowId: string | null;
 }
 
@@ -106,8 +89,6 @@ export interface HostOptions {
 }
 
 const BACKLOG_CHUNK = 500;
-/** A follower that does not read is dropped at this many waiting frames; it may come back with its cursor. */
-const FOLLOWER_BUFFER = 5000;
 /** After a disk or another process was in the way of a run. */
 const TRY_AGAIN_MS = 500;
 const SUSPECT_DELAY_MS = 10_000;
@@ -126,11 +107,10 @@ export class Host {
   /** Who waits for a run to leave this process. */
   private readonly leaving = new Map<string, { gone: Promise<void>; leave: () => void }>();
   private waking: { id: string; workflow_id: string | null }[] = [];
-  /** Waiting runs by workflow, so that one workflow's hundred runs do not keep another's first one waiting. */
-  private readonly queues = new Map<string, string[]>();
+  private readonly queue = new RunQueue();
   private readonly beginnings = new Beginnings();
-  private readonly followers = new Map<string, Set<Follower>>();
-  private readonly watchers = new Set<(tick: StatusTick) => void>();
+  private readonly followers = new Followers();
+  private readonly watchers = new Watchers();
   private readonly taken = new Taken();
   private readonly frames: Frames;
   private readonly writer: LogWriter;
@@ -149,7 +129,7 @@ export class Host {
     this.looking = setInterval(() => this.lookAtClock(), LOOK_EVERY_MS);
     this.looking.unref();
     this.frames = new Frames(
-      (runId, frames) => this.send(runId, { kind: "live", frames }),
+      (runId, frames) => this.followers.send(runId, { kind: "live", frames }),
       options.streamRedactor,
     );
     this.writer = new LogWriter(
@@ -162,7 +142,7 @@ export class Host {
     this.recovery = new Recovery({
       store: options.store,
       takeUp: (id, workflowId) => this.takeUp(id, workflowId),
-      enqueue: (id, workflowId) => this.enqueue(id, workflowId),
+      enqueue: (id, workflowId) => this.queue.add(id, workflowId),
       hold: (id, code, message) => this.hold(id, code, message),
       suspectDelayMs: options.suspectDelayMs ?? SUSPECT_DELAY_MS,
     });
@@ -239,7 +219,7 @@ export class Host {
     });
     if (made.created) {
       this.beginnings.keep(id, created);
-      this.queue(id, request.workflow_id);
+      this.begin(id, request.workflow_id);
     }
     return { run_id: made.id, created: made.created };
   }
@@ -251,18 +231,18 @@ export class Host {
     const { origin, ...planned } = planFork(this.store, redacted, this.now);
     const id = newId("run");
     this.store.create({ id, idempotencyKey: null, origin, ...planned });
-    this.queue(id, planned.created.payload.workflow_id);
+    this.begin(id, planned.created.payload.workflow_id);
     return { run_id: id, at_seq: origin.seq };
   }
 
   private refuseMore(): void {
-    if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
+    if (this.queue.size >= (this.options.maxQueued ?? 1000))
       throw new QueueFull("Too many runs are waiting. Try again in a moment.");
   }
 
-  private queue(id: string, workflow_id: string | null): void {
-    this.enqueue(id, workflow_id);
-    this.tell({ run_id: id, workflow_id, status: "queued", final_status: null });
+  private begin(id: string, workflow_id: string | null): void {
+    this.queue.add(id, workflow_id);
+    this.watchers.tell({ run_id: id, workflow_id, status: "queued", final_status: null });
     this.pump();
   }
 
@@ -318,7 +298,7 @@ export class Host {
     this.store.signal(runId, "cancel", about, this.now);
     if (live) live.engine.deliver("cancel", about);
     else {
-      this.unqueue(runId);
+      this.queue.remove(runId);
       this.takeUp(runId, run.workflow_id);
     }
     return true;
@@ -329,9 +309,9 @@ export class Host {
     const status = this.store.release(runId);
     if (status === null) return false;
     const workflowId = this.store.find(runId)?.workflow_id ?? null;
-    this.tell({ run_id: runId, workflow_id: workflowId, status, final_status: null });
+    this.watchers.tell({ run_id: runId, workflow_id: workflowId, status, final_status: null });
     if (status === "queued") {
-      this.enqueue(runId, workflowId);
+      this.queue.add(runId, workflowId);
       this.pump();
     } else this.takeUp(runId, workflowId);
     return true;
@@ -417,33 +397,12 @@ export class Host {
 
   /** Watches all runs change their status. Answers how to stop. */
   watch(onTick: (tick: StatusTick) => void): () => void {
-    this.watchers.add(onTick);
-    return () => this.watchers.delete(onTick);
+    return this.watchers.watch(onTick);
   }
 
   /** The same as a stream. */
-  async *ticks(signal?: AbortSignal): AsyncGenerator<StatusTick> {
-    const queue: StatusTick[] = [];
-    let wake: (() => void) | null = null;
-    const rouse = () => wake?.();
-    const stop = this.watch((tick) => {
-      queue.push(tick);
-      rouse();
-    });
-    signal?.addEventListener("abort", rouse, { once: true });
-    try {
-      while (!signal?.aborted && !this.draining) {
-        const tick = queue.shift();
-        if (tick) yield tick;
-        else
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-      }
-    } finally {
-      stop();
-      signal?.removeEventListener("abort", rouse);
-    }
+  ticks(signal?: AbortSignal): AsyncGenerator<StatusTick> {
+    return this.watchers.ticks(signal, () => this.draining);
   }
 
   get isDraining(): boolean {
@@ -459,15 +418,7 @@ export class Host {
    * call, so that nothing between the two is lost. Ends after the last event of a finished run.
    */
   follow(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<RunFrame> {
-    const follower = new Follower();
-    let set = this.followers.get(runId);
-    if (!set) this.followers.set(runId, (set = new Set()));
-    set.add(follower);
-    const leave = () => {
-      set.delete(follower);
-      if (set.size === 0 && this.followers.get(runId) === set) this.followers.delete(runId);
-      follower.close();
-    };
+    const { follower, leave } = this.followers.join(runId);
     signal?.addEventListener("abort", leave, { once: true });
     return this.read(runId, after, follower, () => {
       signal?.removeEventListener("abort", leave);
@@ -538,7 +489,7 @@ export class Host {
     while (this.writer.size > 0 && Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
     await this.options.disk?.sync();
     for (const { engine } of this.live.values()) engine.stop();
-    for (const set of this.followers.values()) for (const follower of set) follower.close();
+    this.followers.close();
     this.frames.stop();
     clearInterval(this.looking);
     this.options.atWork?.close();
@@ -558,33 +509,9 @@ export class Host {
     });
   }
 
-  private enqueue(runId: string, workflowId: string | null): void {
-    const key = workflowId ?? "";
-    const queue = this.queues.get(key);
-    if (queue) queue.push(runId);
-    else this.queues.set(key, [runId]);
-  }
-
-  private unqueue(runId: string): void {
-    for (const [key, queue] of this.queues) {
-      const at = queue.indexOf(runId);
-      if (at < 0) continue;
-      queue.splice(at, 1);
-      if (queue.length === 0) this.queues.delete(key);
-      return;
-    }
-  }
-
-  private queuedCount(): number {
-    let count = 0;
-    for (const queue of this.queues.values()) count += queue.length;
-    return count;
-  }
-
   private busyCount(): number {
     let count = 0;
-    for (const { progress } of this.live.values())
-      if (progress === null || progress.status === "running") count++;
+    for (const { status } of this.live.values()) if (status === null || status === "running") count++;
     return count;
   }
 
@@ -594,16 +521,10 @@ export class Host {
     this.pumping = true;
     try {
       let room = (this.options.maxRuns ?? 16) - this.busyCount();
-      while (room > 0 && this.queues.size > 0) {
-        const [key, queue] = present(
-          this.queues.entries().next().value,
-          "this.queues.entries().next().value",
-        );
-        const runId = present(queue.shift(), "queue.shift()");
-        // Its turn comes again after every other workflow's.
-        this.queues.delete(key);
-        if (queue.length > 0) this.queues.set(key, queue);
-        if (this.takeUp(runId, key === "" ? null : key)) room--;
+      while (room > 0) {
+        const next = this.queue.next();
+        if (!next) break;
+        if (this.takeUp(next.id, next.workflowId)) room--;
       }
     } finally {
       this.pumping = false;
@@ -664,10 +585,11 @@ export class Host {
       this.asleep.get(runId),
     );
     this.asleep.delete(runId);
-    const run: LiveRun = { engine, state: null, progress: null, asking: null, workflowId };
+    const turns = new TurnWriter((seq) => this.store.events(runId, 0, seq));
+    const run: LiveRun = { engine, turns, status: null, finalStatus: null, workflowId };
     this.live.set(runId, run);
     void execute(engine, created, this.options.effects, (state) => {
-      run.state = state;
+      turns.state = state;
     })
       .then(() => engine.close())
       .catch((error: unknown) => {
@@ -708,7 +630,7 @@ export class Host {
         });
       return;
     }
-    this.tell({
+    this.watchers.tell({
       run_id: runId,
       workflow_id: this.store.find(runId)?.workflow_id ?? null,
       status: "held",
@@ -732,10 +654,10 @@ export class Host {
         waits_for: null,
       };
       const event = await this.endLog(runId, payload, progress);
-      if (event) this.send(runId, { kind: "events", events: [event] });
+      if (event) this.followers.send(runId, { kind: "events", events: [event] });
       const { final_status } = payload;
-      this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
-      if (!this.live.has(runId)) this.send(runId, { kind: "end" });
+      this.watchers.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
+      if (!this.live.has(runId)) this.followers.send(runId, { kind: "end" });
     } catch (error) {
       this.options.log?.("error", "A run could not be ended.", { run_id: runId, error: errorMessage(error) });
     }
@@ -781,57 +703,43 @@ export class Host {
     this.leaving.get(runId)?.leave();
     this.leaving.delete(runId);
     this.frames.drop(runId);
-    const set = this.followers.get(runId);
-    if (set) for (const follower of set) follower.push({ kind: "end" });
+    this.followers.send(runId, { kind: "end" });
     this.pump();
   }
 
   /** Puts a turn on its way into the log; resolves once it is there and was published. */
   private async record(turn: TurnRecord): Promise<void> {
     const run = this.live.get(turn.runId);
-    const write: TurnWrite = { ...turn };
-    const before = run?.progress ?? null;
-    const now = run?.state ? progressOf(run.state) : null;
-    if (run && now && !isSameProgress(before, now)) {
-      write.progress = now;
-      run.progress = now;
-    }
-    const asksAnew = run?.state ? noteQuestions(run, run.state, write) : false;
-    // What a fork or a replay begins with was counted with its original.
-    if (run?.state && !run.state.run.forks && turn.events.some(endsForGood))
-      write.work = this.workOf(turn.runId, run.state);
+    const { write, asksAnew }: WrittenTurn = run?.turns.write(turn) ?? { write: turn, asksAnew: false };
+    const { progress } = write;
     await this.writer.append(write);
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
-    if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
+    if (turn.touchesWorld || progress?.status === "finished") await this.options.disk?.sync();
     if (turn.events.length > 0) this.publish(turn.runId, turn.events);
     this.taken.tell(turn.runId, turn.key, turn.events);
-    if (!run || !now) return;
-    if (leavesMemory(now)) setImmediate(() => this.putToSleep(turn.runId, run));
-    if (before?.status === now.status && !asksAnew) return;
-    this.tell({
-      run_id: turn.runId,
-      workflow_id: run.workflowId,
-      status: now.status,
-      final_status: now.final_status,
-    });
-    if (before?.status === now.status) return;
-    // Stopped at a limit: the log holds everything, so it need not stay in memory.
-    if (now.status === "finished" && now.final_status === "INCOMPLETE")
-      setImmediate(() => this.evict(turn.runId, run));
-    else if (leavesMemory(now)) setImmediate(() => this.pump());
+    if (run) this.noteProgress(turn.runId, run, progress ?? null, asksAnew);
   }
 
-  /** What the run's crews did since it was counted last. */
-  private workOf(runId: string, s: RunState): NonNullable<TurnWrite["work"]> {
-    const { counted_to } = s.run;
-    const done = workDone(s);
-    if (counted_to === undefined) return { ...placeOf(s.run), done };
-    const counted = workDone(foldRun(runId, this.store.events(runId, 0, counted_to)));
-    return { ...placeOf(s.run), done: workSince(done, counted) };
+  /** Tells how a run stands after a turn, and lets it leave the memory where it only waits. */
+  private noteProgress(run_id: string, run: LiveRun, progress: RunProgress | null, asksAnew: boolean): void {
+    const before = run.status;
+    if (progress) {
+      run.status = progress.status;
+      run.finalStatus = progress.final_status;
+    }
+    const { status, finalStatus: final_status, workflowId: workflow_id } = run;
+    if (status === null) return;
+    if (leavesMemory(status)) setImmediate(() => this.putToSleep(run_id, run));
+    if (before === status && !asksAnew) return;
+    this.watchers.tell({ run_id, workflow_id, status, final_status });
+    if (before === status) return;
+    // Stopped at a limit: the log holds everything, so it need not stay in memory.
+    if (status === "finished" && final_status === "INCOMPLETE") setImmediate(() => this.evict(run_id, run));
+    else if (leavesMemory(status)) setImmediate(() => this.pump());
   }
 
   private evict(runId: string, run: LiveRun): void {
-    if (run.progress?.status !== "finished" || !run.engine.isIdle) return;
+    if (run.status !== "finished" || !run.engine.isIdle) return;
     run.engine.stop();
     this.forget(runId, run);
   }
@@ -860,138 +768,9 @@ export class Host {
       for (const event of events)
         if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed"))
           this.frames.end(runId, event.call_id);
-    this.send(runId, { kind: "events", events });
+    this.followers.send(runId, { kind: "events", events });
   }
-
-  private send(runId: string, frame: RunFrame): void {
-    const set = this.followers.get(runId);
-    if (set) for (const follower of set) follower.push(frame);
-  }
-
-  private tell(tick: StatusTick): void {
-    for (const watcher of this.watchers) watcher(tick);
-  }
-}
-
-/** One reader's queue of frames. */
-class Follower {
-  private queue: RunFrame[] = [];
-  private wake: (() => void) | null = null;
-  private closed = false;
-
-  push(frame: RunFrame): void {
-    if (this.closed) return;
-    if (this.queue.length >= FOLLOWER_BUFFER) return this.close();
-    this.queue.push(frame);
-    this.wake?.();
-  }
-
-  close(): void {
-    this.closed = true;
-    this.wake?.();
-  }
-
-  async *frames(): AsyncGenerator<RunFrame> {
-    for (;;) {
-      const frame = this.queue.shift();
-      if (frame) {
-        yield frame;
-        if (frame.kind === "end") return;
-        continue;
-      }
-      if (this.closed) return;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-      this.wake = null;
-    }
-  }
-}
-
-/** What the row of a run says, derived from its state. */
-function progressOf(s: RunState): RunProgress {
-  const { run, totals } = s;
-  return {
-    status: statusOf(s),
-    final_status: run.final_status ?? null,
-    reason_code: run.reason_code ?? null,
-    simulated: run.simulated,
-    cost_usd: totals.cost_usd,
-    unknown_cost_calls: totals.unknown_cost_calls,
-    input_tokens: totals.usage.input_tokens,
-    output_tokens: totals.usage.output_tokens,
-    started_at: run.started_at ?? null,
-    finished_at: run.finished_at ?? null,
-    outcome_text: outcomeInWords(s),
-    waits_for:
-      run.status === "finished"
-        ? null
-        : isAsking(s)
-          ? "person"
-          : isWaiting(s) && !run.paused_at && waitsForTime(s)
-            ? "time"
-            : null,
-  };
-}
-
-/** Puts down in a turn what people are asked after it, where that is not what was put down last. Answers whether it is not. */
-function noteQuestions(run: LiveRun, state: RunState, write: TurnWrite): boolean {
-  const [before, open] = [run.asking, openInteractions(state)];
-  // Records of the state are replaced where they change, so the same ones say the same.
-  if (before?.length === open.length && open.every((ask, at) => ask === before[at])) return false;
-  run.asking = open;
-  write.questions = openQuestions(state);
-  return before !== null || open.length > 0;
 }
 
 /** Whether a run that stands like this goes on by itself soon, or can be taken up again when it does. */
-const leavesMemory = ({ status }: RunProgress) => status === "waiting" || status === "paused";
-
-function statusOf(s: RunState): RunProgress["status"] {
-  if (s.run.status === "finished") return "finished";
-  if (s.run.paused_at) return "paused";
-  return isWaiting(s) ? "waiting" : "running";
-}
-
-/** A run that stopped at a limit may go on. */
-const endsForGood = (event: RunEvent) =>
-  event.type === "run_finished" && event.payload.final_status !== "INCOMPLETE";
-
-/** Where a run's work counts: as the settings were at its start, since that is what a later one can ask for. */
-const placeOf = ({
-  workflow_id,
-  provider_summary,
-}: Pick<StartRequest, "workflow_id" | "provider_summary">) => ({
-  workflow_id,
-  simulated: provider_summary?.simulated ?? false,
-});
-
-/** Whether a person is asked something, whatever else goes on. */
-function isAsking(s: RunState): boolean {
-  for (const id of s.asking) if (s.interactions[id]?.status === "open") return true;
-  return false;
-}
-
-/** Whether a run only waits: for times or people, with nothing at work. */
-function isWaiting(s: RunState): boolean {
-  if ((s.ready.length > 0 || s.running.size === 0) && !isHeldByQuestion(s)) return false;
-  for (const id of s.running) if (s.activations[id]?.status !== "waiting") return false;
-  return true;
-}
-
-/** Whether a time brings one of those that wait on. */
-function waitsForTime(s: RunState): boolean {
-  for (const id of s.running) if (s.activations[id]?.waiting?.for !== "signal") return true;
-  return false;
-}
-
-const isSameProgress = (a: RunProgress | null, b: RunProgress) =>
-  a !== null &&
-  a.status === b.status &&
-  a.final_status === b.final_status &&
-  a.input_tokens === b.input_tokens &&
-  a.output_tokens === b.output_tokens &&
-  a.cost_usd === b.cost_usd &&
-  a.unknown_cost_calls === b.unknown_cost_calls &&
-  a.simulated === b.simulated &&
-  a.waits_for === b.waits_for;
+const leavesMemory = (status: RunStatus) => status === "waiting" || status === "paused";

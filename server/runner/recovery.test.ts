@@ -6,7 +6,7 @@ import type { Db } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
 import { newAtWork } from "@/server/store/at-work";
 import { verifyLogs } from "@/server/store/verify-log";
-import type { StatusTick } from "./host";
+import type { StatusTick } from "./followers";
 import { cutAt, endAt, fakeModels, newStage, role } from "./testing";
 
 const asks = (id: string) => ({
