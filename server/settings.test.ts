@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
-import { installationRules, isLoopback, readSettings, settingsTable } from "./settings";
+import { installationRules, isLoopback, readSettings, readWorkerSettings, settingsTable } from "./settings";
 
 describe("settings", () => {
   test("nothing has to be set", () => {
@@ -18,6 +18,15 @@ describe("settings", () => {
       TROUPE_MAX_RUNS: 16,
       TROUPE_MAX_QUEUED: 1000,
       TROUPE_MAX_STREAMS: 24,
+      TROUPE_ENGINE: "embedded",
+      TROUPE_RESTATE_INGRESS: "http://127.0.0.1:8080",
+      TROUPE_RESTATE_ADMIN: "http://127.0.0.1:9070",
+      TROUPE_INTERNAL_PORT: 3010,
+      TROUPE_INTERNAL_HOST: "127.0.0.1",
+      TROUPE_CONTROL_URL: "http://127.0.0.1:3010",
+      TROUPE_WORKER_PORT: 9081,
+      TROUPE_WORKER_HOST: "127.0.0.1",
+      TROUPE_WORKER_RUNS: 16,
       TROUPE_OFFLINE_SPEED: 1,
     });
   });
@@ -41,6 +50,68 @@ describe("settings", () => {
     expect(readSettings({ HOST: "0.0.0.0", TROUPE_PASSWORD: "long enough" }).HOST).toBe("0.0.0.0");
     expect(["127.0.0.1", "localhost", "::1", "[::1]", "127.1.2.3"].map(isLoopback)).not.toContain(false);
     expect(["0.0.0.0", "::", "192.168.0.4", "127.0.0.1.example.org"].map(isLoopback)).not.toContain(true);
+  });
+
+  describe("where workers carry out runs", () => {
+    const keys = { TROUPE_SECRET_KEY: "k".repeat(43), TROUPE_WORKER_TOKEN: "t".repeat(32) };
+
+    test("the server starts only with what it shares with them", () => {
+      expect(() => readSettings({ TROUPE_ENGINE: "restate" })).toThrow(
+        "TROUPE_ENGINE=restate hands runs to workers: keys travel to them sealed, and they have to prove who they are. Set TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN as well.",
+      );
+      expect(() => readSettings({ ...keys, TROUPE_ENGINE: "restate", TROUPE_SECRET_KEY: "" })).toThrow(
+        "Set TROUPE_SECRET_KEY as well.",
+      );
+      expect(readSettings({ ...keys, TROUPE_ENGINE: "restate" }).TROUPE_ENGINE).toBe("restate");
+      expect(() => readSettings({ TROUPE_WORKER_TOKEN: "short" })).toThrow(
+        "TROUPE_WORKER_TOKEN must have at least 32 characters.",
+      );
+    });
+
+    test("their port is open to other machines only with the same", () => {
+      expect(() => readSettings({ TROUPE_INTERNAL_HOST: "0.0.0.0" })).toThrow(
+        "TROUPE_INTERNAL_HOST=0.0.0.0 would open the workers' port to other machines. Set TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN as well.",
+      );
+      expect(readSettings({ ...keys, TROUPE_INTERNAL_HOST: "0.0.0.0" }).TROUPE_INTERNAL_HOST).toBe("0.0.0.0");
+    });
+
+    test("a worker needs the same, and on an address that others reach it takes signed requests only", () => {
+      expect(() => readWorkerSettings("box", {})).toThrow(
+        "A worker needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN, the same as the server has.",
+      );
+      expect(() => readWorkerSettings("box", { ...keys, TROUPE_WORKER_HOST: "10.0.0.7" })).toThrow(
+        "TROUPE_WORKER_HOST=10.0.0.7 would let other machines hand this worker runs of their own. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.",
+      );
+      expect(readWorkerSettings("my box", { ...keys, HOST: "0.0.0.0" })).toEqual({
+        name: "my-box-9081",
+        labels: [],
+        host: "127.0.0.1",
+        port: 9081,
+        runs: 16,
+        control: { url: "http://127.0.0.1:3010", token: "t".repeat(32) },
+        identity: null,
+      });
+      const identity = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
+      expect(
+        readWorkerSettings("box", {
+          ...keys,
+          TROUPE_WORKER_HOST: "0.0.0.0",
+          TROUPE_RESTATE_IDENTITY: identity,
+          TROUPE_WORKER_NAME: "north",
+          TROUPE_WORKER_LABELS: "gpu, eu-west",
+          TROUPE_CONTROL_URL: "http://troupe:3010/",
+        }),
+      ).toEqual({
+        name: "north",
+        labels: ["gpu", "eu-west"],
+        host: "0.0.0.0",
+        port: 9081,
+        runs: 16,
+        control: { url: "http://troupe:3010", token: "t".repeat(32) },
+        identity,
+      });
+      expect(() => readSettings({ TROUPE_RESTATE_IDENTITY: "mykey" })).toThrow("begins with publickeyv1_.");
+    });
   });
 
   test("what they say for every run is strict as far as somebody set it", () => {

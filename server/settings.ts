@@ -14,18 +14,17 @@ const count = (name: string, most: number) => {
   return z.coerce.number({ error }).int(error).min(1, error).max(most, error);
 };
 
+const port = (name: string) => {
+  const error = `${name} must be a number from 1 to 65535`;
+  return z.coerce.number({ error }).int(error).min(1, error).max(65_535, error);
+};
+
 /**
  * Everything that the environment may set, all of it optional: the one place that defines it. The table in README.md says
  * the same, and a test compares the two. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
  */
 export const Settings = z.object({
-  PORT: z.coerce
-    .number({ error: "PORT must be a number from 1 to 65535" })
-    .int()
-    .min(1)
-    .max(65_535, "PORT must be a number from 1 to 65535")
-    .default(3000)
-    .describe("The port to serve on"),
+  PORT: port("PORT").default(3000).describe("The port to serve on"),
   HOST: z
     .string()
     .default("127.0.0.1")
@@ -136,6 +135,72 @@ export const Settings = z.object({
   TROUPE_KEEP_RUNS: count("TROUPE_KEEP_RUNS", 10_000_000)
     .optional()
     .describe("How many finished runs are kept, the newest first, unless the settings page says otherwise"),
+  TROUPE_ENGINE: z
+    .enum(["embedded", "restate"], { error: "TROUPE_ENGINE must be embedded or restate" })
+    .default("embedded")
+    .describe(
+      "Who carries out runs. embedded: this server. restate: workers, over Restate; that needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
+    ),
+  TROUPE_RESTATE_INGRESS: url("TROUPE_RESTATE_INGRESS")
+    .default("http://127.0.0.1:8080")
+    .describe("Where Restate takes in what is to be carried out"),
+  TROUPE_RESTATE_ADMIN: url("TROUPE_RESTATE_ADMIN")
+    .default("http://127.0.0.1:9070")
+    .describe("Where Restate is administered"),
+  TROUPE_RESTATE_IDENTITY: z
+    .string()
+    .regex(
+      /^publickeyv1_[1-9A-HJ-NP-Za-km-z]{30,60}$/,
+      "TROUPE_RESTATE_IDENTITY must be a public key of Restate, which begins with publickeyv1_",
+    )
+    .optional()
+    .describe(
+      "Public key by which workers know that a request comes from Restate; a worker needs it on any address but this machine's own",
+    ),
+  TROUPE_INTERNAL_PORT: port("TROUPE_INTERNAL_PORT")
+    .default(3010)
+    .describe("The port on which the server answers its workers, where TROUPE_ENGINE is restate"),
+  TROUPE_INTERNAL_HOST: z
+    .string()
+    .default("127.0.0.1")
+    .describe(
+      "The address of that port; any but this machine's own needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
+    ),
+  TROUPE_WORKER_TOKEN: z
+    .string()
+    .min(32, "TROUPE_WORKER_TOKEN must have at least 32 characters")
+    .regex(/^[\x21-\x7e]*$/, "TROUPE_WORKER_TOKEN must be plain characters without blanks")
+    .optional()
+    .describe("By which workers and the server know one another; `openssl rand -hex 32` makes one"),
+  TROUPE_CONTROL_URL: url("TROUPE_CONTROL_URL")
+    .default("http://127.0.0.1:3010")
+    .describe("Worker: where the server answers its workers"),
+  TROUPE_WORKER_PORT: port("TROUPE_WORKER_PORT")
+    .default(9081)
+    .describe("Worker: the port on which Restate hands it runs"),
+  TROUPE_WORKER_HOST: z
+    .string()
+    .default("127.0.0.1")
+    .describe("Worker: the address of that port; any but this machine's own needs TROUPE_RESTATE_IDENTITY"),
+  TROUPE_WORKER_RUNS: count("TROUPE_WORKER_RUNS", 1000)
+    .default(16)
+    .describe("Worker: how many runs it carries out at the same time"),
+  TROUPE_WORKER_NAME: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+      "TROUPE_WORKER_NAME must be letters, digits, dots and hyphens, at most 63",
+    )
+    .optional()
+    .describe("Worker: what people see it called; otherwise the machine's name and the port"),
+  TROUPE_WORKER_LABELS: z
+    .string()
+    .regex(
+      /^\s*(?:[A-Za-z0-9][A-Za-z0-9._:-]{0,62}\s*(?:,\s*|$))*$/,
+      "TROUPE_WORKER_LABELS must be words with commas between them, for example gpu, eu-west",
+    )
+    .optional()
+    .describe("Worker: words that are shown with it, for example gpu, eu-west"),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)
@@ -164,8 +229,68 @@ export function readSettings(env: Record<string, string | undefined> = process.e
     throw new SettingsError(
       `HOST=${read.data.HOST} would open Troupe to other machines, and nothing would ask them who they are. Set TROUPE_PASSWORD as well.`,
     );
+  const unfit = clusterUnfit(read.data);
+  if (unfit) throw new SettingsError(unfit);
   return read.data;
 }
+
+/** Why the settings of a server whose runs are carried out elsewhere do not fit together; null where they do. */
+function clusterUnfit(settings: Settings): string | null {
+  const missing = missingKeys(settings);
+  if (missing === null) return null;
+  if (settings.TROUPE_ENGINE === "restate")
+    return `TROUPE_ENGINE=restate hands runs to workers: keys travel to them sealed, and they have to prove who they are. Set ${missing} as well.`;
+  return isLoopback(settings.TROUPE_INTERNAL_HOST)
+    ? null
+    : `TROUPE_INTERNAL_HOST=${settings.TROUPE_INTERNAL_HOST} would open the workers' port to other machines. Set ${missing} as well.`;
+}
+
+/** Which of what server and workers share is not set, in words. */
+function missingKeys({ TROUPE_SECRET_KEY: key, TROUPE_WORKER_TOKEN: token }: Settings): string | null {
+  const missing = [...(key ? [] : ["TROUPE_SECRET_KEY"]), ...(token ? [] : ["TROUPE_WORKER_TOKEN"])];
+  return missing.length > 0 ? missing.join(" and ") : null;
+}
+
+/** What a worker is told, complete. */
+export interface WorkerSettings {
+  name: string;
+  labels: string[];
+  host: string;
+  port: number;
+  /** How many runs it carries out at the same time. */
+  runs: number;
+  control: { url: string; token: string };
+  /** Null: requests are not signed, which is for this machine alone. */
+  identity: string | null;
+}
+
+/** Reads the environment of a worker. Throws SettingsError. */
+export function readWorkerSettings(
+  machine: string,
+  env: Record<string, string | undefined> = process.env,
+): WorkerSettings {
+  const settings = readSettings({ ...env, HOST: undefined });
+  const { TROUPE_WORKER_TOKEN: token, TROUPE_RESTATE_IDENTITY: identity = null } = settings;
+  const missing = missingKeys(settings);
+  if (missing !== null || token === undefined)
+    throw new SettingsError(`A worker needs ${missing}, the same as the server has.`);
+  const { TROUPE_WORKER_HOST: host, TROUPE_WORKER_PORT: port } = settings;
+  if (!isLoopback(host) && identity === null)
+    throw new SettingsError(
+      `TROUPE_WORKER_HOST=${host} would let other machines hand this worker runs of their own. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.`,
+    );
+  return {
+    name: settings.TROUPE_WORKER_NAME ?? `${machine.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 50)}-${port}`,
+    labels: wordsOf(settings.TROUPE_WORKER_LABELS),
+    host,
+    port,
+    runs: settings.TROUPE_WORKER_RUNS,
+    control: { url: settings.TROUPE_CONTROL_URL.replace(/\/+$/, ""), token },
+    identity,
+  };
+}
+
+const wordsOf = (list = "") => list.split(/[\s,]+/).filter((word) => word !== "");
 
 const sentence = (message: string, path: PropertyKey[]) =>
   `${message.startsWith(String(path[0])) ? message : `${String(path[0])}: ${message}`}.`;
@@ -204,7 +329,7 @@ export function installationRules({
   TROUPE_ALLOWED_DESTINATIONS: allowed = "",
   TROUPE_DELEGATE_TOOLS: delegates,
 }: Settings): InstallationRules {
-  const destinations = allowed.split(/[\s,]+/).filter((word) => word !== "");
+  const destinations = wordsOf(allowed);
   return {
     ...(kind === "risky"
       ? { confirmation: { kind, threshold: "HIGH", confirm_unknown: true } }
