@@ -21,6 +21,7 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   signal_taken: false,
   node_retried: true,
   next_overridden: true,
+  member_changed: true,
   next_agent_taken: false,
   instruction_injected: true,
   node_skipped_by: true,

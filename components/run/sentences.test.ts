@@ -46,6 +46,10 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
   state_edited: [{ set: { n: 2 }, remove: [], words: [], by: "user" }, "user set “n” in the state"],
   next_overridden: [{ to: "yes", by: "user" }, "user sent the run from Get approval to Approved"],
+  member_changed: [
+    { agent_id: "worker", action: "removed", by: "user" },
+    "user took worker out of the crew of Get approval",
+  ],
   next_agent_taken: [{ agent_id: "worker" }, "worker goes on, as a person chose"],
   signal_received: [{ name: "paid", data: null, by: "user" }, "user sent the signal “paid”"],
   signal_taken: [{ name: "paid" }, "Get approval took the signal “paid”, which had been sent before"],

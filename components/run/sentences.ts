@@ -215,6 +215,14 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         ? `${by} chose ${agent_id ?? "another agent"} to go on in ${names.node(node_id)}`
         : `${by} sent the run from ${names.node(node_id)} to ${names.node(to)}`,
     ),
+  member_changed: ({ node_id, payload: { agent_id, action, agent, by } }, names) =>
+    story(
+      {
+        added: `${by} added ${agent_id} (${agent?.role_name ?? ""}) to the crew of ${names.node(node_id)}`,
+        removed: `${by} took ${agent_id} out of the crew of ${names.node(node_id)}`,
+        changed: `${by} changed ${agent_id} in the crew of ${names.node(node_id)}`,
+      }[action],
+    ),
   next_agent_taken: ({ payload: { agent_id } }) => detail(`${agent_id} goes on, as a person chose`),
   signal_received: ({ payload: { name, by } }) => story(`${by} sent the signal “${name}”`),
   signal_taken: ({ node_id, payload: { name } }, names) =>

@@ -8,6 +8,7 @@ import { pastOperations } from "@/server/operations/past";
 import { runOf, runOperations } from "@/server/operations/runs";
 import { shareOperations } from "@/server/operations/share";
 import { steeringOperations } from "@/server/operations/steering";
+import { teamOperations } from "@/server/operations/team";
 import type { Container } from "@/server/services";
 import { procedures } from "./expose";
 import { procedure, router } from "./trpc";
@@ -20,6 +21,7 @@ export const runsRouter = router({
     ...shareOperations,
     ...steeringOperations,
     ...controlOperations,
+    ...teamOperations,
     ...forkOperations,
     ...bisectOperations,
   }),

@@ -40,6 +40,8 @@ const lines: { readonly [T in EventType]: Line<T> } = {
     ),
   next_overridden: ({ payload: { to, agent_id, by } }, { held, nameOf }) =>
     held(`${by} chose what comes next: ${to === undefined ? (agent_id ?? "") : nameOf(to)}`),
+  member_changed: ({ payload: { agent_id, action, by } }, { held, name }) =>
+    held(`${agent_id} ${action === "changed" ? "was changed" : action} in ${name} by ${by}`),
   next_agent_taken: silent,
   signal_received: ({ payload: { name, by } }, { held }) => held(`Signal "${name}" from ${by}`),
   signal_taken: silent,

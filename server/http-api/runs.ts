@@ -13,6 +13,7 @@ import { known, runOf, runOperations } from "@/server/operations/runs";
 import { Page, Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
 import { shareOperations } from "@/server/operations/share";
 import { steeringOperations } from "@/server/operations/steering";
+import { teamOperations } from "@/server/operations/team";
 import type { RunFrame } from "@/server/runner/followers";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import { type Call, endpoint } from "./endpoint";
@@ -212,6 +213,7 @@ export const runEndpoints = [
   ...endpointsOf(pastOperations),
   ...endpointsOf(steeringOperations),
   ...endpointsOf(controlOperations),
+  ...endpointsOf(teamOperations),
   ...endpointsOf(forkOperations),
   ...endpointsOf(bisectOperations),
 ];

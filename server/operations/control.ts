@@ -15,11 +15,11 @@ import type { Services } from "./services";
 import { atHand } from "./steering";
 
 /** The run as it stands once it was told. */
-const Told = Run.extend({ run_id: z.string() });
+export const Told = Run.extend({ run_id: z.string() });
 
-const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
+export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
 
-const route = <const Path extends string>(path: Path, success: string) => ({
+export const route = <const Path extends string>(path: Path, success: string) => ({
   method: "POST" as const,
   path: `/runs/{id}/${path}` as const,
   params: RUN_IN_PATH,
@@ -27,7 +27,7 @@ const route = <const Path extends string>(path: Path, success: string) => ({
 });
 
 /** Tells a run something that fits, and answers how it stands then. Throws Problem, also where it came too late. */
-async function tell(services: Services, run_id: string, command: RunCommand, { by, note }: Caller) {
+export async function tell(services: Services, run_id: string, command: RunCommand, { by, note }: Caller) {
   const { run, state } = atHand(services, run_id);
   const fault = commandFault(analyse(state.graph), state, command);
   if (run.status === "finished" && (fault !== null || command.kind !== "retry_node"))

@@ -18,6 +18,7 @@ import { scenarioOperations } from "./scenarios";
 import { shareOperations } from "./share";
 import { steeringOperations } from "./steering";
 import { storageOperations } from "./storage";
+import { teamOperations } from "./team";
 import { toolSettingOperations } from "./tool-settings";
 import { toolOperations } from "./tools";
 import { workflowOperations } from "./workflows";
@@ -35,6 +36,7 @@ export const operations = {
     ...shareOperations,
     ...steeringOperations,
     ...controlOperations,
+    ...teamOperations,
     ...forkOperations,
     ...bisectOperations,
   },

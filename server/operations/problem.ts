@@ -46,6 +46,7 @@ export const PROBLEMS = {
   key_reused: [422, "CONFLICT"],
   no_crew_at_work: [422, "BAD_REQUEST"],
   no_such_limit: [422, "BAD_REQUEST"],
+  no_such_model: [422, "BAD_REQUEST"],
   not_a_workflow: [422, "BAD_REQUEST"],
   not_importable: [422, "BAD_REQUEST"],
   not_asked_for: [422, "BAD_REQUEST"],

@@ -16,6 +16,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { overrideNext } from "@/server/domain/run/override";
 import { begin, complete, decide, unreachable } from "@/server/domain/run/schedule";
 import { waitersFor } from "@/server/domain/run/signals";
+import { memberChanged } from "@/server/domain/run/team-edit";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
 import {
   type Command,
@@ -401,6 +402,8 @@ export class Interpreter extends Holding {
       }
       case "skip_node":
         return this.skip(command, by);
+      case "edit_team":
+        return this.applyAll(memberChanged(this.s, command, by));
       default:
         return command satisfies never;
     }

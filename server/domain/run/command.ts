@@ -12,6 +12,8 @@ import { nextAgentFault, nextFault } from "./override";
 import { isAhead } from "./schedule";
 import { signalFault } from "./signals";
 import type { RunState } from "./state";
+import { TeamCommand } from "./team-edit";
+import { teamFault } from "./team-fault";
 
 const Granularity = z.enum(["node", "turn"]);
 
@@ -40,6 +42,7 @@ export const RunCommand = z.discriminatedUnion("kind", [
     output: z.record(StateKey, Json),
     labels: z.array(z.string()).optional(),
   }),
+  TeamCommand,
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
@@ -74,6 +77,8 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
       return instructionFault(a, s, command.target);
     case "skip_node":
       return skipFault(a, s, command);
+    case "edit_team":
+      return teamFault(a, s, command);
     default:
       return command satisfies never;
   }

@@ -2,6 +2,7 @@ import { newRecord } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { TeamChanges } from "@/server/domain/crew/team-now";
 import type { RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";
 import type { RunEventOf } from "./events";
 
@@ -101,6 +102,8 @@ export interface CrewRun {
 /** The part of a run's state that agents at work together make. */
 export interface CrewState {
   crews: Record<string, CrewRun>;
+  /** What people changed of the members of crews, by node; it holds to the run's end. */
+  team_changes: Record<string, TeamChanges>;
   tool_calls: Record<string, ToolCallView>;
   interactions: Record<string, Interaction>;
   /** Latest version of each file in the run's workspace, by path. */
@@ -117,6 +120,7 @@ export interface CrewState {
 export function newCrewState(): CrewState {
   return {
     crews: newRecord(),
+    team_changes: newRecord(),
     tool_calls: newRecord(),
     interactions: newRecord(),
     files: newRecord(),

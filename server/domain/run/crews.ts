@@ -1,4 +1,6 @@
+import type { AgentConfig } from "@/server/domain/agent/role";
 import { newRecord } from "@/server/domain/base/json";
+import { present } from "@/server/domain/base/must";
 import type { CrewExchange, CrewLink, CrewRun, Proposal } from "./crew-state";
 import type { CrewEvents, RunEvent } from "./events";
 import type { Handlers } from "./handlers";
@@ -67,6 +69,18 @@ export const crews: Handlers<keyof CrewEvents> = {
       return { teams };
     });
   },
+  member_changed(s, event) {
+    const { agent_id, agent, tools, role, context_windows } = event.payload;
+    const node_id = present(event.node_id, "event.node_id");
+    s.team_changes[node_id] = newRecord([
+      ...Object.entries(s.team_changes[node_id] ?? {}),
+      [agent_id, agent ? { agent, ...(tools ? { tools } : {}) } : null],
+    ]);
+    if (role) s.roles = [...s.roles, role];
+    if (context_windows)
+      s.run = { ...s.run, context_windows: { ...s.run.context_windows, ...context_windows } };
+    setCrew(s, event, (crew) => (crew.status === "running" ? membersAfter(s, crew, agent_id, agent) : {}));
+  },
   proposal_created(s, event) {
     const { proposal_id, ...proposal } = event.payload;
     setCrew(s, event, ({ proposals }) => ({
@@ -84,6 +98,35 @@ export const crews: Handlers<keyof CrewEvents> = {
     setProposal(s, event, event.payload.proposal_id, () => ({ outcome: event.payload }));
   },
 };
+
+/** A crew at work without a member, or with one more, or with another in its place. */
+function membersAfter(
+  s: RunState,
+  { members, teams, next_agent }: CrewRun,
+  agent_id: string,
+  agent: AgentConfig | undefined,
+): Partial<CrewRun> {
+  if (!agent) {
+    const left = Object.entries(teams).flatMap(([name, team]) => {
+      const agents = team.agents.filter((id) => id !== agent_id);
+      return agents.length === 0 ? [] : [[name, { ...team, agents }] as const];
+    });
+    return {
+      members: members.filter((member) => member.agent_id !== agent_id),
+      teams: newRecord(left),
+      ...(next_agent === agent_id ? { next_agent: undefined } : {}),
+    };
+  }
+  const { role_name } = agent;
+  const description = s.roles.find(({ name }) => name === role_name)?.description;
+  const member = { agent_id, role_name, ...(description ? { description } : {}) };
+  const isKnown = members.some((one) => one.agent_id === agent_id);
+  return {
+    members: isKnown
+      ? members.map((one) => (one.agent_id === agent_id ? member : one))
+      : [...members, member],
+  };
+}
 
 /** A crew is known by the activation that it works in. */
 const crewId = (event: RunEvent) => event.activation_id ?? "";

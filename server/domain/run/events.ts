@@ -7,7 +7,7 @@ import type {
   RunError,
   Usage,
 } from "@/server/domain/agent/outcome";
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { Change } from "@/server/domain/base/changes";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
@@ -493,6 +493,21 @@ export interface CrewEvents {
     action: "created" | "modified" | "dissolved";
     agents: string[];
     purpose?: string;
+    by: string;
+  };
+  /**
+   * A person changed who works in the node's crew, and how, from here to the run's end. `agent`: the member as it is now;
+   * absent: it was taken out. `tools`: of its role's tools, only these.
+   */
+  member_changed: {
+    agent_id: string;
+    action: "added" | "removed" | "changed";
+    agent?: AgentConfig;
+    tools?: string[];
+    /** A copy of its role, which the run had none of that name of. */
+    role?: RoleDefinition;
+    /** How much its model reads, in tokens, by choiceKey. */
+    context_windows?: Record<string, number>;
     by: string;
   };
   proposal_created: {

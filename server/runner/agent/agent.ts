@@ -1,7 +1,8 @@
 import { NO_USAGE, type Spent } from "@/server/domain/agent/outcome";
-import type { Guardrail, RoleDefinition } from "@/server/domain/agent/role";
+import type { Guardrail, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
+import { canonicalJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { agentKey } from "@/server/domain/run";
@@ -46,6 +47,7 @@ export class Agent implements Caller {
   readonly guardTries = new Map<Guardrail, number>();
   /** The model that a person let it go on with, since it costs less than its own. */
   cheaper: CheaperModel | undefined;
+  private model: LlmConfig | undefined;
   private readonly tools = new Map<string, ToolSpec>();
   private known: readonly string[] = [];
   private modelsLeftOut = 0;
@@ -58,13 +60,27 @@ export class Agent implements Caller {
   ) {
     this.key = agentKey(run.activationId, task.agent_id, task.task_id);
     this.level = task.parent ? task.parent.level + 1 : 0;
-    const windows = run.s.run.context_windows ?? {};
-    const known = windows[choiceKey(task.llm_config ?? {})];
+    this.model = task.llm_config;
+    this.reads = { context_window: this.windowOf(this.model), token_ratio: 1 };
+  }
+
+  private windowOf(model: LlmConfig | undefined): number {
+    const windows = this.run.s.run.context_windows ?? {};
     // An agent that joined later may use a model that nobody knew of.
-    this.reads = {
-      context_window: known ?? Math.min(USUAL_WINDOW, ...Object.values(windows)),
-      token_ratio: 1,
-    };
+    return windows[choiceKey(model ?? {})] ?? Math.min(USUAL_WINDOW, ...Object.values(windows));
+  }
+
+  /** The settings of its model as they are by now: a person may have changed them since its last call. */
+  get modelNow(): LlmConfig | undefined {
+    const { llm_now } = this.task;
+    if (!llm_now) return this.model;
+    const now = llm_now();
+    if (canonicalJson(now ?? {}) === canonicalJson(this.model ?? {})) return this.model;
+    this.model = now;
+    this.cheaper = undefined;
+    this.modelsLeftOut = 0;
+    this.reads = { ...this.reads, context_window: this.windowOf(now) };
+    return now;
   }
 
   /** What must hold of what it takes and gives: its role's rules, then its task's. */

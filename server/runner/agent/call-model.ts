@@ -33,14 +33,11 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
   const { run, task, about } = agent;
   const { messages, schema, max_tokens: maxTokens, tools } = turn;
   const protocol = task.config?.tool_protocol ?? "auto";
-  const base = { ...task.llm_config, ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }) };
-  const configs = agent.cheaper
-    ? [withModel(base, agent.cheaper)]
-    : [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
+  let configs = modelsFor(agent, maxTokens);
   let last: unknown;
   /** Failures of a kind that is not tried again as often as others, such as time that ran out. */
   let costly = 0;
-  for (const [which, llm_config] of configs.entries()) {
+  for (let which = 0; which < configs.length; which++) {
     if (which < agent.firstModel) continue;
     for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
       const local = [
@@ -54,6 +51,9 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       const isTurn = (turn.purpose ?? task.purpose ?? "task") === "task" && which === 0 && attempt === 1;
       yield* run.arrive({ point: "llm_call", ...about, isTurn });
       run.reached();
+      // A person may have chosen another model while it was held here.
+      configs = modelsFor(agent, maxTokens);
+      const llm_config = configs[which] ?? present(configs[0], "configs[0]");
       agent.takeEdits();
       if (messages === agent.messages) hearInstructions(agent);
       run.emit({
@@ -68,7 +68,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
         },
       });
       try {
-        const isLast = which === configs.length - 1;
+        const isLast = which >= configs.length - 1;
         const answer = yield* run.call(local, isLast, {
           llm_config,
           messages: [...messages],
@@ -157,6 +157,17 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
     if (!cause.retryable && !mayGoOn) break;
   }
   throw last;
+}
+
+/** The settings with which an agent's model is asked, and then its fallback models. */
+function modelsFor(agent: Agent, maxTokens: number | undefined): LlmConfig[] {
+  const { task } = agent;
+  const own = agent.modelNow;
+  // More tokens than its settings say were asked for because an answer was cut off.
+  const most = maxTokens === task.llm_config?.max_tokens ? own?.max_tokens : maxTokens;
+  const base: LlmConfig = { ...own, ...(most === undefined ? {} : { max_tokens: most }) };
+  if (agent.cheaper) return [withModel(base, agent.cheaper)];
+  return [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
 }
 
 /** The same call of another model, and of no other but that. */

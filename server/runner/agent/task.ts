@@ -1,4 +1,4 @@
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
@@ -54,6 +54,8 @@ export interface AgentTask extends AgentRequest {
   keeps_tools?: boolean;
   /** A conversation that it takes over, without system messages. */
   history?: readonly ChatMessage[];
+  /** The settings of its model by now, which a person may have changed since it began. */
+  llm_now?: () => LlmConfig | undefined;
   /** False: no tools at all, for managers and voters. */
   may_use_tools?: boolean;
 }

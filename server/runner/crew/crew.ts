@@ -12,6 +12,7 @@ import { memberNamed, plainName } from "@/server/domain/crew/member";
 import { type PastWork, pastInWords } from "@/server/domain/crew/past-work";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { isPlanFile, planText } from "@/server/domain/crew/plan-file";
+import { type TeamChanges, teamNow } from "@/server/domain/crew/team-now";
 import type { CrewRequest } from "@/server/domain/nodes/define";
 import { agentKey, type CrewRun } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
@@ -54,13 +55,29 @@ export class Crew {
   private savedPlan: ExecutionPlan | undefined;
   private saves = 0;
   private isPlanFileOld = false;
+  private seen: TeamChanges | undefined;
+  private now: CrewConfig;
 
   constructor(
     readonly run: CrewRuntime,
-    readonly config: CrewConfig,
+    private readonly drawn: CrewConfig,
     readonly request: CrewRequest,
     private readonly toolsOf: CrewTools,
-  ) {}
+  ) {
+    this.now = drawn;
+  }
+
+  /** As it is by now: people may change its members on the way. */
+  get config(): CrewConfig {
+    const changes = this.changes;
+    if (changes === this.seen) return this.now;
+    this.seen = changes;
+    this.now = teamNow(this.drawn, changes);
+    return this.now;
+  }
+  private get changes(): TeamChanges | undefined {
+    return this.run.s.team_changes[this.run.node.id];
+  }
 
   get goal(): string {
     return this.request.description;
@@ -99,6 +116,11 @@ export class Crew {
     const wanted = plainName(name);
     const found = Object.entries(this.view.teams).find(([team]) => plainName(team) === wanted);
     return found?.[1].agents.filter((id) => id !== except);
+  }
+
+  /** A member as it is by now; as it was where it is not in the crew any more. */
+  private asNow(agent: AgentConfig): AgentConfig {
+    return this.config.agents.find(({ agent_id }) => agent_id === agent.agent_id) ?? agent;
   }
 
   describe(agent: AgentConfig): string {
@@ -226,8 +248,10 @@ export class Crew {
    * Lets one of the crew work, with what the crew gives it: its team, the goal, and how things stand. Who judges, in a
    * role of its own, is given nothing of that.
    */
-  *work(agent: AgentConfig, { gives_goal = true, ...work }: Work): Flow<AgentResult> {
+  *work(chosen: AgentConfig, { gives_goal = true, ...work }: Work): Flow<AgentResult> {
     const { agents } = this.config;
+    const agent = this.asNow(chosen);
+    const only = this.changes?.[agent.agent_id]?.tools;
     const given: Partial<AgentTask> = work.role
       ? {}
       : {
@@ -250,6 +274,8 @@ export class Crew {
       crew_tools_by_role: tools.byRole,
       ...(this.config.memory ? {} : { without: WITHOUT_MEMORY }),
       ...(llm ? { llm_config: llm } : {}),
+      ...(work.llm_config ? {} : { llm_now: () => this.asNow(agent).llm_config }),
+      ...(only ? { tools: only } : {}),
       ...(work.parent && this.keepsTools ? { keeps_tools: true } : {}),
     });
     pay(this.spent, result);

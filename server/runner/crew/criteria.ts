@@ -3,10 +3,10 @@ import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
+import { leaderOf } from "@/server/domain/crew/leader";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
-import { plannerOf } from "./planner";
 import { textOf, valueOf } from "./values";
 
 const VERDICTS: JsonSchema = {
@@ -111,7 +111,7 @@ function* check(
   const work = new Work();
   const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs, work));
   if (worded.length > 0) {
-    const judge = plannerOf(crew.config);
+    const judge = leaderOf(crew.config);
     const answer = yield* crew.work(judge, {
       task_id: crew.idBesideTasks(`criteria-${round}`),
       purpose: "judge",

@@ -1,15 +1,14 @@
 import { taskPrompt } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { fence, harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../agent/call-model";
 import { askForCrew } from "./ask";
 import { type Crew, requestOf } from "./crew";
-import { plannerOf } from "./planner";
 import { relay } from "./relay";
 import { textOf, valueOf } from "./values";
 
@@ -41,8 +40,9 @@ interface Decision {
  */
 export function* mediate(crew: Crew): Flow<JsonObject> {
   const { run, config } = crew;
-  const manager = plannerOf(config);
-  const workers = config.agents.filter((agent) => agent !== manager);
+  const manager = leaderOf(config);
+  const workersNow = () => crew.config.agents.filter(({ agent_id }) => agent_id !== manager.agent_id);
+  let workers = workersNow();
   if (workers.length === 0)
     throw new NodeFailure("CONFIG", `${crew.name} has a manager and nobody to send. Add an agent.`);
   crew.writeBoard(manager.agent_id, requestOf(crew.goal));
@@ -56,6 +56,9 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
   let replans = 0;
   for (let round = 1; round <= config.max_rounds; round++) {
     run.emit({ type: "round_started", payload: { round } });
+    const before = workers;
+    workers = workersNow();
+    told += newTeam(crew, before, workers);
     const managed = yield* crew.work(manager, {
       task_id: `round-${round}`,
       purpose: "manage",
@@ -68,7 +71,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       check: (value) => faultsOf(value as unknown as Decision, crew.request.output_keys),
       inputs: { goal: crew.goal, ...run.input },
       history,
-      ...(config.manager?.llm_config ? { llm_config: config.manager.llm_config } : {}),
+      ...(crew.config.manager?.llm_config ? { llm_config: crew.config.manager.llm_config } : {}),
     });
     const decision = managed.output as unknown as Decision;
     history = managed.transcript;
@@ -121,7 +124,11 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     }
 
     const chosen = crew.takeNext() ?? crew.member(decision.send_to);
-    const worker = present(chosen, "crew.member(decision.send_to)");
+    const worker = chosen && chosen.agent_id !== manager.agent_id ? chosen : undefined;
+    if (!worker) {
+      told = `${decision.send_to} is not in your team any more and was told nothing.\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
+      continue;
+    }
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
     const talk = talks.get(worker.agent_id) ?? [];
     const { by, reply, asked } = yield* replyOf(
@@ -169,6 +176,14 @@ function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: n
   const advice = answer.message ?? "Go on as you think best.";
   crew.post(USER, manager.agent_id, advice, "answer");
   return `${USER} answers:\n${fence("answer", advice)}`;
+}
+
+/** What a manager is told of a team that is another than in the round before; nothing where it is the same. */
+function newTeam(crew: Crew, before: readonly AgentConfig[], now: readonly AgentConfig[]): string {
+  const who = (team: readonly AgentConfig[]) => team.map(({ agent_id, role_name }) => [agent_id, role_name]);
+  if (JSON.stringify(who(before)) === JSON.stringify(who(now))) return "";
+  const team = now.map((agent) => `- ${crew.describe(agent)}`).join("\n");
+  return `\nA person changed your team. These are its members now:\n${team}`;
 }
 
 /** A worker's reply, and what it was asked; its failure is told to the manager, who may find another way. */

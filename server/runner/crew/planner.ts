@@ -3,27 +3,18 @@ import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { isRaw, withoutNulls } from "@/server/domain/base/lenient-reader";
-import { present } from "@/server/domain/base/must";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
+import { leaderOf } from "@/server/domain/crew/leader";
 import { parallelGroups } from "@/server/domain/crew/pattern";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
 import { syncFaultText, withSyncPoints } from "@/server/domain/crew/sync-points";
 import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
 
-/** The agent that writes the plan: the named manager, else a role that sounds like one, else the first. */
-export function plannerOf(crew: CrewConfig): AgentConfig {
-  return (
-    crew.agents.find(({ agent_id }) => agent_id === crew.manager?.agent_id) ??
-    crew.agents.find(({ role_name }) => /plan|manage|lead/i.test(role_name)) ??
-    present(crew.agents[0], "crew.agents[0]")
-  );
-}
-
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
 export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }> {
-  const planner = plannerOf(crew.config);
+  const planner = leaderOf(crew.config);
   const roles = workersOf(crew, planner);
   const answer = yield* crew.work(planner, {
     purpose: "plan",
@@ -78,7 +69,7 @@ export function* replan(
 ): Flow<boolean> {
   const { plan } = crew;
   if (!plan) return false;
-  const planner = plannerOf(crew.config);
+  const planner = leaderOf(crew.config);
   const roles = workersOf(crew, planner);
   const isOpen = ({ status }: Task) => status === "pending" || status === "blocked";
   const kept = plan.tasks.filter((task) => !isOpen(task));

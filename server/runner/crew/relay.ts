@@ -29,6 +29,10 @@ export function* relay(
     const handoff = goesOn(crew, agent, result);
     if (!handoff) return { result, agent };
     const from = agent.agent_id;
+    if (!crew.member(handoff.to)) {
+      given = { ...given, ...alone(handoff.to, wish, result.transcript), task_id: idOf(hop + 1) };
+      continue;
+    }
     yield* note(crew, agent, idOf(hop), handoff);
     const history = yield* goingAlong(crew, agent, handoff.mode, result.transcript, idOf(hop));
     agent = present(crew.member(handoff.to), "crew.member(handoff.to)");
@@ -47,10 +51,18 @@ export function* relay(
   }
 }
 
+/** How an agent goes on that handed over to somebody whom a person took out meanwhile. */
+const alone = (to: string, wish: string, history: readonly ChatMessage[]): Partial<Work> => ({
+  task: `${to} is not in the crew any more, so you go on yourself. ${wish}`,
+  history,
+  inputs: {},
+  earlier: {},
+});
+
 /** To whom an agent hands over, or whom a person chose to go on after it; undefined where its answer stands. */
 function goesOn(crew: Crew, agent: AgentConfig, { handoff }: AgentResult): AgentResult["handoff"] {
   const chosen = crew.config.process === "swarm" ? crew.takeNext() : undefined;
-  if (!chosen || chosen === agent) return handoff;
+  if (!chosen || chosen.agent_id === agent.agent_id) return handoff;
   const reason = handoff?.reason ?? "A person wants you to go on.";
   return { kind: "handoff", mode: "full", ...handoff, reason, to: chosen.agent_id };
 }

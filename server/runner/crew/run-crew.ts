@@ -1,13 +1,14 @@
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { crewFaults, planFaultsIn } from "@/server/domain/crew/crew-faults";
+import { leaderOf } from "@/server/domain/crew/leader";
+import { teamNow } from "@/server/domain/crew/team-now";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
 import type { CrewRuntime } from "../ports";
 import { Crew } from "./crew";
 import { followPattern } from "./follow-pattern";
 import { mediate } from "./mediate";
-import { plannerOf } from "./planner";
 import { runTasks } from "./run-tasks";
 import { sample } from "./sample";
 import { swarm } from "./swarm";
@@ -27,16 +28,16 @@ const PROCESSES = {
 
 /** Lets the agents of a crew reach a goal together, in the way that the crew works. */
 export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswer> {
-  const { crew: config } = request;
-  if (!config)
-    throw new NodeFailure("CONFIG", `${run.node.name || run.node.id} has no crew. Add its agents.`);
+  const { crew: drawn } = request;
+  if (!drawn) throw new NodeFailure("CONFIG", `${run.node.name || run.node.id} has no crew. Add its agents.`);
+  const config = teamNow(drawn, run.s.team_changes[run.node.id]);
   const faults = [...crewFaults(config), ...(request.plan ? planFaultsIn(config, request.plan) : [])];
   const fault = faults.find(({ severity }) => severity === "error");
   if (fault) throw new NodeFailure("CONFIG", fault.message, { user_action: "edit_graph" });
-  const crew = new Crew(run, config, request, toolsOf);
+  const crew = new Crew(run, drawn, request, toolsOf);
   const manager =
     config.process === "hierarchical" || config.process === "consensus" || config.manager?.agent_id
-      ? plannerOf(config).agent_id
+      ? leaderOf(config).agent_id
       : undefined;
   run.emit({
     type: "crew_started",

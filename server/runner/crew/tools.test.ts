@@ -14,7 +14,11 @@ test("the tools that people read about are those that a run carries out", () => 
   }));
   const names = (process: string) => {
     const config = CrewConfig.parse({ agents, process });
-    const run = { findRole: () => undefined } as unknown as CrewRuntime;
+    const run = {
+      findRole: () => undefined,
+      node: { id: "crew" },
+      s: { team_changes: {} },
+    } as unknown as CrewRuntime;
     const crew = new Crew(run, config, { description: "a goal", output_keys: [], crew: config }, toolsOf);
     const { always, byRole } = toolsOf(crew, config.agents[0]!, 0);
     return [...always, ...byRole].map(({ spec }) => spec.name);

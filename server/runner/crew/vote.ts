@@ -4,13 +4,13 @@ import type { Flow } from "@/server/domain/base/durable";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { tally } from "@/server/domain/crew/consensus";
+import { leaderOf } from "@/server/domain/crew/leader";
 import type { Payloads } from "@/server/domain/run/events";
 import { fence, group } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { askForCrew } from "./ask";
 import type { Crew } from "./crew";
-import { plannerOf } from "./planner";
 
 const PROPOSAL: JsonSchema = {
   type: "object",
@@ -39,15 +39,17 @@ type Vote = Payloads["vote_cast"];
  * other; where the rule is not met, another round shows everybody's reasons. What was decided is counted here.
  */
 export function* vote(crew: Crew): Flow<JsonObject> {
-  const { run, config } = crew;
-  const rules = config.consensus;
-  const chair = plannerOf(config);
+  const { run } = crew;
+  const rules = crew.config.consensus;
+  const chair = leaderOf(crew.config);
   const proposed = yield* crew.work(chair, {
     task_id: "proposal",
     task: "Put the goal into one decision that the crew can approve or reject, with the reasons for it.",
     output_keys: [],
     answer_schema: PROPOSAL,
   });
+  // From here on it stays as it is until it has decided.
+  const { config } = crew;
   const { decision, rationale } = proposed.output as { decision: string; rationale: string };
   const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
   run.emit({

@@ -46,6 +46,7 @@ const STEERED: Partial<Record<RunEvent["type"], string>> = {
   state_edited: "changed the state",
   node_skipped_by: "gave a node its output",
   instruction_injected: "instructed agents",
+  member_changed: "changed a crew's team",
   run_limit_raised: "raised a limit",
   run_cancel_requested: "cancelled it",
 };

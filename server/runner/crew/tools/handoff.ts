@@ -3,18 +3,18 @@ import type { AgentConfig } from "@/server/domain/agent/role";
 import { findStuck } from "@/server/domain/agent/stuck";
 import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
+import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import { defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { CrewTool, CrewToolResult } from "../../agent/task";
 import { Children } from "../../flow";
 import type { Crew } from "../crew";
-import { plannerOf } from "../planner";
 import { delegate } from "./delegation";
 
 /** Whom an agent may hand over to, by id; its list may also name roles. */
 export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentConfig): string[] {
   // A manager gets every answer anyway.
-  const manager = crew.config.process === "hierarchical" ? plannerOf(crew.config).agent_id : undefined;
+  const manager = crew.config.process === "hierarchical" ? leaderOf(crew.config).agent_id : undefined;
   return crew.config.agents.flatMap(({ agent_id, role_name }) =>
     agent_id !== self &&
     agent_id !== manager &&
@@ -26,12 +26,13 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
 
 /** Handing the work to another agent for good, and to several at once for their results. */
 export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool, parallel: CrewTool] {
-  const destinations = destinationsOf(crew, agent);
+  // Those of the beginning are told; who joined since is let through all the same.
+  const told = destinationsOf(crew, agent);
   const handoff = defineCrewTool({
     name: "handoff",
-    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${destinations.join(", ") || "none"}.`,
+    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${told.join(", ") || "none"}.`,
     input: z.object({
-      destination_agent: z.string().describe(`One of: ${destinations.join(", ")}`),
+      destination_agent: z.string().describe(`One of: ${told.join(", ")}`),
       reason: z.string().min(1).max(4000),
       context: z.record(z.string(), Json).optional().describe("What it should know beside the conversation"),
       context_mode: z
@@ -41,6 +42,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
     }),
     *call({ destination_agent, reason, context, context_mode }, caller) {
       const to = crew.member(destination_agent);
+      const destinations = destinationsOf(crew, agent);
       if (!to || !destinations.includes(to.agent_id)) {
         if (to?.agent_id === agent.agent_id) return refused(400, "You cannot hand over to yourself.");
         return refused(

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { expectSchema, newApi } from "./testing";
+
+const crewed = draw("start > crew > end", {
+  crew: {
+    node_type: "crew_task",
+    output_keys: ["result"],
+    config: {
+      plan_description_template: "Write it",
+      crew: {
+        agents: [
+          { agent_id: "ann", role_name: "Writer" },
+          { agent_id: "bob", role_name: "Reader" },
+        ],
+        process: "sequential",
+      },
+      plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
+    },
+  },
+});
+
+/** A run that is held before its crew begins. */
+async function held() {
+  const api = newApi(() => "done");
+  for (const role of [
+    { name: "Writer" },
+    { name: "Reader" },
+    { name: "Editor", description: "edits" },
+    { name: "Searcher", tools: ["web_search"] },
+  ])
+    api.roles.put(RoleDefinition.parse(role));
+  const workflow = api.workflows.create({ name: "x", graph: crewed });
+  const config = { breakpoints: [{ on: "node_start", node_id: "crew" }] };
+  const { body } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
+  const run = async () => (await api.ask("GET", `/runs/${body.run_id}`)).body;
+  await expect.poll(async () => (await run()).status).toBe("paused");
+  const team = (edit: object, more: object = {}) =>
+    api.ask("POST", `/runs/${body.run_id}/team`, { edit, ...more });
+  return { ...api, id: body.run_id as string, team, run };
+}
+
+test("a program adds a role of the library to a crew, and takes a member out", async () => {
+  const { team, ask, id, runs, run } = await held();
+  const added = await team({ kind: "add", role_name: "Editor", backstory: "You are strict." });
+  expect(added.status).toBe(200);
+  expectSchema("changeRunTeam", added.body);
+  expect((await team({ kind: "remove", agent_id: "bob" }, { node_id: "crew" })).status).toBe(200);
+  await ask("POST", `/runs/${id}/resume`, {});
+  await expect.poll(async () => (await run()).status).toBe("finished");
+  const { crews, team_changes } = runs.state(id)!;
+  expect(Object.values(crews)[0]!.members).toEqual([
+    { agent_id: "ann", role_name: "Writer" },
+    { agent_id: "editor", role_name: "Editor", description: "edits" },
+  ]);
+  expect(team_changes.crew!.editor!.agent.backstory).toBe("You are strict.");
+});
+
+test("what a program may not do, and what does not fit, is refused with a sentence", async () => {
+  const { team } = await held();
+  const refused = async (...sent: Parameters<typeof team>) => {
+    const { status, body } = await team(...sent);
+    return [status, body.error.code, body.error.message];
+  };
+  expect(await refused({ kind: "add", role_name: "Searcher" })).toEqual([
+    403,
+    "person_only",
+    "Only a person who is signed in may do this: searcher would get tools that no Searcher of this crew may use now: web_search.",
+  ]);
+  expect(await refused({ kind: "remove", agent_id: "ann" })).toEqual([
+    409,
+    "not_now",
+    'ann still has to do "write" of the plan. Give it to somebody else first.',
+  ]);
+  expect(await refused({ kind: "add", role_name: "Nobody" })).toEqual([
+    409,
+    "not_now",
+    'There is no role "Nobody" in the library.',
+  ]);
+  expect(await refused({ kind: "remove", agent_id: "bob" }, { node_id: "start" })).toEqual([
+    409,
+    "not_now",
+    "start has no crew.",
+  ]);
+});

@@ -1,0 +1,308 @@
+import { expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { RunCommand } from "@/server/domain/run/command";
+import type { TeamCommand, TeamEdit } from "@/server/domain/run/team-edit";
+import type { ModelRequest } from "@/server/llm/model";
+import { newStage } from "../testing";
+import { type Case, cases, roles as crewRoles, graphOf, modelsOf } from "./testing";
+
+type Stage = ReturnType<typeof newStage>;
+
+const expert = RoleDefinition.parse({ name: "Expert", description: "knows", tools: ["calculator"] });
+const add = (more: Partial<TeamCommand> = {}, settings: object = {}): TeamCommand => ({
+  kind: "edit_team",
+  node_id: "crew",
+  edit: { kind: "add", role_name: "Expert", ...settings },
+  role: expert,
+  ...more,
+});
+const edit = (one: TeamEdit, more: Partial<TeamCommand> = {}): TeamCommand => ({
+  kind: "edit_team",
+  node_id: "crew",
+  edit: one,
+  ...more,
+});
+const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const refusal = async (stage: Stage, id: string, command: RunCommand) => {
+  const event = (await tell(stage, id, command))?.find(({ type }) => type === "warning");
+  return event?.type === "warning" ? event.payload.message : null;
+};
+const startedIn = (stage: Stage, id: string) =>
+  stage.store.events(id, 0, 1e6).flatMap((event) => (event.type === "agent_started" ? [event.agent_id] : []));
+
+/** Runs a crew, and tells it something while a call of its model, the first unless said, is answered. */
+async function meanwhile(crew: Case, commands: RunCommand[], { nth = 1, roles = crewRoles } = {}) {
+  const models = modelsOf(crew.answer);
+  const requests: ModelRequest[] = [];
+  const said: (string | null)[] = [];
+  const stage: Stage = newStage({
+    models: {
+      ...models,
+      async complete(request, io) {
+        requests.push(request);
+        if (requests.length === nth) for (const one of commands) said.push(await refusal(stage, id, one));
+        return models.complete(request, io);
+      },
+    },
+  });
+  const id: string = stage.start(graphOf(crew), { roles });
+  await stage.host.settled(id);
+  const state = stage.store.state(id)!;
+  return { said, order: startedIn(stage, id), state, requests, stage, id };
+}
+
+const threeTasks: Case = {
+  ...cases.sequential!,
+  plan: {
+    tasks: [
+      { task_id: "first", description: "begin", required_role: "Worker" },
+      { task_id: "second", description: "go on", required_role: "Lead", dependencies: ["first"] },
+    ],
+  },
+};
+
+test("a role of the library joins a crew at work, does the task that is given to it, and everybody knows of it", async () => {
+  const chosen: RunCommand = { kind: "override_agent", activation_id: "crew#1", agent_id: "expert" };
+  const { said, order, state, requests, stage, id } = await meanwhile(threeTasks, [add(), chosen]);
+  expect([said, order, state.run.final_status]).toEqual([[null, null], ["worker", "expert"], "COMPLETED"]);
+  expect(state.crews["crew#1"]!.members.map(({ agent_id, role_name }) => [agent_id, role_name])).toEqual([
+    ["lead", "Lead"],
+    ["worker", "Worker"],
+    ["checker", "Checker"],
+    ["expert", "Expert"],
+  ]);
+  expect(requests[1]!.messages[0]!.content).toMatch(/expert \(Expert\): knows/);
+  const changed = stage.store.events(id, 0, 1e6).find(({ type }) => type === "member_changed");
+  expect(changed).toMatchObject({
+    node_id: "crew",
+    payload: { agent_id: "expert", action: "added", role: { name: "Expert" }, by: "ann" },
+  });
+});
+
+/** A manager that gives up on whoever is not there any more. */
+const manager: Case = {
+  ...cases.hierarchical!,
+  answer: (request) => {
+    const step = cases.hierarchical!.answer(request);
+    const isGone = request.messages.some(({ content }) => /is not in your team any more/.test(content));
+    if (!isGone || !("json" in step)) return step;
+    return {
+      json: {
+        ...(step.json as object),
+        send_to: "User",
+        stop: "Completed",
+        ledger: {
+          is_request_satisfied: { answer: true, reason: "so" },
+          is_in_loop: { answer: false, reason: "no" },
+          is_progress_being_made: { answer: true, reason: "so" },
+        },
+      },
+    };
+  },
+};
+
+test("who is taken out is sent nothing any more, and the manager is told who is there now", async () => {
+  const { said, order, state, requests } = await meanwhile(manager, [
+    edit({ kind: "remove", agent_id: "worker" }),
+  ]);
+  expect([said, order, state.run.final_status]).toEqual([[null], ["lead", "lead"], "COMPLETED"]);
+  const told = requests[1]!.messages.at(-1)!.content;
+  expect(told).toMatch(/worker is not in your team any more/);
+  expect(told).toMatch(/These are its members now:\n- checker \(Checker\)/);
+});
+
+test("a member that an agent hands over to, and that is gone by then, takes nothing over", async () => {
+  const { order, state } = await meanwhile(
+    {
+      ...cases.swarm!,
+      answer: (request) =>
+        request.messages.some(({ content }) => /not in the crew any more|cannot hand over/.test(content))
+          ? { text: "done alone" }
+          : cases.swarm!.answer(request),
+    },
+    [edit({ kind: "remove", agent_id: "worker" })],
+  );
+  expect([order, state.run.final_status]).toEqual([["lead"], "COMPLETED"]);
+});
+
+test("another model is asked from the next call on, also where the run was held right before it", async () => {
+  const crew: Case = { ...threeTasks, answer: () => ({ text: "done" }) };
+  const models = modelsOf(crew.answer);
+  const asked: (string | undefined)[] = [];
+  const stage = newStage({
+    models: {
+      ...models,
+      complete(request, io) {
+        asked.push(request.llm_config.model);
+        return models.complete(request, io);
+      },
+    },
+  });
+  const id = stage.start(graphOf(crew), {
+    roles: crewRoles,
+    config: { breakpoints: [{ on: "llm_call", agent_id: "worker" }] },
+  });
+  await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
+  const patch = { llm_config: { model: "better" }, backstory: "You are thorough." };
+  expect(await refusal(stage, id, edit({ kind: "change", agent_id: "worker", patch }))).toBeNull();
+  await tell(stage, id, { kind: "resume" });
+  await stage.host.settled(id);
+  expect(asked).toEqual(["better", undefined]);
+});
+
+test("a member can be left less than its role may use, and never more", async () => {
+  const roles = crewRoles.map((role) =>
+    role.name === "Lead" ? { ...role, tools: ["calculator", "web_search"] } : role,
+  );
+  const change = (tools: string[]) => edit({ kind: "change", agent_id: "lead", patch: { tools } });
+  const { said, stage, id } = await meanwhile(
+    threeTasks,
+    [change(["http_request"]), change(["calculator"])],
+    {
+      roles,
+    },
+  );
+  expect(said).toEqual([
+    'The role "Lead" may not use http_request. A member uses what its role may, or less: give it a role that may.',
+    null,
+  ]);
+  const granted = stage.store
+    .events(id, 0, 1e6)
+    .flatMap((event) =>
+      event.type === "agent_started" && event.agent_id === "lead" ? [event.payload.withheld ?? []] : [],
+    );
+  expect(granted.flat().map(({ tool_name }) => tool_name)).toContain("web_search");
+});
+
+test("what would widen what agents may do is refused where it comes from a program", async () => {
+  const roles = crewRoles.map((role) => (role.name === "Lead" ? { ...role, tools: ["calculator"] } : role));
+  const only = { only_narrows: true as const };
+  const { said } = await meanwhile(
+    threeTasks,
+    [
+      add(only),
+      edit({ kind: "change", agent_id: "lead", patch: { tools: [] } }),
+      edit({ kind: "change", agent_id: "lead", patch: { tools: null } }, only),
+      edit({ kind: "add", role_name: "Lead" }, only),
+      edit({ kind: "add", role_name: "Checker" }, only),
+      edit({ kind: "change", agent_id: "checker", patch: { llm_config: { model: "small" } } }, only),
+    ],
+    { roles },
+  );
+  const person = "Only a person who is signed in may do this:";
+  expect(said).toEqual([
+    `${person} expert would get tools that no Expert of this crew may use now: calculator.`,
+    null,
+    `${person} lead would get tools that no Lead of this crew may use now: calculator.`,
+    `${person} lead_2 would get tools that no Lead of this crew may use now: calculator.`,
+    null,
+    null,
+  ]);
+});
+
+test("where a change does not fit, it is refused with the reason and changes nothing", async () => {
+  const refusedIn = async (crew: Case, ...edits: (TeamEdit | TeamCommand)[]) => {
+    const commands = edits.map((one) => ("node_id" in one ? one : edit(one)));
+    const { said, state } = await meanwhile(crew, commands);
+    expect(state.team_changes).toEqual({});
+    return said;
+  };
+  const out = (agent_id: string) => ({ kind: "remove" as const, agent_id });
+  expect(
+    await refusedIn(
+      threeTasks,
+      out("worker"),
+      out("lead"),
+      out("luck"),
+      { kind: "add", role_name: "Nobody" },
+      { kind: "add", role_name: "Worker", agent_id: "checker" },
+      { kind: "change", agent_id: "lead", patch: {} },
+      add({ node_id: "end" }),
+      add({ node_id: "luck" }),
+    ),
+  ).toEqual([
+    "worker is at work. Take it out once it is done, or choose who goes on instead.",
+    'lead still has to do "second" of the plan. Give it to somebody else first.',
+    'crew has no agent "luck". It has: lead, worker, checker.',
+    'There is no role "Nobody" in the library.',
+    'crew has an agent "checker" already.',
+    "Say what is to change about lead.",
+    "end has no crew.",
+    'This workflow has no node "luck".',
+  ]);
+  expect(await refusedIn(cases.hierarchical!, out("lead"))).toEqual([
+    "lead leads this crew, which cannot go on without. Change its model or its instructions instead.",
+  ]);
+  expect(await refusedIn(cases["sample and vote"]!, out("worker"), add())).toEqual([
+    "One agent gives all the answers of this crew, and they are only compared if it stays the same.",
+    "One agent gives all the answers of this crew, and they are only compared if it stays the same.",
+  ]);
+  expect(await refusedIn(cases.custom!, out("checker"))).toEqual([
+    'Without checker the crew could not go on: The step "check" is for "checker", and no agent of the crew is called so. Add the agent, or give the step to another.',
+  ]);
+  const alone: Case = {
+    crew: { process: "swarm", agents: [{ agent_id: "lead", role_name: "Lead" }] },
+    answer: () => ({ text: "done" }),
+  };
+  expect(await refusedIn(alone, out("lead"))).toEqual([
+    "lead is the last of this crew. Add another member first.",
+  ]);
+  // The first call is the chair's, who puts the proposal; the second is a vote.
+  const { said } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
+  const voting = "Its members are voting. Who they are stays the same until it is decided.";
+  expect(said).toEqual([voting, voting]);
+});
+
+test("a team can be changed before its crew begins, and a crew begins with it", async () => {
+  const stage = newStage({ models: modelsOf(threeTasks.answer) });
+  const id = stage.start(graphOf(threeTasks), {
+    roles: crewRoles,
+    config: { breakpoints: [{ on: "node_start", node_id: "crew" }] },
+  });
+  await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
+  expect(await refusal(stage, id, edit({ kind: "remove", agent_id: "checker" }))).toBeNull();
+  expect(await refusal(stage, id, add())).toBeNull();
+  expect(
+    await refusal(stage, id, { kind: "inject", target: { agent_id: "expert" }, text: "Help." }),
+  ).toBeNull();
+  await tell(stage, id, { kind: "resume" });
+  await stage.host.settled(id);
+  const { crews, run } = stage.store.state(id)!;
+  expect([crews["crew#1"]!.members.map(({ agent_id }) => agent_id), run.final_status]).toEqual([
+    ["lead", "worker", "expert"],
+    "COMPLETED",
+  ]);
+});
+
+test("a run whose team was changed is taken up after a crash, and forks, as it went", async () => {
+  const held = { breakpoints: [{ on: "llm_call" as const, agent_id: "lead" }] };
+  const stage = newStage({ models: modelsOf(threeTasks.answer) });
+  const id = stage.start(graphOf(threeTasks), { roles: crewRoles, config: held });
+  await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
+  expect(await refusal(stage, id, add({}, { agent_id: "ann", llm_config: { model: "fine" } }))).toBeNull();
+  expect(await refusal(stage, id, edit({ kind: "remove", agent_id: "checker" }))).toBeNull();
+  const before = stage.store.state(id)!;
+  const seq = stage.store.events(id, 0, 1e6).at(-1)!.seq;
+  const next = newStage({ db: stage.db, models: modelsOf(threeTasks.answer) });
+  next.host.recover();
+  const { run_id: fork } = next.host.fork({
+    run_id: id,
+    at: { seq },
+    patches: {},
+    graph: "original",
+    by: "ann",
+    trigger: "editor",
+  });
+  for (const one of [id, fork]) {
+    await expect.poll(() => next.store.find(one)?.status).toBe("paused");
+    await next.host.command(one, { kind: "resume" }, "ann");
+    await next.host.settled(one);
+    const { team_changes, crews, run, roles } = next.store.state(one)!;
+    expect([team_changes, roles.map(({ name }) => name), run.final_status]).toEqual([
+      before.team_changes,
+      ["Lead", "Worker", "Checker", "Expert"],
+      "COMPLETED",
+    ]);
+    expect(crews["crew#1"]!.members.map(({ agent_id }) => agent_id)).toEqual(["lead", "worker", "ann"]);
+  }
+});
