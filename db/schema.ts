@@ -146,6 +146,36 @@ export const runSignals = sqliteTable(
   (t) => [primaryKey({ columns: [t.runId, t.name] })],
 );
 
+/**
+ * Runs that another process carries out, a stretch at a time: from where the log ends to where the run next rests. What was
+ * not sent to the engine yet is what this table and `run_signals` say beyond what was.
+ */
+export const stretches = sqliteTable(
+  "stretches",
+  {
+    runId: text("run_id").primaryKey(),
+    /** Counts the stretches of the run; what an earlier one says is not heard any more. */
+    stretch: integer("stretch").notNull(),
+    /** Whether it is at work elsewhere; what is left of it otherwise is its number. */
+    isActive: integer("is_active", { mode: "boolean" }).notNull(),
+    /** Whether the engine was told to begin it. */
+    isPosted: integer("is_posted", { mode: "boolean" }).notNull(),
+    /** The last turn of the log at its beginning. */
+    fromTurn: integer("from_turn").notNull(),
+    /** How many signals the run had at its beginning; and how many after them the engine was told of. */
+    signalsBefore: integer("signals_before").notNull(),
+    signalsSent: integer("signals_sent").notNull(),
+    begunAt: integer("begun_at").notNull(),
+    /** When it was last heard of. */
+    heardAt: integer("heard_at"),
+    /** The worker that last said something of it; and the one before, with when it changed. */
+    worker: text("worker"),
+    movedFrom: text("moved_from"),
+    movedAt: integer("moved_at"),
+  },
+  (t) => [index("stretches_active").on(t.isActive).where(sql`${t.isActive} = 1`)],
+);
+
 /** The questions to people that are open, of all runs: written with the turn that asks, answers or withdraws. */
 export const runQuestions = sqliteTable(
   "run_questions",

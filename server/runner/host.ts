@@ -1,6 +1,8 @@
 import type { Disk } from "@/db/disk";
+import type { SentTurn, StretchEnd, StretchNews } from "@/server/cluster/protocol";
 import type { InstallationRules, RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { asStored } from "@/server/domain/base/json";
@@ -19,6 +21,7 @@ import type { RunProgress, RunStatus, RunStore } from "@/server/store/runs";
 import type { Watchdog } from "@/server/store/watchdog";
 import { Beginnings, storedCreation } from "./beginnings";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
+import { type Elsewhere, ENGINE_MISSING, type LiveRun, RemoteRun } from "./elsewhere";
 import { EmbeddedRun, type Journal, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { INTERPRETER_VERSION } from "./execute";
 import { type Follower, Followers, type RunFrame, type StatusTick, Watchers } from "./followers";
@@ -53,21 +56,13 @@ export interface StartRequest {
 
 export class QueueFull extends namedError("QueueFull") {}
 
-interface LiveRun {
-  engine: EmbeddedRun;
-  turns: TurnWriter;
-  status: RunStatus | null;
-  finalStatus: string | null;
-  workflowId: string | null;
-}
-
 export interface HostOptions {
   store: RunStore;
   effects: Effects;
   /** Absent where nothing has to survive a power cut. */
   disk?: Disk;
-  /** Runs at work at the same time; those that only wait do not count. */
-  maxRuns?: number;
+  /** Runs at work at the same time; those that only wait do not count. A function where it changes. */
+  maxRuns?: number | (() => number);
   maxQueued?: number;
   /** What holds in every run from now on, also in those that an earlier process began. */
   rules?: InstallationRules;
@@ -83,6 +78,8 @@ export interface HostOptions {
   atWork?: AtWork;
   /** Sees when this thread stands still, and notes whose steps were under way. */
   watchdog?: Watchdog;
+  /** Where runs are carried out in other processes; absent where nothing is known of any. */
+  elsewhere?: Elsewhere;
   /** How long a run is left alone after a start that was being computed when the server ended, in milliseconds. */
   suspectDelayMs?: number;
   log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
@@ -141,6 +138,7 @@ export class Host {
     );
     this.recovery = new Recovery({
       store: options.store,
+      isElsewhere: (id) => this.options.elsewhere?.stretchOf(id) != null,
       takeUp: (id, workflowId) => this.takeUp(id, workflowId),
       enqueue: (id, workflowId) => this.queue.add(id, workflowId),
       hold: (id, code, message) => this.hold(id, code, message),
@@ -251,6 +249,7 @@ export class Host {
     const guessed = this.noteWhatStopped();
     this.hasLeftSome = true;
     this.store.listOldQuestions();
+    for (const id of this.options.elsewhere?.runs() ?? []) this.takeUpElsewhere(id);
     this.recovery.begin(this.now + TAKE_UP_DUE_MS, guessed);
     this.pump();
     return this.store.countUnfinished();
@@ -306,8 +305,12 @@ export class Host {
 
   /** Takes up a run again that is held; false if it is not. */
   tryAgain(runId: string): boolean {
+    const { elsewhere } = this.options;
+    const stretch = elsewhere?.stretchOf(runId) ?? null;
     const status = this.store.release(runId);
     if (status === null) return false;
+    // Where its engine is known it goes on there; otherwise a person decided that it goes on here.
+    if (stretch !== null && !elsewhere?.isConfigured) elsewhere?.over(runId, stretch);
     const workflowId = this.store.find(runId)?.workflow_id ?? null;
     this.watchers.tell({ run_id: runId, workflow_id: workflowId, status, final_status: null });
     if (status === "queued") {
@@ -520,7 +523,8 @@ export class Host {
     if (this.draining || this.pumping) return;
     this.pumping = true;
     try {
-      let room = (this.options.maxRuns ?? 16) - this.busyCount();
+      const { maxRuns = 16 } = this.options;
+      let room = (typeof maxRuns === "number" ? maxRuns : maxRuns()) - this.busyCount();
       while (room > 0) {
         const next = this.queue.next();
         if (!next) break;
@@ -562,6 +566,9 @@ export class Host {
 
   private carryOut(runId: string, workflowId: string | null): void {
     if (this.draining || this.live.has(runId)) return;
+    const { elsewhere } = this.options;
+    if (elsewhere && (elsewhere.isPreferred || elsewhere.stretchOf(runId) !== null))
+      return this.sendElsewhere(elsewhere, runId, workflowId);
     this.noteComputing([runId]);
     const journal = this.journalOf(runId);
     const created = journal.turns[0]?.events[0];
@@ -597,6 +604,97 @@ export class Host {
         return this.broke(runId, error);
       })
       .finally(() => this.forget(runId, run));
+  }
+
+  /** Has the run carried out in other processes from here on, or finds that it is. */
+  private sendElsewhere(elsewhere: Elsewhere, runId: string, workflowId: string | null): void {
+    const isAtWork = elsewhere.stretchOf(runId) !== null;
+    if (isAtWork && !elsewhere.isConfigured) return this.hold(runId, "engine_missing", ENGINE_MISSING);
+    // Whoever begins it reads these; what is damaged is held before.
+    this.store.creation(runId);
+    this.store.lastTurn(runId);
+    this.beginnings.take(runId);
+    this.asleep.delete(runId);
+    const engine = new RemoteRun(runId, elsewhere);
+    this.live.set(runId, { engine, turns: null, status: null, finalStatus: null, workflowId });
+    if (!isAtWork) elsewhere.begin(runId);
+  }
+
+  /** After a start: finds a run at work in other processes. */
+  private takeUpElsewhere(runId: string): void {
+    const run = this.store.find(runId);
+    if (!run) return;
+    if (run.held?.code === "engine_missing" && this.options.elsewhere?.isConfigured) this.tryAgain(runId);
+    else if (run.status !== "held") this.takeUp(runId, run.workflow_id);
+  }
+
+  /**
+   * What a worker tells of a run that it carries out. Resolves once it is in the log and was published. What came before, or
+   * is of a stretch that is over, changes nothing.
+   */
+  async receive(news: StretchNews): Promise<void> {
+    const { elsewhere } = this.options;
+    const { run_id, stretch, turns, end } = news;
+    if (!elsewhere || elsewhere.stretchOf(run_id) !== stretch) return;
+    elsewhere.heard(run_id, stretch, news.worker);
+    try {
+      const last = this.store.lastTurn(run_id).turn;
+      await this.recordElsewhere(
+        run_id,
+        turns.filter(({ turn }) => turn > last),
+      );
+      if (end) await this.endStretch(elsewhere, news, end);
+    } catch (error) {
+      const isDamage = error instanceof DamagedLog;
+      if (!isDamage && !(error instanceof Unwritable)) throw error;
+      this.leaveElsewhere(elsewhere, run_id, stretch);
+      this.left(run_id);
+      if (isDamage) this.hold(run_id, "damaged_log", errorMessage(error));
+      else await this.broke(run_id, error);
+    }
+  }
+
+  /** Text of a run that is being written elsewhere. */
+  show(runId: string, frames: readonly LiveFrame[]): void {
+    for (const frame of frames) this.frames.add(runId, frame);
+  }
+
+  private async recordElsewhere(runId: string, turns: readonly SentTurn[]): Promise<void> {
+    if (turns.length === 0) return;
+    await Promise.all(turns.map((turn) => this.writer.append({ ...turn, runId })));
+    await this.options.disk?.sync();
+    for (const { key, events, progress, questions } of turns) {
+      if (events.length > 0) this.publish(runId, events);
+      this.taken.tell(runId, key, events);
+      const run = this.live.get(runId);
+      if (run) this.noteProgress(runId, run, progress ?? null, questions !== undefined);
+    }
+  }
+
+  private async endStretch(elsewhere: Elsewhere, news: StretchNews, end: StretchEnd): Promise<void> {
+    const { run_id, stretch } = news;
+    const run = this.leaveElsewhere(elsewhere, run_id, stretch);
+    if (end.kind !== "rested") {
+      if (end.kind === "held") this.hold(run_id, end.code, end.message);
+      else await this.broke(run_id, faultOf(end));
+      return this.left(run_id);
+    }
+    const row = this.store.find(run_id);
+    const workflowId = run?.workflowId ?? row?.workflow_id ?? null;
+    // What it was sent while it came to rest is taken in by its next stretch.
+    if (elsewhere.signalCount(run_id) > end.signals) this.takeUp(run_id, workflowId);
+    else if (row && row.status !== "finished") {
+      this.asleep.set(run_id, { at: this.now, worked: this.time.read() });
+      return this.pump();
+    }
+    if (run && !this.live.has(run_id)) this.left(run_id);
+  }
+
+  private leaveElsewhere(elsewhere: Elsewhere, runId: string, stretch: number): LiveRun | undefined {
+    elsewhere.over(runId, stretch);
+    const run = this.live.get(runId);
+    this.live.delete(runId);
+    return run;
   }
 
   /** The interpreter gave up: the run is closed with the reason, or held where another version may carry it on. */
@@ -700,6 +798,11 @@ export class Host {
   private forget(runId: string, run: LiveRun): void {
     if (this.live.get(runId) !== run) return;
     this.live.delete(runId);
+    this.left(runId);
+  }
+
+  /** A run is out of this process. */
+  private left(runId: string): void {
     this.leaving.get(runId)?.leave();
     this.leaving.delete(runId);
     this.frames.drop(runId);
@@ -710,7 +813,7 @@ export class Host {
   /** Puts a turn on its way into the log; resolves once it is there and was published. */
   private async record(turn: TurnRecord): Promise<void> {
     const run = this.live.get(turn.runId);
-    const { write, asksAnew }: WrittenTurn = run?.turns.write(turn) ?? { write: turn, asksAnew: false };
+    const { write, asksAnew }: WrittenTurn = run?.turns?.write(turn) ?? { write: turn, asksAnew: false };
     const { progress } = write;
     await this.writer.append(write);
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
@@ -770,6 +873,14 @@ export class Host {
           this.frames.end(runId, event.call_id);
     this.followers.send(runId, { kind: "events", events });
   }
+}
+
+/** What stopped an interpreter elsewhere, as it would have been here. */
+function faultOf({ name, message, stack, edit_graph }: StretchEnd & { kind: "broke" }): Error {
+  const fault = edit_graph ? new Unwritable(message) : new Error(message);
+  if (!edit_graph) fault.name = name;
+  if (stack) fault.stack = stack;
+  return fault;
 }
 
 /** Whether a run that stands like this goes on by itself soon, or can be taken up again when it does. */

@@ -13,6 +13,8 @@ const SLICE_MS = 10;
 
 interface RecoveryOptions {
   store: RunStore;
+  /** Whether another process has it, and needs nothing of this one to go on. */
+  isElsewhere: (runId: string) => boolean;
   takeUp: (runId: string, workflowId: string | null) => void;
   enqueue: (runId: string, workflowId: string | null) => void;
   hold: (runId: string, code: HeldReason["code"], message: string) => void;
@@ -48,6 +50,7 @@ export class Recovery {
   begin(wakeBefore: number, guessed: ReadonlySet<string>): void {
     const { store, hold, enqueue } = this.options;
     for (const run of store.unfinished(wakeBefore)) {
+      if (this.options.isElsewhere(run.id)) continue;
       if (!interpreters[run.interpreter_version])
         hold(run.id, "unknown_version", unknownVersionText(run.interpreter_version));
       else if (run.stops >= STOPS_ALLOWED)

@@ -15,6 +15,7 @@ import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Clock } from "./clock";
+import type { Elsewhere } from "./elsewhere";
 import { Host } from "./host";
 
 /** Models for tests: `answer` says what each call gives; a thrown error is the call's failure. */
@@ -147,6 +148,7 @@ export function newStage(
     clock?: Clock;
     rules?: InstallationRules;
     people?: PeopleRules;
+    elsewhere?: Elsewhere;
   } = {},
 ) {
   const db = options.db ?? openDb(":memory:");
@@ -162,6 +164,7 @@ export function newStage(
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.rules ? { rules: options.rules } : {}),
       ...(options.people ? { people: options.people } : {}),
+      ...(options.elsewhere ? { elsewhere: options.elsewhere } : {}),
       suspectDelayMs: 20,
       atWork: options.atWork ?? {
         last: () => options.stopped ?? [],

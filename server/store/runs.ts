@@ -8,6 +8,7 @@ import {
   runs,
   runTimers,
   runTurns,
+  stretches,
   workspaceFiles,
 } from "@/db/schema";
 import type { FinalStatus, ReasonCode } from "@/server/domain/agent/outcome";
@@ -527,6 +528,14 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
       return {};
     },
 
+    /** A run's first event, and the interpreter that it began with. Throws DamagedLog. */
+    creation(id: string): { created: RunEventOf<"run_created">; version: number } {
+      const version = selectVersion.get(id)?.version ?? 0;
+      for (const [created] of readEvents(selectEvents.iterate(id, 0, 1)))
+        if (created?.type === "run_created") return { created, version };
+      throw new DamagedLog("The beginning of this run's log is missing.");
+    },
+
     /** Where a run's log ends, without reading it. Throws DamagedLog where the end is missing. */
     lastTurn(id: string): { turn: number; lastSeq: number; at: number } {
       const last = selectLastTurn.get(id);
@@ -641,7 +650,15 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
             .where(and(eq(runs.id, id), eq(runs.status, "finished")))
             .run();
           if (changes === 0) return false;
-          for (const table of [runTurns, runTimers, runSignals, runQuestions, notices, workspaceFiles])
+          for (const table of [
+            runTurns,
+            runTimers,
+            runSignals,
+            runQuestions,
+            notices,
+            workspaceFiles,
+            stretches,
+          ])
             tx.delete(table).where(eq(table.runId, id)).run();
           tx.delete(memories).where(ofRun(id)).run();
           return true;

@@ -14,6 +14,8 @@ export const HeldReason = z.object({
     "unknown_version",
     /** Something that it needs beside its log cannot be read, such as a provider. */
     "settings_damaged",
+    /** Its engine is not known to this server. */
+    "engine_missing",
   ]),
   /** For people: what happened, and what they can do. */
   message: z.string(),
@@ -29,6 +31,8 @@ const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
   // Its own sentence names the version.
   unknown_version: "",
   settings_damaged: "Mend that and try again, or cancel the run.",
+  engine_missing:
+    "Start the server with TROUPE_RESTATE_INGRESS, and it goes on there. If Restate is gone for good, try it again: it goes on here, and a step that was under way may be done twice.",
 };
 
 /** What happened, as sentences, with what a person can do about it. */

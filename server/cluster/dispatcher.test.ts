@@ -1,0 +1,254 @@
+import { describe, expect, test } from "vitest";
+import { type Db, openDb } from "@/db/open";
+import { draw } from "@/server/domain/testing/drawing";
+import { fakeModels, newStage } from "@/server/runner/testing";
+import { newRunStore } from "@/server/store/runs";
+import { newStretchStore } from "@/server/store/stretches";
+import { Dispatcher } from "./dispatcher";
+import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-client";
+import type { SentTurn, StretchSignal, StretchStart } from "./protocol";
+import { stretchJournal } from "./stretch-journal";
+
+/** An engine that only notes what it is told. */
+function newFakeEngine() {
+  const told = {
+    starts: [] as StretchStart[],
+    signals: [] as StretchSignal[],
+    has: [] as Invocation[],
+    isAway: false,
+  };
+  const refuse = () => {
+    if (told.isAway) throw new EngineUnreachable("Restate does not answer.");
+  };
+  const engine: EngineClient = {
+    begin: async (start) => (refuse(), void told.starts.push(start)),
+    deliver: async (signal) => (refuse(), void told.signals.push(signal)),
+    invocations: async () => (refuse(), told.has),
+  };
+  return { engine, told };
+}
+
+/** A server whose runs are carried out elsewhere, on a database of its own or an earlier one's. */
+function newServer(options: { db?: Db; isConfigured?: boolean; now?: () => number } = {}) {
+  const db = options.db ?? openDb(":memory:");
+  const { engine, told } = newFakeEngine();
+  const stretches = newStretchStore(db, options.now);
+  const dispatcher = new Dispatcher({
+    stretches,
+    runs: newRunStore(db),
+    ...(options.isConfigured === false ? {} : { engine }),
+    isPreferred: true,
+    rules: null,
+    ...(options.now ? { now: options.now } : {}),
+  });
+  return { ...newStage({ db, elsewhere: dispatcher }), dispatcher, stretches, told };
+}
+
+const GRAPH = draw("start > a > nap > b > end", {
+  nap: { node_type: "wait", config: { for: "signal", signal: "go" } },
+});
+const until = async (holds: () => boolean) => {
+  for (let k = 0; k < 400 && !holds(); k++) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(holds()).toBe(true);
+};
+
+/** The turns of a run that the server carried out itself: what a worker would say of it. */
+async function turnsOf(signal: boolean): Promise<SentTurn[]> {
+  const stage = newStage({ models: fakeModels(() => "done") });
+  const id = stage.start(GRAPH);
+  await until(() => stage.store.find(id)?.status === "waiting");
+  if (signal) {
+    await stage.host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
+    await stage.host.settled(id);
+  }
+  const { turns } = stage.store.journal(id);
+  const status = signal ? "finished" : "waiting";
+  const last = turns.length - 1;
+  return turns.slice(1).map((turn) => ({
+    ...turn,
+    timers: [],
+    ...(turn.turn === last
+      ? {
+          progress: {
+            status,
+            final_status: signal ? "COMPLETED" : null,
+            reason_code: null,
+            simulated: false,
+            cost_usd: 0,
+            unknown_cost_calls: 0,
+            input_tokens: 0,
+            output_tokens: 0,
+            started_at: 1,
+            finished_at: signal ? 2 : null,
+            waits_for: signal ? null : "time",
+            outcome_text: "",
+          } as const,
+        }
+      : {}),
+  }));
+}
+
+describe("a run that is carried out elsewhere", () => {
+  test("is handed over once, tells its turns once however often they come, rests, and goes on with what it is sent", async () => {
+    const { host, store, told, start, stretches } = newServer();
+    const id = start(GRAPH);
+    await until(() => told.starts.length === 1);
+    expect(told.starts).toEqual([
+      {
+        run_id: id,
+        stretch: 1,
+        interpreter_version: 2,
+        created: store.creation(id).created,
+        from_turn: 0,
+        signals: [],
+        rules: null,
+      },
+    ]);
+    const before = await turnsOf(false);
+    const news = { run_id: id, stretch: 1, worker: "w1" };
+    await host.receive({ ...news, turns: before.slice(0, 1) });
+    await host.receive({ ...news, turns: before.slice(0, 1) });
+    await host.receive({ ...news, worker: "w2", turns: before, end: { kind: "rested", signals: 0 } });
+    expect(store.find(id)?.status).toBe("waiting");
+    expect(stretches.place(id)).toBeNull();
+    expect(host.isLive(id)).toBe(true);
+
+    const taken = host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
+    await until(() => told.starts.length === 2);
+    expect(told.starts[1]).toMatchObject({
+      stretch: 2,
+      from_turn: before.at(-1)!.turn,
+      signals: [{ name: "control#1" }],
+    });
+    const all = await turnsOf(true);
+    // The first stretch is over: what it still says is not heard.
+    await host.receive({ ...news, turns: all });
+    expect(store.lastTurn(id).turn).toBe(before.at(-1)!.turn);
+    const over = host.settled(id);
+    await host.receive({ ...news, stretch: 2, turns: all, end: { kind: "rested", signals: 1 } });
+    await over;
+    expect(await taken).not.toBeNull();
+    expect(store.find(id)).toMatchObject({ status: "finished", final_status: "COMPLETED" });
+    expect(store.events(id, 1).map(({ type }) => type)).toEqual(
+      all.flatMap(({ events }) => events.map(({ type }) => type)),
+    );
+    expect(host.isLive(id)).toBe(false);
+  });
+
+  test("that is sent something while it comes to rest goes on at once", async () => {
+    const { host, store, told, start } = newServer();
+    const id = start(GRAPH);
+    await until(() => told.starts.length === 1);
+    host.cancel(id, { by: "ann", reason: "" });
+    await until(() => told.signals.length === 1);
+    expect(told.signals).toEqual([
+      { run_id: id, stretch: 1, index: 1, name: "cancel", value: { by: "ann", reason: "" } },
+    ]);
+    await host.receive({
+      run_id: id,
+      stretch: 1,
+      worker: "w1",
+      turns: await turnsOf(false),
+      end: { kind: "rested", signals: 0 },
+    });
+    await until(() => told.starts.length === 2);
+    expect(told.starts[1]!.signals).toEqual([{ name: "cancel", value: { by: "ann", reason: "" } }]);
+    expect(store.find(id)?.status).toBe("waiting");
+  });
+
+  test("is told to an engine that was away once that is there, in order, also by the next server", async () => {
+    const first = newServer();
+    first.told.isAway = true;
+    const id = first.start(GRAPH);
+    first.host.cancel(id, { by: "ann", reason: "" });
+    await until(() => first.dispatcher.outbox().fault !== null);
+    expect(first.dispatcher.outbox()).toMatchObject({
+      waiting: 2,
+      fault: { message: "Restate does not answer." },
+    });
+    first.dispatcher.stop();
+    await first.host.drain(0);
+
+    const second = newServer({ db: first.db });
+    second.host.recover();
+    second.dispatcher.start();
+    await until(() => second.told.signals.length === 1);
+    expect(second.told.starts.map(({ run_id, stretch }) => [run_id, stretch])).toEqual([[id, 1]]);
+    expect(second.told.signals.map(({ name, index }) => [name, index])).toEqual([["cancel", 1]]);
+    expect(second.dispatcher.outbox()).toEqual({ waiting: 0, oldest_at: null, fault: null });
+  });
+
+  test("is held where the server is not told of its engine, and goes on with it, or here once a person says so", async () => {
+    const first = newServer();
+    const id = first.start(GRAPH);
+    await until(() => first.told.starts.length === 1);
+    await first.host.drain(0);
+
+    const without = newServer({ db: first.db, isConfigured: false });
+    without.host.recover();
+    expect(without.store.find(id)).toMatchObject({ status: "held", held: { code: "engine_missing" } });
+    await without.host.drain(0);
+
+    const again = newServer({ db: first.db });
+    again.host.recover();
+    expect([again.store.find(id)?.status, again.host.isLive(id), again.told.starts]).toEqual([
+      "queued",
+      true,
+      [],
+    ]);
+    await again.host.drain(0);
+
+    const here = newServer({ db: first.db, isConfigured: false });
+    here.host.recover();
+    expect(here.host.tryAgain(id)).toBe(true);
+    await until(() => here.store.find(id)?.status === "waiting");
+    expect(here.stretches.active(id)).toBeNull();
+  });
+
+  test("whose interpreter failed ends with an internal error; one that its worker put aside is held", async () => {
+    const { host, store, told, start } = newServer();
+    const [broken, held] = [start(GRAPH), start(GRAPH)];
+    await until(() => told.starts.length === 2);
+    const news = { stretch: 1, worker: "w1", turns: [] };
+    await host.receive({ ...news, run_id: broken, end: { kind: "broke", name: "TypeError", message: "no" } });
+    await host.receive({
+      ...news,
+      run_id: held,
+      end: { kind: "held", code: "log_differs", message: "It tells another story." },
+    });
+    await Promise.all([host.settled(broken), host.settled(held)]);
+    expect(store.find(broken)).toMatchObject({ final_status: "ERROR", reason_code: "INTERNAL" });
+    expect(store.find(held)).toMatchObject({ status: "held", held: { code: "log_differs" } });
+  });
+
+  test("that the engine lost is begun anew; one of which it has news, or which is young, is left alone", async () => {
+    const clock = { now: Date.now() };
+    const { told, start, dispatcher } = newServer({ now: () => clock.now });
+    const [lost, known, told_of] = [start(GRAPH), start(GRAPH), start(GRAPH)];
+    await until(() => told.starts.length === 3);
+    const about = { status: "running", retries: 0, failure: null };
+    told.has = [
+      { run_id: known, stretch: 1, ...about },
+      { run_id: told_of, stretch: null, ...about },
+    ];
+    await dispatcher.reconcile();
+    expect(told.starts).toHaveLength(3);
+    clock.now += 61_000;
+    await dispatcher.reconcile();
+    await until(() => told.starts.length === 4);
+    expect(told.starts[3]).toMatchObject({ run_id: lost, stretch: 2 });
+  });
+
+  test("gives a worker its log up to the beginning of the stretch, and none of a stretch that is over", async () => {
+    const { host, store, told, start, stretches } = newServer();
+    const id = start(GRAPH);
+    await until(() => told.starts.length === 1);
+    const turns = await turnsOf(false);
+    await host.receive({ run_id: id, stretch: 1, worker: "w1", turns });
+    expect(stretchJournal(store, stretches, id, 1)).toEqual({
+      turns: store.journal(id).turns.slice(0, 1),
+      timers: [],
+    });
+    expect(stretchJournal(store, stretches, id, 2)).toBeNull();
+  });
+});

@@ -1,0 +1,211 @@
+import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { errorMessage } from "@/server/domain/base/guards";
+import type { Elsewhere } from "@/server/runner/elsewhere";
+import type { RunStore } from "@/server/store/runs";
+import type { ActiveStretch, StretchStore } from "@/server/store/stretches";
+import type { EngineClient, Invocation } from "./engine-client";
+import type { SentSignal, StretchStart } from "./protocol";
+
+/** How many runs the engine is told of at the same time. */
+const AT_ONCE = 16;
+/** How long until the engine is asked again that did not answer: doubled each time, up to the second. */
+const RETRY_MS = [250, 2_000] as const;
+/** A stretch that nobody has said anything of for so long is looked for in the engine's own list. */
+const LOST_AFTER_MS = 60_000;
+
+interface DispatcherOptions {
+  stretches: StretchStore;
+  runs: Pick<RunStore, "creation" | "find">;
+  /** Absent where the server is not told of an engine. */
+  engine?: EngineClient;
+  isPreferred: boolean;
+  rules: InstallationRules | null;
+  now?: () => number;
+  log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
+}
+
+/** How the way to the engine stands. Times in Unix milliseconds. */
+export interface OutboxState {
+  /** How many stretches and signals the engine has yet to be told of, and since when the oldest waits. */
+  waiting: number;
+  oldest_at: number | null;
+  /** Since when it does not answer, and why; null where it does. */
+  fault: { since: number; message: string } | null;
+}
+
+/**
+ * Tells the engine of stretches and signals, at least once and in order for each run, until it has taken them. What is to be
+ * told stands in the database (`store/stretches.ts`), so nothing is lost with this process.
+ */
+export class Dispatcher implements Elsewhere {
+  readonly isPreferred: boolean;
+  readonly isConfigured: boolean;
+  /** Runs that something is to be told of. */
+  private readonly due = new Set<string>();
+  private readonly busy = new Set<string>();
+  private fault: OutboxState["fault"] = null;
+  private retryIn: number = RETRY_MS[0];
+  private retry: ReturnType<typeof setTimeout> | null = null;
+  private isStopped = false;
+
+  constructor(private readonly options: DispatcherOptions) {
+    this.isPreferred = options.isPreferred && options.engine !== undefined;
+    this.isConfigured = options.engine !== undefined;
+  }
+
+  /** Tells the engine what an earlier process did not come to tell it. */
+  start(): void {
+    for (const { run_id } of this.options.stretches.all()) this.due.add(run_id);
+    this.pump();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    if (this.retry) clearTimeout(this.retry);
+  }
+
+  stretchOf(runId: string): number | null {
+    return this.options.stretches.active(runId)?.stretch ?? null;
+  }
+
+  runs(): string[] {
+    return this.options.stretches.all().map(({ run_id }) => run_id);
+  }
+
+  begin(runId: string): void {
+    this.options.stretches.begin(runId);
+    this.signalled(runId);
+  }
+
+  signalled(runId: string): void {
+    this.due.add(runId);
+    this.pump();
+  }
+
+  heard(runId: string, stretch: number, worker: string): void {
+    this.options.stretches.heard(runId, stretch, worker);
+  }
+
+  over(runId: string, stretch: number): void {
+    this.options.stretches.over(runId, stretch);
+    this.due.delete(runId);
+  }
+
+  signalCount(runId: string): number {
+    return this.options.stretches.signalCount(runId);
+  }
+
+  outbox(): OutboxState {
+    let waiting = 0;
+    let oldest: number | null = null;
+    const note = (at: number) => {
+      waiting++;
+      oldest = Math.min(oldest ?? at, at);
+    };
+    for (const stretch of this.options.stretches.all()) {
+      if (!stretch.is_posted) note(stretch.begun_at);
+      for (const { sent_at } of this.unsent(stretch)) note(sent_at);
+    }
+    return { waiting, oldest_at: oldest, fault: this.fault };
+  }
+
+  /**
+   * Begins anew what the engine has lost, such as with its disk: a stretch that it was told of, of which nothing was heard for a
+   * minute and which it neither has nor has news of. Answers what the engine has. Throws EngineUnreachable.
+   */
+  async reconcile(): Promise<Invocation[]> {
+    const { engine, stretches, log } = this.options;
+    if (!engine) return [];
+    const before = this.now() - LOST_AFTER_MS;
+    const quiet = stretches
+      .all()
+      .filter(({ is_posted, heard_at, begun_at }) => is_posted && (heard_at ?? begun_at) < before);
+    const known = await engine.invocations();
+    const runs = new Set(known.map(({ run_id }) => run_id));
+    for (const { run_id, stretch } of quiet) {
+      // Something may have been heard of it while the engine was asked.
+      const now = stretches.active(run_id);
+      if (runs.has(run_id) || now?.stretch !== stretch || (now.heard_at ?? now.begun_at) >= before) continue;
+      log?.("warn", "The engine lost a run; it goes on from where its log ends.", { run_id });
+      this.begin(run_id);
+    }
+    return known;
+  }
+
+  private get now(): () => number {
+    return this.options.now ?? Date.now;
+  }
+
+  private unsent({ run_id, signals_before, signals_sent }: ActiveStretch) {
+    return this.options.stretches.signals(run_id, signals_before + signals_sent);
+  }
+
+  private pump(): void {
+    if (this.isStopped || this.retry || !this.options.engine) return;
+    for (const runId of this.due) {
+      if (this.busy.size >= AT_ONCE) return;
+      if (this.busy.has(runId)) continue;
+      this.due.delete(runId);
+      this.busy.add(runId);
+      void this.tell(this.options.engine, runId)
+        .then(() => this.answered())
+        .catch((error: unknown) => this.failed(runId, error))
+        .finally(() => {
+          this.busy.delete(runId);
+          this.pump();
+        });
+    }
+  }
+
+  /** Tells the engine everything of one run that it has not been told. */
+  private async tell(engine: EngineClient, runId: string): Promise<void> {
+    const { stretches } = this.options;
+    const stretch = stretches.active(runId);
+    if (!stretch) return;
+    if (!stretch.is_posted) {
+      await engine.begin(this.startOf(stretch));
+      stretches.posted(runId, stretch.stretch);
+    }
+    let { signals_sent: index } = stretch;
+    for (const { name, value } of this.unsent(stretch)) {
+      await engine.deliver({
+        run_id: runId,
+        stretch: stretch.stretch,
+        index: ++index,
+        name,
+        value,
+      });
+      stretches.sent(runId, stretch.stretch, index);
+    }
+  }
+
+  private startOf({ run_id, stretch, from_turn, signals_before }: ActiveStretch): StretchStart {
+    const { runs, rules, stretches } = this.options;
+    const { created, version } = runs.creation(run_id);
+    const signals: SentSignal[] = stretches
+      .signals(run_id)
+      .slice(0, signals_before)
+      .map(({ name, value }) => ({ name, value }));
+    return { run_id, stretch, interpreter_version: version, created, from_turn, signals, rules };
+  }
+
+  private answered(): void {
+    if (this.fault) this.options.log?.("info", "Restate answers again.");
+    this.fault = null;
+    this.retryIn = RETRY_MS[0];
+  }
+
+  private failed(runId: string, error: unknown): void {
+    this.due.add(runId);
+    const message = errorMessage(error);
+    if (!this.fault)
+      this.options.log?.("warn", "Restate cannot be told of a run; trying again.", { error: message });
+    this.fault = { since: this.fault?.since ?? this.now(), message };
+    if (this.retry || this.isStopped) return;
+    this.retry = setTimeout(() => {
+      this.retry = null;
+      this.pump();
+    }, this.retryIn);
+    this.retryIn = Math.min(this.retryIn * 2, RETRY_MS[1]);
+  }
+}

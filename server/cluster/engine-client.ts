@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { errorMessage } from "@/server/domain/base/guards";
+import { namedError } from "@/server/domain/base/named-error";
+import type { StretchSignal, StretchStart } from "./protocol";
+
+// What the server says to Restate and asks of it, over HTTP: its ingress takes messages for good, its admin port tells what
+// it has. https://docs.restate.dev/invoke/http, https://docs.restate.dev/operate/introspection
+
+/** The engine does not answer, or refuses; the message is for people. */
+export class EngineUnreachable extends namedError("EngineUnreachable") {}
+
+/** How the engine has a run: `run` while a stretch is at work, `log` while news of it are on their way to the server. */
+export interface Invocation {
+  run_id: string;
+  /** Of a stretch at work; null for news. */
+  stretch: number | null;
+  status: string;
+  /** How often it was begun in vain, and why the last time. */
+  retries: number;
+  failure: string | null;
+}
+
+export interface EngineClient {
+  /** Hands a stretch over; again is harmless. Throws EngineUnreachable. */
+  begin(start: StretchStart): Promise<void>;
+  /** Throws EngineUnreachable. */
+  deliver(signal: StretchSignal): Promise<void>;
+  /** What it has not completed, of all runs. Throws EngineUnreachable. */
+  invocations(): Promise<Invocation[]>;
+}
+
+/** The names of the services as workers offer them. */
+export const SERVICES = { run: "troupe", log: "troupe-log" } as const;
+
+/** By what the engine knows a stretch. */
+export const stretchKey = (runId: string, stretch: number) => `${runId}.${stretch}`;
+
+const WITHIN_MS = 10_000;
+
+/** `seal`: what the engine keeps of a message is readable for workers only. */
+export function newEngineClient(options: {
+  ingress: string;
+  admin: string;
+  seal: (bytes: Uint8Array) => Uint8Array;
+  fetch?: typeof fetch;
+}): EngineClient {
+  const { ingress, admin, seal, fetch: ask = fetch } = options;
+  const request = async (url: string, init: RequestInit): Promise<Response> => {
+    let answer: Response;
+    try {
+      answer = await ask(url, { ...init, method: "POST", signal: AbortSignal.timeout(WITHIN_MS) });
+    } catch (error) {
+      throw new EngineUnreachable(`Restate does not answer at ${new URL(url).origin}.`, { cause: error });
+    }
+    if (answer.ok) return answer;
+    const text = await answer.text().catch(errorMessage);
+    throw new EngineUnreachable(
+      answer.status === 404
+        ? "Restate does not know Troupe's workers yet: start one, or run npm run engine again."
+        : `Restate answered ${answer.status}: ${text.slice(0, 300)}`,
+    );
+  };
+  const send = async (key: string, handler: string, body: unknown) => {
+    const answer = await request(`${ingress}/${SERVICES.run}/${encodeURIComponent(key)}/${handler}/send`, {
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(seal(Buffer.from(JSON.stringify(body)))),
+    });
+    await answer.arrayBuffer();
+  };
+  return {
+    begin: (start) => send(stretchKey(start.run_id, start.stretch), "run", start),
+    deliver: (signal) => send(stretchKey(signal.run_id, signal.stretch), "deliver", signal),
+    async invocations() {
+      const answer = await request(`${admin}/query`, {
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ query: UNFINISHED }),
+      });
+      const { rows } = Answer.parse(await answer.json());
+      return rows.flatMap((row) => invocationOf(row) ?? []);
+    },
+  };
+}
+
+const UNFINISHED = `select target_service_name, target_service_key, target_handler_name, status, retry_count, last_failure
+  from sys_invocation where target_service_name in ('${SERVICES.run}', '${SERVICES.log}') and status <> 'completed'`;
+
+const Row = z.object({
+  target_service_name: z.string(),
+  target_service_key: z.string().nullish(),
+  target_handler_name: z.string().nullish(),
+  status: z.string(),
+  retry_count: z.number().nullish(),
+  last_failure: z.string().nullish(),
+});
+const Answer = z.object({ rows: z.array(Row) });
+
+function invocationOf(row: z.infer<typeof Row>): Invocation | null {
+  const { target_service_key: key, status, retry_count, last_failure } = row;
+  if (!key) return null;
+  const about = { status, retries: retry_count ?? 0, failure: last_failure ?? null };
+  if (row.target_service_name === SERVICES.log) return { run_id: key, stretch: null, ...about };
+  const dot = key.lastIndexOf(".");
+  if (row.target_handler_name !== "run" || dot < 0) return null;
+  return { run_id: key.slice(0, dot), stretch: Number(key.slice(dot + 1)), ...about };
+}

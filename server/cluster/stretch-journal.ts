@@ -1,0 +1,36 @@
+import { requestsOf } from "@/server/runner/forking";
+import type { RunStore } from "@/server/store/runs";
+import type { StretchStore } from "@/server/store/stretches";
+import type { StretchJournal } from "./protocol";
+
+/**
+ * What a worker needs of a run's log to carry the stretch out: up to where it begins, whatever came since. Null where that is
+ * not the run's present stretch any more. Throws DamagedLog.
+ */
+export function stretchJournal(
+  runs: Pick<RunStore, "journal" | "answers">,
+  stretches: Pick<StretchStore, "active">,
+  runId: string,
+  stretch: number,
+): StretchJournal | null {
+  const active = stretches.active(runId);
+  if (active?.stretch !== stretch) return null;
+  const { turns, timers, fork } = runs.journal(runId);
+  const created = turns[0]?.events[0];
+  const { from_run, replay } = (created?.type === "run_created" ? created.payload.forks?.at(-1) : null) ?? {};
+  return {
+    turns: turns.filter(({ turn }) => turn <= active.from_turn),
+    timers: [...timers],
+    ...(fork ? { fork } : {}),
+    ...(from_run === undefined
+      ? {}
+      : {
+          recorded: {
+            run_id: from_run,
+            ...(replay ? { replay } : {}),
+            answers: runs.answers(from_run),
+            requests: replay ? requestsOf(runs, from_run) : [],
+          },
+        }),
+  };
+}

@@ -1,0 +1,121 @@
+import type { Db } from "@/db/open";
+import type { Json } from "@/server/domain/base/values";
+import { ownJson } from "./own-json";
+
+/** A stretch of a run at work elsewhere. Times in Unix milliseconds. */
+export interface ActiveStretch {
+  run_id: string;
+  stretch: number;
+  /** The last turn of the log at its beginning. */
+  from_turn: number;
+  /** How many of the run's signals it began with, and how many after those the engine was told of. */
+  signals_before: number;
+  signals_sent: number;
+  is_posted: boolean;
+  begun_at: number;
+  /** When it last said something; null where it has not yet. */
+  heard_at: number | null;
+}
+
+/** Where a run is carried out, for people; `moved_from`: the worker that had it before, until `moved_at`. */
+export interface RunPlace {
+  worker: string | null;
+  moved_from: string | null;
+  moved_at: number | null;
+  is_posted: boolean;
+  begun_at: number;
+}
+
+export type StretchStore = ReturnType<typeof newStretchStore>;
+
+/**
+ * Which runs are at work elsewhere, and what the engine was told of them. It is the outbox, too: a stretch that was begun
+ * and not posted, and signals beyond those that were sent, are what is still to be told.
+ */
+export function newStretchStore(db: Db, now: () => number = Date.now) {
+  const { $client: client } = db;
+  const insert = client.prepare<{ id: string; at: number }>(
+    `insert into stretches (run_id, stretch, is_active, is_posted, from_turn, signals_before, signals_sent, begun_at)
+     select @id, 1, 1, 0, r.last_turn, (select count(*) from run_signals where run_id = @id), 0, @at from runs r where r.id = @id
+     on conflict (run_id) do update set stretch = stretch + 1, is_active = 1, is_posted = 0, from_turn = excluded.from_turn,
+     signals_before = excluded.signals_before, signals_sent = 0, begun_at = excluded.begun_at, heard_at = null, worker = null,
+     moved_from = null, moved_at = null`,
+  );
+  const FIELDS = "run_id, stretch, from_turn, signals_before, signals_sent, is_posted, begun_at, heard_at";
+  const selectActive = client.prepare<[string], Row>(
+    `select ${FIELDS} from stretches where run_id = ? and is_active = 1`,
+  );
+  const selectAll = client.prepare<[], Row>(
+    `select ${FIELDS} from stretches where is_active = 1 order by begun_at`,
+  );
+  const selectSignals = client.prepare<[string, number], { name: string; value: string; sent_at: number }>(
+    "select name, value, sent_at from run_signals where run_id = ? order by rowid limit -1 offset ?",
+  );
+  const selectCount = client
+    .prepare<[string], number>("select count(*) from run_signals where run_id = ?")
+    .pluck();
+  const setPosted = client.prepare<[string, number]>(
+    "update stretches set is_posted = 1 where run_id = ? and stretch = ?",
+  );
+  const setSent = client.prepare<[number, string, number]>(
+    "update stretches set signals_sent = ? where run_id = ? and stretch = ?",
+  );
+  const setOver = client.prepare<[string, number]>(
+    "update stretches set is_active = 0 where run_id = ? and stretch = ?",
+  );
+  const setHeard = client.prepare<{ id: string; stretch: number; worker: string; at: number }>(
+    `update stretches set heard_at = @at, worker = @worker,
+     moved_from = case when worker is not null and worker <> @worker then worker else moved_from end,
+     moved_at = case when worker is not null and worker <> @worker then @at else moved_at end
+     where run_id = @id and stretch = @stretch and is_active = 1`,
+  );
+  const selectPlace = client.prepare<[string], Omit<RunPlace, "is_posted"> & { is_posted: number }>(
+    "select worker, moved_from, moved_at, is_posted, begun_at from stretches where run_id = ? and is_active = 1",
+  );
+  const active = (row: Row | undefined): ActiveStretch | null =>
+    row ? { ...row, is_posted: row.is_posted === 1 } : null;
+
+  return {
+    /** Writes down, before anybody is told, that the run goes on elsewhere from where its log ends. */
+    begin(runId: string): void {
+      insert.run({ id: runId, at: now() });
+    },
+
+    /** The stretch that a run is at work in elsewhere; null where it is not. */
+    active: (runId: string): ActiveStretch | null => active(selectActive.get(runId)),
+
+    all: (): ActiveStretch[] => selectAll.all().flatMap((row) => active(row) ?? []),
+
+    /** Signals of a run after the first `skip`, in the order in which they were sent. */
+    signals: (runId: string, skip = 0) =>
+      selectSignals.all(runId, skip).map(({ value, ...row }) => ({ ...row, value: ownJson<Json>(value) })),
+
+    signalCount: (runId: string): number => selectCount.get(runId) ?? 0,
+
+    posted(runId: string, stretch: number): void {
+      setPosted.run(runId, stretch);
+    },
+
+    /** The engine was told of so many signals after those that the stretch began with. */
+    sent(runId: string, stretch: number, signals: number): void {
+      setSent.run(signals, runId, stretch);
+    },
+
+    /** A worker said something of it. */
+    heard(runId: string, stretch: number, worker: string): void {
+      setHeard.run({ id: runId, stretch, worker, at: now() });
+    },
+
+    over(runId: string, stretch: number): void {
+      setOver.run(runId, stretch);
+    },
+
+    /** Where a run is carried out elsewhere; null where it is not. */
+    place(runId: string): RunPlace | null {
+      const row = selectPlace.get(runId);
+      return row ? { ...row, is_posted: row.is_posted === 1 } : null;
+    },
+  };
+}
+
+type Row = Omit<ActiveStretch, "is_posted"> & { is_posted: number };
