@@ -5,6 +5,8 @@ import type { Db } from "@/db/open";
 import { log } from "@/server/access/log";
 import { heldBack, redact, redactJson, withoutHeld } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
+import { newCluster } from "@/server/cluster/cluster";
+import type { EngineStatus } from "@/server/cluster/engine-status";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { Library } from "@/server/domain/library/library";
 import { providerFetch, publicFetch } from "@/server/egress/fetch";
@@ -117,8 +119,18 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       toolSources.isCodeEnabled ? runWithCalls(program, { signal, owner }) : Promise.resolve(null),
   });
   const disk = newDisk(db.$client, (message, error) => log("warn", message, { error: String(error) }));
+  const cluster = newCluster({
+    db,
+    settings,
+    runs,
+    rules: installation,
+    seal: null,
+    workers: () => [],
+    log,
+  });
   const host = new Host({
     store: runs,
+    elsewhere: cluster.dispatcher,
     effects: { models, tools },
     disk,
     log,
@@ -133,6 +145,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     maxRuns: settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,
   });
+  const engine: Pick<EngineStatus, "state" | "place"> = cluster.status;
   const notices = newNoticeStore(db);
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const notifier = new Notifier({
@@ -187,6 +200,9 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     registry,
     toolSources,
     host,
+    cluster,
+    /** Who carries out runs. */
+    engine,
     installation,
     ...newBisector(runs, tools),
     ...newForkLauncher({ workflows, roles, library, models, runs, host }),

@@ -19,7 +19,6 @@ describe("settings", () => {
       TROUPE_MAX_QUEUED: 1000,
       TROUPE_MAX_STREAMS: 24,
       TROUPE_ENGINE: "embedded",
-      TROUPE_RESTATE_INGRESS: "http://127.0.0.1:8080",
       TROUPE_RESTATE_ADMIN: "http://127.0.0.1:9070",
       TROUPE_INTERNAL_PORT: 3010,
       TROUPE_INTERNAL_HOST: "127.0.0.1",

@@ -142,8 +142,10 @@ export const Settings = z.object({
       "Who carries out runs. embedded: this server. restate: workers, over Restate; that needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
     ),
   TROUPE_RESTATE_INGRESS: url("TROUPE_RESTATE_INGRESS")
-    .default("http://127.0.0.1:8080")
-    .describe("Where Restate takes in what is to be carried out"),
+    .optional()
+    .describe(
+      "Where Restate takes in what is to be carried out, otherwise http://127.0.0.1:8080. Set beside TROUPE_ENGINE=embedded, it lets runs that are at work there come to their end",
+    ),
   TROUPE_RESTATE_ADMIN: url("TROUPE_RESTATE_ADMIN")
     .default("http://127.0.0.1:9070")
     .describe("Where Restate is administered"),

@@ -4,6 +4,7 @@ import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/access/principal";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { EMBEDDED } from "@/server/domain/run/engine-state";
 import { newDemoModels } from "@/server/llm/demo-models";
 import type { ModelRequest } from "@/server/llm/model";
 import { Notifier } from "@/server/notices/notifier";
@@ -107,6 +108,7 @@ export function newApi(
       mcpServers: newMcpServerStore(db, sealer),
       env: { NODE_ENV: "test" },
     }),
+    engine: { state: () => EMBEDDED, place: () => null },
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
     ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),

@@ -1,3 +1,4 @@
+import type { EngineStatus } from "@/server/cluster/engine-status";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
@@ -64,6 +65,8 @@ export interface Services {
     editPlan: Host["editPlan"];
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
+  /** Who carries out runs, and where one is. */
+  engine: Pick<EngineStatus, "state" | "place">;
   workspace: Pick<WorkspaceStore, "list" | "read">;
   models: Pick<Models, "describe" | "priceOf">;
   crews: CrewStore;

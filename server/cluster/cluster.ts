@@ -1,0 +1,59 @@
+import type { Db } from "@/db/open";
+import type { InstallationRules } from "@/server/domain/agent/outcome";
+import type { WorkerState } from "@/server/domain/run/engine-state";
+import type { Settings } from "@/server/settings";
+import type { RunStore } from "@/server/store/runs";
+import { newStretchStore } from "@/server/store/stretches";
+import { Dispatcher } from "./dispatcher";
+import { newEngineClient } from "./engine-client";
+import { EngineStatus } from "./engine-status";
+
+const USUAL_INGRESS = "http://127.0.0.1:8080";
+
+/** The server's side of runs that workers carry out; does nothing where the server is told of no engine. */
+export interface Cluster {
+  dispatcher: Dispatcher;
+  status: EngineStatus;
+  /** Tells the engine what it has not been told, and looks after it from then on. */
+  start(): void;
+  stop(): void;
+}
+
+export function newCluster(options: {
+  db: Db;
+  settings: Settings;
+  runs: RunStore;
+  rules: InstallationRules;
+  /** Makes what the engine keeps readable for workers only; absent where no key is set. */
+  seal: ((bytes: Uint8Array) => Uint8Array) | null;
+  workers: () => WorkerState[];
+  log: ConstructorParameters<typeof Dispatcher>[0]["log"];
+}): Cluster {
+  const { db, settings, runs, rules, seal, workers, log } = options;
+  const stretches = newStretchStore(db);
+  const isPreferred = settings.TROUPE_ENGINE === "restate";
+  const ingress = settings.TROUPE_RESTATE_INGRESS ?? (isPreferred ? USUAL_INGRESS : null);
+  const dispatcher = new Dispatcher({
+    stretches,
+    runs,
+    isPreferred,
+    rules,
+    ...(log ? { log } : {}),
+    ...(ingress === null || seal === null
+      ? {}
+      : { engine: newEngineClient({ ingress, admin: settings.TROUPE_RESTATE_ADMIN, seal }) }),
+  });
+  const status = new EngineStatus({ kind: settings.TROUPE_ENGINE, dispatcher, stretches, workers });
+  return {
+    dispatcher,
+    status,
+    start() {
+      dispatcher.start();
+      status.start();
+    },
+    stop() {
+      dispatcher.stop();
+      status.stop();
+    },
+  };
+}
