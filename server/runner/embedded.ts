@@ -76,6 +76,15 @@ export interface EmbeddedHost {
   time: WorkTime;
   /** Blacks out secrets in what came from outside, before anything is made of it. */
   redact?: <T>(value: T) => T;
+  /** How long the JSON of a step's result may be, in characters; 32 Mi where it is absent. */
+  longestResult?: number;
+  /**
+   * Recording takes a while here. So turns whose answers are there already do not wait for one another, and what they
+   * begin starts once all of them are recorded: a process that ends takes with it what came since the last record.
+   */
+  recordsTogether?: boolean;
+  /** A run that is taken up again comes straight from another worker, so it is told of that only if its rules changed. */
+  takesOver?: boolean;
 }
 
 interface Handle extends Durable {
@@ -115,8 +124,11 @@ const TURN_EVENTS = 256;
 const TURN_CHARS = 256 * 1024;
 const TURN_MS = 8;
 
-/** How long the JSON of a step's result may be, in characters. */
+/** How long the JSON of a step's result may be, in characters, where the host says nothing. */
 const LONGEST_RESULT = 32 * 1024 * 1024;
+
+/** What may be on its way into the log together: in turns, in characters, and in milliseconds that they took. */
+const MOST_UNRECORDED = { turns: 64, chars: 1024 * 1024, ms: 2 * TURN_MS };
 
 /** A wall clock that differs so much from the time at work was set, or the machine slept. */
 const JUMP_MS = 1000;
@@ -139,6 +151,10 @@ export class EmbeddedRun implements DurableContext {
   private readonly stopwatch: () => number;
   private beganAt: number;
   private timers: { key: string; dueAt: number }[] = [];
+  /** Turns on their way into the log that nothing has waited for yet. */
+  private unrecorded: Promise<void>[] = [];
+  private unrecordedChars = 0;
+  private unrecordedSince = 0;
   private turn = 1;
   private answer: Answer | null = null;
   readonly begunAt: number;
@@ -169,17 +185,24 @@ export class EmbeddedRun implements DurableContext {
     this.at = this.begunAt;
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
-    this.recovered = journal.turns.length > (fork?.turn ?? 1) ? !asleep : this.hasOtherRules;
-    if (!this.recovered)
-      this.seen = asleep ?? { at: fork ? Math.max(this.at, this.now) : this.at, worked: host.time.read() };
+    const isTakenUp = journal.turns.length > (fork?.turn ?? 1);
+    this.recovered = isTakenUp && !host.takesOver ? !asleep : this.hasOtherRules;
+    if (!this.recovered) this.seen = asleep ?? { at: this.seenFirst(isTakenUp), worked: host.time.read() };
   }
 
-  /** Whether a run that has not begun was created under rules of an earlier process. */
+  /** From when on this process watches the clock for the run. */
+  private seenFirst(isTakenUp: boolean): number {
+    if (isTakenUp) return Math.max(this.journal.turns.at(-1)?.at ?? 0, this.now);
+    return this.journal.fork ? Math.max(this.at, this.now) : this.at;
+  }
+
+  /** Whether other rules hold now than the run has gone by so far. */
   private get hasOtherRules(): boolean {
     const { rules } = this.host;
     const created = this.journal.turns[0]?.events[0];
     if (!rules || created?.type !== "run_created") return false;
-    return canonicalJson(created.payload.installation ?? {}) !== canonicalJson(rules);
+    const before = this.host.takesOver ? lastRules(this.journal.turns) : undefined;
+    return canonicalJson(before ?? created.payload.installation ?? {}) !== canonicalJson(rules);
   }
 
   /** How many steps are under way; for draining. */
@@ -293,7 +316,11 @@ export class EmbeddedRun implements DurableContext {
   private async nextTurn(): Promise<Settlement> {
     if (this.isRecorded)
       this.compare(present(this.journal.turns[this.turn], "this.journal.turns[this.turn]"));
-    else await this.flush(false);
+    else {
+      const written = this.flush(false);
+      if (this.mayGoOnUnrecorded()) this.goOnUnrecorded(written);
+      else await this.allRecorded(written);
+    }
     this.events = [];
     this.texts = [];
     this.chars = 0;
@@ -309,7 +336,7 @@ export class EmbeddedRun implements DurableContext {
       const kind = this.handles.get(key)?.kind ?? "note";
       return this.begin({ key, result, kind }, upcoming.at);
     }
-    this.startFresh();
+    if (this.unrecorded.length === 0) this.startFresh();
     const answer = await this.newAnswer();
     this.beganAt = this.stopwatch();
     const at = Math.max(this.at, this.now);
@@ -317,6 +344,32 @@ export class EmbeddedRun implements DurableContext {
     if (answer.kind === "note" || !this.seen || at > this.at)
       this.seen = { at, worked: this.host.time.read() };
     return this.begin(answer, at);
+  }
+
+  /** Whether an answer is there to go on with before the present turn is safely in the log. */
+  private mayGoOnUnrecorded(): boolean {
+    if (!this.host.recordsTogether || this.settled.length === 0 || this.stopped || this.damage) return false;
+    if (this.unrecorded.length === 0) return true;
+    return (
+      this.unrecorded.length < MOST_UNRECORDED.turns &&
+      this.unrecordedChars < MOST_UNRECORDED.chars &&
+      this.stopwatch() - this.unrecordedSince < MOST_UNRECORDED.ms
+    );
+  }
+
+  private goOnUnrecorded(written: Promise<void>): void {
+    // Who waits for it later hears of a failure.
+    written.catch(() => {});
+    if (this.unrecorded.length === 0) this.unrecordedSince = this.beganAt;
+    this.unrecorded.push(written);
+    this.unrecordedChars += this.chars + (this.answer?.text?.length ?? 0);
+  }
+
+  /** Waits for this turn and for all before it. */
+  private async allRecorded(written: Promise<void> | undefined): Promise<void> {
+    await Promise.all([...this.unrecorded, written]);
+    this.unrecorded = [];
+    this.unrecordedChars = 0;
   }
 
   /** The answer that comes next by what is recorded: of this run, or of the turn that a fork begins with. */
@@ -408,7 +461,8 @@ export class EmbeddedRun implements DurableContext {
 
   /** Records what was emitted last; called when the interpreter has returned. */
   async close(): Promise<void> {
-    if (!this.isRecorded && (this.events.length > 0 || this.answer)) await this.flush(true);
+    const isToldOf = this.isRecorded || (this.events.length === 0 && !this.answer);
+    await this.allRecorded(isToldOf ? undefined : this.flush(true));
     this.stop();
   }
 
@@ -606,8 +660,9 @@ export class EmbeddedRun implements DurableContext {
   private asStored(result: Settled): { result: Settled; text: string } {
     try {
       const text = JSON.stringify(result);
-      if (text.length <= LONGEST_RESULT) return { result, text };
-      const sizes = [text.length, LONGEST_RESULT].map((chars) => `${Math.round(chars / 1024 / 1024)} MiB`);
+      const most = this.host.longestResult ?? LONGEST_RESULT;
+      if (text.length <= most) return { result, text };
+      const sizes = [text.length, most].map((chars) => `${Math.round(chars / 1024 / 1024)} MiB`);
       throw new ResultTooLarge(`it is too large (${sizes.join(", at most ")})`);
     } catch (error) {
       const { message } = asStepError(error);
@@ -675,4 +730,11 @@ export function asStepError(error: unknown): { name: string; message: string; de
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { detail } = error as { detail?: Json };
   return { name: error.name, message: error.message, ...(detail === undefined ? {} : { detail }) };
+}
+
+/** The rules that the engine noted last; undefined where it noted none. */
+function lastRules(turns: readonly Turn[]): Json | undefined {
+  const noted = turns.findLast(({ key }) => key?.startsWith("recovered#"))?.result;
+  const value = noted?.ok ? noted.value : null;
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value.rules : undefined;
 }

@@ -1,0 +1,62 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { namedError } from "@/server/domain/base/named-error";
+
+/** Keeps what server, engine and workers hand one another unreadable and small wherever it lies between them. */
+export interface JournalSealer {
+  seal(plain: Uint8Array): Uint8Array;
+  /** Throws SealBroken where it was sealed with another key, was changed, or was never sealed. */
+  open(sealed: Uint8Array): Uint8Array;
+}
+
+export class SealBroken extends namedError("SealBroken") {}
+
+/** Layout: version, 12 bytes nonce, 16 bytes tag, then sealed: how it is packed (one byte), and the bytes. */
+const VERSION = 1;
+const NONCE = 12;
+const TAG = 16;
+const HEAD = 1 + NONCE + TAG;
+const [AS_IS, GZIP] = [0, 1];
+/** Less than so many bytes become no smaller by packing. */
+const WORTH_PACKING = 128;
+
+/** `secretKey`: 32 bytes in base64, as TROUPE_SECRET_KEY is; the journal's own key is derived from it. */
+export function newJournalSealer(secretKey: string): JournalSealer {
+  const given = Buffer.from(secretKey.trim(), "base64");
+  if (given.length !== 32)
+    throw new SealBroken(
+      "TROUPE_SECRET_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints.",
+    );
+  const key = Buffer.from(hkdfSync("sha256", given, Buffer.alloc(0), "troupe journal", 32));
+  const version = Buffer.from([VERSION]);
+  return {
+    seal(plain) {
+      const packed = plain.length < WORTH_PACKING ? null : gzipSync(plain, { level: 1 });
+      const isSmaller = packed !== null && packed.length < plain.length;
+      const nonce = randomBytes(NONCE);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG });
+      cipher.setAAD(version);
+      const how = cipher.update(Buffer.from([isSmaller ? GZIP : AS_IS]));
+      const body = cipher.update(isSmaller ? packed : plain);
+      const rest = cipher.final();
+      return Buffer.concat([version, nonce, cipher.getAuthTag(), how, body, rest]);
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
+      if (bytes.length < HEAD + 1 || bytes[0] !== VERSION) throw new SealBroken("This was not sealed here.");
+      const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, 1 + NONCE), {
+        authTagLength: TAG,
+      });
+      cipher.setAAD(version);
+      cipher.setAuthTag(bytes.subarray(1 + NONCE, HEAD));
+      let plain: Buffer;
+      try {
+        plain = Buffer.concat([cipher.update(bytes.subarray(HEAD)), cipher.final()]);
+      } catch {
+        throw new SealBroken("This was sealed with another key, or changed since.");
+      }
+      const body = plain.subarray(1);
+      return plain[0] === GZIP ? gunzipSync(body) : body;
+    },
+  };
+}
