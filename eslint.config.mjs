@@ -1,10 +1,17 @@
+import { existsSync } from "node:fs";
 import next from "@next/eslint-plugin-next";
 import { defineConfig, globalIgnores } from "eslint/config";
 import hooks from "eslint-plugin-react-hooks";
 import ts from "typescript-eslint";
 
+/** Read where its own packages are there; without them nothing is known of what it calls. */
+const engine = existsSync(new URL("packages/engine-restate/node_modules", import.meta.url))
+  ? []
+  : ["packages/engine-restate/**"];
+
 export default defineConfig(
   globalIgnores([
+    ...engine,
     ".next*/**",
     "dist/**",
     "node_modules/**",

@@ -132,6 +132,23 @@ const RULES: Rule[] = [
     why: "processes of MCP servers are started in one place, from the operator's file",
   },
   {
+    who: /^(?!packages\/engine-restate\/)/,
+    refuses: /^@restatedev\//,
+    why: "packages/engine-restate is the only place that speaks to Restate by its SDK, which the default installation does not have",
+  },
+  {
+    who: /^(app|components|db|server\/(?!cluster\/))/,
+    refuses: /^packages\//,
+    allowsTypes: true,
+    why: "whoever did not install the engine's package starts without it; only a worker loads it, by server/cluster",
+  },
+  {
+    who: /^packages\//,
+    refuses: /^(app|components|db|server\/(?!cluster\/|runner\/|domain\/))/,
+    allowsTypes: true,
+    why: "the engine's package carries out what the runner gives it, and tells the server over HTTP",
+  },
+  {
     who: /^components\/ui\//,
     refuses: /^(server|db|app|components)\//,
     but: /^components\/ui\//,
@@ -161,10 +178,11 @@ const RULES: Rule[] = [
 const sources = (dir: string): string[] =>
   readdirSync(path.join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
     const at = path.posix.join(dir, entry.name);
+    if (entry.name === "node_modules") return [];
     return entry.isDirectory() ? sources(at) : /\.tsx?$/.test(entry.name) ? [at] : [];
   });
 const isTest = (file: string) => /\.test\.tsx?$|\/testing(\/|\.tsx?$)/.test(file);
-const all = ["app", "components", "server", "db"].flatMap(sources);
+const all = ["app", "components", "server", "db", "packages"].flatMap(sources);
 const product = all.filter((file) => !isTest(file));
 const text = new Map(all.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));
 
@@ -206,6 +224,19 @@ test("every import stays inside the borders", () => {
       ).map(({ why }) => `${link.from} imports ${link.to}: ${why}.`),
     );
   expect(broken).toEqual([]);
+});
+
+test("the default installation holds nothing of Restate, and its workspaces are none", () => {
+  const installed = ["package.json", "package-lock.json"].map((file) =>
+    readFileSync(path.join(ROOT, file), "utf8"),
+  );
+  expect(installed.filter((file) => file.includes("restate"))).toEqual([]);
+  expect(JSON.parse(installed[0] ?? "")).not.toHaveProperty("workspaces");
+  const own = readFileSync(path.join(ROOT, "packages/engine-restate/package.json"), "utf8");
+  expect(JSON.parse(own)).toMatchObject({
+    private: true,
+    dependencies: { "@restatedev/restate-sdk": expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+  });
 });
 
 /** Rooms that lie above each other: each may import itself and those before it, types too. */

@@ -8,6 +8,8 @@ export interface EngineUnderTest {
   start(runId: string, program: Program): Promise<void>;
   signal(runId: string, name: string, value: Json): void;
   cancel(runId: string): void;
+  /** Resolves once every run that was begun waits for what comes from outside, and what it told is recorded. */
+  recorded(): Promise<void>;
   /** Ends the process at once, as if by kill -9. Nothing that was not recorded survives. */
   kill(): void;
   /** A new process on the same log; it takes up what had not ended. */
@@ -24,9 +26,8 @@ export type Program = (ctx: DurableContext) => Promise<void>;
 /** An event of a test program, shaped so that any engine can store it. */
 const say = (ctx: DurableContext, seq: { n: number }, what: string) =>
   ctx.emit({ type: "warning", seq: ++seq.n, ts: 0, payload: { code: "TEST", message: what } });
-const soon = () => new Promise((resolve) => setTimeout(resolve, 15));
 const until = async (holds: () => boolean) => {
-  for (let k = 0; k < 400 && !holds(); k++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let k = 0; k < 2000 && !holds(); k++) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(holds()).toBe(true);
 };
 
@@ -121,7 +122,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       };
       void engine.start("r", program);
       await until(() => orders[0]?.length === 2);
-      await soon();
+      await engine.recorded();
       engine.kill();
       flip = true;
       engine.restart();
@@ -158,7 +159,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       void engine.start("r", program);
       engine.signal("r", "sent", 1);
       await until(() => seen.length === 1);
-      await soon();
+      await engine.recorded();
       engine.kill();
       engine.restart();
       await engine.start("r", program);
@@ -176,7 +177,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
         got = result.ok ? result.value : "error";
       };
       void engine.start("r", program);
-      await soon();
+      await engine.recorded();
       engine.kill();
       engine.signal("r", "go", 7);
       engine.restart();
@@ -191,7 +192,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       };
       const began = Date.now();
       void engine.start("r", program);
-      await soon();
+      await engine.recorded();
       engine.kill();
       await new Promise((resolve) => setTimeout(resolve, 800));
       engine.restart();
@@ -222,7 +223,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
         }
       };
       const done = engine.start("r", program);
-      await soon();
+      await engine.recorded();
       engine.cancel("r");
       await done;
       expect([times, aborted, engine.events("r")]).toEqual([1, true, ["cancelled"]]);
@@ -325,7 +326,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
         await nextOf(ctx, [ctx.signal("never")]);
       };
       void engine.start("r", program);
-      await soon();
+      await engine.recorded();
       engine.kill();
       await new Promise((resolve) => setTimeout(resolve, 120));
       const up = Date.now();
@@ -333,7 +334,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       void engine.start("r", program);
       await until(() => came.length === 1);
       expect(came[0]).toBeGreaterThanOrEqual(up);
-      await soon();
+      await engine.recorded();
       engine.kill();
       engine.restart();
       void engine.start("r", program);

@@ -64,6 +64,7 @@ function newEngine(): EngineUnderTest {
     cancel(runId) {
       this.signal(runId, "cancel", { by: "user", reason: "" });
     },
+    recorded: () => new Promise((resolve) => setTimeout(resolve, 15)),
     kill() {
       alive.value = false;
       for (const run of live.values()) run.stop();

@@ -1,0 +1,175 @@
+import "./polyfill";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { createEndpointHandler, RestateLogLevel } from "@restatedev/restate-sdk";
+import { stretchKey } from "@/server/cluster/engine-client";
+import type { SentTurn, StretchJournal, StretchNews, StretchStart } from "@/server/cluster/protocol";
+import type { JournalSealer } from "@/server/cluster/seal";
+import type { LiveFrame } from "@/server/domain/base/durable";
+import { WorkTime } from "@/server/runner/clock";
+import type { Journal } from "@/server/runner/embedded";
+import { interpreters, unknownVersionText } from "@/server/runner/interpreters";
+import type { Effects } from "@/server/runner/ports";
+import { RecordedAnswers } from "@/server/runner/recorded/recorded-answers";
+import { newServices, type Services } from "./service";
+import { type Entry, type Program, Session } from "./session";
+import { Sessions } from "./sessions";
+
+export interface WorkerOptions {
+  /** What runs reach outside themselves. */
+  effects: Effects;
+  sealer: JournalSealer;
+  /** Public keys of the engine; whoever does not sign with one is refused. None: on loopback only. */
+  identityKeys: readonly string[];
+  workerId: string;
+  server: {
+    /** Resolves when the server has it; rejects where that has to be tried again. */
+    postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
+    /** The log of the run; null where the stretch is not to be carried on. Rejects where it has to be asked again. */
+    journal(start: StretchStart, abort: AbortSignal): Promise<StretchJournal | null>;
+  };
+  live(runId: string, frame: LiveFrame): void;
+  /** Blacks out secrets in what comes from outside. */
+  redact?: <T>(value: T) => T;
+  time?: WorkTime;
+  /** Stretches at work at the same time. */
+  maxRuns?: number;
+  /** How long a stretch goes on whose connection to the engine was lost, in milliseconds. */
+  lingerMs?: number;
+  log?: (level: "debug" | "info" | "warn" | "error", message: string) => void;
+  /** A test may carry out programs of its own in the place of runs. */
+  program?: (start: StretchStart) => Program | null;
+  /** A test may stop it: see EmbeddedHost. */
+  stopwatch?: () => number;
+}
+
+export interface WorkerEndpoint {
+  /** For the server of `node:http2`. */
+  handler(request: Http2ServerRequest, response: Http2ServerResponse): void;
+  /** `isQuiet`: there are runs, and each waits for what comes from outside, with nothing left to record. */
+  load(): { runs: number; steps: number; isQuiet: boolean };
+  /** Ends at once what goes on here of a stretch that another worker has. */
+  drop(runId: string, stretch: number): void;
+  /** Takes up nothing more, lets what is under way finish for at most `ms`, and gives the stretches back to the engine. */
+  drain(ms: number): Promise<void>;
+  /** Drops everything. */
+  close(): void;
+}
+
+const LINGER_MS = 15_000;
+const MAX_RUNS = 16;
+/** The engine takes messages of 32 MiB; the same turn goes into an entry and into a message, each with a little around it. */
+const LARGEST_SEALED = 24 * 1024 * 1024;
+/** Fewer characters than that cannot be more bytes than the engine takes. */
+const SURELY_FITS = 7 * 1024 * 1024;
+
+/** What a worker serves to the engine. */
+export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
+  const { sealer, server, identityKeys, log = () => {} } = options;
+  const time = options.time ?? new WorkTime();
+  const sessions = new Sessions(options.lingerMs ?? LINGER_MS);
+  const fits = (turn: SentTurn, chars: number) =>
+    chars <= SURELY_FITS || sealer.seal(Buffer.from(JSON.stringify(turn))).length <= LARGEST_SEALED;
+  const open: Services["open"] = async (start, entries, signals, abort) => {
+    const program = (options.program ?? programOf(options.effects))(start);
+    if (!program) return heldEntry(options.workerId, start);
+    const journal = await journalOf(start, server.journal, abort);
+    if (!journal) return null;
+    const { live, redact, workerId, stopwatch } = options;
+    return new Session({
+      runId: start.run_id,
+      workerId,
+      program,
+      journal: withKept(journal, entries, [...start.signals, ...signals]),
+      entries: entries.length,
+      signals: { atStart: start.signals.length, since: signals.length },
+      rules: start.rules,
+      time,
+      live,
+      ...(redact ? { redact } : {}),
+      ...(stopwatch ? { stopwatch } : {}),
+      fits,
+    });
+  };
+  const handler = createEndpointHandler({
+    services: newServices({
+      sessions,
+      maxRuns: options.maxRuns ?? MAX_RUNS,
+      open,
+      postNews: server.postNews,
+    }),
+    ...(identityKeys.length > 0 ? { identityKeys: [...identityKeys] } : {}),
+    journalValueCodecProvider: async () => codecOf(sealer),
+    logger: ({ level }, ...words: unknown[]) =>
+      log(level === RestateLogLevel.TRACE ? "debug" : level, words.map(String).join(" ")),
+  });
+  return {
+    handler,
+    load: () => ({ runs: sessions.size, steps: sessions.steps, isQuiet: sessions.isQuiet }),
+    drop: (runId, stretch) => sessions.drop(stretchKey(runId, stretch)),
+    drain: (ms) => sessions.drain(ms),
+    close: () => sessions.close(),
+  };
+}
+
+/** What the engine keeps is sealed; what is empty says nothing. */
+const codecOf = (sealer: JournalSealer) => ({
+  encode: (plain: Uint8Array) => (plain.length === 0 ? plain : sealer.seal(plain)),
+  decode: async (sealed: Uint8Array) => (sealed.length === 0 ? sealed : sealer.open(sealed)),
+});
+
+const programOf =
+  (effects: Effects) =>
+  ({ interpreter_version, created }: StretchStart): Program | null => {
+    const execute = interpreters[interpreter_version];
+    return execute ? (ctx, watch) => execute(ctx, created, effects, watch) : null;
+  };
+
+const heldEntry = (worker: string, { interpreter_version }: StretchStart): Entry => ({
+  session: "",
+  worker,
+  turns: [],
+  end: { kind: "held", code: "unknown_version", message: unknownVersionText(interpreter_version) },
+});
+
+/** The log as it was when the stretch began; what the server got to know since, the engine keeps as well. */
+async function journalOf(
+  start: StretchStart,
+  ask: WorkerOptions["server"]["journal"],
+  abort: AbortSignal,
+): Promise<Omit<Journal, "signals"> | null> {
+  const { created, from_turn } = start;
+  if (from_turn === 0 && !created.payload.forks) {
+    const first = { turn: 0, key: null, result: null, at: created.ts, lastSeq: created.seq, inlined: 0 };
+    return { turns: [{ ...first, events: [created] }], timers: new Map() };
+  }
+  const found = await ask(start, abort);
+  if (!found) return null;
+  const { turns, timers, fork, recorded } = found;
+  return {
+    turns: turns.filter(({ turn }) => turn <= from_turn),
+    timers: new Map(timers),
+    ...(fork ? { fork } : {}),
+    ...(recorded
+      ? {
+          recorded: new RecordedAnswers(
+            recorded.run_id,
+            () => recorded.answers,
+            recorded.replay,
+            () => recorded.requests,
+          ),
+        }
+      : {}),
+  };
+}
+
+function withKept(
+  { turns, timers, ...rest }: Omit<Journal, "signals">,
+  entries: readonly Entry[],
+  signals: StretchStart["signals"],
+): Journal {
+  const since = entries.flatMap(({ turns: kept }) => kept);
+  const begun = since.flatMap((turn) => turn.timers.map(({ key, dueAt }) => [key, dueAt] as const));
+  const first = new Map<string, StretchStart["signals"][number]["value"]>();
+  for (const { name, value } of signals) if (!first.has(name)) first.set(name, value);
+  return { ...rest, turns: [...turns, ...since], timers: new Map([...timers, ...begun]), signals: first };
+}

@@ -1,0 +1,122 @@
+// Restate's server as Troupe uses it: its configuration, its program, and how one talks to its admin port.
+import { spawn } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import process from "node:process";
+
+/** The server's program, which the package for this platform brings; null where there is none, or it is not installed. */
+export function restateBinary() {
+  const folder = `@restatedev/restate-server-${process.platform}-${process.arch}`;
+  try {
+    const home = path.dirname(createRequire(import.meta.url).resolve(`${folder}/package.json`));
+    const file = path.join(home, "bin", "restate-server");
+    return existsSync(file) ? file : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Platforms for which there is a program. */
+export const hasRestate = () =>
+  ["linux", "darwin"].includes(process.platform) && ["x64", "arm64"].includes(process.arch);
+
+const text = (value) => JSON.stringify(value);
+
+/**
+ * One node. `identity`: the file of the private key by which workers know it. Its connections carry few invocations each, so
+ * that a balancer of connections spreads the work; and it soon notices a machine that says nothing any more.
+ */
+export const restateConfig = ({
+  host = "127.0.0.1",
+  ingress,
+  admin,
+  node,
+  identity,
+  partitions = 4,
+  memory = "256 MiB",
+  retry = "5s",
+}) => `\
+cluster-name = "troupe"
+node-name = "troupe-1"
+bind-ip = ${text(host)}
+bind-port = ${node}
+advertised-host = ${text(host)}
+listen-mode = "tcp"
+auto-provision = true
+disable-telemetry = true
+default-num-partitions = ${partitions}
+rocksdb-total-memory-size = ${text(memory)}
+log-filter = "warn"
+log-disable-ansi-codes = true
+${identity ? `request-identity-private-key-pem-file = ${text(identity)}\n` : ""}
+[default-retry-policy]
+initial-interval = "50ms"
+exponentiation-factor = 2.0
+max-interval = ${text(retry)}
+max-attempts = "unlimited"
+
+[worker.invoker]
+http2-streams-per-connection-limit = 4
+http2-keep-alive-interval = "5s"
+http2-keep-alive-timeout = "5s"
+
+[ingress]
+bind-address = ${text(`${host}:${ingress}`)}
+
+[admin]
+disable-web-ui = true
+bind-address = ${text(`${host}:${admin}`)}
+`;
+
+/** Starts it on a folder of its own; `ready` resolves once it takes requests and rejects where it ended before. */
+export function startRestate({ binary, folder, log = "ignore", ...config }) {
+  const file = path.join(folder, "restate.toml");
+  writeFileSync(file, restateConfig(config), { mode: 0o600 });
+  const child = spawn(binary, ["--no-logo", "--config-file", file, "--base-dir", folder], {
+    stdio: ["ignore", log, log],
+  });
+  const { host = "127.0.0.1", ingress, admin } = config;
+  const urls = { ingress: `http://${host}:${ingress}`, admin: `http://${host}:${admin}` };
+  return { child, ...urls, ready: untilReady(child, urls) };
+}
+
+async function untilReady(child, { ingress, admin }) {
+  let ended = false;
+  child.on("exit", () => (ended = true));
+  while (!ended) {
+    if ((await isUp(`${admin}/health`)) && (await isUp(`${ingress}/restate/health`))) return;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  throw new Error("Restate ended right after its start; its log says why.");
+}
+
+const isUp = async (url) => {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+};
+
+/** Tells it where workers are; the same again changes nothing unless `force` is set. */
+export async function registerWorkers(admin, uri, { force = false } = {}) {
+  const answer = await fetch(`${admin}/deployments`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ uri, force, breaking: true }),
+  });
+  if (answer.ok || answer.status === 409) return;
+  throw new Error(`Restate did not take the workers at ${uri}: ${answer.status} ${await answer.text()}`);
+}
+
+/** Rows of its own tables, such as sys_invocation. */
+export async function queryRestate(admin, query) {
+  const answer = await fetch(`${admin}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  if (!answer.ok) throw new Error(`Restate answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()).rows;
+}

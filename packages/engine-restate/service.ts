@@ -1,0 +1,139 @@
+import "./polyfill";
+import {
+  type ObjectContext,
+  object,
+  RestatePromise,
+  RetryableError,
+  type WorkflowContext,
+  type WorkflowSharedContext,
+  workflow,
+} from "@restatedev/restate-sdk";
+import { SERVICES } from "@/server/cluster/engine-client";
+import type { SentSignal, StretchNews, StretchSignal, StretchStart } from "@/server/cluster/protocol";
+import { type Entry, NoEntry, Session } from "./session";
+import type { Sessions } from "./sessions";
+
+/** Soon enough that nobody notices, late enough that another worker is asked. */
+const ELSEWHERE_MS = 100;
+const HOUR = 3_600_000;
+
+export interface Services {
+  sessions: Sessions;
+  /** Stretches at work at the same time. */
+  maxRuns: number;
+  /** Takes up a stretch of which the engine keeps these entries and signals; null: it is not to be carried on. */
+  open(
+    start: StretchStart,
+    entries: readonly Entry[],
+    signals: readonly SentSignal[],
+    abort: AbortSignal,
+  ): Promise<Session | Entry | null>;
+  postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
+}
+
+type Came = { entry: Entry | null } | { signal: SentSignal };
+
+/** What a worker offers to the engine: to carry out a stretch, to take a signal for it, and to tell the server. */
+export function newServices(needs: Services) {
+  return [stretches(needs), news(needs)];
+}
+
+function stretches(needs: Services) {
+  const { sessions } = needs;
+  return workflow({
+    name: SERVICES.run,
+    handlers: {
+      run: async (ctx: WorkflowContext, start: StretchStart): Promise<void> => {
+        const { attemptCompletedSignal: abort } = ctx.request();
+        if (sessions.isDraining) throw elsewhere("This worker is stopping.");
+        if (!sessions.has(ctx.key) && sessions.size >= needs.maxRuns)
+          throw elsewhere("This worker has as many runs as it may.");
+        const entries: Entry[] = [];
+        const signals: SentSignal[] = [];
+        let session = null as Session | null;
+
+        const open = async () => {
+          const attempt = { key: ctx.key, entries, signal: abort };
+          const opened = await sessions.open(attempt, () => needs.open(start, entries, signals, abort));
+          if (!isSession(opened)) return opened;
+          for (const [at, signal] of signals.entries()) opened.deliver(at + 1, signal);
+          for (const [at, entry] of entries.entries()) opened.keep(at + 1, entry);
+          return (session = opened);
+        };
+        const nextEntry = async (): Promise<Entry | null> => {
+          try {
+            const opened = session ?? (await open());
+            return isSession(opened) ? await opened.next() : opened;
+          } catch (error) {
+            throw error instanceof NoEntry ? elsewhere(error.message) : error;
+          }
+        };
+        const awaitSignal = (): RestatePromise<Came> =>
+          ctx
+            .promise<SentSignal>(`signal#${signals.length + 1}`)
+            .get()
+            .map((signal, failure): Came => {
+              if (!signal) throw failure ?? new Error("A signal without a name came.");
+              return { signal };
+            });
+
+        let nextSignal = awaitSignal();
+        for (;;) {
+          const nextKept = ctx.run("turns", nextEntry).map((entry, failure): Came => {
+            if (failure) throw failure;
+            return { entry: entry ?? null };
+          });
+          let kept: Entry | null | undefined;
+          while (kept === undefined) {
+            const came = await RestatePromise.race([nextKept, nextSignal]);
+            if ("signal" in came) {
+              signals.push(came.signal);
+              session?.deliver(signals.length, came.signal);
+              nextSignal = awaitSignal();
+            } else kept = came.entry;
+          }
+          if (kept === null) return;
+          entries.push(kept);
+          session?.keep(entries.length, kept);
+          tell(ctx, start, kept);
+          if (kept.end) return sessions.drop(ctx.key);
+        }
+      },
+      deliver: async (ctx: WorkflowSharedContext, { index, name, value }: StretchSignal): Promise<void> => {
+        const promise = ctx.promise<SentSignal>(`signal#${index}`);
+        if ((await promise.peek()) === undefined) await promise.resolve({ name, value });
+      },
+    },
+    options: {
+      // A stretch is at work as long as it lasts, so nobody is to think it idle; what waits for long is not in the engine.
+      inactivityTimeout: 24 * HOUR,
+      abortTimeout: 24 * HOUR,
+      journalRetention: 0,
+      workflowRetention: 10 * 60_000,
+      onJournalMismatchErrors: "pause",
+    },
+  });
+}
+
+/** One message to the server, in the order of the run's entries, delivered for as long as it takes. */
+function tell(ctx: WorkflowContext, start: StretchStart, { worker, turns, end }: Entry): void {
+  const { run_id, stretch } = start;
+  const parameter: StretchNews = { run_id, stretch, worker, turns, ...(end ? { end } : {}) };
+  ctx.objectSendClient<ReturnType<typeof news>>({ name: SERVICES.log }, run_id).append(parameter);
+}
+
+function news({ postNews }: Services) {
+  return object({
+    name: SERVICES.log,
+    handlers: {
+      append: async (ctx: ObjectContext, told: StretchNews): Promise<void> => {
+        await postNews(told, ctx.request().attemptCompletedSignal);
+      },
+    },
+    options: { journalRetention: 0, ingressPrivate: true },
+  });
+}
+
+const isSession = (found: Session | Entry | null): found is Session => found instanceof Session;
+
+const elsewhere = (why: string) => new RetryableError(why, { retryAfter: ELSEWHERE_MS });

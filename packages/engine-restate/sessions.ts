@@ -1,0 +1,130 @@
+import { LOOK_EVERY_MS } from "@/server/runner/clock";
+import { type Entry, NoEntry, Session } from "./session";
+
+/** What one of the engine's attempts at a stretch asks with. */
+export interface Attempt {
+  key: string;
+  /** What the engine keeps of the stretch. */
+  entries: readonly Entry[];
+  /** Aborted when the attempt is over, or its connection lost. */
+  signal: AbortSignal;
+}
+
+interface Held {
+  session: Session;
+  attempt: AbortSignal;
+  /** Runs out where no attempt comes back. */
+  dropping: ReturnType<typeof setTimeout> | undefined;
+}
+
+/**
+ * The stretches at work in this process. One whose attempt was lost stays for a while: the engine was restarted, or the
+ * connection broke, and the next attempt may come to the same worker.
+ */
+export class Sessions {
+  private readonly held = new Map<string, Held>();
+  private readonly looking: ReturnType<typeof setInterval>;
+  private draining = false;
+
+  constructor(private readonly lingerMs: number) {
+    this.looking = setInterval(() => {
+      for (const { session } of this.held.values()) session.lookAtClock();
+    }, LOOK_EVERY_MS);
+    this.looking.unref();
+  }
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  get steps(): number {
+    let count = 0;
+    for (const { session } of this.held.values()) count += session.steps;
+    return count;
+  }
+
+  get isQuiet(): boolean {
+    return this.size > 0 && [...this.held.values()].every(({ session }) => session.isQuiet);
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  has(key: string): boolean {
+    return this.held.has(key);
+  }
+
+  /** The session that goes on with the stretch: the one at work here, where the engine keeps what it made, else what `begin` answers. */
+  async open<Other>(
+    { key, entries, signal }: Attempt,
+    begin: () => Promise<Session | Other>,
+  ): Promise<Session | Other> {
+    const before = this.held.get(key);
+    if (before?.session.made(entries)) {
+      this.attach(key, before.session, signal);
+      return before.session;
+    }
+    this.drop(key);
+    const session = await begin();
+    if (!(session instanceof Session)) return session;
+    // Another attempt may have come meanwhile, or this one may be over.
+    if (signal.aborted || this.held.has(key) || this.draining) {
+      session.drop();
+      throw new NoEntry("This attempt at the stretch is over.");
+    }
+    this.attach(key, session, signal);
+    session.begin();
+    return session;
+  }
+
+  private attach(key: string, session: Session, attempt: AbortSignal): void {
+    clearTimeout(this.held.get(key)?.dropping);
+    const held: Held = { session, attempt, dropping: undefined };
+    this.held.set(key, held);
+    attempt.addEventListener("abort", () => this.detach(key, held), { once: true });
+    if (attempt.aborted) this.detach(key, held);
+  }
+
+  private detach(key: string, held: Held): void {
+    if (this.held.get(key) !== held) return;
+    held.session.refuse(new NoEntry("The connection to the engine is lost."));
+    if (this.draining) return this.drop(key);
+    held.dropping = setTimeout(() => this.drop(key), this.lingerMs);
+    held.dropping.unref();
+  }
+
+  /** Ends what goes on here of a stretch: its end is kept, or another worker has it. */
+  drop(key: string): void {
+    const held = this.held.get(key);
+    if (!held) return;
+    this.held.delete(key);
+    clearTimeout(held.dropping);
+    held.session.drop();
+  }
+
+  /**
+   * Takes up nothing more, lets what is under way finish, for at most `ms`, and gives each stretch back once nothing is: the
+   * engine goes on with it elsewhere.
+   */
+  async drain(ms: number): Promise<void> {
+    this.draining = true;
+    const end = Date.now() + ms;
+    for (const { session } of this.held.values()) session.freeze();
+    while (this.held.size > 0 && Date.now() < end) {
+      for (const [key, { session }] of this.held) if (session.isAtRest) this.giveBack(key);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    for (const key of [...this.held.keys()]) this.giveBack(key);
+  }
+
+  private giveBack(key: string): void {
+    this.held.get(key)?.session.refuse(new NoEntry("This worker is stopping; another goes on."));
+    this.drop(key);
+  }
+
+  close(): void {
+    clearInterval(this.looking);
+    for (const key of [...this.held.keys()]) this.drop(key);
+  }
+}

@@ -1,0 +1,100 @@
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import http2 from "node:http2";
+import net, { type AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { newEngineClient } from "@/server/cluster/engine-client";
+import { newJournalSealer } from "@/server/cluster/seal";
+import { newEndpoint, type WorkerEndpoint, type WorkerOptions } from "./endpoint";
+import { registerWorkers, restateBinary, startRestate } from "./restate-server.mjs";
+
+/** Ports that nobody listens on at the moment. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<net.Server>((resolve) => {
+          const server = net.createServer().listen(0, "127.0.0.1", () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  return ports;
+}
+
+/** Restate on a folder of its own that goes with it; `workers` is the port where it looks for them. */
+export async function newRestate({ log = "ignore" }: { log?: "ignore" | "inherit" } = {}) {
+  const binary = restateBinary();
+  if (!binary) throw new Error("Restate's program is not installed: npm run engine -- install");
+  const [ingress = 0, admin = 0, node = 0, workers = 0] = await freePorts(4);
+  const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-restate-"));
+  const secretKey = randomBytes(32).toString("base64");
+  const sealer = newJournalSealer(secretKey);
+  const start = () =>
+    startRestate({
+      binary,
+      folder,
+      log,
+      ingress,
+      admin,
+      node,
+      partitions: 2,
+      memory: "128 MiB",
+      retry: "500ms",
+    });
+  let running = start();
+  await running.ready;
+  return {
+    admin: running.admin,
+    ingress: running.ingress,
+    workers,
+    sealer,
+    secretKey,
+    client: newEngineClient({ ...running, seal: (bytes) => sealer.seal(bytes) }),
+    register: () => registerWorkers(running.admin, `http://127.0.0.1:${workers}`),
+    /** As if by kill -9. */
+    async kill() {
+      await ended(running.child);
+    },
+    async restart() {
+      running = start();
+      await running.ready;
+    },
+    async stop() {
+      await ended(running.child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await gone;
+}
+
+/** A worker in this process. `kill` leaves nothing of it, as kill -9 would. */
+export async function newWorker(port: number, options: WorkerOptions) {
+  const endpoint: WorkerEndpoint = newEndpoint(options);
+  const server = http2.createServer((request, response) => endpoint.handler(request, response));
+  const sockets = new Set<net.Socket>();
+  server.on("connection", (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("sessionError", () => {});
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    endpoint,
+    kill() {
+      endpoint.close();
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

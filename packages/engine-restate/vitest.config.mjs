@@ -1,0 +1,19 @@
+import path from "node:path";
+import { defineConfig } from "vitest/config";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+// Apart from the others: these tests start Restate and workers of their own.
+export default defineConfig({
+  root: import.meta.dirname,
+  resolve: { alias: { "@": root, "server-only": path.join(root, "server/testing/empty.ts") } },
+  test: {
+    environment: "node",
+    include: ["*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    fileParallelism: false,
+    pool: "forks",
+    env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
+  },
+});
