@@ -99,7 +99,8 @@ const RULES: Rule[] = [
     why: "the store turns rows into objects; what is done with them happens above it",
   },
   {
-    who: /^server\/(?!egress\/|testing\/)/,
+    // The workers' port is one that others call.
+    who: /^server\/(?!egress\/|testing\/|cluster\/internal-api\.ts)/,
     refuses: NETWORK,
     allowsTypes: true,
     why: "server/egress is the only place that opens outbound connections",

@@ -1,18 +1,26 @@
 import { asc, eq } from "drizzle-orm";
-import { z } from "zod";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
-import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
 import { newId } from "@/server/domain/base/ids";
 import { must, present } from "@/server/domain/base/must";
 import {
-  ModelFacts,
+  type ModelFacts,
   offlineDemo,
   type Provider,
   ProviderSettings,
   type Providers,
 } from "@/server/domain/model/provider";
+import {
+  headerNames,
+  openHeaders,
+  openKey,
+  readSaid,
+  SAID,
+  type Said,
+  sealHeaders,
+  sealKey,
+} from "./provider-secrets";
 
 /** What a person enters about a provider. */
 export interface ProviderInput {
@@ -43,19 +51,12 @@ const OPENAI_URL = "https://api.openai.com/v1";
 /** Where nobody names one: small, cheap, and there for long. */
 const OPENAI_MODEL = "gpt-5-mini";
 /** Which provider people chose, where it is not a row of the table. */
-const CHOSEN = "default_provider";
+export const CHOSEN = "default_provider";
 /** What was learned about the environment's models; the provider itself is never written. */
-const LEARNED = "environment_provider_capabilities";
+export const LEARNED = "environment_provider_capabilities";
 
-/** What each service says of its models, beside the providers: it may be long, and is needed one model at a time. */
-const saidKey = (id: string) => `provider_models:${id}`;
-const Said = z.object({ base_url: z.string(), models: z.record(z.string(), ModelFacts) });
+const saidKey = (id: string) => `${SAID}${id}`;
 const NOTHING: ModelFacts = {};
-
-const bindingOf = (id: string, baseUrl: string) => `provider:${id}:key:${baseUrl}`;
-const headersBinding = (id: string, baseUrl: string) => `provider:${id}:headers:${baseUrl}`;
-const Headers = z.object({ names: z.array(z.string()), sealed: z.string() });
-const readHeaders = (text: string | null) => (text === null ? null : Headers.parse(JSON.parse(text)));
 
 /**
  * Providers of models: the offline demo that is always there, the one that environment variables describe, and those
@@ -77,7 +78,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       .onConflictDoUpdate({ target: settings.key, set: { value } })
       .run();
 
-  const read = new Map<string, { text: string } & z.infer<typeof Said>>();
+  const read = new Map<string, { text: string } & Said>();
 
   const list = (): Provider[] => {
     const fromEnv = environmentProvider(env, setting(LEARNED));
@@ -112,16 +113,9 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
         .run();
   };
 
-  /** The values are registered one by one, so that each is blacked out wherever it turns up. */
   const headersOf = (id: string): Record<string, string> => {
     const row = db.select().from(providers).where(eq(providers.id, id)).get();
-    const stored = readHeaders(row?.headers ?? null);
-    if (!row || !stored) return {};
-    const opened = z
-      .record(z.string(), z.string())
-      .parse(JSON.parse(sealer.open(stored.sealed, headersBinding(row.id, row.baseUrl))));
-    for (const value of Object.values(opened)) registerSecret(value);
-    return opened;
+    return row ? openHeaders(sealer, row.id, row.baseUrl, row.headers) : {};
   };
 
   return {
@@ -131,7 +125,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     keyOf(id) {
       if (id === ENVIRONMENT_ID) return env.OPENAI_API_KEY?.trim() || null;
       const row = db.select().from(providers).where(eq(providers.id, id)).get();
-      return row?.secret ? sealer.open(row.secret, bindingOf(row.id, row.baseUrl)) : null;
+      return row?.secret ? openKey(sealer, row.id, row.baseUrl, row.secret) : null;
     },
     headersOf,
     observe(id, model, capability) {
@@ -174,7 +168,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
               secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
             }
           : {
-              secret: key === null ? null : sealer.seal(key, bindingOf(id, baseUrl)),
+              secret: key === null ? null : sealKey(sealer, id, baseUrl, key),
               secretHint: key === null ? null : hintOf(key),
             };
       const needsStored = input.headers?.some(({ value }) => value === undefined);
@@ -189,10 +183,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
             : null
           : headers.length === 0
             ? null
-            : JSON.stringify({
-                names: headers.map(([name]) => name),
-                sealed: sealer.seal(JSON.stringify(Object.fromEntries(headers)), headersBinding(id, baseUrl)),
-              });
+            : sealHeaders(sealer, id, baseUrl, headers);
       const kept = readSettings(before?.settings);
       const { capabilities: _fromOutside, ...given } = input.settings ?? kept;
       // What was learned holds for one address only, and only the server learns.
@@ -284,15 +275,6 @@ export function normalUrl(text: string): string {
     .replace(/\/chat\/completions$/, "");
 }
 
-function headerNames(text: string | null): string[] {
-  try {
-    return readHeaders(text)?.names ?? [];
-  } catch {
-    // Said when they are wanted.
-    return [];
-  }
-}
-
 function readSettings(text: string | undefined): ProviderSettings {
   return parsedSettings(text) ?? {};
 }
@@ -304,14 +286,5 @@ function parsedSettings(text = "{}"): ProviderSettings | null {
     return ProviderSettings.parse(JSON.parse(text));
   } catch {
     return null;
-  }
-}
-
-function readSaid(text: string): z.infer<typeof Said> {
-  try {
-    return Said.parse(JSON.parse(text));
-  } catch {
-    // It is asked for again with the next test.
-    return { base_url: "", models: {} };
   }
 }

@@ -25,9 +25,17 @@ export interface ToolScope {
   } | null;
 }
 
+/**
+ * Where a tool is carried out when workers carry out runs: at the server, whose database, connections and switches it needs, or
+ * right at the worker.
+ */
+export type ToolHome = "control" | "worker";
+
 /** Anything that agents can call. Implement it by `defineTool`, or directly where the schema is only known at run time. */
 export interface ToolInterface {
   readonly spec: ToolSpec;
+  /** Absent: control. */
+  readonly home?: ToolHome;
   /** Checks and completes arguments; gives them as `execute` takes them, or what is wrong, place first. */
   check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
   execute(input: unknown, scope: ToolScope): Promise<ToolOutput>;
@@ -49,6 +57,7 @@ export class ToolFailure extends Error {
 export interface ToolDeclaration<S extends z.ZodObject>
   extends Omit<z.input<typeof ToolSpec>, "input_schema"> {
   input: S;
+  home?: ToolHome;
   /** Gives the result. Throw ToolFailure for expected trouble. */
   execute(input: z.output<S>, scope: ToolScope): Promise<Json | Labelled> | Json | Labelled;
 }
@@ -63,11 +72,12 @@ export class Labelled {
 
 /** A tool from its zod schema and one function. */
 export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S>): ToolInterface {
-  const { input, execute, ...rest } = declaration;
+  const { input, execute, home = "control", ...rest } = declaration;
   const strict = input.strict();
   const spec = ToolSpec.parse({ ...rest, input_schema: schemaOf(strict) });
   return {
     spec,
+    home,
     check(args) {
       const read = strict.safeParse(args);
       return read.success

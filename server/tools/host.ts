@@ -31,7 +31,7 @@ type Keep = (
   callKey: string,
   about: { tool: string; tainted: boolean },
   text: string,
-) => string;
+) => string | Promise<string>;
 
 export function newToolHost(parts: {
   registry: ToolsRegistry;
@@ -62,7 +62,7 @@ export function newToolHost(parts: {
       const result = await registry.invoke(name, args, scope);
       if (result.status_code !== 200) return result;
       const taints = result.tainted ?? registry.get(name)?.spec.taints ?? true;
-      return cut(result, scope, { tool: name, tainted: taints || scope.tainted !== false }, parts.keep);
+      return await cut(result, scope, { tool: name, tainted: taints || scope.tainted !== false }, parts.keep);
     },
     async forgetTask(caller) {
       const place = memoryPlace("task", caller);
@@ -74,11 +74,16 @@ export function newToolHost(parts: {
   };
 }
 
-function cut(result: ToolOutput, scope: ToolScope, about: Parameters<Keep>[2], keep: Keep): ToolOutput {
+async function cut(
+  result: ToolOutput,
+  scope: ToolScope,
+  about: Parameters<Keep>[2],
+  keep: Keep,
+): Promise<ToolOutput> {
   if (!isTooLong(result.output)) return result;
   const artifact_id =
     result.artifact_id ??
-    (scope.run ? keep(scope.run.id, scope.idempotencyKey, about, textOf(result.output)) : undefined);
+    (scope.run ? await keep(scope.run.id, scope.idempotencyKey, about, textOf(result.output)) : undefined);
   const output: Json = truncateOutput(result.output, { artifact_id });
   return { ...result, output, ...(artifact_id ? { artifact_id } : {}) };
 }

@@ -66,6 +66,18 @@ test("what each tool can do is stated, and whatever reads somebody else's words 
   });
 });
 
+test("where workers carry out runs, what needs nothing of the server's is called at the worker", () => {
+  const { registry } = newBench();
+  const atWorkers = registry.list().filter(({ name }) => registry.get(name)?.home === "worker");
+  expect(atWorkers.map(({ name }) => name)).toEqual([
+    "browse_url",
+    "calculator",
+    "current_time",
+    "http_request",
+    "http_write",
+  ]);
+});
+
 describe("calculator", () => {
   test.each([
     ["1 + 2 * 3", 7],

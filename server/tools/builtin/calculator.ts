@@ -127,6 +127,7 @@ export const calculator = () =>
       "Works out an arithmetic expression, for example (3 + 4) * 2^10 / sqrt(2). Use it instead of calculating in your head.",
     input: z.object({ expression: z.string().min(1).max(1_000) }),
     source: "builtin",
+    home: "worker",
     risk: "LOW",
     read_only: true,
     idempotent: true,

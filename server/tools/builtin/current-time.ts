@@ -9,6 +9,7 @@ export const currentTime = (now: () => number) =>
       timezone: z.string().max(64).default("UTC").describe("An IANA name such as Europe/Berlin"),
     }),
     source: "builtin",
+    home: "worker",
     risk: "LOW",
     read_only: true,
     execute({ timezone }) {

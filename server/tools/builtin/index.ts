@@ -15,6 +15,13 @@ export interface BuiltinDeps {
   now?: () => number;
 }
 
+/** Those that need nothing of the server's: workers have them, too. */
+export const portableTools = ({ web, now = Date.now }: Pick<BuiltinDeps, "web" | "now">): ToolInterface[] => [
+  calculator(),
+  currentTime(now),
+  ...webTools(web),
+];
+
 /** The tools that come with Troupe, apart from those that are carried out by a run itself. */
 export function builtinTools({
   workspace,
@@ -24,11 +31,9 @@ export function builtinTools({
   now = Date.now,
 }: BuiltinDeps): ToolInterface[] {
   return [
-    calculator(),
-    currentTime(now),
+    ...portableTools({ web, now }),
     ...fileTools(workspace),
     ...memoryTools(memories),
-    ...webTools(web),
     ...searchTools(search),
   ];
 }

@@ -60,6 +60,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
         "Reads from a web address or an HTTP API. Gives the status, some headers and the body: JSON as JSON, other text as text.",
       input: z.object({ url: Url, method: z.enum(["GET", "HEAD"]).default("GET"), headers: Headers }),
       source: "builtin",
+      home: "worker",
       // Reading, but at an address and with headers of the model's choice.
       risk: "MEDIUM",
       read_only: true,
@@ -84,6 +85,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
         body: Json.optional().describe("Text is sent as it is, everything else as JSON"),
       }),
       source: "builtin",
+      home: "worker",
       risk: "HIGH",
       destructive: true,
       taints: true,
@@ -122,6 +124,7 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
     description: "Opens a web page and gives its title and readable text, with the addresses of its links.",
     input: z.object({ url: Url }),
     source: "builtin",
+    home: "worker",
     risk: "LOW",
     read_only: true,
     idempotent: true,

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "@/server/domain/base/guards";
+import { namedError } from "@/server/domain/base/named-error";
+import type { ControlFetch } from "@/server/egress/control";
+import type { LiveNews, StretchJournal, StretchNews } from "./protocol";
+import {
+  ErrorBody,
+  type Heartbeat,
+  type HeartbeatAnswer,
+  type LearnBody,
+  type ProviderSnapshot,
+} from "./worker-protocol";
+
+/** The server does not answer, or not in time; asked again it may. The message is for people. */
+export class ControlAway extends namedError("ControlAway") {}
+
+/** The server refuses what it was asked, and will again. */
+export class ControlRefused extends namedError("ControlRefused") {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const SHORT_MS = 10_000;
+const LONG_MS = 120_000;
+/** Between two tries, doubled each time up to the second. */
+const RETRY_MS = [100, 2_000] as const;
+
+export interface AskOptions {
+  signal?: AbortSignal;
+  withinMs?: number;
+}
+
+export interface ControlClient {
+  /** Throws ControlAway or ControlRefused, or the signal's reason. */
+  ask(path: string, body?: unknown, options?: AskOptions): Promise<unknown>;
+  /** Asks until the server answers. Throws ControlRefused, or the signal's reason. */
+  insist(path: string, body?: unknown, options?: AskOptions): Promise<unknown>;
+  /** Throws ControlAway or ControlRefused: whoever carries news tries again. */
+  tell(news: StretchNews): Promise<void>;
+  /** Null where the stretch is not at work any more. Throws ControlAway. */
+  journal(runId: string, stretch: number): Promise<StretchJournal | null>;
+  live(news: LiveNews): Promise<void>;
+  beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>;
+  providers(): Promise<ProviderSnapshot>;
+  learn(lesson: LearnBody): Promise<void>;
+}
+
+/** A worker's way to its server. */
+export function newControlClient(options: { fetch: ControlFetch; token: string }): ControlClient {
+  const { fetch, token } = options;
+  const ask: ControlClient["ask"] = async (path, body, { signal, withinMs = SHORT_MS } = {}) => {
+    const timeout = AbortSignal.timeout(withinMs);
+    try {
+      const response = await fetch(path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      const value: unknown = await response.json();
+      if (response.ok) return value;
+      throw refusal(response.status, value);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (error instanceof ControlAway || error instanceof ControlRefused) throw error;
+      throw new ControlAway(`The server does not answer its workers: ${causeOf(error)}`, { cause: error });
+    }
+  };
+  const insist: ControlClient["insist"] = async (path, body, asked = {}) => {
+    for (let wait: number = RETRY_MS[0]; ; wait = Math.min(wait * 2, RETRY_MS[1])) {
+      try {
+        return await ask(path, body, asked);
+      } catch (error) {
+        if (!(error instanceof ControlAway)) throw error;
+        await sleep(wait, undefined, asked.signal ? { signal: asked.signal } : {});
+      }
+    }
+  };
+  return {
+    ask,
+    insist,
+    async tell(news) {
+      await ask("turns", news, { withinMs: LONG_MS });
+    },
+    async journal(runId, stretch) {
+      const search = new URLSearchParams({ run: runId, stretch: String(stretch) });
+      try {
+        return (await ask(`journal?${search}`, undefined, { withinMs: LONG_MS })) as StretchJournal;
+      } catch (error) {
+        if (error instanceof ControlRefused && error.status === 404) return null;
+        throw error;
+      }
+    },
+    async live(news) {
+      await ask("live", news);
+    },
+    beat: async (heartbeat) => (await ask("heartbeat", heartbeat)) as HeartbeatAnswer,
+    providers: async () => (await ask("providers", undefined, { withinMs: LONG_MS })) as ProviderSnapshot,
+    async learn(lesson) {
+      await insist("learn", lesson);
+    },
+  };
+}
+
+/** What a status says; failures of the server itself may pass. */
+function refusal(status: number, value: unknown): Error {
+  const read = ErrorBody.safeParse(value);
+  const { code, message } = read.success
+    ? read.data.error
+    : { code: "UNKNOWN", message: `It answered ${status}.` };
+  if (status === 401)
+    return new ControlRefused(
+      401,
+      code,
+      "The server does not know this worker: set TROUPE_WORKER_TOKEN to the server's.",
+    );
+  return status >= 500 || status === 429
+    ? new ControlAway(message)
+    : new ControlRefused(status, code, message);
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return errorMessage(cause);
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { registerSecret } from "@/server/access/redact";
+import { newControlFetch } from "@/server/egress/control";
+import { ControlAway, ControlRefused, newControlClient } from "./control-client";
+import type { StretchNews } from "./protocol";
+import { type ControlSide, newControlSide, TOKEN } from "./testing";
+
+let side: ControlSide;
+beforeEach(async () => {
+  side = newControlSide();
+  await side.start();
+});
+afterEach(() => side.stop());
+
+const ask = (path: string, init: RequestInit = {}) => fetch(`${side.url}${path}`, init);
+const asWorker = (path: string, body: unknown, token = TOKEN) =>
+  ask(path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+const news: StretchNews = {
+  run_id: "run_a",
+  stretch: 2,
+  worker: "north",
+  turns: [
+    {
+      turn: 3,
+      key: "k",
+      result: { ok: true, value: "the key is hunter2hunter2" },
+      at: 5,
+      lastSeq: 9,
+      inlined: 0,
+      events: [],
+      timers: [],
+    },
+  ],
+  end: { kind: "rested", signals: 1 },
+};
+
+describe("whoever does not carry the workers' token", () => {
+  const paths = [
+    "/turns",
+    "/journal?run=run_a&stretch=2",
+    "/heartbeat",
+    "/tools/invoke",
+    "/providers",
+    "/nowhere",
+  ];
+  test.each([
+    ["none", {}],
+    ["another", { authorization: "Bearer a-token-that-server-and-workers-have-not" }],
+    ["one that is longer", { authorization: `Bearer ${TOKEN}${TOKEN}` }],
+    ["another scheme", { authorization: `Basic ${btoa(`:${TOKEN}`)}` }],
+  ])("with %s is refused at every path alike, and learns nothing", async (_what, headers: HeadersInit) => {
+    const answers = await Promise.all(
+      paths.flatMap((path) => [
+        ask(path, { headers }),
+        ask(path, { method: "POST", headers, body: JSON.stringify(news) }),
+      ]),
+    );
+    const said = await Promise.all(
+      answers.map(async (answer) => [answer.status, [...answer.headers.keys()].sort(), await answer.text()]),
+    );
+    expect(new Set(said.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([
+        JSON.stringify([
+          401,
+          ["cache-control", "connection", "content-length", "content-type", "date"],
+          '{"error":{"code":"UNAUTHORIZED","message":"Unauthorized."}}',
+        ]),
+      ]),
+    );
+    expect(side.heard).toEqual({ news: [], live: [] });
+    // Once, however often it tries.
+    expect(side.logged).toEqual(["Somebody without the workers' token asked at the workers' port."]);
+  });
+
+  test("hears in words what to set, if it is a worker", async () => {
+    const stranger = newControlClient({ fetch: newControlFetch(side.url), token: "x".repeat(32) });
+    await expect(stranger.tell(news)).rejects.toThrow(
+      "The server does not know this worker: set TROUPE_WORKER_TOKEN to the server's.",
+    );
+  });
+});
+
+describe("a worker", () => {
+  test("tells of turns; what the server knows to be secret is not among them", async () => {
+    registerSecret("hunter2hunter2");
+    await side.client().tell(news);
+    expect(side.heard.news).toEqual([
+      { ...news, turns: [{ ...news.turns[0], result: { ok: true, value: "the key is [hidden]" } }] },
+    ]);
+  });
+
+  test("passes on what is being written", async () => {
+    const frame = { type: "llm_delta", call_id: "c", channel: "content", offset: 0, text: "Hel" } as const;
+    await side.client().live({ run_id: "run_a", frames: [frame] });
+    expect(side.heard.live).toEqual([{ run_id: "run_a", frames: [frame] }]);
+  });
+
+  test("gets the log of a stretch that is at work, and is told of one that is not", async () => {
+    const client = side.client();
+    expect(await client.journal("run_a", 2)).toEqual({ turns: [], timers: [] });
+    expect(await client.journal("run_a", 1)).toBeNull();
+  });
+
+  test("is refused what has another form, with the place", async () => {
+    const said = async (path: string, body: unknown) => {
+      const answer = await asWorker(path, body);
+      return [answer.status, await answer.json()];
+    };
+    expect(await said("/turns", { ...news, stretch: 0 })).toEqual([
+      400,
+      { error: { code: "BAD_REQUEST", message: expect.stringMatching(/^stretch: /) } },
+    ]);
+    expect(await said("/turns", "{")).toEqual([
+      400,
+      { error: { code: "BAD_REQUEST", message: "The body is no JSON." } },
+    ]);
+    expect(await said("/live", " ".repeat(1024 * 1024 + 1))).toEqual([
+      413,
+      { error: { code: "TOO_LARGE", message: "The body is larger than 1048576 bytes." } },
+    ]);
+    expect(await said("/nowhere", {})).toEqual([
+      404,
+      { error: { code: "NOT_FOUND", message: "There is no POST /nowhere." } },
+    ]);
+    expect(side.heard.news).toEqual([]);
+    await expect(side.client().ask("turns", {})).rejects.toThrow(ControlRefused);
+  });
+
+  test("learns that the server is away, and gets on once it is back", async () => {
+    const client = side.client();
+    await side.stop();
+    await expect(client.tell(news)).rejects.toThrow(ControlAway);
+    const asked = client.insist("tools/withdrawn", { role: "Writer", tool: "file_write" });
+    await side.start();
+    expect(await asked).toBeNull();
+  });
+
+  test("gives up asking where it is told to", async () => {
+    const client = side.client();
+    await side.stop();
+    const abort = new AbortController();
+    const asked = client.insist("tools/specs", {}, { signal: abort.signal });
+    abort.abort(new Error("cancelled"));
+    await expect(asked).rejects.toThrow();
+    await side.start();
+  });
+});

@@ -1,0 +1,188 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import http from "node:http";
+import type { z } from "zod";
+import { logUnexpected } from "@/server/access/log";
+import { namedError } from "@/server/domain/base/named-error";
+
+// The server's own port for its workers. Apart from the one that people and programs use: nothing of a browser gets here,
+// and whoever does not carry the workers' token learns nothing.
+
+const NORMAL_BYTES = 1024 * 1024;
+const MOST_CONNECTIONS = 2_000;
+/** How long a request may take to come in; an answer may take as long as a tool does. */
+const RECEIVE_MS = 120_000;
+/** A stranger is noted at most this often. */
+const NOTE_EVERY_MS = 60_000;
+
+/** Refuses a request with a status and a reason for whoever runs the worker. */
+export class Refused extends namedError("Refused") {
+  constructor(
+    readonly status: 400 | 404 | 409 | 413,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+interface Asked {
+  search: URLSearchParams;
+  /** Aborted once whoever asked is gone. */
+  signal: AbortSignal;
+}
+
+export interface Route {
+  method: "GET" | "POST";
+  path: string;
+  maxBytes: number;
+  serve(body: unknown, asked: Asked): Promise<unknown>;
+}
+
+export const get = (path: string, serve: (asked: Asked) => unknown): Route => ({
+  method: "GET",
+  path,
+  maxBytes: 0,
+  serve: async (_body, asked) => await serve(asked),
+});
+
+/** A route whose body is checked before anything is done with it. */
+export const post = <T>(
+  path: string,
+  body: z.ZodType<T>,
+  serve: (body: T, asked: Asked) => unknown,
+  maxBytes = NORMAL_BYTES,
+): Route => ({
+  method: "POST",
+  path,
+  maxBytes,
+  async serve(value, asked) {
+    const read = body.safeParse(value);
+    if (read.success) return await serve(read.data, asked);
+    const [issue] = read.error.issues;
+    throw new Refused(
+      400,
+      "BAD_REQUEST",
+      `${issue?.path.join(".") ?? "The body"}: ${issue?.message ?? "is wrong"}`,
+    );
+  },
+});
+
+export interface InternalApi {
+  readonly server: http.Server;
+  /** Resolves with the port once it listens; rejects with a sentence where it cannot. */
+  listen(port: number, host: string): Promise<number>;
+  /** Takes no more, and ends what is open. */
+  close(): Promise<void>;
+}
+
+export function newInternalApi(options: {
+  token: string;
+  routes: readonly Route[];
+  log: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
+  now?: () => number;
+}): InternalApi {
+  const { routes, log, now = Date.now } = options;
+  const isKnown = newTokenCheck(options.token);
+  let notedAt = Number.NEGATIVE_INFINITY;
+  const noteStranger = (from: string | undefined) => {
+    if (now() - notedAt < NOTE_EVERY_MS) return;
+    notedAt = now();
+    log("warn", "Somebody without the workers' token asked at the workers' port.", { from });
+  };
+  const server = http.createServer((request, response) => {
+    if (!isKnown(request.headers.authorization)) {
+      noteStranger(request.socket.remoteAddress);
+      // What it sends is not read.
+      response.setHeader("connection", "close");
+      return answer(response, 401, { error: { code: "UNAUTHORIZED", message: "Unauthorized." } });
+    }
+    void serve(routes, request, response);
+  });
+  server.headersTimeout = 10_000;
+  server.requestTimeout = RECEIVE_MS;
+  server.keepAliveTimeout = 65_000;
+  server.maxConnections = MOST_CONNECTIONS;
+  return {
+    server,
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once("error", (error) =>
+          reject(new Error(`The workers' port ${host}:${port} cannot be opened: ${error.message}.`)),
+        );
+        server.listen(port, host, () => {
+          const address = server.address();
+          resolve(typeof address === "object" && address ? address.port : port);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Compares in the same time whatever is given. */
+function newTokenCheck(token: string): (authorization: string | undefined) => boolean {
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  const wanted = hash(token);
+  return (authorization = "") => {
+    const [, given = ""] = /^Bearer +(\S{1,4096})$/.exec(authorization) ?? [];
+    return timingSafeEqual(hash(given), wanted);
+  };
+}
+
+async function serve(
+  routes: readonly Route[],
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  try {
+    const url = new URL(request.url ?? "/", "http://internal");
+    const route = routes.find(({ method, path }) => method === request.method && path === url.pathname);
+    if (!route) throw new Refused(404, "NOT_FOUND", `There is no ${request.method} ${url.pathname}.`);
+    const body = route.method === "POST" ? await readBody(request, route.maxBytes) : undefined;
+    const value = await route.serve(body, { search: url.searchParams, signal: gone.signal });
+    answer(response, 200, value ?? null);
+  } catch (error) {
+    if (gone.signal.aborted) return response.destroy(), undefined;
+    if (error instanceof Refused)
+      return answer(response, error.status, { error: { code: error.code, message: error.message } });
+    const id = logUnexpected(error, `${request.method} ${request.url?.split("?")[0]} of a worker`);
+    answer(response, 500, {
+      error: { code: "INTERNAL", message: `Something went wrong at the server (${id}).` },
+    });
+  }
+}
+
+function answer(response: http.ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    "cache-control": "no-store",
+  });
+  response.end(text);
+}
+
+async function readBody(request: http.IncomingMessage, maxBytes: number): Promise<unknown> {
+  const tooLarge = () => new Refused(413, "TOO_LARGE", `The body is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    const part = Buffer.from(chunk);
+    bytes += part.length;
+    if (bytes > maxBytes) throw tooLarge();
+    chunks.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    throw new Refused(400, "BAD_REQUEST", "The body is no JSON.");
+  }
+}

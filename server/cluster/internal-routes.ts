@@ -1,0 +1,93 @@
+import { z } from "zod";
+import type { ToolHost } from "@/server/tools/host";
+import { CallsOnce } from "./calls-once";
+import { get, post, Refused, type Route } from "./internal-api";
+import type { LiveNews, StretchJournal, StretchNews } from "./protocol";
+import {
+  CallerBody,
+  Heartbeat,
+  type HeartbeatAnswer,
+  InvokeBody,
+  KeepBody,
+  LearnBody,
+  LiveBody,
+  NewsBody,
+  type ProviderSnapshot,
+  RunCodeBody,
+  WithdrawnBody,
+} from "./worker-protocol";
+
+const MIB = 1024 * 1024;
+/** Of a turn's events and results together; a message of the engine is no larger. */
+const NEWS_BYTES = 64 * MIB;
+const TOOL_BYTES = 40 * MIB;
+
+/** Takes in what workers say of runs: the host of the runs. */
+export interface StretchReceiver {
+  /** Resolves once it is in the log; news that nobody needs any more is dropped. */
+  receive(news: StretchNews): Promise<void>;
+  /** Null where that is not the run's present stretch. */
+  journal(runId: string, stretch: number): StretchJournal | null;
+  live(news: LiveNews): void;
+}
+
+/** What workers need of the server, whoever does it. */
+export interface InternalParts {
+  runs: StretchReceiver;
+  tools: ToolHost;
+  /** Keeps a whole result of a tool as an artifact of its run; answers its id. */
+  keep(runId: string, callKey: string, about: { tool: string; tainted: boolean }, text: string): string;
+  /** Blacks out what the server knows to be secret, and its workers may not. */
+  redact<T>(value: T): T;
+  providers: { snapshot(): ProviderSnapshot; learn(lesson: LearnBody): void };
+  workers: { beat(heartbeat: Heartbeat): HeartbeatAnswer; list(): unknown };
+  calls?: CallsOnce;
+}
+
+export function internalRoutes(parts: InternalParts): Route[] {
+  const { runs, redact, providers, workers } = parts;
+  return [
+    post("/turns", NewsBody, (news) => runs.receive(redact(news)), NEWS_BYTES),
+    get("/journal", ({ search }) => {
+      const journal = runs.journal(search.get("run") ?? "", Number(search.get("stretch")));
+      if (!journal) throw new Refused(404, "NOT_FOUND", "That stretch is not at work any more.");
+      return journal;
+    }),
+    post("/live", LiveBody, (news) => runs.live(redact(news))),
+    post("/heartbeat", Heartbeat, (heartbeat) => workers.beat(heartbeat)),
+    get("/workers", () => workers.list()),
+    get("/providers", () => providers.snapshot()),
+    post("/learn", LearnBody, (lesson) => providers.learn(lesson)),
+    ...toolRoutes(parts),
+  ];
+}
+
+function toolRoutes({ tools, keep, redact, calls = new CallsOnce() }: InternalParts): Route[] {
+  return [
+    post("/tools/specs", z.object({}), () => tools.specs()),
+    post("/tools/withdrawn", WithdrawnBody, ({ role, tool }) => tools.withdrawn?.(role, tool)),
+    post(
+      "/tools/invoke",
+      InvokeBody,
+      ({ name, args, scope }, { signal }) =>
+        calls.run(scope.idempotencyKey, { name, args, scope }, signal, async (abort) =>
+          redact(await tools.invoke(name, args, { ...scope, signal: abort })),
+        ),
+      TOOL_BYTES,
+    ),
+    post("/tools/forget", CallerBody, (caller) => tools.forgetTask(caller)),
+    post("/tools/end-task", CallerBody, (caller) => tools.endTask?.(caller)),
+    post(
+      "/tools/run-code",
+      RunCodeBody,
+      ({ program, run_id }, { signal }) => tools.runCode(program, signal, run_id),
+      TOOL_BYTES,
+    ),
+    post(
+      "/tools/keep",
+      KeepBody,
+      ({ run_id, key, tool, tainted, text }) => keep(run_id, key, { tool, tainted }, redact(text)),
+      TOOL_BYTES,
+    ),
+  ];
+}

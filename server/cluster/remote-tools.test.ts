@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { portableTools } from "@/server/tools/builtin";
+import { defineTool, type ToolScope } from "@/server/tools/define";
+import { newRemoteTools } from "./remote-tools";
+import { type ControlSide, newControlSide } from "./testing";
+
+/** What a tool at the server lived through. */
+let seen: string[] = [];
+let release = () => {};
+const slow = defineTool({
+  name: "slow",
+  description: "Waits until it is let go.",
+  input: z.object({}),
+  source: "builtin",
+  risk: "LOW",
+  async execute(_input, { signal }) {
+    seen.push("began");
+    await new Promise<void>((resolve, reject) => {
+      release = resolve;
+      signal.addEventListener("abort", () => {
+        seen.push("aborted");
+        reject(new Error("aborted"));
+      });
+    });
+    seen.push("ended");
+    return "done";
+  },
+});
+const long = defineTool({
+  name: "long",
+  description: "Says much, right at the worker.",
+  input: z.object({}),
+  source: "builtin",
+  risk: "LOW",
+  home: "worker",
+  execute: () => "many words ".repeat(20_000),
+});
+
+let side: ControlSide;
+beforeEach(async () => {
+  seen = [];
+  side = newControlSide({ more: [slow] });
+  await side.start();
+});
+afterEach(() => side.stop());
+
+const newTools = () => {
+  const fetch = () => Promise.reject(new Error("no network in this test"));
+  return newRemoteTools(side.client(), [...portableTools({ web: { fetch } }), long]);
+};
+const scope = (idempotencyKey: string, signal = new AbortController().signal): ToolScope => ({
+  signal,
+  idempotencyKey,
+  tainted: false,
+  run: { id: "run_a", workflow_id: "wf_1" },
+  agent: { agent_id: "writer", role_name: "Writer", node_id: "write" },
+});
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+describe("tools of a worker", () => {
+  test("write files where people find them, as whoever calls", async () => {
+    const tools = newTools();
+    const output = await tools.invoke("file_write", { path: "a.md", content: "Hello" }, scope("run_a/1"));
+    expect(output.status_code).toBe(200);
+    expect(side.workspace.list("run_a").map(({ path }) => path)).toEqual(["a.md"]);
+    expect(await tools.invoke("file_read", { path: "a.md" }, scope("run_a/2"))).toMatchObject({
+      status_code: 200,
+      tainted: false,
+    });
+  });
+
+  test("that need nothing of the server's are called right here, also while it is away", async () => {
+    const tools = newTools();
+    await side.stop();
+    expect(await tools.invoke("calculator", { expression: "6 * 7" }, scope("run_a/1"))).toMatchObject({
+      status_code: 200,
+      output: { value: 42 },
+    });
+  });
+
+  test("keep a long result of their own with the run", async () => {
+    const output = await newTools().invoke("long", {}, scope("run_a/1"));
+    expect(output).toMatchObject({ status_code: 200, artifact_id: expect.stringMatching(/^art_/) });
+    expect(side.workspace.list("run_a").map(({ path }) => path)).toEqual(["results/run-a-1.txt"]);
+  });
+
+  test("are those of the installation, with what was taken away meanwhile", async () => {
+    const tools = newTools();
+    expect((await tools.specs()).map(({ name }) => name)).toEqual([
+      "browse_url",
+      "calculator",
+      "code_search",
+      "create_artifact",
+      "current_time",
+      "file_read",
+      "file_write",
+      "http_request",
+      "http_write",
+      "read_artifact",
+      "retrieve_memory",
+      "search_memory",
+      "slow",
+      "store_memory",
+      "web_search",
+    ]);
+    expect(await tools.withdrawn?.("Writer", "file_write")).toBeNull();
+    expect(await tools.withdrawn?.("Writer", "file_read")).toContain("was taken away");
+  });
+
+  test("run code at the server, which alone knows whether it may", async () => {
+    const program = { code: "return 6 * 7;", tools: [], results: [], at: 0 };
+    expect(await newTools().runCode(program, new AbortController().signal, "run_a")).toMatchObject({
+      done: { ok: true, value: 42 },
+    });
+  });
+
+  test("try patterns right here", async () => {
+    const { signal } = new AbortController();
+    await side.stop();
+    expect(await newTools().matches("^a+$", "aaa", signal)).toBeNull();
+  });
+});
+
+describe("a call at the server", () => {
+  test("waits while it is away, and happens once", async () => {
+    const tools = newTools();
+    await side.stop();
+    const call = tools.invoke("file_write", { path: "a.md", content: "1" }, scope("run_a/1"));
+    await side.start();
+    expect((await call).status_code).toBe(200);
+    expect(side.workspace.list("run_a")).toHaveLength(1);
+  });
+
+  test("goes on where only the connection was lost, and its answer is found again", async () => {
+    const call = newTools().invoke("slow", {}, scope("run_a/1"));
+    await until(() => seen.length > 0);
+    side.loseConnections();
+    // Asked again with the same key, it is the same call.
+    setTimeout(() => release(), 200);
+    expect(await call).toMatchObject({ status_code: 200, output: "done" });
+    expect(seen).toEqual(["began", "ended"]);
+  });
+
+  test("is aborted with the step that made it", async () => {
+    const abort = new AbortController();
+    const call = newTools().invoke("slow", {}, scope("run_a/1", abort.signal));
+    await until(() => seen.length > 0);
+    abort.abort();
+    expect(await call).toEqual({ status_code: 408, error: "slow was stopped." });
+    await until(() => seen.length > 1);
+    expect(seen).toEqual(["began", "aborted"]);
+  });
+
+  test("that the server does not take is an output that says so", async () => {
+    expect(
+      await newTools().invoke(
+        "file_write",
+        { path: "a.md", content: "x".repeat(41 * 1024 * 1024) },
+        scope("k"),
+      ),
+    ).toEqual({ status_code: 413, error: expect.stringContaining("larger than") });
+  });
+});

@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { eq } from "drizzle-orm";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { providers as table } from "@/db/schema";
+import { withoutHeld } from "@/server/access/redact";
+import { newSealer } from "@/server/access/secrets";
+import { newModels } from "@/server/llm/models";
+import { newSnapshotProviders } from "./snapshot-providers";
+import { type ControlSide, newControlSide, SECRET_KEY } from "./testing";
+import type { LearnBody } from "./worker-protocol";
+
+let side: ControlSide;
+let id: string;
+beforeEach(async () => {
+  side = newControlSide();
+  await side.start();
+  id = side.providers.save({
+    name: "Acme",
+    base_url: "http://127.0.0.1:9/v1",
+    default_model: "acme-1",
+    key: "an acme key of some length",
+    headers: [{ name: "x-tenant", value: "tenant-nr-one" }],
+    settings: { max_concurrency: 2 },
+  }).id;
+  side.providers.setDefault(id);
+  side.providers.keepReported(id, { "acme-1": { context_window: 5_000 } });
+});
+afterEach(() => side.stop());
+
+const learned: LearnBody[] = [];
+async function atWorker(key = SECRET_KEY) {
+  const providers = newSnapshotProviders(newSealer(null, { TROUPE_SECRET_KEY: key }), (lesson) => {
+    learned.push(lesson);
+    void side.client().learn(lesson);
+  });
+  providers.replace(await side.client().providers());
+  return providers;
+}
+
+describe("providers at a worker", () => {
+  test("are those of the server, and open with the same key", async () => {
+    const providers = await atWorker();
+    expect(providers.list()).toEqual(side.providers.list());
+    expect(providers.findDefault()).toEqual(side.providers.find(id));
+    expect([providers.keyOf(id), providers.headersOf(id), providers.said(id, "acme-1")]).toEqual([
+      "an acme key of some length",
+      { "x-tenant": "tenant-nr-one" },
+      { context_window: 5_000 },
+    ]);
+    expect(providers.said(id, "constructor")).toEqual({});
+    expect(providers.version).toBe(side.snapshots.version());
+  });
+
+  test("travel without a secret that can be read", async () => {
+    const text = JSON.stringify(await side.client().providers());
+    expect(text).not.toContain("acme key of");
+    expect(text).not.toContain("tenant-nr-one");
+  });
+
+  test("have their keys blacked out before any is used", async () => {
+    side.providers.save({
+      name: "Other",
+      base_url: "http://127.0.0.1:9/v2",
+      default_model: "o",
+      key: "another key",
+    });
+    await atWorker();
+    expect(withoutHeld("say another key")).toBe("say [hidden]");
+  });
+
+  test("are not taken from a server with another key", async () => {
+    await expect(atWorker(randomBytes(32).toString("base64"))).rejects.toThrow(
+      "This worker cannot open the server's keys: set TROUPE_SECRET_KEY to the server's.",
+    );
+  });
+
+  test("have another version once anything has changed", async () => {
+    const versions = [side.snapshots.version()];
+    side.providers.observe(id, "acme-1", { native_tools: false });
+    versions.push(side.snapshots.version());
+    side.providers.keepReported(id, {});
+    versions.push(side.snapshots.version());
+    side.providers.setDefault("offline");
+    versions.push(side.snapshots.version(), side.snapshots.version());
+    expect(new Set(versions).size).toBe(4);
+  });
+
+  test("learn for all", async () => {
+    const providers = await atWorker();
+    providers.observe(id, "acme-1", { native_tools: false });
+    expect(providers.find(id)?.settings.capabilities).toEqual({ "acme-1": { native_tools: false } });
+    for (;;) {
+      const { capabilities } = side.providers.find(id)?.settings ?? {};
+      if (!capabilities) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        continue;
+      }
+      expect(capabilities).toEqual({ "acme-1": { native_tools: false } });
+      break;
+    }
+  });
+
+  test.each([
+    [
+      "settings",
+      { settings: "{" },
+      "The settings of Acme cannot be read. Open and save them again in the settings.",
+    ],
+    [
+      "key",
+      { secret: "AQID" },
+      "The stored key or headers of Acme cannot be read. Enter them again in the settings.",
+    ],
+    [
+      "headers",
+      { headers: "no" },
+      "The stored key or headers of Acme cannot be read. Enter them again in the settings.",
+    ],
+  ])("whose stored %s are damaged are damaged there, too", async (_what, change, message) => {
+    side.db.update(table).set(change).where(eq(table.id, id)).run();
+    const models = newModels({ providers: await atWorker() });
+    const call = models.complete(
+      { run_id: "r", call_id: "c", llm_config: {}, messages: [{ role: "user", content: "Hi" }], tools: [] },
+      { signal: new AbortController().signal, delta: () => {} },
+    );
+    await expect(call).rejects.toMatchObject({ message, more: { isDamage: true } });
+  });
+});

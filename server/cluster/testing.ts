@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import { openDb } from "@/db/open";
+import { redactJson } from "@/server/access/redact";
+import { newSealer } from "@/server/access/secrets";
+import { newControlFetch } from "@/server/egress/control";
+import { newMemoryStore } from "@/server/store/memories";
+import { newProviderSnapshots } from "@/server/store/provider-snapshot";
+import { newProviderStore } from "@/server/store/providers";
+import { newWorkspaceStore } from "@/server/store/workspace";
+import { builtinTools } from "@/server/tools/builtin";
+import type { ToolInterface } from "@/server/tools/define";
+import { newToolHost } from "@/server/tools/host";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { matchesSafely } from "@/server/tools/sandbox/matches";
+import { runWithCalls } from "@/server/tools/sandbox/sandbox";
+import { newControlClient } from "./control-client";
+import { newInternalApi } from "./internal-api";
+import { type InternalParts, internalRoutes } from "./internal-routes";
+
+export const TOKEN = "a-token-that-server-and-workers-have";
+export const SECRET_KEY = randomBytes(32).toString("base64");
+
+/** A server's side of the workers' port, with a database, tools and providers of its own; what it hears of runs is noted. */
+export function newControlSide(options: { more?: ToolInterface[]; workers?: InternalParts["workers"] } = {}) {
+  const db = openDb(":memory:");
+  const env = { TROUPE_SECRET_KEY: SECRET_KEY };
+  const sealer = newSealer(null, env);
+  const providers = newProviderStore(db, sealer, env);
+  const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
+  const workspace = newWorkspaceStore(db);
+  const memories = newMemoryStore(db);
+  const nothing = () => Promise.reject(new Error("no network in this test"));
+  const registry = new ToolsRegistry();
+  registry.replace(
+    [],
+    [
+      ...builtinTools({
+        workspace,
+        memories,
+        web: { fetch: nothing },
+        search: { backendFor: () => null, fetch: nothing },
+      }),
+      ...(options.more ?? []),
+    ],
+  );
+  const keep: InternalParts["keep"] = (runId, callKey, { tool, tainted }, text) =>
+    workspace.write(runId, `results/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
+      kind: "result",
+      source: { tool_name: tool },
+      tainted,
+      writtenBy: callKey,
+    }).artifact_id;
+  const tools = newToolHost({
+    registry,
+    keep,
+    forget: (place) => memories.forget(place),
+    role: (name) => (name === "Writer" ? { tools: ["file_write"] } : undefined),
+    matches: matchesSafely,
+    runCode: (program, signal) => runWithCalls(program, { signal }),
+  });
+  const heard: { news: unknown[]; live: unknown[] } = { news: [], live: [] };
+  const parts: InternalParts = {
+    runs: {
+      async receive(news) {
+        heard.news.push(news);
+      },
+      journal: (runId, stretch) => (runId === "run_a" && stretch === 2 ? { turns: [], timers: [] } : null),
+      live: (news) => void heard.live.push(news),
+    },
+    tools,
+    keep,
+    redact: redactJson,
+    providers: {
+      snapshot: snapshots.snapshot,
+      learn(lesson) {
+        if ("models" in lesson) providers.keepReported(lesson.provider_id, lesson.models);
+        else providers.observe(lesson.provider_id, lesson.model, lesson.capability);
+      },
+    },
+    workers: options.workers ?? { beat: () => ({ providers: "", shares: [], lease_ms: 0 }), list: () => [] },
+  };
+  const logged: string[] = [];
+  let api = newApi();
+  let port = 0;
+  function newApi() {
+    return newInternalApi({
+      token: TOKEN,
+      routes: internalRoutes(parts),
+      log: (_level, message) => void logged.push(message),
+    });
+  }
+  return {
+    db,
+    providers,
+    snapshots,
+    workspace,
+    sealer,
+    heard,
+    logged,
+    get url() {
+      return `http://127.0.0.1:${port}`;
+    },
+    async start() {
+      port = await api.listen(port, "127.0.0.1");
+    },
+    /** The server is gone, as after a kill. */
+    async stop() {
+      await api.close();
+      api = newApi();
+    },
+    /** The network fails for a moment; the server lives on. */
+    loseConnections: () => api.server.closeAllConnections(),
+    client: () => newControlClient({ fetch: newControlFetch(`http://127.0.0.1:${port}`), token: TOKEN }),
+  };
+}
+
+export type ControlSide = ReturnType<typeof newControlSide>;

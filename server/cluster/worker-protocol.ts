@@ -1,0 +1,181 @@
+import { z } from "zod";
+import type { LiveFrame } from "@/server/domain/base/durable";
+import { isObject } from "@/server/domain/base/guards";
+import { Json, JsonObject } from "@/server/domain/base/values";
+import { Capability, ModelFacts, type Provider } from "@/server/domain/model/provider";
+import type { RunEvent } from "@/server/domain/run/events";
+import { ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
+import type { SentTurn, StretchNews } from "./protocol";
+
+// What workers ask of the server over its own port, and in which form. A worker carries the token that both know, so a
+// body is checked for its shape and not for what it is up to.
+
+const Id = z.string().min(1).max(300);
+const Count = z.number().int().min(0);
+
+const Event = z.custom<RunEvent>(
+  (value) => isObject(value) && typeof value.type === "string" && typeof value.seq === "number",
+);
+const Frame = z.custom<LiveFrame>(
+  (value) =>
+    isObject(value) &&
+    value.type === "llm_delta" &&
+    typeof value.call_id === "string" &&
+    typeof value.channel === "string" &&
+    typeof value.offset === "number" &&
+    typeof value.text === "string",
+);
+const Turn = z.custom<SentTurn>(
+  (value) =>
+    isObject(value) &&
+    Number.isInteger(value.turn) &&
+    Number.isInteger(value.lastSeq) &&
+    typeof value.at === "number" &&
+    Array.isArray(value.timers) &&
+    z.array(Event).safeParse(value.events).success,
+);
+const End = z.custom<NonNullable<StretchNews["end"]>>(
+  (value) =>
+    isObject(value) && typeof value.kind === "string" && ["rested", "held", "broke"].includes(value.kind),
+);
+
+export const NewsBody: z.ZodType<StretchNews> = z.object({
+  run_id: Id,
+  stretch: z.number().int().min(1),
+  worker: z.string().max(200),
+  turns: z.array(Turn),
+  end: End.exactOptional(),
+});
+
+export const LiveBody = z.object({ run_id: Id, frames: z.array(Frame).max(10_000) });
+
+/** Who calls a tool, as `ToolScope` says, without what cannot travel. */
+export const CallerBody = z.object({
+  run: z.object({ id: Id, workflow_id: Id.nullable() }).nullable(),
+  agent: z
+    .object({
+      agent_id: z.string(),
+      role_name: z.string(),
+      node_id: z.string(),
+      task_id: z.string().exactOptional(),
+      memory_scopes: z.array(z.string()).exactOptional(),
+    })
+    .nullable(),
+});
+
+const Answer = z.object({
+  question: ToolQuestion,
+  action: z.enum(["accept", "decline", "cancel"]),
+  content: JsonObject.exactOptional(),
+});
+
+export const InvokeBody = z.object({
+  name: z.string().max(200),
+  args: JsonObject,
+  scope: CallerBody.extend({
+    idempotencyKey: z.string().min(1).max(4000),
+    answers: z.array(Answer).exactOptional(),
+    tainted: z.boolean().exactOptional(),
+  }),
+});
+export type InvokeBody = z.infer<typeof InvokeBody>;
+
+export const WithdrawnBody = z.object({ role: z.string(), tool: z.string() });
+
+export const KeepBody = z.object({
+  run_id: Id,
+  key: z.string().min(1).max(4000),
+  tool: z.string().max(200),
+  tainted: z.boolean(),
+  text: z.string(),
+});
+
+export const RunCodeBody = z.object({
+  run_id: Id,
+  program: z.object({
+    code: z.string(),
+    input: Json.exactOptional(),
+    timeout_ms: z.number().exactOptional(),
+    kept: JsonObject.exactOptional(),
+    tools: z.array(z.string()),
+    results: z.array(z.object({ tool: z.string(), args: Json, output: ToolOutput })),
+    at: z.number(),
+  }),
+});
+
+/** What a worker learned about a model of a provider. */
+export const LearnBody = z.union([
+  z.object({ provider_id: Id, model: z.string().max(200), capability: Capability }),
+  z.object({ provider_id: Id, models: z.record(z.string(), ModelFacts) }),
+]);
+export type LearnBody = z.infer<typeof LearnBody>;
+
+/** How much of a provider's limits somebody may use until it hears otherwise; absent rates: any number. */
+export const Share = z.object({
+  /** Calls at the same time. */
+  calls: Count,
+  requests_per_minute: z.number().min(0).exactOptional(),
+  tokens_per_minute: z.number().min(0).exactOptional(),
+});
+export type Share = z.infer<typeof Share>;
+
+/** How somebody stands with a provider. `share`: the one by which it goes; null: none yet. */
+export const ProviderUse = z.object({
+  provider_id: Id,
+  share: Share.nullable(),
+  /** Calls under way, calls that wait, and calls begun since its start. */
+  in_use: Count,
+  waiting: Count,
+  begun: Count,
+  /** For how long the provider wants to be left alone, in milliseconds. */
+  cool_down_ms: z.number().min(0).exactOptional(),
+});
+export type ProviderUse = z.infer<typeof ProviderUse>;
+
+/** working: takes runs. draining: finishes what is under way. gone: it has left. */
+export const WorkerState = z.enum(["working", "draining", "gone"]);
+export type WorkerState = z.infer<typeof WorkerState>;
+
+/** A worker's sign of life. */
+export const Heartbeat = z.object({
+  /** Of this process; a worker that is started again is another one of the same name. */
+  id: z.string().min(8).max(64),
+  name: z.string().min(1).max(63),
+  version: z.string().max(40),
+  /** Where the engine reaches it, as host:port. */
+  address: z.string().max(300),
+  labels: z.array(z.string().max(63)).max(32),
+  /** Runs at work, and how many it takes. */
+  running: Count,
+  limit: Count,
+  rss_mb: z.number().min(0),
+  state: WorkerState,
+  /** Counts its signs of life; the answer to an older one is not heard any more. */
+  beat: z.number().int().min(1),
+  uses: z.array(ProviderUse).max(1000),
+});
+export type Heartbeat = z.infer<typeof Heartbeat>;
+
+export interface HeartbeatAnswer {
+  /** Of the snapshot of providers as it is now. */
+  providers: string;
+  shares: { provider_id: string; share: Share; cool_down_ms?: number }[];
+  /** For how long the shares hold from when the sign of life was sent, in milliseconds. */
+  lease_ms: number;
+}
+
+/** The providers as workers need them: with their keys and headers, sealed. */
+export interface ProviderSnapshot {
+  version: string;
+  providers: Provider[];
+  sealed: Record<string, { key: string | null; headers: string | null }>;
+  said: Record<string, { base_url: string; models: Record<string, ModelFacts> }>;
+  /** Sealed with the same key, so that a worker with another one sees it at once. */
+  proof: string;
+}
+
+/** A refusal or failure of the server, as its answer says it. */
+export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+/** What the sealed texts of a snapshot belong to. */
+export const PROOF = { text: "troupe workers", binding: "cluster:proof" } as const;
