@@ -16,7 +16,6 @@ import { LIMITS } from "@/server/access/limits";
 import { log, logConsole } from "@/server/access/log";
 import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import { refusesRequest } from "@/server/access/request-filter";
-import type { Host } from "@/server/runner/host";
 import { type Container, getServices } from "@/server/services";
 import { originOf, readSettings } from "@/server/settings";
 import { binEnd } from "@/server/store/bin";
@@ -87,7 +86,7 @@ export async function boot(): Promise<void> {
       if (processWide.__troupeStartLink)
         process.stdout.write(`Open this link, it works once: ${processWide.__troupeStartLink}\n`);
     }
-    recoverOnceServing(troupe.host);
+    recoverOnceServing(troupe);
     troupe.notifier.start();
     troupe.host.watch(() => troupe.notifier.wake());
     processWide.__troupeUp?.();
@@ -100,7 +99,7 @@ export async function boot(): Promise<void> {
  * Takes up the runs that had not ended once the server answers, so that a person reaches it whatever they do to it.
  * Where no start script says when that is, as in development, after a while.
  */
-function recoverOnceServing(host: Host): void {
+function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster">): void {
   let isDone = false;
   const recover = () => {
     if (isDone || host.isDraining) return;
@@ -108,6 +107,7 @@ function recoverOnceServing(host: Host): void {
     clearTimeout(timer);
     try {
       const taken = host.recover();
+      cluster.start();
       if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
     } catch (error) {
       isDone = false;
@@ -177,6 +177,7 @@ function stopOnSignal(): void {
     ["SIGTERM", 0],
   ] as const)
     process.once(signal, () => {
+      getServices().cluster.stop();
       void getServices()
         .host.drain(DRAIN_MS)
         .finally(() => getServices().notifier.stop())

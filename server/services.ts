@@ -142,7 +142,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     watchdog: newWatchdog(options.dataDir, {
       warn: (message, error) => log("warn", message, { error: String(error) }),
     }),
-    maxRuns: settings.TROUPE_MAX_RUNS,
+    maxRuns: () => (env.TROUPE_MAX_RUNS ? null : cluster.capacity()) ?? settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,
   });
   const engine: Pick<EngineStatus, "state" | "place"> = cluster.status;

@@ -14,6 +14,8 @@ const USUAL_INGRESS = "http://127.0.0.1:8080";
 export interface Cluster {
   dispatcher: Dispatcher;
   status: EngineStatus;
+  /** How many runs the workers that are there carry out at the same time; null where they are not the ones who do, or none is there. */
+  capacity(): number | null;
   /** Tells the engine what it has not been told, and looks after it from then on. */
   start(): void;
   stop(): void;
@@ -47,6 +49,10 @@ export function newCluster(options: {
   return {
     dispatcher,
     status,
+    capacity() {
+      const there = isPreferred ? workers().filter(({ state }) => state === "working") : [];
+      return there.length === 0 ? null : there.reduce((sum, { limit }) => sum + limit, 0);
+    },
     start() {
       dispatcher.start();
       status.start();
