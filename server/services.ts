@@ -7,6 +7,7 @@ import { heldBack, redact, redactJson, withoutHeld } from "@/server/access/redac
 import { newSealer } from "@/server/access/secrets";
 import { newCluster } from "@/server/cluster/cluster";
 import type { EngineStatus } from "@/server/cluster/engine-status";
+import { newJournalSealer } from "@/server/cluster/seal";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { Library } from "@/server/domain/library/library";
 import { providerFetch, publicFetch } from "@/server/egress/fetch";
@@ -124,7 +125,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     settings,
     runs,
     rules: installation,
-    seal: null,
+    seal: settings.TROUPE_SECRET_KEY ? newJournalSealer(settings.TROUPE_SECRET_KEY).seal : null,
     workers: () => [],
     log,
   });
