@@ -21,6 +21,7 @@ import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
+import { TestGates } from "@/server/runner/scenario/test-gates";
 import { newScratchTools } from "@/server/scratch-tools";
 import { installationRules, originOf, readSettings } from "@/server/settings";
 import { newAgentStore } from "@/server/store/agents";
@@ -187,6 +188,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       tools,
       scratchTools: newScratchTools,
     },
+    testGates: new TestGates(),
     notices,
     noticeSettings,
     notifier,

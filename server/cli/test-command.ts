@@ -13,6 +13,7 @@ import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
 import { readImport } from "@/server/interop/import/road";
 import type { TestParts } from "@/server/runner/scenario/answering";
+import { EMPTY_BOOK } from "@/server/runner/scenario/judging";
 import { runMutants } from "@/server/runner/scenario/run-mutants";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { runSuite } from "@/server/runner/scenario/run-suite";
@@ -150,6 +151,8 @@ async function runTests(
     tested,
     tests,
     parts,
+    // Labels are kept in the app: here a judge's word is a note.
+    book: EMPTY_BOOK,
     onReport(report, ms) {
       took.set(report.test_id, ms / 1000);
       for (const line of linesOf(report)) say(line);

@@ -11,6 +11,7 @@ import { Notifier } from "@/server/notices/notifier";
 import { newBisector } from "@/server/runner/bisect/find-difference";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { newLauncher } from "@/server/runner/launch";
+import { TestGates } from "@/server/runner/scenario/test-gates";
 import { fakeModels, fakeTools, newStage } from "@/server/runner/testing";
 import { newScratchTools } from "@/server/scratch-tools";
 import { newAgentStore } from "@/server/store/agents";
@@ -79,6 +80,7 @@ export function newApi(
       tools: tools ?? fakeTools([]),
       scratchTools: newScratchTools,
     },
+    testGates: new TestGates(),
     notices: newNoticeStore(db),
     noticeSettings,
     notifier: new Notifier({

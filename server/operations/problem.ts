@@ -6,6 +6,7 @@ import { RefusedBisect } from "@/server/runner/bisect/find-difference";
 import { RefusedFork } from "@/server/runner/forking";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
+import { TooManyTests } from "@/server/runner/scenario/test-gates";
 
 /**
  * Every way in which the server refuses: a code that stays, and what HTTP and tRPC make of it. The HTTP API sends the
@@ -113,7 +114,7 @@ export function problemOf(error: unknown): Problem | null {
     return new Problem("not_forked", error.message, faults.length > 1 ? { faults } : undefined);
   }
   if (error instanceof RefusedBisect) return new Problem("not_compared", error.message);
-  if (error instanceof QueueFull)
+  if (error instanceof QueueFull || error instanceof TooManyTests)
     return new Problem("queue_full", error.message, undefined, { headers: { "retry-after": "5" } });
   if (error instanceof KeyReused) return new Problem("key_reused", error.message, { run_id: error.runId });
   if (error instanceof DamagedLog) return new Problem("damaged_log", error.message);

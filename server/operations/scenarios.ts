@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { redactJson } from "@/server/access/redact";
 import { toId } from "@/server/domain/base/ids";
-import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
-import { findProblems } from "@/server/domain/problems/problems";
+import { withLibrary } from "@/server/domain/library/library";
 import { foldRun } from "@/server/domain/run";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { MutantReport } from "@/server/domain/scenario/mutants";
@@ -12,23 +11,33 @@ import { testFaults } from "@/server/domain/scenario/test-faults";
 import { testOfRun } from "@/server/runner/scenario/keep-run";
 import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-cassette";
 import { MOST_MUTANTS, runMutants } from "@/server/runner/scenario/run-mutants";
-import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { runSuite } from "@/server/runner/scenario/run-suite";
 import { runTest } from "@/server/runner/scenario/run-test";
 import { verifyKept } from "@/server/runner/scenario/verify-kept";
 import type { StoredTest } from "@/server/store/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
+import { judgeOperations } from "./judges";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, RUN_IN_PATH, runOf } from "./runs";
 import type { Services } from "./services";
 import { createTest, scenarioOf } from "./test-files";
+import {
+  ByWorkflow,
+  ChosenTests,
+  judgeBookOf,
+  purseFor,
+  refuseUnrunnable,
+  testedOf,
+  testIn,
+  testsIn,
+  WithRealModels,
+  WORKFLOW_IN_PATH,
+  withoutKeys,
+} from "./tested";
 import { workflowOf } from "./workflows";
 
-const ByWorkflow = z.object({ workflow_id: z.string() });
 const ByTest = ByWorkflow.extend({ test_id: TestId });
-/** How paths name the workflow. */
-const WORKFLOW_IN_PATH = { id: "workflow_id" } as const;
 
 /** One time that a test was run. */
 const TestResult = z.object({
@@ -68,29 +77,6 @@ const TestView = ScenarioTest.extend({
   problems: z.array(z.string()),
 });
 
-/** The workflow as its tests run it: with what it names of the library. */
-export function testedOf(services: Services, { name, graph }: StoredWorkflow): Tested {
-  return {
-    name,
-    graph: withLibrary(graph, services.library),
-    roles: services.roles.all(),
-    installation: services.installation,
-  };
-}
-
-/** Throws workflow_has_problems: what cannot run cannot be tested. */
-export function refuseUnrunnable(tested: Tested, { withheld }: Pick<StoredWorkflow, "withheld">): void {
-  const problems = findProblems(tested.graph, [...tested.roles], undefined, {
-    library: EMPTY_LIBRARY,
-    withheld,
-  }).filter(({ severity }) => severity === "error");
-  const [first] = problems;
-  if (first)
-    throw new Problem("workflow_has_problems", `This workflow cannot be tested yet: ${first.message}`, {
-      problems: problems.map(({ code, message, at }) => ({ code, message, at })),
-    });
-}
-
 const viewOf = (
   services: Services,
   workflow: StoredWorkflow,
@@ -104,12 +90,6 @@ const fieldsOf = (test: StoredTest): ScenarioFields => {
   const { id: _, ...fields } = scenarioOf(test);
   return fields;
 };
-
-function testIn(services: Services, id: string, test_id: string): StoredTest {
-  const test = services.scenarios.find(id, test_id);
-  if (!test) throw notFound("test");
-  return test;
-}
 
 /** An id for a test of that name that the workflow does not have yet. */
 function freshTestId(services: Services, workflowId: string, name: string): string {
@@ -136,6 +116,9 @@ function endedJournal(services: Services, run_id: string) {
 
 /** Tests of workflows: made, run, kept from runs. */
 export const scenarioOperations = {
+  // These, and `results`, before `get`, whose address would take theirs for an id.
+  ...judgeOperations,
+
   list: operation({
     kind: "query",
     name: "listTests",
@@ -173,7 +156,6 @@ export const scenarioOperations = {
     },
   }),
 
-  // Before `get`, whose address would take theirs for an id.
   results: operation({
     kind: "query",
     name: "listTestResults",
@@ -259,11 +241,7 @@ export const scenarioOperations = {
     run(services, { workflow_id: id, id: wanted, ...fields }) {
       const workflow = workflowOf(services, id);
       const test_id = wanted ?? freshTestId(services, id, fields.name);
-      createTest(services, id, {
-        id: test_id,
-        ...redactJson(fields),
-        ...(fields.answers ? { answers: fields.answers } : {}),
-      });
+      createTest(services, id, { id: test_id, ...fields });
       return viewOf(services, workflow, testIn(services, id, test_id));
     },
   }),
@@ -288,7 +266,7 @@ export const scenarioOperations = {
     run(services, { workflow_id: id, test_id, revision, ...test }) {
       const workflow = workflowOf(services, id);
       const before = testIn(services, id, test_id);
-      if (!services.scenarios.save(id, { id: test_id, ...test }, revision))
+      if (!services.scenarios.save(id, withoutKeys({ id: test_id, ...test }), revision))
         throw new Problem("changed_meanwhile", "This test was changed in another place.", {
           revision: before.revision,
         });
@@ -320,35 +298,39 @@ export const scenarioOperations = {
     name: "runTests",
     summary: "Runs tests of a workflow",
     about:
-      "The interpreter that carries out all runs carries them out, with nothing kept, in a time of its own. Models and tools are answered from what was recorded, from pins, or by the offline demo model; nothing is asked outside. Equal tests of equal workflows give equal reports.",
+      "The interpreter that carries out all runs carries them out, with nothing kept, in a time of its own. Models and tools are answered from what was recorded, from pins, or by the offline demo model; nothing is asked outside, and equal tests of equal workflows give equal reports. With `real`, models are asked, up to `max_cost_usd` for all tests together; tools still touch nothing outside.",
     tag: "Tests",
     input: ByWorkflow.extend({
-      tests: z.array(TestId).max(500).optional().meta({ description: "Their ids; absent: all" }),
+      tests: ChosenTests,
       repeats: Repeats.optional().meta({ description: "How often each is run, over what it says itself" }),
+      ...WithRealModels,
     }),
     output: SuiteReport,
-    problems: ["not_found", "workflow_has_problems"],
+    problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
     http: {
       method: "POST",
       path: "/workflows/{id}/tests/run",
       params: WORKFLOW_IN_PATH,
       success: "What became of each",
     },
-    async run(services, { workflow_id: id, tests, repeats }, { by, signal }) {
+    async run(services, { workflow_id: id, tests, repeats, ...money }, { by, signal }) {
       const workflow = workflowOf(services, id);
       const tested = testedOf(services, workflow);
       refuseUnrunnable(tested, workflow);
-      const chosen = tests
-        ? tests.map((test_id) => testIn(services, id, test_id))
-        : services.scenarios.list(id);
-      return runSuite({
-        tested,
-        tests: chosen.map((test) => ({ ...scenarioOf(test), ...(repeats ? { repeats } : {}) })),
-        parts: services.testParts,
-        aborted: signal,
-        onReport: (report, took_ms) =>
-          services.scenarios.keep(id, { by, revision: workflow.revision, took_ms }, report),
-      });
+      const purse = purseFor(money);
+      const chosen = testsIn(services, id, tests);
+      return services.testGates.through(purse ? "real" : "offline", signal, () =>
+        runSuite({
+          tested,
+          tests: chosen.map((test) => ({ ...scenarioOf(test), ...(repeats ? { repeats } : {}) })),
+          parts: services.testParts,
+          purse,
+          book: judgeBookOf(services, id),
+          aborted: signal,
+          onReport: (report, took_ms) =>
+            services.scenarios.keep(id, { by, revision: workflow.revision, took_ms }, report),
+        }),
+      );
     },
   }),
 
@@ -360,11 +342,11 @@ export const scenarioOperations = {
       "The workflow is changed in one small way at a time (two ways swapped, a condition turned round or left out, a step, a review or a guardrail left out, a role's tools widened, a limit left out, a key renamed), and its tests are run on each. Nothing is saved. All tests have to pass as it is; else `why_not` says so.",
     tag: "Tests",
     input: ByWorkflow.extend({
-      tests: z.array(TestId).max(500).optional().meta({ description: "Their ids; absent: all" }),
+      tests: ChosenTests,
       most: z.int().min(1).max(MOST_MUTANTS).optional(),
     }),
     output: MutantReport,
-    problems: ["not_found", "workflow_has_problems"],
+    problems: ["not_found", "workflow_has_problems", "queue_full"],
     http: {
       method: "POST",
       path: "/workflows/{id}/tests/mutants",
@@ -375,16 +357,16 @@ export const scenarioOperations = {
       const workflow = workflowOf(services, id);
       const tested = testedOf(services, workflow);
       refuseUnrunnable(tested, workflow);
-      const chosen = tests
-        ? tests.map((test_id) => testIn(services, id, test_id))
-        : services.scenarios.list(id);
-      return runMutants({
-        tested,
-        tests: chosen.map(scenarioOf),
-        parts: services.testParts,
-        aborted: signal,
-        ...(most === undefined ? {} : { most }),
-      });
+      const chosen = testsIn(services, id, tests);
+      return services.testGates.through("offline", signal, () =>
+        runMutants({
+          tested,
+          tests: chosen.map(scenarioOf),
+          parts: services.testParts,
+          aborted: signal,
+          ...(most === undefined ? {} : { most }),
+        }),
+      );
     },
   }),
 
@@ -424,7 +406,10 @@ export const scenarioOperations = {
       const { test, notes } = await verifyKept(own, { id, ...fields }, events, services.testParts);
       createTest(services, workflow.id, test);
       const began = performance.now();
-      const report = await runTest(testedOf(services, workflow), test, services.testParts, signal);
+      const report = await runTest(testedOf(services, workflow), test, services.testParts, {
+        book: judgeBookOf(services, workflow.id),
+        aborted: signal,
+      });
       const about = { by, revision: workflow.revision, took_ms: performance.now() - began };
       services.scenarios.keep(workflow.id, about, report);
       return {

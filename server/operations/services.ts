@@ -10,6 +10,7 @@ import type { ForkLaunch } from "@/server/runner/fork-launch";
 import type { Host } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
 import type { TestParts } from "@/server/runner/scenario/answering";
+import type { TestGates } from "@/server/runner/scenario/test-gates";
 import type { AgentStore } from "@/server/store/agents";
 import type { AuditStore } from "@/server/store/audit";
 import type { BinStore } from "@/server/store/bin";
@@ -51,6 +52,7 @@ export interface Services {
   scenarios: ScenarioStore;
   /** What tests of workflows may use. */
   testParts: TestParts;
+  testGates: TestGates;
   notices: Pick<NoticeStore, "troubles" | "drop">;
   noticeSettings: NoticeSettingStore;
   notifier: Pick<Notifier, "test">;

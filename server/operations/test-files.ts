@@ -4,6 +4,7 @@ import { writtenTests } from "@/server/domain/scenario/test-file";
 import { type StoredTest, TestRefused } from "@/server/store/scenario-tests";
 import { Problem } from "./problem";
 import type { Services } from "./services";
+import { withoutKeys } from "./tested";
 
 /** What belongs to a test, without when it was kept. */
 export const scenarioOf = ({
@@ -24,7 +25,7 @@ export function bringTests(
   tests: readonly ScenarioTest[],
 ): void {
   for (const test of tests)
-    if (!scenarios.save(workflowId, test)) createTest({ scenarios }, workflowId, test);
+    if (!scenarios.save(workflowId, withoutKeys(test))) createTest({ scenarios }, workflowId, test);
 }
 
 /** Adds a test to a workflow. Throws id_taken, too_large. */
@@ -34,7 +35,7 @@ export function createTest(
   test: ScenarioTest,
 ): void {
   try {
-    scenarios.create(workflowId, test);
+    scenarios.create(workflowId, withoutKeys(test));
   } catch (error) {
     if (!(error instanceof TestRefused)) throw error;
     throw new Problem(error.why === "taken" ? "id_taken" : "too_large", error.message);

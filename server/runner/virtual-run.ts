@@ -5,7 +5,6 @@ import type {
   Settlement,
   StepOptions,
   StepRequest,
-  StepScope,
   StepWork,
 } from "@/server/domain/base/durable";
 import { asStored } from "@/server/domain/base/json";
@@ -41,10 +40,10 @@ export interface VirtualWorld {
   serve(begun: Begun): Served | undefined;
   /** Which recorded answer comes first where several are due: by its place in the recording, or by the time that it took. */
   first: "by_place" | "by_time";
-  /** Carries out what was not recorded. */
-  carryOut?(work: StepWork, request: StepRequest | undefined, scope: StepScope): Promise<Json> | Json;
   /** Nothing is at work any more: whoever waits for a person is told what they say. True: somebody was answered. */
   idle?(deliver: (name: string, value: Json) => void): boolean;
+  /** What is carried out takes the time that it took here: it goes on side by side, and is told when that time has come. */
+  measures?: true;
   aborted?: AbortSignal | undefined;
 }
 
@@ -88,6 +87,7 @@ export class VirtualRun implements DurableContext {
   private readonly due = new Map<string, Due>();
   private readonly signals = new Map<string, Json>();
   private readonly breather = new Breather();
+  private carriedOut = 0;
   private at: number;
 
   constructor(
@@ -163,6 +163,10 @@ export class VirtualRun implements DurableContext {
       if (told) return told;
       this.lookUp();
       const step = this.firstStep();
+      if (step && this.world.measures) {
+        await this.measure(step);
+        continue;
+      }
       if (step) return this.carryOut(step);
       const timer = this.firstTimer();
       const due = this.firstDue();
@@ -237,6 +241,14 @@ export class VirtualRun implements DurableContext {
     return result ? { key: waiting.key, result, at: this.at } : this.carryOut(waiting);
   }
 
+  /** Carries out a step whose answer comes as long after it began as it took. */
+  private async measure(step: Waiting): Promise<void> {
+    const since = performance.now();
+    const { result } = await this.carryOut(step);
+    const dueAt = step.dueAt + (step.request ? Math.round(performance.now() - since) : 0);
+    this.due.set(step.key, { waiting: step, result, dueAt, order: ++this.carriedOut });
+  }
+
   private async carryOut(step: Waiting): Promise<Settlement> {
     const abort = new AbortController();
     step.abort = abort;
@@ -246,9 +258,7 @@ export class VirtualRun implements DurableContext {
     try {
       const scope = { idempotencyKey: `${this.runId}/${step.key}`, abort: abort.signal, live() {} };
       const work = present(step.work, "step.work");
-      const { carryOut } = this.world;
-      const value = carryOut ? carryOut(work, step.request, scope) : work(scope);
-      result = { ok: true, value: asStored(await value) };
+      result = { ok: true, value: asStored(await work(scope)) };
     } catch (error) {
       if (error instanceof BrokenOff) throw error;
       result = { ok: false, error: asStepError(error) };

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { judgeLabels, scenarioResults, scenarioTests } from "@/db/schema";
 import { namedError } from "@/server/domain/base/named-error";
@@ -41,6 +41,25 @@ export class TestRefused extends namedError("TestRefused") {
     super(message);
   }
 }
+
+/** An output that a judge has judged, and what a person says of it. */
+export interface JudgedOutput {
+  judge: string;
+  item: string;
+  test_id: string;
+  text: string;
+  /** From 0 to 1. */
+  score: number;
+  reason: string;
+  at: number;
+  /** Null: no person has said. */
+  good: boolean | null;
+  labelled_by: string | null;
+  labelled_at: number | null;
+}
+
+/** So many outputs of a judge are kept that no person has labelled. */
+export const KEPT_OUTPUTS = 200;
 
 export type ScenarioStore = ReturnType<typeof newScenarioStore>;
 
@@ -239,6 +258,103 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
       if (!row) return undefined;
       const { report, ...result } = row;
       return { ...resultOf(result), report: TestReport.parse(JSON.parse(report)) };
+    },
+    ...judgeStore(db, now),
+  };
+}
+
+/** What judges said, and a person beside them. */
+function judgeStore(db: Db, now: () => number) {
+  const ofJudge = (workflowId: string, judge: string) =>
+    and(eq(judgeLabels.workflowId, workflowId), eq(judgeLabels.judge, judge));
+  const ofItem = (workflowId: string, judge: string, item: string) =>
+    and(ofJudge(workflowId, judge), eq(judgeLabels.item, item));
+  return {
+    /** What a judge said of an output; undefined: it was not asked. */
+    verdict(workflowId: string, judge: string, item: string): { score: number; reason: string } | undefined {
+      return db
+        .select({ score: judgeLabels.score, reason: judgeLabels.reason })
+        .from(judgeLabels)
+        .where(ofItem(workflowId, judge, item))
+        .get();
+    },
+
+    /** Keeps what a judge said of an output, and forgets the oldest that nobody has labelled. */
+    keepVerdict(
+      workflowId: string,
+      { test_id, ...judged }: Pick<JudgedOutput, "judge" | "item" | "test_id" | "text" | "score" | "reason">,
+    ): void {
+      db.transaction((tx) => {
+        tx.insert(judgeLabels)
+          .values({ ...judged, workflowId, testId: test_id, at: now() })
+          .onConflictDoNothing()
+          .run();
+        const unlabelled = and(ofJudge(workflowId, judged.judge), isNull(judgeLabels.label));
+        const old = tx
+          .select({ item: judgeLabels.item })
+          .from(judgeLabels)
+          .where(unlabelled)
+          .orderBy(desc(judgeLabels.at), desc(judgeLabels.item))
+          .limit(1000)
+          .offset(KEPT_OUTPUTS)
+          .all()
+          .map(({ item }) => item);
+        if (old.length > 0)
+          tx.delete(judgeLabels)
+            .where(and(unlabelled, inArray(judgeLabels.item, old)))
+            .run();
+      });
+    },
+
+    /** The outputs of a judge that a person has labelled. */
+    labelled(workflowId: string, judge: string): { score: number; good: boolean }[] {
+      return db
+        .select({ score: judgeLabels.score, good: judgeLabels.label })
+        .from(judgeLabels)
+        .where(ofJudge(workflowId, judge))
+        .all()
+        .flatMap(({ score, good }) => (good === null ? [] : [{ score, good }]));
+    },
+
+    /** The outputs that a judge has judged: those that nobody has labelled first, then the newest. */
+    judged(workflowId: string, judge: string, limit = 500): JudgedOutput[] {
+      return db
+        .select()
+        .from(judgeLabels)
+        .where(ofJudge(workflowId, judge))
+        .orderBy(sql`${judgeLabels.label} is not null`, desc(judgeLabels.at), asc(judgeLabels.item))
+        .limit(limit)
+        .all()
+        .map(({ testId, label, labelledBy, labelledAt, workflowId: _, ...rest }) => ({
+          ...rest,
+          test_id: testId,
+          good: label,
+          labelled_by: labelledBy,
+          labelled_at: labelledAt,
+        }));
+    },
+
+    /** How many outputs of a judge are kept. */
+    judgedCount(workflowId: string, judge: string): number {
+      return (
+        db.select({ count: sql<number>`count(*)` }).from(judgeLabels).where(ofJudge(workflowId, judge)).get()
+          ?.count ?? 0
+      );
+    },
+
+    /** Says whether an output is good, or takes that back (null). False where there is no such output. */
+    label(
+      workflowId: string,
+      { judge, item, good, by }: { judge: string; item: string; good: boolean | null; by: string },
+    ): boolean {
+      const isSaid = good !== null;
+      return (
+        db
+          .update(judgeLabels)
+          .set({ label: good, labelledBy: isSaid ? by : null, labelledAt: isSaid ? now() : null })
+          .where(ofItem(workflowId, judge, item))
+          .run().changes > 0
+      );
     },
   };
 }

@@ -4,6 +4,31 @@ import { Json } from "@/server/domain/base/values";
 import { RequestDifference } from "@/server/domain/run/request-difference";
 import { Expectation } from "./expectation";
 
+/** What a judge said of an output, and whether that decides. */
+export const Judged = z.object({
+  /** Names the judge, by its rubric and its model, and the output: a person's label is kept under both. */
+  judge: z.string(),
+  item: z.string(),
+  /** From 0 to 1. */
+  score: z.number(),
+  threshold: z.number(),
+  reason: z.string(),
+  model: z.string(),
+  /** The offline demo model judged. */
+  simulated: z.boolean(),
+  /** It said so earlier of these very words, and was not asked again. */
+  recorded: z.boolean(),
+  /** US dollars, of this time; null: unknown. */
+  cost_usd: z.number().nullable(),
+  tokens: z.int(),
+  /** Its agreement with the person's labels then. */
+  kappa: z.number().nullable(),
+  labels: z.int(),
+  /** Whether it decided, by that agreement. */
+  counts: z.boolean(),
+});
+export type Judged = z.infer<typeof Judged>;
+
 /** What became of one expectation. */
 export const ExpectationResult = z.object({
   /** Its place among the test's, from 0. */
@@ -19,6 +44,7 @@ export const ExpectationResult = z.object({
   node_id: z.string().optional(),
   /** The event it hangs on. */
   seq: z.int().optional(),
+  judge: Judged.optional(),
 });
 export type ExpectationResult = z.infer<typeof ExpectationResult>;
 
@@ -59,6 +85,8 @@ export const Outcome = z.object({
   duration_ms: z.int(),
   /** The offline demo model answered. */
   simulated: z.boolean(),
+  /** Real models answered: another time they may answer otherwise. */
+  real: z.boolean().optional(),
   /** Answers that were recorded and nobody asked for. */
   unused_answers: z.int(),
 });
@@ -81,16 +109,28 @@ export const TestReport = z.object({
 });
 export type TestReport = z.infer<typeof TestReport>;
 
+/** What real models cost. */
+export const Spending = z.object({
+  /** US dollars. */
+  spent_usd: z.number(),
+  max_cost_usd: z.number(),
+  /** Why it was stopped, a sentence; null: it came to its end. */
+  stopped: z.string().nullable(),
+});
+export type Spending = z.infer<typeof Spending>;
+
 export const SuiteReport = z.object({
   workflow: z.string(),
   passed: z.int(),
   failed: z.int(),
   not_run: z.int(),
   tests: z.array(TestReport),
+  /** Absent: no real model was asked. */
+  spending: Spending.optional(),
 });
 export type SuiteReport = z.infer<typeof SuiteReport>;
 
-export const suiteOf = (workflow: string, tests: TestReport[]): SuiteReport => {
+export const suiteOf = (workflow: string, tests: TestReport[], spending?: Spending): SuiteReport => {
   const count = (status: TestStatus) => tests.filter((one) => one.status === status).length;
   return {
     workflow,
@@ -98,5 +138,6 @@ export const suiteOf = (workflow: string, tests: TestReport[]): SuiteReport => {
     failed: count("failed"),
     not_run: count("not_run"),
     tests,
+    ...(spending ? { spending } : {}),
   };
 };

@@ -1,5 +1,4 @@
-import type { StepRequest, StepScope, StepWork } from "@/server/domain/base/durable";
-import type { Json } from "@/server/domain/base/values";
+import type { StepRequest } from "@/server/domain/base/durable";
 import type { Cassette } from "@/server/domain/scenario/cassette";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
@@ -7,17 +6,17 @@ import type { Effects } from "../ports";
 import { requestHash } from "../recorded/request-hash";
 import type { Served } from "../virtual-run";
 import { CassettePlayer, Missed, missedOf } from "./cassette-player";
+import type { Purse } from "./purse";
 
 /** Who answers in a test. */
 export interface Answering {
   effects: Effects;
   /** Throws Missed where nobody may be asked. */
   serve(request: StepRequest, key: string): Served | undefined;
-  carryOut?: (work: StepWork, request: StepRequest | undefined, scope: StepScope) => Promise<Json> | Json;
   /** How many recorded answers nobody has asked for. */
   unused(): number;
-  /** The offline demo model answers what is not recorded. */
-  isSimulated: boolean;
+  /** Real models are asked, so that what is carried out takes its time. */
+  isReal?: true;
 }
 
 /** What tests may use of an installation. None of it leaves anything there. */
@@ -36,7 +35,6 @@ export interface TestParts {
 export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering {
   const player = new CassettePlayer(cassette);
   return {
-    isSimulated: false,
     effects: { models: parts.models, tools: lookedAt(parts.tools) },
     serve(request, key) {
       const served = player.next(requestHash(request));
@@ -55,7 +53,6 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
   const scratch = parts.scratchTools(now);
   const isDemo = (request: StepRequest) => always || isSimulatedModel(parts.models, request);
   return {
-    isSimulated: true,
     effects: {
       models: always ? demo : described(demo, parts.models),
       tools: withScratch(parts.tools, scratch.host),
@@ -72,6 +69,34 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
             : `This test has no recorded answers, and a test does not call ${toolOf(request)}. Keep a run as a test, or pin the node's output.`,
         ),
       );
+    },
+    unused: () => 0,
+  };
+}
+
+/**
+ * Real models, paid from a purse. Tools give what was recorded for the very same call; the others are those of a test, which
+ * touch nothing outside.
+ */
+export function realAnswers(
+  parts: TestParts,
+  purse: Purse,
+  cassette: Cassette | undefined,
+  now: () => number,
+): Answering {
+  const player = cassette ? new CassettePlayer(cassette) : null;
+  const scratch = parts.scratchTools(now);
+  return {
+    isReal: true,
+    effects: { models: purse.paying(parts.models), tools: withScratch(parts.tools, scratch.host) },
+    serve(request, key) {
+      if (request.kind === "model") return undefined;
+      const tool = toolOf(request);
+      const served = player?.next(requestHash(request));
+      if (served) return served;
+      if (scratch.has(tool)) return undefined;
+      const why = `A test calls no tool outside, not even with real models, and there is no recorded answer of ${tool}. Keep a run as a test, or pin the node's output.`;
+      throw new Missed(missedOf(request, key, player?.unused ?? [], why));
     },
     unused: () => 0,
   };

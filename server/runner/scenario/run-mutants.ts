@@ -40,7 +40,7 @@ export async function runMutants({
   });
   if (tests.length === 0) return nothing("There are no tests that could notice anything.");
   for (const test of tests) {
-    const report = await runTest(tested, test, parts, aborted);
+    const report = await runTest(tested, test, parts, { aborted });
     if (report.status !== "passed")
       return nothing(
         `“${test.name}” does not pass as it is, so that it could notice nothing: ${report.sentence}`,
@@ -73,7 +73,7 @@ async function resultOf(
   );
   if (broken) return { ...about, status: "not_runnable" };
   for (const test of tests) {
-    const report = await runTest({ ...tested, graph, roles }, test, parts, aborted);
+    const report = await runTest({ ...tested, graph, roles }, test, parts, { aborted });
     if (report.status !== "passed")
       return { ...about, status: "noticed", test_id: test.id, noticed_by: report.sentence };
   }

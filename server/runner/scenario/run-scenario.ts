@@ -71,9 +71,8 @@ export async function runScenario(
   let state: RunState | null = null;
   const people = new People(test.people);
   const context = new VirtualRun(runId, begunAt, {
-    first: "by_place",
+    ...(world.isReal ? { first: "by_time", measures: true } : { first: "by_place" }),
     serve: ({ request, key }) => request && world.serve(request, key),
-    ...(world.carryOut ? { carryOut: world.carryOut } : {}),
     idle: (deliver) => (state ? people.answer(state, deliver) : false),
     aborted,
   });

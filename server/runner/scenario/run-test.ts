@@ -2,24 +2,35 @@ import { knownCost } from "@/server/domain/model/cost";
 import { checkExpectations } from "@/server/domain/scenario/check";
 import { pathOf } from "@/server/domain/scenario/checks/path";
 import type { Expectation } from "@/server/domain/scenario/expectation";
-import type { Outcome, TestReport } from "@/server/domain/scenario/report";
+import type { ExpectationResult, Outcome, TestReport } from "@/server/domain/scenario/report";
 import { type ScenarioTest, USUAL_START } from "@/server/domain/scenario/scenario-test";
 import { testFaults } from "@/server/domain/scenario/test-faults";
-import { type Answering, recordedAnswers, simulatedAnswers, type TestParts } from "./answering";
+import { type Answering, realAnswers, recordedAnswers, simulatedAnswers, type TestParts } from "./answering";
+import { type JudgeBook, type Judges, judge } from "./judging";
+import type { Purse } from "./purse";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
 
-/** Runs a test as often as it says. Equal tests of equal workflows give equal reports. */
+/** How a test is run. */
+export interface TestRun {
+  /** Real models answer, paid from it; absent: nothing outside is asked. */
+  purse?: Purse | undefined;
+  /** What judges said of the workflow's outputs; absent: nobody judges. */
+  book?: JudgeBook | undefined;
+  aborted?: AbortSignal | undefined;
+}
+
+/** Runs a test as often as it says. Without real models, equal tests of equal workflows give equal reports. */
 export async function runTest(
   tested: Tested,
   test: ScenarioTest,
   parts: TestParts,
-  aborted?: AbortSignal,
+  how: TestRun = {},
 ): Promise<TestReport> {
   const problems = testFaults(tested.graph, test);
   if (problems.length > 0) return notRun(test, problems);
   const { times, at_least } = test.repeats ?? { times: 1, at_least: 1 };
   const reports: TestReport[] = [];
-  for (let k = 0; k < times; k++) reports.push(await runOnce(tested, test, parts, aborted));
+  for (let k = 0; k < times; k++) reports.push(await runOnce(tested, test, parts, how));
   const passed = reports.filter(({ status }) => status === "passed").length;
   const shown = reports.find(({ status }) => status !== "passed") ?? reports[0];
   if (!shown || !test.repeats) return shown ?? notRun(test, []);
@@ -32,7 +43,7 @@ export async function runTest(
   };
 }
 
-const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestReport => ({
+export const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestReport => ({
   test_id: id,
   name,
   status: "not_run",
@@ -48,48 +59,74 @@ const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestReport => (
   repeats: null,
 });
 
-/** Who answers in a test that asks no real model. */
-export const answeringOf = (
+/** Who answers in a test. */
+function answeringOf(
   { answers, simulated, starts_at = USUAL_START }: ScenarioTest,
   parts: TestParts,
-): Answering =>
-  answers ? recordedAnswers(parts, answers) : simulatedAnswers(parts, simulated === true, () => starts_at);
+  { purse }: TestRun,
+): Answering {
+  const now = () => starts_at;
+  if (purse) return realAnswers(parts, purse, answers, now);
+  return answers ? recordedAnswers(parts, answers) : simulatedAnswers(parts, simulated === true, now);
+}
 
 async function runOnce(
   tested: Tested,
   test: ScenarioTest,
   parts: TestParts,
-  aborted?: AbortSignal,
+  how: TestRun,
 ): Promise<TestReport> {
-  const run = await runScenario(tested, test, answeringOf(test, parts), aborted);
-  return reportOf(test, run);
+  const run = await runScenario(tested, test, answeringOf(test, parts, how), how.aborted);
+  const results = checkExpectations(
+    run.events,
+    test.expect.length > 0 ? test.expect : COMES_TO_AN_END,
+    run.state,
+  );
+  // What did not come to its end has nothing to be judged.
+  const judges = run.state.run.final_status === "COMPLETED" ? judgesOf(test, parts, how) : null;
+  const judged: ExpectationResult[] = [];
+  for (const result of results) {
+    const { expectation } = result;
+    const said = judges && expectation.kind === "judge" ? await judge(judges, expectation, run.state) : {};
+    judged.push({ ...result, ...said });
+  }
+  const report = reportOf(test, run, judged);
+  return how.purse && report.outcome ? { ...report, outcome: { ...report.outcome, real: true } } : report;
+}
+
+/** Who judges in a test: real models where they are asked, else the offline demo model where it is the workflow's. */
+function judgesOf({ id, simulated }: ScenarioTest, parts: TestParts, how: TestRun): Judges | null {
+  const { purse, book, aborted } = how;
+  if (!book) return null;
+  const about = { test_id: id, book, aborted };
+  const { describe } = parts.models;
+  if (purse) return { ...about, describe, ask: () => purse.paying(parts.models) };
+  const demo = parts.demoModels();
+  if (simulated) return { ...about, describe: demo.describe, ask: () => demo };
+  return { ...about, describe, ask: (config) => (describe(config)?.simulated ? demo : null) };
 }
 
 /** What is expected where nothing is said. */
 const COMES_TO_AN_END: Expectation[] = [{ kind: "status", is: "COMPLETED" }];
 
 /** What a run of a test comes to. */
-export function reportOf(test: ScenarioTest, run: ScenarioRun): TestReport {
-  const results = checkExpectations(
-    run.events,
-    test.expect.length > 0 ? test.expect : COMES_TO_AN_END,
-    run.state,
-  );
+function reportOf(test: ScenarioTest, run: ScenarioRun, results: ExpectationResult[]): TestReport {
   const failed = results.filter(({ status }) => status === "failed");
   const stopped = run.missed?.sentence ?? run.wrongAnswer ?? unanswered(run);
-  const unchecked = results.filter(({ status }) => status === "not_checked").length;
+  const count = (wanted: ExpectationResult["status"]) =>
+    results.filter(({ status }) => status === wanted).length;
+  const undecided = { notes: count("note"), unchecked: count("not_checked") };
   return {
     test_id: test.id,
     name: test.name,
     // What nothing was held against has not passed.
-    status:
-      failed.length > 0 || stopped !== null ? "failed" : unchecked === results.length ? "not_run" : "passed",
+    status: failed.length > 0 || stopped !== null ? "failed" : count("passed") === 0 ? "not_run" : "passed",
     sentence:
       stopped ??
       sentenceOf(
         test,
         failed.map(({ sentence }) => sentence),
-        unchecked,
+        undecided,
       ),
     problems: [],
     outcome: outcomeOf(run),
@@ -106,14 +143,24 @@ const unanswered = ({ question, state }: ScenarioRun): string | null => {
   return state.run.final_status ? null : "It waits for something that never comes in a test.";
 };
 
-function sentenceOf(test: ScenarioTest, failed: readonly string[], unchecked: number): string {
+function sentenceOf(
+  test: ScenarioTest,
+  failed: readonly string[],
+  { notes, unchecked }: { notes: number; unchecked: number },
+): string {
   const [first, ...more] = failed;
   if (first !== undefined) return more.length === 0 ? first : `${first} ${more.length} more failed.`;
   if (test.expect.length === 0) return "It came to an end. Nothing else was expected of it.";
-  const checked = test.expect.length - unchecked;
-  if (checked === 0) return "Nothing that it expects could be checked without a model.";
-  if (unchecked > 0)
-    return `${checked} of ${test.expect.length} expectations hold; the others could not be checked without a model.`;
+  const held = test.expect.length - unchecked - notes;
+  if (held === 0)
+    return notes > 0
+      ? "Nothing decides: what a judge says of it does not count yet."
+      : "Nothing that it expects could be checked without a model.";
+  const others = [
+    ...(unchecked > 0 ? [`${unchecked} could not be checked without a model`] : []),
+    ...(notes > 0 ? [`${notes} by a judge ${notes === 1 ? "is a note" : "are notes"}`] : []),
+  ];
+  if (others.length > 0) return `${held} of ${test.expect.length} expectations hold; ${others.join(", ")}.`;
   return test.expect.length === 1
     ? "What was expected holds."
     : `All ${test.expect.length} expectations hold.`;

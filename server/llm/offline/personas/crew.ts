@@ -85,6 +85,7 @@ export function crewAnswer(prompt: Prompt, schema: JsonSchema, vary: (n: number)
   if (has("vote", "reasoning", "confidence")) return ballot(prompt);
   if (has("decision", "rationale")) return proposal(prompt);
   if (has("verdicts")) return judge(prompt);
+  if (has("score", "reason") && RUBRIC.test(prompt.task)) return score(prompt);
   if (has("summary") && /^This is the step "/m.test(prompt.task)) return step(prompt, properties, vary);
   return null;
 }
@@ -214,6 +215,22 @@ function judge(prompt: Prompt): JsonObject {
           : "There is no result.",
       ),
     })),
+  };
+}
+
+const RUBRIC = /^Say how far this rubric is met by the value:\n([\s\S]*)$/;
+
+/** Scores by one stated rule: the share of the rubric's words that the value mentions. */
+function score(prompt: Prompt): JsonObject {
+  const [, rubric = ""] = RUBRIC.exec(prompt.task) ?? [];
+  const wanted = [...stems(rubric)];
+  const said = stems(prompt.inputs.value ?? "");
+  const found = wanted.filter((word) => said.has(word));
+  return {
+    reason: lineOf(
+      `It mentions ${found.length} of the ${wanted.length} words of the rubric; this demo looks at no more.`,
+    ),
+    score: wanted.length === 0 ? 0 : Math.round((found.length / wanted.length) * 100) / 100,
   };
 }
 

@@ -1,0 +1,152 @@
+import { z } from "zod";
+import { agreementOf, isGate } from "@/server/domain/scenario/agreement";
+import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
+import { judgeId } from "@/server/runner/scenario/judging";
+import { operation } from "./operation";
+import { notFound } from "./problem";
+import type { Services } from "./services";
+import { ByWorkflow, WORKFLOW_IN_PATH } from "./tested";
+import { workflowOf } from "./workflows";
+
+const JudgeId = z.string().regex(/^[0-9a-f]{24}$/);
+const ByJudge = ByWorkflow.extend({ judge: JudgeId });
+
+/** A judge of a workflow's tests. */
+const JudgeView = z.object({
+  judge: z.string().meta({ description: "Names its rubric and its model" }),
+  rubric: z.string(),
+  model: z.string(),
+  simulated: z.boolean().meta({ description: "It is the offline demo model" }),
+  threshold: z.number().meta({ description: "From which score on it says yes" }),
+  gate_kappa: z.number().meta({ description: "From which agreement on it decides" }),
+  tests: z.array(z.string()).meta({ description: "Ids of the tests that ask it" }),
+  outputs: z.int().meta({ description: "How many it has judged" }),
+  labels: z.int().meta({ description: "How many of them a person has labelled" }),
+  same: z.int().meta({ description: "Of how many both say the same" }),
+  kappa: z.number().nullable().meta({ description: "Cohen's kappa; null: it cannot be told yet" }),
+  counts: z.boolean().meta({ description: "It decides; else it is a note" }),
+});
+
+const JudgedOutput = z.object({
+  judge: z.string(),
+  item: z.string(),
+  test_id: z.string(),
+  text: z.string(),
+  score: z.number(),
+  reason: z.string(),
+  at: z.int().meta({ description: "Unix time in milliseconds" }),
+  good: z.boolean().nullable().meta({ description: "null: no person has said" }),
+  labelled_by: z.string().nullable(),
+  labelled_at: z.int().nullable(),
+});
+
+interface Use {
+  expectation: JudgeExpectation;
+  described: { provider_id: string; model: string; simulated: boolean };
+  tests: string[];
+}
+
+/** The judges that a workflow's tests ask, each with the tests that do. */
+function judgesIn({ scenarios, testParts }: Services, id: string): Map<string, Use> {
+  const found = new Map<string, Use>();
+  for (const test of scenarios.list(id))
+    for (const expectation of test.expect) {
+      if (expectation.kind !== "judge") continue;
+      const models = test.simulated ? testParts.demoModels() : testParts.models;
+      const described = models.describe(expectation.model);
+      if (!described) continue;
+      const { threshold, gate_kappa } = expectation;
+      const key = JSON.stringify([judgeId(expectation.rubric, described), threshold, gate_kappa]);
+      const known = found.get(key);
+      if (!known) found.set(key, { expectation, described, tests: [test.id] });
+      else if (!known.tests.includes(test.id)) known.tests.push(test.id);
+    }
+  return found;
+}
+
+/** Judges of tests, and what a person says beside them. */
+export const judgeOperations = {
+  judges: operation({
+    kind: "query",
+    name: "listJudges",
+    summary: "The judges of a workflow's tests, and how far each agrees with a person's labels",
+    about:
+      "A judge is a rubric with a model. It decides about tests once its agreement (Cohen's kappa) on at least 10 labelled outputs is known and large enough; until then its word is a note.",
+    tag: "Tests",
+    input: ByWorkflow,
+    output: z.array(JudgeView),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/tests/judges",
+      params: WORKFLOW_IN_PATH,
+      success: "In the order of the tests",
+      as: "judges",
+    },
+    run(services, { workflow_id: id }) {
+      workflowOf(services, id);
+      return [...judgesIn(services, id).values()].map(({ expectation, described, tests }) => {
+        const { rubric, threshold, gate_kappa } = expectation;
+        const judge = judgeId(rubric, described);
+        const agreement = agreementOf(services.scenarios.labelled(id, judge), threshold);
+        return {
+          judge,
+          rubric,
+          model: described.model,
+          simulated: described.simulated,
+          threshold,
+          gate_kappa,
+          tests,
+          outputs: services.scenarios.judgedCount(id, judge),
+          ...agreement,
+          counts: isGate(agreement, gate_kappa),
+        };
+      });
+    },
+  }),
+
+  judged: operation({
+    kind: "query",
+    name: "listJudgedOutputs",
+    summary: "The outputs that a judge has judged",
+    about: "Those that nobody has labelled come first, then the newest. Of these, the last 200 are kept.",
+    tag: "Tests",
+    input: ByJudge,
+    output: z.array(JudgedOutput),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/tests/judges/{judge}/outputs",
+      params: WORKFLOW_IN_PATH,
+      success: "At most 500",
+      as: "outputs",
+    },
+    run(services, { workflow_id: id, judge }) {
+      workflowOf(services, id);
+      return services.scenarios.judged(id, judge);
+    },
+  }),
+
+  label: operation({
+    kind: "mutation",
+    name: "labelOutput",
+    summary: "Says whether an output is good, or takes that back",
+    about: "By such labels it is known how far a judge agrees with a person.",
+    tag: "Tests",
+    input: ByJudge.extend({
+      item: z.string().regex(/^[0-9a-f]{32}$/),
+      good: z.boolean().nullable().meta({ description: "null: takes the label back" }),
+    }),
+    problems: ["not_found"],
+    http: {
+      method: "PUT",
+      path: "/workflows/{id}/tests/judges/{judge}/outputs/{item}",
+      params: WORKFLOW_IN_PATH,
+      success: "It is kept",
+    },
+    run(services, { workflow_id: id, judge, item, good }, { by }) {
+      workflowOf(services, id);
+      if (!services.scenarios.label(id, { judge, item, good, by })) throw notFound("output");
+    },
+  }),
+};

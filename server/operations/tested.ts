@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { redact, redactJson } from "@/server/access/redact";
+import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
+import { findProblems } from "@/server/domain/problems/problems";
+import { TestId } from "@/server/domain/scenario/scenario-test";
+import type { JudgeBook } from "@/server/runner/scenario/judging";
+import { Purse } from "@/server/runner/scenario/purse";
+import type { Tested } from "@/server/runner/scenario/run-scenario";
+import type { StoredTest } from "@/server/store/scenario-tests";
+import type { StoredWorkflow } from "@/server/store/workflows";
+import { notFound, Problem } from "./problem";
+import type { Services } from "./services";
+
+export const ByWorkflow = z.object({ workflow_id: z.string() });
+/** How paths name the workflow. */
+export const WORKFLOW_IN_PATH = { id: "workflow_id" } as const;
+
+export const ChosenTests = z
+  .array(TestId)
+  .max(500)
+  .optional()
+  .meta({ description: "Their ids; absent: all" });
+
+/** Whether real models are asked, and for how much. */
+export const WithRealModels = {
+  real: z
+    .literal(true)
+    .optional()
+    .meta({ description: "Real models answer, and judge; then `max_cost_usd` has to be said" }),
+  max_cost_usd: z
+    .number()
+    .positive()
+    .max(10_000)
+    .optional()
+    .meta({ description: "What real models may cost, in US dollars, all together" }),
+};
+
+/** The workflow as its tests run it: with what it names of the library. */
+export function testedOf(services: Services, { name, graph }: StoredWorkflow): Tested {
+  return {
+    name,
+    graph: withLibrary(graph, services.library),
+    roles: services.roles.all(),
+    installation: services.installation,
+  };
+}
+
+/** Throws workflow_has_problems: what cannot run cannot be tested. */
+export function refuseUnrunnable(tested: Tested, { withheld }: Pick<StoredWorkflow, "withheld">): void {
+  const problems = findProblems(tested.graph, [...tested.roles], undefined, {
+    library: EMPTY_LIBRARY,
+    withheld,
+  }).filter(({ severity }) => severity === "error");
+  const [first] = problems;
+  if (first)
+    throw new Problem("workflow_has_problems", `This workflow cannot be tested yet: ${first.message}`, {
+      problems: problems.map(({ code, message, at }) => ({ code, message, at })),
+    });
+}
+
+/** Throws not_found. */
+export function testIn(services: Services, id: string, test_id: string): StoredTest {
+  const test = services.scenarios.find(id, test_id);
+  if (!test) throw notFound("test");
+  return test;
+}
+
+/** Those tests of a workflow, or all of them. Throws not_found. */
+export const testsIn = (
+  services: Services,
+  id: string,
+  tests: readonly string[] | undefined,
+): StoredTest[] =>
+  tests ? tests.map((test_id) => testIn(services, id, test_id)) : services.scenarios.list(id);
+
+/** The money for real models; undefined where none are asked. Throws bad_request. */
+export function purseFor({
+  real,
+  max_cost_usd,
+}: {
+  real?: true | undefined;
+  max_cost_usd?: number | undefined;
+}): Purse | undefined {
+  if (!real) return undefined;
+  if (max_cost_usd === undefined)
+    throw new Problem(
+      "bad_request",
+      "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
+    );
+  return new Purse(max_cost_usd);
+}
+
+/** What judges said of a workflow's outputs. Keys that are held here are taken out of what is kept. */
+export const judgeBookOf = ({ scenarios }: Pick<Services, "scenarios">, id: string): JudgeBook => ({
+  find: (judge, item) => scenarios.verdict(id, judge, item),
+  keep: ({ text, ...about }, { reason, score }) =>
+    scenarios.keepVerdict(id, { ...about, score, text: redact(text), reason: redact(reason) }),
+  labelled: (judge) => scenarios.labelled(id, judge),
+});
+
+/** A test without keys that are held here. Hashes of requests stay: they are no secrets, and answers are found by them. */
+export const withoutKeys = <T extends { answers?: { answers: readonly { request: string }[] } }>(
+  test: T,
+): T => {
+  const hidden = redactJson(test);
+  const { answers } = test;
+  if (!answers || !hidden.answers) return hidden;
+  const kept = hidden.answers.answers.map((one, at) => ({
+    ...one,
+    request: answers.answers[at]?.request ?? one.request,
+  }));
+  return { ...hidden, answers: { ...hidden.answers, answers: kept } };
+};

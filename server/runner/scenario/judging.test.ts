@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { draw } from "@/server/domain/testing/drawing";
+import { newDemoModels } from "@/server/llm/demo-models";
+import { ModelError, type ModelRequest } from "@/server/llm/model";
+import { newScratchTools } from "@/server/scratch-tools";
+import { fakeModels, fakeTools, role } from "../testing";
+import type { TestParts } from "./answering";
+import type { JudgeBook, Verdict } from "./judging";
+import { Purse } from "./purse";
+import { runSuite } from "./run-suite";
+import { runTest } from "./run-test";
+
+const RUBRIC = "It names the city.";
+const GRAPH = draw("start > a > end", {
+  a: {
+    node_type: "agent_task",
+    config: { required_role: "Writer", task_description_template: "Write" },
+    output_keys: ["text"],
+  },
+});
+const tested = { name: "Letters", graph: GRAPH, roles: [role("Writer")] };
+
+const judgedTest = (more: object = {}) =>
+  ScenarioTest.parse({
+    id: "one",
+    name: "One",
+    expect: [
+      { kind: "status", is: "COMPLETED" },
+      { kind: "judge", rubric: RUBRIC, key: "text", threshold: 0.7 },
+    ],
+    ...more,
+  });
+
+const isJudge = ({ messages }: ModelRequest) => messages.some(({ content }) => content.includes(RUBRIC));
+
+/** Models that cost a dollar for each thousand calls, and are none of the demo. */
+function realModels(answer: (request: ModelRequest) => string) {
+  const models = fakeModels(answer);
+  const { complete } = models;
+  return {
+    ...models,
+    complete: async (...of: Parameters<typeof complete>) => ({
+      ...(await complete(...of)),
+      simulated: false,
+    }),
+    describe: () => ({
+      provider_id: "fake",
+      name: "Fake",
+      model: "fake-1",
+      simulated: false,
+      price_known: true,
+    }),
+  };
+}
+
+const partsOf = (models: TestParts["models"]): TestParts => ({
+  models,
+  demoModels: newDemoModels,
+  tools: fakeTools([]),
+  scratchTools: newScratchTools,
+});
+
+/** What judges said, in memory; with so many labels of a person who agrees, and who does not. */
+function bookOf({ agreed = 0, other = 0 } = {}) {
+  const said = new Map<string, Verdict & { text: string; test_id: string }>();
+  const book: JudgeBook = {
+    find: (judge, item) => said.get(`${judge} ${item}`),
+    keep: ({ judge, item, text, test_id }, verdict) =>
+      void said.set(`${judge} ${item}`, { ...verdict, text, test_id }),
+    labelled: () => [
+      ...Array.from({ length: agreed }, (_, at) => ({ score: at % 2, good: at % 2 === 1 })),
+      ...Array.from({ length: other }, (_, at) => ({ score: at % 2, good: at % 2 === 0 })),
+    ],
+  };
+  return { book, said };
+}
+
+const writing = (score: number) => (request: ModelRequest) =>
+  isJudge(request) ? JSON.stringify({ reason: "It says Oslo.", score }) : "Dear Oslo";
+
+test("a judge is asked with real models, and is a note until it is known how far it agrees with a person", async () => {
+  const models = realModels(writing(0.9));
+  const { book, said } = bookOf();
+  const purse = new Purse(1);
+  const report = await runTest(tested, judgedTest(), partsOf(models), { purse, book });
+  expect([report.status, report.sentence]).toEqual([
+    "passed",
+    "1 of 2 expectations hold; 1 by a judge is a note.",
+  ]);
+  const [, result] = report.results;
+  expect([result?.status, result?.sentence]).toEqual([
+    "note",
+    "The judge gives 0.90, at least 0.7 wanted: It says Oslo. Not counted: nobody has said yet which outputs are good.",
+  ]);
+  expect(result?.judge).toEqual({
+    judge: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
+    item: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+    score: 0.9,
+    threshold: 0.7,
+    reason: "It says Oslo.",
+    model: "fake-1",
+    simulated: false,
+    recorded: false,
+    tokens: 15,
+    cost_usd: 0.001,
+    kappa: null,
+    labels: 0,
+    counts: false,
+  });
+  expect([...said.values()]).toEqual([
+    { score: 0.9, reason: "It says Oslo.", text: "Dear Oslo", test_id: "one" },
+  ]);
+  // The writer and the judge were paid from the same purse.
+  expect(purse.spending).toEqual({ spent_usd: 0.002, max_cost_usd: 1, stopped: null });
+  expect(report.outcome).toMatchObject({ real: true, simulated: false, cost_usd: 0.001 });
+});
+
+test("it decides once it agrees with enough labels of a person, both ways", async () => {
+  const outcome = async (score: number, labels: { agreed?: number; other?: number }) => {
+    const report = await runTest(tested, judgedTest(), partsOf(realModels(writing(score))), {
+      purse: new Purse(1),
+      book: bookOf(labels).book,
+    });
+    return [report.status, report.results[1]?.status, report.results[1]?.sentence];
+  };
+  const yes = "The judge gives 0.90, at least 0.7 wanted: It says Oslo.";
+  const no = "The judge gives 0.20, at least 0.7 wanted: It says Oslo.";
+  expect(await outcome(0.9, { agreed: 12 })).toEqual(["passed", "passed", yes]);
+  expect(await outcome(0.2, { agreed: 12 })).toEqual(["failed", "failed", no]);
+  expect(await outcome(0.2, { agreed: 8, other: 4 })).toEqual([
+    "passed",
+    "note",
+    `${no} Not counted: agreement 0.33 on 12 labels, at least 0.6 wanted.`,
+  ]);
+  expect(await outcome(0.2, { agreed: 8 })).toEqual([
+    "passed",
+    "note",
+    `${no} Not counted: 8 of the 10 labels that it takes to know how far it agrees with you.`,
+  ]);
+});
+
+test("what it said of the very same words counts without asking again, also where no model may be asked", async () => {
+  const models = realModels(writing(0.9));
+  const { book } = bookOf();
+  await runTest(tested, judgedTest(), partsOf(models), { purse: new Purse(1), book });
+  const calls = models.requests.length;
+  const pinned = judgedTest({ pins: { a: { output: { text: "Dear Oslo" } } } });
+  const again = await runTest(tested, pinned, partsOf(models), { book });
+  expect(again.results[1]).toMatchObject({ status: "note", judge: { recorded: true, cost_usd: 0 } });
+  const other = await runTest(
+    tested,
+    judgedTest({ pins: { a: { output: { text: "Dear all" } } } }),
+    partsOf(models),
+    {
+      book,
+    },
+  );
+  expect([other.results[1]?.status, other.results[1]?.sentence]).toEqual([
+    "not_checked",
+    "This needs the word of a model, and none was asked: run the test with real models. What the judge says of an output is kept, and counts for the very same output from then on.",
+  ]);
+  expect(models.requests).toHaveLength(calls);
+});
+
+test("the offline demo model judges where it is the workflow's model, and says so", async () => {
+  const report = await runTest(tested, judgedTest({ simulated: true }), partsOf(realModels(writing(0.9))), {
+    book: bookOf().book,
+  });
+  expect(report.results[1]).toMatchObject({ status: "note", judge: { simulated: true } });
+  expect(report.results[1]?.sentence).toMatch(/^The offline demo model, as judge, gives /);
+});
+
+test("an answer of another shape is asked for once more, and is no verdict then", async () => {
+  let asked = 0;
+  const odd = (answers: string[]) =>
+    realModels((request) => (isJudge(request) ? (answers[asked++] ?? "") : "Dear Oslo"));
+  const run = async (answers: string[]) => {
+    asked = 0;
+    const report = await runTest(tested, judgedTest(), partsOf(odd(answers)), {
+      purse: new Purse(1),
+      book: bookOf().book,
+    });
+    const { status, sentence, judge } = report.results[1] ?? {};
+    return { asked, status, sentence, tokens: judge?.tokens };
+  };
+  expect(await run(["Fine!", '{"reason": "Good.", "score": 0.8}'])).toMatchObject({
+    asked: 2,
+    status: "note",
+    tokens: 30,
+  });
+  expect(await run(["Fine!", '{"reason": "Good.", "score": 8}'])).toEqual({
+    asked: 2,
+    status: "not_checked",
+    sentence: "The judge gave no verdict: its answer was not of the shape that was asked for.",
+    tokens: undefined,
+  });
+});
+
+test("money is held over all tests together: what could go beyond it is not asked, and what was not run is said", async () => {
+  const models = realModels(writing(0.9));
+  const { complete } = models;
+  const limited: TestParts["models"] = {
+    ...models,
+    complete(request, io) {
+      const { budget } = request;
+      if (budget && budget.spent_cost_usd + 0.001 > (budget.max_cost_usd ?? 1))
+        throw new ModelError({
+          code: "BUDGET",
+          message: "Too dear.",
+          retryable: false,
+          user_action: "raise_limit",
+          detail: { metric: "cost_usd", used: budget.spent_cost_usd, limit: budget.max_cost_usd ?? null },
+        });
+      return complete(request, io);
+    },
+  };
+  const suite = await runSuite({
+    tested,
+    tests: ["one", "two", "three"].map((id) => judgedTest({ id, name: id })),
+    parts: partsOf(limited),
+    purse: new Purse(0.0025),
+    book: bookOf().book,
+  });
+  const stopped = "The next call of a model could go beyond the limit of $0.0025; $0.0020 are spent.";
+  expect(suite.tests.map(({ status, sentence }) => [status, sentence])).toEqual([
+    ["passed", "1 of 2 expectations hold; 1 by a judge is a note."],
+    ["not_run", stopped],
+    ["not_run", stopped],
+  ]);
+  expect(suite.spending).toEqual({ spent_usd: 0.002, max_cost_usd: 0.0025, stopped });
+});

@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { JUDGE } from "@/server/domain/agent/judge";
+import { answerPrompt, systemPrompt, taskPrompt } from "@/server/domain/agent/prompt";
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { errorMessage } from "@/server/domain/base/guards";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import type { Labelled } from "@/server/domain/scenario/agreement";
+import { agreementOf, isGate, whyNoGate } from "@/server/domain/scenario/agreement";
+import { valueOf } from "@/server/domain/scenario/checks/values";
+import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
+import type { ExpectationResult, Judged } from "@/server/domain/scenario/report";
+import { fence, promptText } from "@/server/domain/text/fence";
+import type { ModelAnswer, Models } from "@/server/llm/model";
+import { parseOutput } from "@/server/llm/structured-output";
+import { BrokenOff } from "../virtual-run";
+
+/** A longer output is not judged: a part of it would be judged for the whole. Characters. */
+export const LONGEST_JUDGED = 60_000;
+
+/** What a judge said of an output. */
+export interface Verdict {
+  score: number;
+  reason: string;
+}
+
+/** An output with the names of its judge and of itself, and the test that it came from. */
+export interface JudgedText {
+  judge: string;
+  item: string;
+  test_id: string;
+  text: string;
+}
+
+/** What judges of a workflow said, and a person beside them. */
+export interface JudgeBook {
+  /** What that judge said of these very words; undefined: it was never asked. */
+  find(judge: string, item: string): Verdict | undefined;
+  keep(judged: JudgedText, verdict: Verdict): void;
+  labelled(judge: string): readonly Labelled[];
+}
+
+/** Nothing is kept, and nobody has labelled anything. */
+export const EMPTY_BOOK: JudgeBook = { find: () => undefined, keep() {}, labelled: () => [] };
+
+/** Who judges in a test. */
+export interface Judges {
+  test_id: string;
+  book: JudgeBook;
+  /** Where a model may be asked; null: only what was said before counts. `simulated`: the offline demo model answers. */
+  ask(config: LlmConfig): Models | null;
+  /** Which model that is. */
+  describe: Models["describe"];
+  aborted?: AbortSignal | undefined;
+}
+
+const VERDICT: JsonSchema = {
+  type: "object",
+  properties: {
+    reason: { type: "string", description: "What in the value decided, in one or two sentences" },
+    score: {
+      type: "number",
+      minimum: 0,
+      maximum: 1,
+      description: "How far the rubric is met: 0 not at all, 1 in every respect",
+    },
+  },
+  required: ["reason", "score"],
+  additionalProperties: false,
+};
+
+const hash = (value: Json): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
+
+/** Names a judge: who judges by another rubric or with another model is another one. */
+export const judgeId = (
+  rubric: string,
+  described: { provider_id: string; model: string; simulated: boolean },
+): string =>
+  hash([rubric, described.simulated ? "demo" : [described.provider_id, described.model]]).slice(0, 24);
+
+/** What a judge says of a run: an expectation's result, once its model was asked, or said so before. */
+export async function judge(
+  judges: Judges,
+  expectation: JudgeExpectation,
+  state: RunState,
+): Promise<Pick<ExpectationResult, "status" | "sentence" | "judge">> {
+  const { rubric, key, of, model: config = {} } = expectation;
+  const value = key === undefined ? (state.run.output ?? undefined) : valueOf({ state }, key, of);
+  if (value === undefined)
+    return {
+      status: "failed",
+      sentence: `${key ?? "An output"} was to be there to be judged, and is not.`,
+    };
+  const text = promptText(value);
+  if (text.length > LONGEST_JUDGED)
+    return notChecked(
+      `It is too long to be judged: ${text.length} characters, and at most ${LONGEST_JUDGED} are read.`,
+    );
+  const described = judges.describe(config);
+  if (!described) return notChecked("There is no model that could judge it. Set one up in the settings.");
+  const named = {
+    judge: judgeId(rubric, described),
+    item: hash(text).slice(0, 32),
+    test_id: judges.test_id,
+    text,
+  };
+  const before = judges.book.find(named.judge, named.item);
+  const models = judges.ask(config);
+  if (!before && !models)
+    return notChecked(
+      "This needs the word of a model, and none was asked: run the test with real models. What the judge says of an output is kept, and counts for the very same output from then on.",
+    );
+  const said: Said = before
+    ? { ...before, tokens: 0, cost_usd: 0 }
+    : models
+      ? await verdictOf(models, expectation, text, judges.aborted)
+      : { failure: "nobody was asked." };
+  if ("failure" in said) return notChecked(`The judge gave no verdict: ${said.failure}`);
+  if (!before) judges.book.keep(named, { score: said.score, reason: said.reason });
+  return weighed(expectation, judges.book.labelled(named.judge), {
+    judge: named.judge,
+    item: named.item,
+    ...said,
+    model: described.model,
+    simulated: described.simulated,
+    recorded: before !== undefined,
+  });
+}
+
+const notChecked = (sentence: string) => ({ status: "not_checked" as const, sentence });
+
+/** Whether a verdict decides, by how far that judge agrees with the person. */
+function weighed(
+  { threshold, gate_kappa }: JudgeExpectation,
+  labelled: readonly Labelled[],
+  said: Omit<Judged, "threshold" | "kappa" | "labels" | "counts">,
+): Pick<ExpectationResult, "status" | "sentence" | "judge"> {
+  const agreement = agreementOf(labelled, threshold);
+  const counts = isGate(agreement, gate_kappa);
+  const holds = said.score >= threshold;
+  const who = said.simulated ? "The offline demo model, as judge," : "The judge";
+  const verdict = `${who} gives ${said.score.toFixed(2)}, at least ${threshold} wanted: ${said.reason}`;
+  const { kappa, labels } = agreement;
+  return {
+    status: counts ? (holds ? "passed" : "failed") : "note",
+    sentence: [verdict, whyNoGate(agreement, gate_kappa)].filter(Boolean).join(" "),
+    judge: { ...said, threshold, kappa, labels, counts },
+  };
+}
+
+type Said = (Verdict & { tokens: number; cost_usd: number | null }) | { failure: string };
+
+/** Asks for a verdict of exactly that shape, once more where it comes otherwise. Throws BrokenOff where the money is at its end. */
+async function verdictOf(
+  models: Models,
+  { rubric, model = {} }: JudgeExpectation,
+  text: string,
+  aborted: AbortSignal | undefined,
+): Promise<Said> {
+  const paid = { tokens: 0, cost_usd: 0 as number | null };
+  let failure = "";
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    let answer: ModelAnswer;
+    try {
+      answer = await models.complete(
+        {
+          llm_config: model,
+          messages: [
+            { role: "system", content: systemPrompt(JUDGE) },
+            {
+              role: "user",
+              content: taskPrompt({
+                task: `Say how far this rubric is met by the value:\n${fence("criteria", rubric)}`,
+                inputs: { value: text },
+                answer: answerPrompt({ schema: VERDICT }),
+              }),
+            },
+          ],
+          response: { name: "verdict", schema: VERDICT },
+          call_id: `judge/${attempt}`,
+          run_id: "judge",
+        },
+        { signal: aborted ?? new AbortController().signal, delta() {} },
+      );
+    } catch (error) {
+      if (error instanceof BrokenOff || aborted?.aborted) throw error;
+      return { failure: errorMessage(error) };
+    }
+    paid.tokens += answer.usage.input_tokens + answer.usage.output_tokens;
+    paid.cost_usd =
+      paid.cost_usd === null || answer.cost_usd === null ? null : paid.cost_usd + answer.cost_usd;
+    const read = readVerdict(answer.content);
+    if (read) return { ...read, ...paid };
+    failure = "its answer was not of the shape that was asked for.";
+  }
+  return { failure };
+}
+
+function readVerdict(content: string): Verdict | null {
+  const read = parseOutput(content, VERDICT);
+  if (!read.ok) return null;
+  const { value } = read;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  const { score, reason } = value;
+  return typeof score === "number" && typeof reason === "string" ? { score, reason } : null;
+}
