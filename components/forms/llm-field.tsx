@@ -276,7 +276,7 @@ function Fallbacks({
 }
 
 /** A provider and one of its models. */
-function ModelChoice({
+export function ModelChoice({
   choice,
   ordinal,
   hasDefault = false,

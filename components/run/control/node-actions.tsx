@@ -7,9 +7,10 @@ import { useRun, useRunActivation } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { RetryButton } from "./retry-button";
+import { TeamButton } from "./team-button";
 import { useIsUnderWay } from "./use-control";
 import { waysFrom } from "./ways-from";
 
@@ -71,6 +72,7 @@ export function NodeActions({
         Next…
       </Button>
     ) : null,
+    isCrewNode(node) && isAhead(activation.status) ? <TeamButton key="team" nodeId={node.id} /> : null,
     activation.started_at !== undefined && !isAlone ? (
       <Button key="from" size="sm" icon={<GitBranch aria-hidden />} onClick={() => setOpen("from")}>
         Run from here…

@@ -3,6 +3,7 @@
 import { ArrowLeft, Maximize2, TriangleAlert, UsersRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { StatusMark } from "@/components/display/status-mark";
+import { TeamButton } from "@/components/run/control/team-button";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
 import { Button } from "@/components/ui/button";
@@ -62,15 +63,17 @@ function OneCrew({ nodeId, nodeIds, tab, picked, onLook, onNode, onUnfold }: One
     <div className="flex min-h-full flex-col">
       <header className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 px-4 pt-3">
         <CrewName nodeId={nodeId} nodeIds={nodeIds} onNode={onNode} />
-        {onUnfold ? (
-          <IconButton
-            label="Open it on the drawing"
-            size="sm"
-            icon={<Maximize2 aria-hidden />}
-            className="ml-auto"
-            onClick={onUnfold}
-          />
-        ) : null}
+        <span className="ml-auto flex items-center gap-1.5">
+          <TeamButton nodeId={nodeId} />
+          {onUnfold ? (
+            <IconButton
+              label="Open it on the drawing"
+              size="sm"
+              icon={<Maximize2 aria-hidden />}
+              onClick={onUnfold}
+            />
+          ) : null}
+        </span>
         {scene ? <CrewFacts crew={scene.crew} className="w-full" /> : null}
       </header>
       {scene && activationId ? (

@@ -1,0 +1,30 @@
+"use client";
+
+import { UserRoundCog } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import { useRun } from "@/components/run/run-context";
+import { useRunPage } from "@/components/run/run-page-context";
+import { Button } from "@/components/ui/button";
+import { useIsUnderWay } from "./use-control";
+
+const TeamDialog = dynamic(() => import("./team-dialog").then((m) => m.TeamDialog), { ssr: false });
+
+/** Changes who works in a node's crew; nothing where the run is over, held, or looked at as it was. */
+export function TeamButton({ nodeId, member }: { nodeId: string; member?: string }) {
+  const page = useRunPage();
+  const isUnderWay = useIsUnderWay();
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  const [open, setOpen] = useState(false);
+  if (!page || page.held || !isUnderWay || isPast) return null;
+  return (
+    <>
+      <Button size="sm" icon={<UserRoundCog aria-hidden />} onClick={() => setOpen(true)}>
+        {member === undefined ? "Team…" : "Change…"}
+      </Button>
+      {open ? (
+        <TeamDialog runId={page.runId} nodeId={nodeId} member={member} onClose={() => setOpen(false)} />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { TeamDialog } from "./team-dialog";
+
+const graph = draw("start > crew > end", {
+  crew: {
+    name: "Writers",
+    node_type: "crew_task",
+    output_keys: ["result"],
+    config: {
+      plan_description_template: "Write it",
+      crew: {
+        agents: [
+          { agent_id: "ann", role_name: "Writer" },
+          { agent_id: "bob", role_name: "Reader" },
+        ],
+        process: "sequential",
+      },
+      plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
+    },
+  } as never,
+});
+
+test("a person adds a role to the crew of a run under way, and is told why another cannot go", async () => {
+  const store = newRunViewStore((work) => work());
+  let about: { runId: string; member?: string } = { runId: "" };
+  let closed = 0;
+  const Shown = () => (
+    <RunProvider store={store}>
+      <TeamDialog {...about} nodeId="crew" onClose={() => closed++} />
+    </RunProvider>
+  );
+  const { ask, troupe, person, show } = openPage(<Shown />);
+  for (const role of [
+    { name: "Writer" },
+    { name: "Reader" },
+    { name: "Editor", description: "Edits texts", tools: ["calculator", "current_time"] },
+  ])
+    troupe.roles.put(RoleDefinition.parse(role));
+  const { id } = await ask.workflows.create({ name: "Write", graph });
+  const { run_id: runId } = await ask.runs.start({
+    workflow_id: id,
+    config: { breakpoints: [{ on: "node_start", node_id: "crew" }] },
+  });
+  const now = () => {
+    store.apply(troupe.runs.events(runId, store.view.getState().lastSeq, 500));
+    store.flush();
+    return store.view.getState().head;
+  };
+  await waitFor(() => expect(now().run.paused_at?.node_id).toBe("crew"));
+  about = { runId };
+  show();
+  const dialog = await screen.findByRole("dialog", { name: "Team of Writers" });
+  const button = (name: string) => within(dialog).getByRole("button", { name });
+  await person.click(button("Add"));
+  expect(within(dialog).getByRole("alert").textContent).toBe("Choose which role joins the crew.");
+  await person.click(within(dialog).getByRole("combobox", { name: "Role" }));
+  await person.click(await screen.findByRole("option", { name: /Editor/ }));
+  await person.click(await within(dialog).findByRole("checkbox", { name: "calculator" }));
+  await person.type(within(dialog).getByRole("textbox", { name: /Its own instructions/ }), "Be strict.");
+  await person.click(button("Add"));
+  await waitFor(() => expect(closed).toBe(1));
+  const { agent, tools } = now().team_changes.crew?.editor ?? {};
+  expect([agent?.role_name, agent?.backstory, tools]).toEqual(["Editor", "Be strict.", ["current_time"]]);
+
+  await person.click(within(dialog).getByRole("combobox", { name: "Who" }));
+  await person.click(await screen.findByRole("option", { name: /^Ann/ }));
+  await person.click(button("Take Ann out of the crew"));
+  await waitFor(() =>
+    expect(within(dialog).getByRole("alert").textContent).toBe(
+      'ann still has to do "write" of the plan. Give it to somebody else first.',
+    ),
+  );
+  expect(now().team_changes.crew?.ann).toBeUndefined();
+  troupe.host.cancel(runId, { by: "user", reason: "" });
+});

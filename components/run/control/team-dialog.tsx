@@ -1,0 +1,188 @@
+"use client";
+
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { UserMinus, UserPlus, UserRoundCog } from "lucide-react";
+import { useState } from "react";
+import { ModelChoice } from "@/components/forms/llm-field";
+import { RolePicker } from "@/components/forms/role-field";
+import { useRun } from "@/components/run/run-context";
+import { person } from "@/components/run/sentences";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Field } from "@/components/ui/field";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { RunState } from "@/server/domain/run";
+import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/run/team-edit";
+import { CommandDialog } from "./command-dialog";
+import { type MemberDraft, memberEdit } from "./member-draft";
+
+const NEW = "(new)";
+
+/** Changes who works in a crew of a run under way: adds a role, changes a member, takes one out. */
+export function TeamDialog({
+  runId,
+  nodeId,
+  member,
+  onClose,
+}: {
+  runId: string;
+  nodeId: string;
+  /** Who it is about at first; absent: somebody new. */
+  member?: string | undefined;
+  onClose: () => void;
+}) {
+  const trpc = useTrpc();
+  const head = useRun<RunState | null>((view) => view.head, null);
+  const roles = (useQuery(trpc.roles.list.queryOptions()).data ?? []).map(({ role }) => role);
+  const [who, setWho] = useState(member ?? NEW);
+  const [draft, setDraft] = useState<MemberDraft>({});
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const change = useMutation(
+    trpc.runs.changeTeam.mutationOptions({
+      onSuccess: onClose,
+      onError: (error) => setTrouble(toApiError(error).message),
+    }),
+  );
+  const crew = head ? crewNow(head, nodeId) : undefined;
+  if (!head || !crew) return null;
+  const before = crew.agents.find(({ agent_id }) => agent_id === who);
+  const tell = (edit: TeamEdit | string) => {
+    setTrouble(null);
+    if (typeof edit === "string") setTrouble(edit);
+    else change.mutate({ run_id: runId, node_id: nodeId, edit });
+  };
+  const name = head.graph.nodes[nodeId]?.name || nodeId;
+  return (
+    <CommandDialog
+      title={`Team of ${name}`}
+      description="It holds in this run, to its end; the workflow stays as it is. Another model is asked from the next call on, the rest holds from the next piece of work."
+      send={before ? "Change" : "Add"}
+      icon={before ? <UserRoundCog aria-hidden /> : <UserPlus aria-hidden />}
+      isPending={change.isPending}
+      trouble={trouble}
+      sticky
+      onSubmit={() => tell(memberEdit(before, draft))}
+      onClose={onClose}
+    >
+      <Select
+        label="Who"
+        options={[
+          { value: NEW, label: "A new member" },
+          ...crew.agents.map(({ agent_id, role_name }) => ({
+            value: agent_id,
+            label: person(agent_id),
+            hint: role_name,
+          })),
+        ]}
+        value={who}
+        onValueChange={(next) => {
+          setWho(next);
+          setDraft({});
+          setTrouble(null);
+        }}
+      />
+      <MemberFields
+        key={who}
+        head={head}
+        nodeId={nodeId}
+        roles={roles}
+        before={before}
+        draft={draft}
+        onChange={setDraft}
+      />
+      {before ? (
+        <Button
+          size="sm"
+          className="self-start"
+          icon={<UserMinus aria-hidden />}
+          disabled={change.isPending}
+          onClick={() => tell({ kind: "remove", agent_id: before.agent_id })}
+        >
+          Take {person(before.agent_id)} out of the crew
+        </Button>
+      ) : crew.process === "swarm" ? (
+        <p className="text-[13px] text-ink-2">
+          Who is at work now knows of a new member once the work has been handed over. “Next…” lets the new
+          member go on at once.
+        </p>
+      ) : null}
+    </CommandDialog>
+  );
+}
+
+function MemberFields({
+  head,
+  nodeId,
+  roles,
+  before,
+  draft,
+  onChange,
+}: {
+  head: RunState;
+  nodeId: string;
+  roles: readonly RoleDefinition[];
+  before:
+    | { agent_id: string; role_name: string; llm_config?: object | undefined; backstory?: string | undefined }
+    | undefined;
+  draft: MemberDraft;
+  onChange: (draft: MemberDraft) => void;
+}) {
+  const roleName = draft.role_name ?? before?.role_name ?? "";
+  const isSameRole = roleName === before?.role_name;
+  const may =
+    roleFor(
+      head,
+      roleName,
+      roles.find(({ name }) => name === roleName),
+    )?.tools ?? [];
+  const left = before && isSameRole ? toolsOfMember(head, nodeId, before) : may;
+  const tools = draft.tools ?? may.filter((tool) => left.includes(tool));
+  const model = draft.llm_config ?? before?.llm_config ?? {};
+  return (
+    <>
+      <RolePicker
+        label="Role"
+        roles={roles}
+        value={roleName}
+        onChange={(role_name) => {
+          const { tools: _tools, ...rest } = draft;
+          onChange({ ...rest, role_name });
+        }}
+      />
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
+        <ModelChoice
+          choice={model}
+          hasDefault
+          onChange={(part) => onChange({ ...draft, llm_config: { ...model, ...part } })}
+        />
+      </div>
+      <TextArea
+        label="Its own instructions"
+        hint="Beside what its role says."
+        rows={3}
+        value={draft.backstory ?? before?.backstory ?? ""}
+        onValueChange={(backstory) => onChange({ ...draft, backstory })}
+      />
+      {may.length > 0 ? (
+        <Field label="Tools" hint="What its role may use, or less of it." group>
+          {may.map((tool) => (
+            <Checkbox
+              key={tool}
+              label={tool}
+              checked={tools.includes(tool)}
+              onCheckedChange={(checked) =>
+                onChange({
+                  ...draft,
+                  tools: may.filter((other) => (other === tool ? checked : tools.includes(other))),
+                })
+              }
+            />
+          ))}
+        </Field>
+      ) : null}
+    </>
+  );
+}
