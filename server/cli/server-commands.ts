@@ -4,6 +4,8 @@ import { Json, type JsonObject } from "@/server/domain/base/values";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
+import { valueOf } from "./said";
+import { type Ask, newAsk, type ServerTerminal } from "./server-ask";
 
 const SERVER_USAGE = `Makes a run of a Troupe that is at work from another of its runs, and waits for its end.
 
@@ -22,15 +24,6 @@ The server's API token is read from TROUPE_API_TOKEN.
 Exit code: 0 completed, 1 error, 2 refused or unusable arguments, 3 stopped at a limit, 4 waits for a person, 130 cancelled.
 `;
 
-/** A request to the server, and how the person is told. */
-export interface ServerTerminal {
-  send(url: URL, init: RequestInit): Promise<Response>;
-  env: Readonly<Record<string, string | undefined>>;
-  print(line: string): void;
-  tell(line: string): void;
-  wait(ms: number): Promise<void>;
-}
-
 interface ServerCommand {
   run: string;
   path: "fork" | "replay";
@@ -45,7 +38,6 @@ const REFUSED = 2;
 const ASKS = 4;
 
 const Made = z.object({ run_id: z.string() });
-const Refusal = z.object({ error: z.object({ message: z.string() }) });
 const Run = z.looseObject({
   status: z.string(),
   final_status: FinalStatus.nullable(),
@@ -75,7 +67,7 @@ export function readServerCommand([path, ...rest]: readonly string[]): ServerCom
   const body: JsonObject = isFork
     ? {
         ...(at === undefined ? {} : { at: momentOf(at) }),
-        ...(set.length > 0 ? { state: { set: Object.fromEntries(set.map(valueOf)) } } : {}),
+        ...(set.length > 0 ? { state: { set: Object.fromEntries(set.map(pairOf)) } } : {}),
         ...(latest ? { graph: "latest" } : {}),
       }
     : { mode: lenient ? "lenient" : "strict" };
@@ -97,15 +89,11 @@ function momentOf(at: string): JsonObject {
   return named ? { node_id: named[1] ?? "", occurrence: Number(named[2]) } : { node_id: at };
 }
 
-function valueOf(given: string): [string, Json] {
+/** What `--set` gives, as KEY=VALUE. Throws UsageError. */
+export function pairOf(given: string): [string, Json] {
   const cut = given.indexOf("=");
   if (cut < 1) throw new UsageError(`--set ${given}: write it as KEY=VALUE.`);
-  const text = given.slice(cut + 1);
-  try {
-    return [given.slice(0, cut), Json.parse(JSON.parse(text))];
-  } catch {
-    return [given.slice(0, cut), text];
-  }
+  return [given.slice(0, cut), valueOf(given.slice(cut + 1))];
 }
 
 /** Carries a command out; answers the exit code. */
@@ -129,7 +117,7 @@ export async function serverCommand(argv: readonly string[], terminal: ServerTer
 async function follow(
   run_id: string,
   { json }: ServerCommand,
-  ask: ReturnType<typeof newAsk>,
+  ask: Ask,
   { print, tell, wait }: ServerTerminal,
 ): Promise<number> {
   for (;;) {
@@ -159,39 +147,4 @@ async function follow(
 function linesOf(error: z.infer<typeof RunError> | null | undefined): string[] {
   const miss = error ? missOf(error) : null;
   return miss ? differenceLines(miss) : [];
-}
-
-function newAsk({ url }: Pick<ServerCommand, "url">, { send, env }: ServerTerminal) {
-  const base = url ?? env.TROUPE_URL ?? "http://127.0.0.1:3000";
-  if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is no address.`);
-  return async (
-    method: "GET" | "POST",
-    path: string,
-    body?: JsonObject,
-  ): Promise<{ answer: unknown } | { refused: string }> => {
-    let response: Response;
-    try {
-      response = await send(new URL(`/api/v1${path}`, base), {
-        method,
-        headers: {
-          authorization: `Bearer ${env.TROUPE_API_TOKEN ?? ""}`,
-          ...(body ? { "content-type": "application/json" } : {}),
-        },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-    } catch {
-      return { refused: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
-    }
-    const answer: unknown = await response.json().catch(() => null);
-    if (response.ok) return { answer };
-    const told = Refusal.safeParse(answer);
-    return {
-      refused:
-        response.status === 401
-          ? "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens."
-          : told.success
-            ? told.data.error.message
-            : `The server answered ${response.status}.`,
-    };
-  };
 }

@@ -1,26 +1,28 @@
-import { Json, StateKey } from "@/server/domain/base/values";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { RunState } from "@/server/domain/run";
 import { type RunCommand, tooLate } from "@/server/domain/run/command";
 import type { Host } from "@/server/runner/host";
 import type { Answering, Terminal } from "./answering";
 import { printable } from "./printable";
+import { commandOf, HELP, PROMPT, readSaid } from "./said";
 
-/** What a person says at the terminal to a run that is paused. */
-export type Said =
-  | Extract<RunCommand, { kind: "resume" | "step" | "edit_state" }>
-  | { kind: "cancel" }
-  | { kind: "unclear"; message: string };
-
-const HELP =
-  "Enter = go on, s = one node, t = one turn of an agent, set KEY=VALUE, remove KEY, q = cancel the run: ";
+/** With which the person at the terminal lets the run go on; everything else leaves it paused. */
+const GOES_ON: ReadonlySet<RunCommand["kind"]> = new Set(["resume", "step"]);
 
 /**
  * Goes on with a run that is paused, as a person says at the terminal. With `yes` it goes on at once. Where nobody can be
- * asked it is cancelled: nobody would ever let it go on.
+ * asked it is cancelled: nobody would ever let it go on. `known`: the run as it stands, and the roles that may join a crew.
  */
-export function newStepping(host: Pick<Host, "command" | "cancel">, runId: string, terminal: Terminal) {
+export function newStepping(
+  host: Pick<Host, "command" | "cancel">,
+  runId: string,
+  terminal: Terminal,
+  known: { state: () => RunState; roles: readonly RoleDefinition[] },
+) {
+  const say = (text: string) => terminal.say(printable(`${text}\n`));
   const tell = async (command: RunCommand): Promise<boolean> => {
     const late = tooLate(await host.command(runId, command, "terminal"));
-    if (late !== null) terminal.say(printable(`${late}\n`));
+    if (late !== null) say(late);
     return late === null;
   };
   return async (how: Answering): Promise<void> => {
@@ -28,55 +30,19 @@ export function newStepping(host: Pick<Host, "command" | "cancel">, runId: strin
     const cancel = (reason: string) => void host.cancel(runId, { by: "user", reason });
     if (how === "no") {
       const reason = "It was paused, and nobody can be asked here; --yes goes on.";
-      terminal.say(`${reason}\n`);
+      say(reason);
       return cancel(reason);
     }
     for (;;) {
-      const said = readSaid(await terminal.ask(HELP));
-      if (said.kind === "unclear") terminal.say(printable(`${said.message}\n`));
-      else if (said.kind === "cancel") return cancel("Cancelled in the terminal");
-      // A change of the state leaves it paused.
-      else if ((await tell(said)) && said.kind !== "edit_state") return;
+      const said = readSaid(await terminal.ask(PROMPT));
+      if (said.kind === "cancel") return cancel("Cancelled in the terminal");
+      if (said.kind === "unclear" || said.kind === "help") {
+        say(said.kind === "help" ? HELP : said.message);
+        continue;
+      }
+      const command = commandOf(said, known.state(), known.roles);
+      if (typeof command === "string") say(command);
+      else if ((await tell(command)) && GOES_ON.has(command.kind)) return;
     }
   };
-}
-
-/** Reads a line: a value that is no JSON is a text. */
-export function readSaid(line: string): Said {
-  const [word = "", rest = ""] = line.trim().split(/\s+(.*)/s, 2);
-  switch (word.toLowerCase()) {
-    case "":
-    case "c":
-      return { kind: "resume" };
-    case "s":
-      return { kind: "step", granularity: "node" };
-    case "t":
-      return { kind: "step", granularity: "turn" };
-    case "q":
-      return { kind: "cancel" };
-    case "remove":
-      return StateKey.safeParse(rest).success
-        ? { kind: "edit_state", set: {}, remove: [rest] }
-        : { kind: "unclear", message: "Write which key is to go: remove KEY." };
-    case "set":
-      return readSet(rest);
-    default:
-      return { kind: "unclear", message: `“${word}” is none of them.` };
-  }
-}
-
-function readSet(rest: string): Said {
-  const at = rest.indexOf("=");
-  const key = rest.slice(0, Math.max(0, at)).trim();
-  if (at < 0 || !StateKey.safeParse(key).success)
-    return { kind: "unclear", message: "Write which key is to have which value: set KEY=VALUE." };
-  return { kind: "edit_state", set: { [key]: valueOf(rest.slice(at + 1).trim()) }, remove: [] };
-}
-
-function valueOf(text: string): Json {
-  try {
-    return Json.parse(JSON.parse(text));
-  } catch {
-    return text;
-  }
 }

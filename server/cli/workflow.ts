@@ -18,11 +18,13 @@ import { newServices } from "@/server/services";
 import { newAnswering, processTerminal } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { capabilityLines } from "./capability-lines";
+import { controlCommand, isControlCommand } from "./control-commands";
 import { findingLine, importCommand } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
 import { PathError, readPath } from "./read-path";
-import { isServerCommand, type ServerTerminal, serverCommand } from "./server-commands";
+import type { ServerTerminal } from "./server-ask";
+import { isServerCommand, serverCommand } from "./server-commands";
 import { newStepping } from "./stepping";
 import { testCommand } from "./test-command";
 
@@ -45,6 +47,7 @@ async function main(argv: readonly string[]): Promise<number> {
   let command: Command | null = null;
   try {
     if (argv[0] === "import") return importCommand(argv.slice(1));
+    if (isControlCommand(argv[0])) return await controlCommand(argv, serverTerminal);
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1));
     command = readCommand(argv);
@@ -115,7 +118,7 @@ async function runFile(command: Command): Promise<number> {
     run_id,
     command.yes ? "yes" : isAtTerminal ? "ask" : "no",
     processTerminal,
-    newStepping(troupe.host, run_id, processTerminal),
+    newStepping(troupe.host, run_id, processTerminal, { state: () => progress.state, roles: cast }),
   );
   await follow(troupe, run_id, progress, answering);
   progress.done();

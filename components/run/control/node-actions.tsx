@@ -1,6 +1,6 @@
 "use client";
 
-import { GitBranch, MessageSquarePlus, Signpost, SkipForward } from "lucide-react";
+import { GitBranch, MessageSquarePlus, Radio, Signpost, SkipForward } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { useRun, useRunActivation } from "@/components/run/run-context";
@@ -18,6 +18,7 @@ const SkipDialog = dynamic(() => import("./skip-dialog").then((m) => m.SkipDialo
 const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
   ssr: false,
 });
+const SignalDialog = dynamic(() => import("./signal-dialog").then((m) => m.SignalDialog), { ssr: false });
 const NextDialog = dynamic(() => import("./next-dialog").then((m) => m.NextDialog), { ssr: false });
 const RunFromDialog = dynamic(() => import("./run-from-dialog").then((m) => m.RunFromDialog), { ssr: false });
 
@@ -37,9 +38,11 @@ export function NodeActions({
   const isPaused = useRun(({ head }) => head.run.paused_at !== undefined, false);
   const ways = useRun(({ head }) => waysFrom(head.graph, node.id).length, 0);
   const hasCrew = useRun(({ head }) => head.crews[activationId ?? ""]?.status === "running", false);
-  const [open, setOpen] = useState<"skip" | "from" | "instruct" | "next" | null>(null);
+  const [open, setOpen] = useState<"skip" | "from" | "instruct" | "next" | "signal" | null>(null);
   if (!page || !activationId || !activation || isPast) return null;
-  const { begins, ends } = getNodeKind(node.node_type);
+  const { begins, ends, signal: signalOf } = getNodeKind(node.node_type);
+  const signal = signalOf?.(node.config);
+  const canSignal = isUnderWay && !page.held && !!signal && isAhead(activation.status);
   const canSkip = isUnderWay && !page.held && !begins && !ends && isAhead(activation.status);
   const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
   // Where only one way leads on there is nothing to choose, but in a crew.
@@ -51,6 +54,11 @@ export function NodeActions({
   const close = () => setOpen(null);
   const props = { runId: page.runId, node, activationId, onClose: close };
   const offers = [
+    canSignal ? (
+      <Button key="signal" size="sm" icon={<Radio aria-hidden />} onClick={() => setOpen("signal")}>
+        Send signal…
+      </Button>
+    ) : null,
     canSkip ? (
       <Button key="skip" size="sm" icon={<SkipForward aria-hidden />} onClick={() => setOpen("skip")}>
         Skip…
@@ -91,6 +99,7 @@ export function NodeActions({
       {open === "instruct" ? (
         <InstructDialog runId={page.runId} target={{ node_id: node.id }} onClose={close} />
       ) : null}
+      {open === "signal" && signal ? <SignalDialog runId={page.runId} name={signal} onClose={close} /> : null}
       {open === "next" ? <NextDialog {...props} /> : null}
       {open === "from" ? <RunFromDialog {...props} /> : null}
     </div>

@@ -1,0 +1,62 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { expect, test } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { RunPageProvider } from "@/components/run/run-page-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import { present } from "@/server/domain/base/must";
+import { draw } from "@/server/domain/testing/drawing";
+import { NodeActions } from "./node-actions";
+
+const Late = ({ children }: { children: () => ReactNode }) => children();
+const nothing = () => undefined;
+
+test("a person sends the signal that a node waits for, with its values", async () => {
+  const graph = draw("start > w > end", {
+    w: {
+      name: "Payment",
+      node_type: "wait",
+      output_keys: ["payer", "note"],
+      config: { signal: "paid" },
+    } as never,
+  });
+  const store = newRunViewStore((work) => work());
+  const { ask, troupe, person, show } = openPage(
+    <Late>
+      {() => (
+        <RunProvider store={store}>
+          <RunPageProvider
+            value={{
+              runId,
+              held: null,
+              onResumed: nothing,
+              openFile: nothing,
+              openCrew: nothing,
+              openNode: nothing,
+            }}
+          >
+            <NodeActions node={present(graph.nodes.w, "w")} activationId="w#1" />
+          </RunPageProvider>
+        </RunProvider>
+      )}
+    </Late>,
+  );
+  const { id } = await ask.workflows.create({ name: "Pay", graph });
+  const { run_id: runId } = await ask.runs.start({ workflow_id: id });
+  const now = () => {
+    store.apply(troupe.runs.events(runId, store.view.getState().lastSeq, 500));
+    store.flush();
+    return store.view.getState().head;
+  };
+  await waitFor(() => expect(now().nodes.w?.status).toBe("waiting"));
+  show();
+  await person.click(screen.getByRole("button", { name: "Send signal…" }));
+  const dialog = await screen.findByRole("dialog", { name: "Send the signal “paid”" });
+  await person.type(within(dialog).getByRole("textbox", { name: /payer/i }), "ann");
+  await person.type(within(dialog).getByRole("textbox", { name: /note/i }), "thanks");
+  await person.click(within(dialog).getByRole("button", { name: "Send" }));
+  await waitFor(() => expect(now().run.status).toBe("finished"));
+  expect(now().state).toEqual({ payer: "ann", note: "thanks" });
+  expect(screen.queryByRole("button", { name: "Send signal…" })).toBeNull();
+});

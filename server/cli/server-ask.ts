@@ -1,0 +1,53 @@
+import { z } from "zod";
+import type { JsonObject } from "@/server/domain/base/values";
+import { UsageError } from "./arguments";
+
+/** A request to the server, and how the person is told. */
+export interface ServerTerminal {
+  send(url: URL, init: RequestInit): Promise<Response>;
+  env: Readonly<Record<string, string | undefined>>;
+  print(line: string): void;
+  tell(line: string): void;
+  wait(ms: number): Promise<void>;
+}
+
+/** A request to the API of a server that is at work, and what it answers or why it refuses. */
+export type Ask = (
+  method: "GET" | "POST",
+  path: string,
+  body?: JsonObject,
+) => Promise<{ answer: unknown } | { refused: string }>;
+
+const Refusal = z.object({ error: z.object({ message: z.string() }) });
+
+/** Asks the server at that address. Throws UsageError where it is none. */
+export function newAsk({ url }: { url: string | undefined }, { send, env }: ServerTerminal): Ask {
+  const base = url ?? env.TROUPE_URL ?? "http://127.0.0.1:3000";
+  if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is no address.`);
+  return async (method, path, body) => {
+    let response: Response;
+    try {
+      response = await send(new URL(`/api/v1${path}`, base), {
+        method,
+        headers: {
+          authorization: `Bearer ${env.TROUPE_API_TOKEN ?? ""}`,
+          ...(body ? { "content-type": "application/json" } : {}),
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+    } catch {
+      return { refused: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
+    }
+    const answer: unknown = await response.json().catch(() => null);
+    if (response.ok) return { answer };
+    const told = Refusal.safeParse(answer);
+    return {
+      refused:
+        response.status === 401
+          ? "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens."
+          : told.success
+            ? told.data.error.message
+            : `The server answered ${response.status}.`,
+    };
+  };
+}
