@@ -11,7 +11,7 @@ import {
 } from "@/server/runner/durable-conformance";
 import { newRunStore } from "@/server/store/runs";
 import type { WorkerOptions } from "./endpoint";
-import { newRestate, newWorker } from "./testing";
+import { newRestate, newWorker } from "./testing/restate";
 
 let restate: Awaited<ReturnType<typeof newRestate>>;
 let worker: Awaited<ReturnType<typeof newWorker>> | null = null;

@@ -1,6 +1,6 @@
 import "./polyfill";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { createEndpointHandler, RestateLogLevel } from "@restatedev/restate-sdk";
+import { createEndpointHandler } from "@restatedev/restate-sdk";
 import { stretchKey } from "@/server/cluster/engine-client";
 import type { SentTurn, StretchJournal, StretchNews, StretchStart } from "@/server/cluster/protocol";
 import type { JournalSealer } from "@/server/cluster/seal";
@@ -55,6 +55,8 @@ export interface WorkerEndpoint {
   close(): void;
 }
 
+/** Its levels by ours. */
+const LEVELS = { trace: "debug", debug: "debug", info: "info", warn: "warn", error: "error" } as const;
 const LINGER_MS = 15_000;
 const MAX_RUNS = 16;
 /** The engine takes messages of 32 MiB; the same turn goes into an entry and into a message, each with a little around it. */
@@ -99,8 +101,11 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     }),
     ...(identityKeys.length > 0 ? { identityKeys: [...identityKeys] } : {}),
     journalValueCodecProvider: async () => codecOf(sealer),
-    logger: ({ level }, ...words: unknown[]) =>
-      log(level === RestateLogLevel.TRACE ? "debug" : level, words.map(String).join(" ")),
+    logger: ({ level }, ...words: unknown[]) => {
+      const message = words.map(String).join(" ");
+      // The engine was restarted, or goes on elsewhere: nothing that somebody has to mend.
+      log(level === "error" && /abort error from connection/.test(message) ? "info" : LEVELS[level], message);
+    },
   });
   return {
     handler,

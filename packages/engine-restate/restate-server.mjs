@@ -69,7 +69,10 @@ disable-web-ui = true
 bind-address = ${text(`${host}:${admin}`)}
 `;
 
-/** Starts it on a folder of its own; `ready` resolves once it takes requests and rejects where it ended before. */
+/**
+ * Starts it on a folder of its own; `ready` resolves once it takes requests and rejects where it ended before.
+ * @returns {{ child: import("node:child_process").ChildProcess, ingress: string, admin: string, ready: Promise<void> }}
+ */
 export function startRestate({ binary, folder, log = "ignore", ...config }) {
   const file = path.join(folder, "restate.toml");
   writeFileSync(file, restateConfig(config), { mode: 0o600 });

@@ -5,10 +5,11 @@ import http2 from "node:http2";
 import net, { type AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
+import process from "node:process";
 import { newEngineClient } from "@/server/cluster/engine-client";
 import { newJournalSealer } from "@/server/cluster/seal";
-import { newEndpoint, type WorkerEndpoint, type WorkerOptions } from "./endpoint";
-import { registerWorkers, restateBinary, startRestate } from "./restate-server.mjs";
+import { newEndpoint, type WorkerEndpoint, type WorkerOptions } from "../endpoint";
+import { registerWorkers, restateBinary, startRestate } from "../restate-server.mjs";
 
 /** Ports that nobody listens on at the moment. */
 export async function freePorts(count: number): Promise<number[]> {
@@ -47,6 +48,12 @@ export async function newRestate({ log = "ignore" }: { log?: "ignore" | "inherit
       retry: "500ms",
     });
   let running = start();
+  // Whatever becomes of the test, it is not left behind.
+  const leave = () => {
+    running.child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on("exit", leave);
   await running.ready;
   return {
     admin: running.admin,
@@ -66,7 +73,8 @@ export async function newRestate({ log = "ignore" }: { log?: "ignore" | "inherit
     },
     async stop() {
       await ended(running.child);
-      rmSync(folder, { recursive: true, force: true });
+      leave();
+      process.off("exit", leave);
     },
   };
 }

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunEvent } from "@/server/domain/run/events";
+import { newStage } from "@/server/runner/testing";
+import { newCluster } from "./testing/cluster";
+import { type Call, DRAWINGS, newWorld, ROLES } from "./testing/world";
+
+type Drawing = keyof typeof DRAWINGS;
+type Stage = ReturnType<typeof newStage>;
+
+let cluster: Awaited<ReturnType<typeof newCluster>>;
+beforeAll(async () => {
+  cluster = await newCluster(2);
+});
+afterAll(() => cluster.stop());
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const start = (stage: Stage, drawing: Drawing, who: string) =>
+  stage.start(DRAWINGS[drawing], { roles: ROLES, input: { who } });
+
+/** Agrees to whatever is asked until all of these runs have ended. */
+async function finish(stage: () => Stage, ids: readonly string[]): Promise<void> {
+  await expect
+    .poll(
+      () => {
+        const { host, store } = stage();
+        for (const id of ids)
+          for (const { status, requested } of Object.values(store.state(id)?.interactions ?? {}))
+            if (status === "open")
+              host.answer(id, requested.interaction_id, requested.fingerprint, {
+                answer: "approve",
+                by: "ann",
+              });
+        return ids.filter((id) => store.find(id)?.status !== "finished");
+      },
+      { timeout: 30_000, interval: 20 },
+    )
+    .toEqual([]);
+}
+
+/** What a run came to, without what differs between any two runs: times, and the order of what went on side by side. */
+function outcome({ store }: Stage, id: string) {
+  const state = store.state(id)!;
+  const events: RunEvent[] = store.events(id, 0, 1e6);
+  return {
+    status: state.run.final_status,
+    state: state.state,
+    events: events.map(({ type, node_id }) => [type, node_id].filter(Boolean).join(" ")).toSorted(),
+    seqs: events.map(({ seq }) => seq).every((seq, at) => seq === at + 1),
+  };
+}
+
+/** The same runs in one process. */
+async function twins(runs: readonly (readonly [Drawing, string])[]) {
+  const stage = newStage({ ...newWorld("embedded", () => {}, 1), maxRuns: 100 });
+  const ids = runs.map(([drawing, who]) => start(stage, drawing, who));
+  await finish(() => stage, ids);
+  const outcomes = ids.map((id) => outcome(stage, id));
+  await stage.host.drain(0);
+  return outcomes;
+}
+
+/** What may be lost: answers that came in these times, as nobody had put them down yet when something ended. */
+interface Loss {
+  from: number;
+  to: number;
+}
+const RECORDED_MS = 300;
+
+/** Calls that began once more although they had ended, and not while something that ended took the answer with it. */
+function repeated(calls: readonly Call[], losses: readonly Loss[]): string[] {
+  const ended = new Map<string, number>();
+  return calls.flatMap(({ what, who, call, at }) => {
+    const key = `${who} ${call}`;
+    const before = ended.get(key);
+    if (what === "ends") ended.set(key, at);
+    else if (before !== undefined && !losses.some(({ from, to }) => before >= from && before <= to))
+      return [key];
+    return [];
+  });
+}
+
+const MIX: Drawing[] = ["chain", "fan-out", "agent", "approval"];
+const mixed = (count: number, from: number) =>
+  Array.from({ length: count }, (_, k) => [MIX[k % MIX.length]!, `run ${from + k}`] as const);
+
+describe("runs on workers", () => {
+  test("come out as they do in one process, and what rests is not in the engine", async () => {
+    const runs = mixed(4, 100);
+    const ids = runs.map(([drawing, who]) => start(cluster.stage, drawing, who));
+    await finish(() => cluster.stage, ids);
+    expect(ids.map((id) => outcome(cluster.stage, id))).toEqual(await twins(runs));
+    expect(repeated(cluster.calls, [])).toEqual([]);
+  });
+
+  test("go on through the sudden end of each worker, the engine and the server in turn", async () => {
+    const runs = mixed(16, 200);
+    const { workers, restate } = cluster;
+    cluster.calls.length = 0;
+    const ids: string[] = [];
+    const begin = (count: number) => {
+      for (const [drawing, who] of runs.slice(ids.length, ids.length + count))
+        ids.push(start(cluster.stage, drawing, who));
+    };
+    const losses: Loss[] = [];
+    const lose = async (end: () => Promise<void>, back: () => Promise<void>, isLostMeanwhile = false) => {
+      await pause(250);
+      const from = Date.now() - RECORDED_MS;
+      await end();
+      const to = Date.now();
+      await back();
+      losses.push({ from, to: isLostMeanwhile ? Date.now() : to });
+    };
+    begin(5);
+    await lose(workers[0]!.kill, workers[0]!.start);
+    begin(5);
+    await lose(restate.kill, restate.restart, true);
+    begin(3);
+    await lose(workers[1]!.kill, workers[1]!.start);
+    begin(3);
+    await pause(150);
+    await cluster.killServer();
+    await pause(200);
+    await cluster.restartServer();
+    await finish(() => cluster.stage, ids);
+    expect(ids.map((id) => outcome(cluster.stage, id))).toEqual(await twins(runs));
+    expect(repeated(cluster.calls, losses)).toEqual([]);
+  });
+});

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import http from "node:http";
+import path from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { type Db, openDb } from "@/db/open";
+import { Dispatcher } from "@/server/cluster/dispatcher";
+import type { StretchNews } from "@/server/cluster/protocol";
+import { stretchJournal } from "@/server/cluster/stretch-journal";
+import { newStage } from "@/server/runner/testing";
+import { newRunStore } from "@/server/store/runs";
+import { newStretchStore } from "@/server/store/stretches";
+import { newBalancer } from "../balancer.mjs";
+import { freePorts, newRestate } from "./restate";
+import type { Call } from "./world";
+
+/** A server, Restate, a balancer and workers in processes of their own. */
+export async function newCluster(workerCount: number) {
+  const restate = await newRestate();
+  const [control = 0, ...ports] = await freePorts(1 + workerCount);
+  const calls: Call[] = [];
+  const workers = ports.map((port, at) =>
+    newWorkerProcess(`w${at + 1}`, port, control, restate.secretKey, calls),
+  );
+  await Promise.all(workers.map((worker) => worker.start()));
+  const balancer = newBalancer(() => ports.map((port) => `127.0.0.1:${port}`));
+  await balancer.listen(restate.workers);
+  await restate.register();
+  const db = openDb(":memory:");
+  let server = await newServer(db, control, restate.client);
+  return {
+    restate,
+    workers,
+    calls,
+    get stage() {
+      return server.stage;
+    },
+    /** The server ends at once, and another begins on its data. */
+    async killServer() {
+      await server.kill();
+    },
+    async restartServer() {
+      server = await newServer(db, control, restate.client);
+      server.stage.host.recover();
+      server.dispatcher.start();
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.kill()));
+      await server.kill();
+      balancer.close();
+      await restate.stop();
+    },
+  };
+}
+
+type Client = Awaited<ReturnType<typeof newRestate>>["client"];
+
+/** The server with the part of its own port that runs need. */
+async function newServer(db: Db, port: number, engine: Client) {
+  const [runs, stretches] = [newRunStore(db), newStretchStore(db)];
+  const dispatcher = new Dispatcher({ runs, stretches, engine, isPreferred: true, rules: null });
+  const stage = newStage({ db, elsewhere: dispatcher, maxRuns: 100 });
+  let isDead = false;
+  const listener = http.createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as StretchNews;
+      if (isDead) return void request.destroy();
+      const answer =
+        request.url === "/turns"
+          ? (await stage.host.receive(body), null)
+          : stretchJournal(runs, stretches, body.run_id, body.stretch);
+      response.end(JSON.stringify(answer));
+    })().catch((error: unknown) => {
+      response.statusCode = 500;
+      response.end(String(error));
+    });
+  });
+  await new Promise<void>((resolve) => listener.listen(port, "127.0.0.1", resolve));
+  return {
+    stage,
+    dispatcher,
+    async kill() {
+      isDead = true;
+      dispatcher.stop();
+      listener.closeAllConnections();
+      await new Promise((closed) => listener.close(closed));
+      await stage.host.drain(0);
+    },
+  };
+}
+
+function newWorkerProcess(name: string, port: number, control: number, secretKey: string, calls: Call[]) {
+  let child: ChildProcess | null = null;
+  const end = async (signal: "SIGKILL" | "SIGTERM") => {
+    const ending = child;
+    child = null;
+    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
+    const gone = new Promise((resolve) => ending.once("exit", resolve));
+    ending.kill(signal);
+    await gone;
+  };
+  return {
+    name,
+    async start() {
+      const started = spawn(
+        process.execPath,
+        [
+          "--conditions=react-server",
+          "--import",
+          "tsx",
+          path.join(import.meta.dirname, "worker.ts"),
+          ...[String(port), `http://127.0.0.1:${control}`, secretKey, name],
+        ],
+        { cwd: path.resolve(import.meta.dirname, "../../.."), stdio: ["ignore", "pipe", "inherit"] },
+      );
+      child = started;
+      process.on("exit", () => started.kill("SIGKILL"));
+      await new Promise<void>((up, failed) => {
+        started.once("exit", () => failed(new Error(`${name} ended at its start.`)));
+        createInterface({ input: started.stdout }).on("line", (line) => {
+          if (line === "up") up();
+          else calls.push(JSON.parse(line) as Call);
+        });
+      });
+    },
+    /** As if by kill -9. */
+    kill: () => end("SIGKILL"),
+    /** As a person stops it: it finishes what is under way. */
+    stop: () => end("SIGTERM"),
+  };
+}

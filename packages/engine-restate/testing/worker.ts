@@ -1,0 +1,36 @@
+// A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME [IDENTITY]`. It prints
+// what its world is asked, a line of JSON each.
+import http2 from "node:http2";
+import process from "node:process";
+import type { StretchJournal } from "@/server/cluster/protocol";
+import { newJournalSealer } from "@/server/cluster/seal";
+import { newEndpoint } from "../endpoint";
+import { newWorld } from "./world";
+
+const [port, control, secretKey = "", workerId = "", identity] = process.argv.slice(2);
+const ask = async (path: string, body: unknown, signal: AbortSignal) => {
+  const answer = await fetch(`${control}${path}`, { method: "POST", body: JSON.stringify(body), signal });
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+  return (await answer.json()) as unknown;
+};
+const endpoint = newEndpoint({
+  effects: newWorld(workerId, (call) => process.stdout.write(`${JSON.stringify(call)}\n`)),
+  sealer: newJournalSealer(secretKey),
+  identityKeys: identity ? [identity] : [],
+  workerId,
+  server: {
+    postNews: async (news, signal) => void (await ask("/turns", news, signal)),
+    journal: async ({ run_id, stretch }, signal) =>
+      (await ask("/journal", { run_id, stretch }, signal)) as StretchJournal | null,
+  },
+  live: () => {},
+  log: (level, message) => {
+    if (level === "error") process.stderr.write(`${workerId}: ${message}\n`);
+  },
+});
+const server = http2.createServer((request, response) => endpoint.handler(request, response));
+server.listen(Number(port), "127.0.0.1", () => process.stdout.write("up\n"));
+process.on("SIGTERM", () => {
+  server.close();
+  void endpoint.drain(5_000).then(() => process.exit(0));
+});
