@@ -3,6 +3,7 @@ import type { LiveFrame } from "@/server/domain/base/durable";
 import { isObject } from "@/server/domain/base/guards";
 import { Json, JsonObject } from "@/server/domain/base/values";
 import { Capability, ModelFacts, type Provider } from "@/server/domain/model/provider";
+import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
 import type { SentTurn, StretchNews } from "./protocol";
@@ -132,24 +133,8 @@ export const ProviderUse = z.object({
 });
 export type ProviderUse = z.infer<typeof ProviderUse>;
 
-/** working: takes runs. draining: finishes what is under way. gone: it has left. */
-export const WorkerState = z.enum(["working", "draining", "gone"]);
-export type WorkerState = z.infer<typeof WorkerState>;
-
-/** A worker's sign of life. */
-export const Heartbeat = z.object({
-  /** Of this process; a worker that is started again is another one of the same name. */
-  id: z.string().min(8).max(64),
-  name: z.string().min(1).max(63),
-  version: z.string().max(40),
-  /** Where the engine reaches it, as host:port. */
-  address: z.string().max(300),
-  labels: z.array(z.string().max(63)).max(32),
-  /** Runs at work, and how many it takes. */
-  running: Count,
-  limit: Count,
-  rss_mb: z.number().min(0),
-  state: WorkerState,
+/** A worker's sign of life. Its id is that of the process: started again, it is another one of the same name. */
+export const Heartbeat = WorkerState.omit({ seen_at: true }).extend({
   /** Counts its signs of life; the answer to an older one is not heard any more. */
   beat: z.number().int().min(1),
   uses: z.array(ProviderUse).max(1000),
@@ -159,7 +144,13 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 export interface HeartbeatAnswer {
   /** Of the snapshot of providers as it is now. */
   providers: string;
-  shares: { provider_id: string; share: Share; cool_down_ms?: number }[];
+  shares: {
+    provider_id: string;
+    share: Share;
+    cool_down_ms?: number;
+    /** A minute's worth may be used at once. Otherwise what is new fills up over time. */
+    is_fresh?: boolean;
+  }[];
   /** For how long the shares hold from when the sign of life was sent, in milliseconds. */
   lease_ms: number;
 }

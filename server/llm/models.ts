@@ -4,7 +4,6 @@ import type { LlmConfig } from "@/server/domain/agent/role";
 import { currentCapability, withLesson } from "@/server/domain/model/lessons";
 import {
   type Capability,
-  concurrencyOf,
   OFFLINE,
   type Price,
   type Provider,
@@ -16,6 +15,7 @@ import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
 import { cheaperThan } from "./cheaper";
 import { contextWindowOf, windowInRefusal } from "./context-window";
 import { cancelled } from "./errors";
+import { type Gates, newGates } from "./gates";
 import {
   type FailedCost,
   type ModelAnswer,
@@ -29,7 +29,7 @@ import { CallFailed, callOnce } from "./openai";
 import type { Call, RawAnswer } from "./openai-call";
 import { chosenProtocol, protocolFor, rungFor } from "./openai-request";
 import { costOf, isPriceKnown } from "./prices";
-import { newRateLimiter, type RateLimiter } from "./rate-limit";
+import type { RateLimiter } from "./rate-limit";
 import { timeLimits } from "./time-limits";
 import { newTokenRatios } from "./token-ratio";
 import { usageOf } from "./usage";
@@ -48,6 +48,8 @@ export interface ModelsOptions {
   fetch?: typeof fetch;
   offlineFetch?: typeof fetch;
   limits?: Partial<WireLimits>;
+  /** Absent: this process has its providers to itself. */
+  gates?: Gates;
   /** Unix time in milliseconds. */
   now?: () => number;
 }
@@ -56,22 +58,11 @@ export interface ModelsOptions {
 export function newModels(options: ModelsOptions): Models {
   const { providers, fetch = providerFetch, now = Date.now } = options;
   const offlineFetch = options.offlineFetch ?? newOfflineFetch();
-  const gates = new Map<string, RateLimiter>();
+  const gates = options.gates ?? newGates();
   const budgets = newBudgets();
   const ratios = newTokenRatios();
   /** Models that were seen to think before they answer; nothing is lost with the process. */
   const thinkers = new Set<string>();
-
-  const gateOf = (provider: Provider): RateLimiter => {
-    const most = concurrencyOf(provider);
-    const gate = gates.get(provider.id) ?? newRateLimiter(most);
-    gate.setLimit(most, {
-      requests: provider.settings.max_requests_per_minute,
-      tokens: provider.settings.max_tokens_per_minute,
-    });
-    gates.set(provider.id, gate);
-    return gate;
-  };
 
   const countOf = (provider: Provider, model: string) => (text: string) =>
     ratios.tokens(provider.id, model, text);
@@ -102,12 +93,13 @@ export function newModels(options: ModelsOptions): Models {
       );
       let used: Pick<ModelAnswer, "usage" | "cost_usd"> | undefined;
       try {
-        const gate = gateOf(provider);
+        const gate = gates.of(provider);
         if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
         const guessed =
           estimate.input_tokens + (reservation.max_tokens ?? estimate.max_tokens ?? USUAL_ANSWER);
         const leave = await asCancelled(gate.enter(io.signal, guessed), io.signal);
         const started = performance.now();
+        const lost = gates.lost?.(provider);
         try {
           const isReal = provider.kind !== "offline";
           const key = isReal ? opened(provider, () => providers.keyOf(provider.id)) : null;
@@ -123,7 +115,7 @@ export function newModels(options: ModelsOptions): Models {
               limits,
               ...(reservation.max_tokens === undefined ? {} : { max_tokens: reservation.max_tokens }),
             },
-            io,
+            lost ? until(lost, io) : io,
           );
           const usage = usageOf(raw.taken, prompt, countOf(provider, model));
           const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
@@ -139,7 +131,8 @@ export function newModels(options: ModelsOptions): Models {
           coolDown(gate, error.failure);
           const cost = costOfFailure(error, priced, model, prompt);
           used = cost;
-          throw cost ? error.failure.costing(cost) : error.failure;
+          const failure = lost?.aborted && !io.signal.aborted ? outOfTouch(provider) : error.failure;
+          throw cost ? failure.costing(cost) : failure;
         } finally {
           leave(used && used.usage.input_tokens + used.usage.output_tokens);
         }
@@ -368,6 +361,22 @@ function tooBusy(provider: Provider): ModelError {
   return new ModelError({
     code: "RATE_LIMIT",
     message: `More than ${BUSY_QUEUE} calls wait for ${provider.name}.`,
+    retryable: true,
+    user_action: "retry",
+  });
+}
+
+/** The same call, which ends with that signal, too. */
+const until = (signal: AbortSignal, io: ModelIo): ModelIo => ({
+  signal: AbortSignal.any([io.signal, signal]),
+  delta: (...piece) => io.delta(...piece),
+});
+
+/** Tried again, the call waits until the server is back. */
+function outOfTouch(provider: Provider): ModelError {
+  return new ModelError({
+    code: "RATE_LIMIT",
+    message: `The call of ${provider.name} was given up: this worker has not heard from the server for too long to know what others call.`,
     retryable: true,
     user_action: "retry",
   });

@@ -15,8 +15,14 @@ export interface RateLimiter {
   enter(signal: AbortSignal, tokens?: number): Promise<(usedTokens?: number) => void>;
   /** Lets nobody in until then; `untilMs` is Unix time. */
   coolDown(untilMs: number): void;
-  setLimit(limit: number, rate?: Rate): void;
+  /** `isFresh`: a minute's worth may go out at once. Otherwise a rate that was raised fills up over time. */
+  setLimit(limit: number, rate?: Rate, isFresh?: boolean): void;
   readonly waiting: number;
+  /** Calls under way, and calls let through so far. */
+  readonly inside: number;
+  readonly begun: number;
+  /** For how long nobody is let in any more, in milliseconds. */
+  readonly closedForMs: number;
 }
 
 interface Waiter {
@@ -31,11 +37,18 @@ class Bucket {
   private level: number;
   private filledAt: number;
   constructor(
-    readonly perMinute: number,
+    public perMinute: number,
     now: number,
+    isFull: boolean,
   ) {
-    this.level = perMinute;
+    this.level = isFull ? perMinute : 0;
     this.filledAt = now;
+  }
+  /** What was there stays, as far as it fits. */
+  resize(perMinute: number, now: number) {
+    this.fill(now);
+    this.perMinute = perMinute;
+    this.level = Math.min(this.level, perMinute);
   }
   private fill(now: number) {
     // A clock that was set back must not empty the bucket.
@@ -59,18 +72,20 @@ class Bucket {
 export function newRateLimiter(limit: number, now: () => number = Date.now): RateLimiter {
   let most = limit;
   let inside = 0;
+  let begun = 0;
   let closedUntil = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let requests: Bucket | undefined;
   let tokens: Bucket | undefined;
   const queue: Waiter[] = [];
 
-  const bucketFor = (perMinute: number | undefined, known: Bucket | undefined) =>
-    perMinute === known?.perMinute
-      ? known
-      : perMinute === undefined
-        ? undefined
-        : new Bucket(perMinute, now());
+  const bucketFor = (perMinute: number | undefined, known: Bucket | undefined, isFresh: boolean) => {
+    if (perMinute === known?.perMinute && !isFresh) return known;
+    if (perMinute === undefined) return undefined;
+    if (!known || isFresh) return new Bucket(perMinute, now(), isFresh);
+    known.resize(perMinute, now());
+    return known;
+  };
 
   /** How long the next in the queue must wait whatever others do, in milliseconds. */
   const waitOf = (next: Waiter): number =>
@@ -87,6 +102,7 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
       }
       queue.shift();
       inside++;
+      begun++;
       requests?.take(1, now());
       tokens?.take(next.tokens, now());
       next.admit();
@@ -128,14 +144,23 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
     coolDown(untilMs) {
       closedUntil = Math.max(closedUntil, untilMs);
     },
-    setLimit(next, rate = {}) {
+    setLimit(next, rate = {}, isFresh) {
       most = next;
-      requests = bucketFor(rate.requests, requests);
-      tokens = bucketFor(rate.tokens, tokens);
+      requests = bucketFor(rate.requests, requests, isFresh ?? rate.requests !== requests?.perMinute);
+      tokens = bucketFor(rate.tokens, tokens, isFresh ?? rate.tokens !== tokens?.perMinute);
       advance();
     },
     get waiting() {
       return queue.length;
+    },
+    get inside() {
+      return inside;
+    },
+    get begun() {
+      return begun;
+    },
+    get closedForMs() {
+      return Math.max(0, closedUntil - now());
     },
   };
 }

@@ -1,0 +1,119 @@
+import { present } from "@/server/domain/base/must";
+import type { Share } from "./worker-protocol";
+
+// How the limits of one provider are shared out among those who call it. Pure: who is told what, and when a share counts as
+// given back, is the business of `leases.ts`.
+
+/** What a provider allows all of them together; absent rates: any number. */
+export type Limit = Share;
+
+export interface Contender {
+  id: string;
+  /** Calls under way and calls that wait. */
+  demand: number;
+  /** Has a base share also while it calls nothing, so that its first call need not wait for others. */
+  isStanding: boolean;
+  /** What it has now. */
+  holds: number;
+  /** Where there is not one call for each: it is its turn. */
+  isInTurn: boolean;
+  /** When it last had a share; whoever waits for longest comes first. */
+  servedAt: number;
+}
+
+/** Of what a provider allows, the part that is kept for those who call nothing now. */
+const BASE_PART = 0.5;
+
+/** How many calls each should have at the same time: never more than the limit together. */
+export function callTargets(limit: number, contenders: readonly Contender[]): Map<string, number> {
+  const order = [...contenders].sort(
+    (a, b) => a.servedAt - b.servedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  );
+  const wanting = order.filter(({ demand }) => demand > 0);
+  if (wanting.length > limit) return inTurn(limit, order, wanting);
+  const targets = new Map(order.map(({ id, demand }) => [id, demand > 0 ? 1 : 0]));
+  let left = limit - wanting.length;
+  const give = (to: readonly Contender[], isFull: (one: Contender, has: number) => boolean, most = left) => {
+    for (let given = 0; given < most; given++) {
+      const next = lowest(to, targets, isFull);
+      if (!next) return;
+      targets.set(next.id, present(targets.get(next.id), "a target") + 1);
+      left--;
+    }
+  };
+  const idle = order
+    .filter(({ demand, isStanding }) => demand === 0 && isStanding)
+    .sort((a, b) => Number(b.holds > 0) - Number(a.holds > 0));
+  give(idle, (_one, has) => has >= 1, Math.min(left, Math.floor(limit * BASE_PART)));
+  give(wanting, ({ demand }, has) => has >= demand);
+  // What nobody asks for is there for whoever asks next.
+  give(
+    order.filter(({ isStanding }) => isStanding),
+    () => false,
+  );
+  return targets;
+}
+
+/** One call each for as many as there are; the others get on once somebody's turn is over. */
+function inTurn(
+  limit: number,
+  order: readonly Contender[],
+  wanting: readonly Contender[],
+): Map<string, number> {
+  const first = [
+    ...wanting.filter(({ isInTurn }) => isInTurn),
+    ...wanting.filter(({ isInTurn }) => !isInTurn),
+  ].slice(0, limit);
+  const chosen = new Set(first.map(({ id }) => id));
+  return new Map(order.map(({ id }) => [id, chosen.has(id) ? 1 : 0]));
+}
+
+function lowest(
+  contenders: readonly Contender[],
+  targets: ReadonlyMap<string, number>,
+  isFull: (one: Contender, has: number) => boolean,
+): Contender | null {
+  let least: Contender | null = null;
+  let has = Number.POSITIVE_INFINITY;
+  for (const one of contenders) {
+    const now = present(targets.get(one.id), "a target");
+    if (now >= has || isFull(one, now)) continue;
+    least = one;
+    has = now;
+  }
+  return least;
+}
+
+/** What each should have of a provider's limits. Rates follow calls. */
+export function targetsOf(limit: Limit, contenders: readonly Contender[]): Map<string, Share> {
+  const { requests_per_minute: requests, tokens_per_minute: tokens } = limit;
+  // Everybody who may call has at least one request in a minute.
+  const calls = callTargets(Math.min(limit.calls, requests ?? limit.calls), contenders);
+  const requestShares = requests === undefined ? null : shareOut(requests, calls);
+  const tokenShares = tokens === undefined ? null : shareOut(tokens, calls);
+  return new Map(
+    [...calls].map(([id, many]) => [
+      id,
+      {
+        calls: many,
+        ...(requestShares ? { requests_per_minute: requestShares.get(id) ?? 0 } : {}),
+        ...(tokenShares ? { tokens_per_minute: tokenShares.get(id) ?? 0 } : {}),
+      },
+    ]),
+  );
+}
+
+/** A whole number in whole parts, by weights; what is left over goes to the first. */
+function shareOut(total: number, weights: ReadonlyMap<string, number>): Map<string, number> {
+  const sum = [...weights.values()].reduce((all, weight) => all + weight, 0);
+  const parts = new Map(
+    [...weights].map(([id, weight]) => [id, sum === 0 ? 0 : Math.floor((total * weight) / sum)]),
+  );
+  let left = sum === 0 ? 0 : total - [...parts.values()].reduce((all, part) => all + part, 0);
+  for (const [id, weight] of weights)
+    if (left > 0 && weight > 0) {
+      parts.set(id, present(parts.get(id), "a part") + 1);
+      left--;
+    }
+  return parts;
+}
