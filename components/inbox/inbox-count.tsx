@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { countOf } from "@/components/display/format";
 import { useRunTicks } from "@/components/run/run-ticks";
-import { useTrpc } from "@/components/trpc";
+import { type Answers, useTrpc } from "@/components/trpc";
 import { useWantsNotices } from "./wants-notices";
 
 /** How often a page that nobody looks at asks whether something new waits. */
@@ -28,7 +28,7 @@ export function InboxWatch() {
   }).data;
   useRunTicks(() => void queryClient.invalidateQueries(trpc.questions.pathFilter()));
   useTitleCount(count?.open ?? 0);
-  useNewest(count?.newest ?? null, count !== undefined, wantsNotices, count?.open ?? 0);
+  useNewest(count, wantsNotices);
   return null;
 }
 
@@ -50,13 +50,14 @@ function useTitleCount(open: number): void {
 }
 
 /** Shows a notice of the browser for what came since the page was opened. It says how many wait, and nothing of what is asked. */
-function useNewest(newest: number | null, isKnown: boolean, isWanted: boolean, open: number): void {
+function useNewest(count: Answers["questions"]["count"] | undefined, isWanted: boolean): void {
   const seen = useRef<number | null>(null);
   useEffect(() => {
-    if (!isKnown) return;
+    if (!count) return;
+    const { open, newest } = count;
     const before = seen.current;
-    seen.current = Math.max(before ?? 0, newest ?? 0);
-    if (before === null || newest === null || newest <= before || !isWanted) return;
+    seen.current = Math.max(before ?? 0, newest?.asked_at ?? 0);
+    if (before === null || newest === null || newest.asked_at <= before || !isWanted) return;
     const notice = new Notification(
       open === 1 ? "A question waits for you" : `${countOf(open, "question")} wait for you`,
       {
@@ -66,7 +67,8 @@ function useNewest(newest: number | null, isKnown: boolean, isWanted: boolean, o
     );
     notice.onclick = () => {
       window.focus();
-      window.location.assign("/inbox");
+      const { run_id, interaction_id } = newest;
+      window.location.assign(`/inbox?${new URLSearchParams({ run: run_id, question: interaction_id })}`);
     };
-  }, [newest, isKnown, isWanted, open]);
+  }, [count, isWanted]);
 }

@@ -1,8 +1,9 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
+import { InboxWatch } from "./inbox-count";
 import { InboxPage } from "./inbox-page";
 
 /** Asks at once whether its task may begin. */
@@ -146,4 +147,55 @@ test("a link leads to the question that it names", async () => {
   page.show();
   await screen.findByRole("list", { name: "Questions" });
   expect(opened()).toEqual(["false", "true"]);
+});
+
+test("a browser that was asked to notifies of what is new, without its words, and leads to that question", async () => {
+  const told: { title: string; body: string | undefined; onclick: (() => void) | null }[] = [];
+  class FakeNotification {
+    static readonly permission = "granted";
+    onclick: (() => void) | null = null;
+    readonly body: string | undefined;
+    constructor(
+      readonly title: string,
+      options?: NotificationOptions,
+    ) {
+      this.body = options?.body;
+      told.push(this);
+    }
+  }
+  vi.stubGlobal("Notification", FakeNotification);
+  localStorage.setItem("troupe:browser-notices", "on");
+  document.title = "Inbox";
+  const page = openPage(
+    <>
+      <InboxWatch />
+      <InboxPage />
+    </>,
+    "/inbox",
+  );
+  page.troupe.roles.create(RoleDefinition.parse({ name: "Writer" }));
+  const { id } = await page.ask.workflows.create({ name: "Ebb", graph: asking });
+  const begin = async (count: number) => {
+    const { run_id } = await page.ask.runs.start({ workflow_id: id });
+    await expect.poll(() => page.troupe.questions.count().open, { timeout: 10_000 }).toBe(count);
+    return run_id;
+  };
+  await begin(1);
+  page.show();
+  await screen.findByRole("list", { name: "Questions" });
+  await waitFor(() => expect(document.title).toBe("(1) Inbox"));
+  expect(told).toEqual([]);
+  const second = await begin(2);
+  await page.person.click(within(rows()[0]!).getByRole("button", { name: "Approve" }));
+  await waitFor(() => expect(told).toHaveLength(1));
+  expect(told[0]).toMatchObject({
+    title: expect.stringMatching(/waits? for you$/),
+    body: "Open the inbox to look and answer.",
+  });
+  const went = vi.spyOn(window, "focus").mockImplementation(() => {});
+  const { interaction_id } = page.troupe.questions.count().newest!;
+  expect(() => told[0]!.onclick!()).not.toThrow();
+  expect(went).toHaveBeenCalled();
+  expect(page.troupe.questions.count().newest).toMatchObject({ run_id: second, interaction_id });
+  localStorage.removeItem("troupe:browser-notices");
 });

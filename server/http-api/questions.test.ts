@@ -21,13 +21,15 @@ const asking = draw("start > crew > end", {
 async function twoRuns() {
   const api = newApi(() => "done");
   api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
-  const ids = [];
+  const ids: string[] = [];
+  const list = async (query = "") => (await api.ask("GET", `/questions${query}`)).body.questions;
   for (const name of ["Ebb", "Tide"]) {
     const workflow = api.workflows.create({ name, graph: asking });
     ids.push((await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} })).body.run_id as string);
+    // One asks before the other, so that it comes first.
+    await soon(async () => (await list()).length).toBe(ids.length);
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  const list = async (query = "") => (await api.ask("GET", `/questions${query}`)).body.questions;
-  await soon(async () => (await list()).length).toBe(2);
   return { ...api, list, ids };
 }
 
@@ -84,4 +86,23 @@ test("the list is narrowed down by workflow, kind and person", async () => {
   expect(await list("?kind=tie")).toEqual([]);
   // What is nobody's in particular, anybody may answer.
   expect(await list("?assigned_to=ann")).toHaveLength(2);
+  expect(await list("?expertise=law")).toEqual([]);
+});
+
+test("the list is narrowed down by what whoever answers should know", async () => {
+  const { ask, workflows } = newApi();
+  for (const required_expertise of [["law"], ["taxes", "law"]]) {
+    const graph = draw("start > gate; gate approved> end; gate rejected> end", {
+      gate: {
+        node_type: "approval_gate",
+        config: { title: `Ask ${required_expertise}`, options: ["approved", "rejected"], required_expertise },
+      },
+    });
+    await ask("POST", `/workflows/${workflows.create({ name: "Pay", graph })}/runs`, { input: {} });
+  }
+  const titles = async (query = "") =>
+    (await ask("GET", `/questions${query}`)).body.questions.map(({ title }: { title: string }) => title);
+  await soon(async () => (await titles()).length).toBe(2);
+  expect(await titles("?expertise=taxes")).toEqual(["Ask taxes,law"]);
+  expect(await titles("?expertise=law")).toHaveLength(2);
 });

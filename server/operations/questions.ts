@@ -12,6 +12,9 @@ const Narrowed = z.object({
   assigned_to: z.string().max(200).optional().meta({
     description: "Only what this person, or anybody, is to answer",
   }),
+  expertise: z.string().max(200).optional().meta({
+    description: "Only what needs somebody who knows this",
+  }),
 });
 
 /** What all runs ask people. Answers are given to the run: see `answer` of runs. */

@@ -23,8 +23,17 @@ export interface QuestionQuery {
   kind?: string | undefined;
   /** Only those that are to be answered by this person, or by anybody. */
   assigned_to?: string | undefined;
+  /** Only those that need somebody who knows this. */
+  expertise?: string | undefined;
   run_id?: string | undefined;
   limit?: number | undefined;
+}
+
+/** `asked_at`: Unix time in milliseconds. */
+export interface NewestQuestion {
+  asked_at: number;
+  run_id: string;
+  interaction_id: string;
 }
 
 interface Row {
@@ -97,6 +106,7 @@ export function newQuestionStore({ $client: client }: Db) {
       workflow_id: string | null;
       kind: string | null;
       assigned_to: string | null;
+      expertise: string | null;
       run_id: string | null;
       limit: number;
     },
@@ -108,25 +118,37 @@ export function newQuestionStore({ $client: client }: Db) {
        and (@workflow_id is null or r.workflow_id = @workflow_id)
        and (@kind is null or q.kind = @kind)
        and (@assigned_to is null or q.assigned_to is null or q.assigned_to = @assigned_to)
+       and (@expertise is null or exists
+         (select 1 from json_each(q.question, '$.ask.requested.required_expertise') where value = @expertise))
        and (@run_id is null or q.run_id = @run_id)
      order by r.held is not null, q.urgency, q.expires_at is null, q.expires_at, q.asked_at, q.run_id, q.interaction_id
      limit @limit`,
   );
-  const count = client.prepare<[], { open: number; newest: number | null }>(
-    `select count(*) as open, max(q.asked_at) as newest from run_questions q join runs r on r.id = q.run_id
-     where r.deleted_at is null and r.held is null`,
+  const ANSWERABLE =
+    "from run_questions q join runs r on r.id = q.run_id where r.deleted_at is null and r.held is null";
+  const count = client.prepare<[], number>(`select count(*) ${ANSWERABLE}`).pluck();
+  const newest = client.prepare<[], NewestQuestion>(
+    `select q.asked_at, q.run_id, q.interaction_id ${ANSWERABLE} order by q.asked_at desc, q.rowid desc limit 1`,
   );
   const find = client.prepare<[string, string], { question: string }>(
     "select question from run_questions where run_id = ? and interaction_id = ?",
   );
   return {
     /** The most pressing first: by urgency, then by when their time is over. What is held comes last. */
-    list: ({ workflow_id, kind, assigned_to, run_id, limit = 200 }: QuestionQuery = {}): QuestionListed[] =>
+    list: ({
+      workflow_id,
+      kind,
+      assigned_to,
+      expertise,
+      run_id,
+      limit = 200,
+    }: QuestionQuery = {}): QuestionListed[] =>
       select
         .all({
           workflow_id: workflow_id ?? null,
           kind: kind ?? null,
           assigned_to: assigned_to ?? null,
+          expertise: expertise ?? null,
           run_id: run_id ?? null,
           limit,
         })
@@ -137,8 +159,8 @@ export function newQuestionStore({ $client: client }: Db) {
           urgency: urgencyAt(urgency),
         })),
 
-    /** How many can be answered, and when the newest of them was asked. */
-    count: () => count.get() ?? { open: 0, newest: null },
+    /** How many can be answered, and the newest of them. */
+    count: () => ({ open: count.get() ?? 0, newest: newest.get() ?? null }),
 
     isOpen: (runId: string, interactionId: string): boolean => find.get(runId, interactionId) !== undefined,
   };
