@@ -16,6 +16,7 @@ import { runTest } from "@/server/runner/scenario/run-test";
 import { verifyKept } from "@/server/runner/scenario/verify-kept";
 import type { StoredTest } from "@/server/store/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
+import { comparisonOperations } from "./comparisons";
 import { judgeOperations } from "./judges";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
@@ -118,6 +119,7 @@ function endedJournal(services: Services, run_id: string) {
 export const scenarioOperations = {
   // These, and `results`, before `get`, whose address would take theirs for an id.
   ...judgeOperations,
+  ...comparisonOperations,
 
   list: operation({
     kind: "query",

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { type LlmConfig, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
+import { Id } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findNodeKind } from "@/server/domain/nodes";
+import { twinOf } from "./twin";
+
+/** Which model: of a provider, or by its name alone at the provider that is there already. */
+const ModelChoice = z.union([
+  z.string().min(1).max(300),
+  z.strictObject({ provider_id: z.string().min(1).max(200), model: z.string().min(1).max(300) }),
+]);
+
+/** The words for every model, and for those that are left to the settings. */
+export const EVERY_MODEL = "*";
+export const STANDARD_MODEL = "default";
+
+/** A way to carry out a workflow, beside which others are put. */
+export const Variant = z
+  .strictObject({
+    name: z.string().trim().min(1).max(80),
+    /** Other models instead: by the name of the model, `default` for those that are left to the settings, `*` for all. */
+    models: z.record(z.string().max(300), ModelChoice).exactOptional(),
+    /** Other words: by a node's id its task or goal, by `role:NAME` that role's system prompt. */
+    prompts: z.record(z.string().max(200), z.string().max(65_536)).exactOptional(),
+    /** Instead of the crew at that node one agent with the same tools, inputs and money. */
+    twin: z.strictObject({ node_id: Id }).exactOptional(),
+  })
+  .describe("As the workflow is, but for what is said here");
+export type Variant = z.infer<typeof Variant>;
+
+export interface Changed {
+  graph: WorkflowGraph;
+  roles: readonly RoleDefinition[];
+}
+
+/** The name of the model that a choice means here; undefined where nothing is set up. */
+export type NameModel = (choice: LlmConfig) => string | undefined;
+
+/** A workflow as a variant has it, or what of the variant names nothing that is there, a sentence each. */
+export function variantOf(
+  { graph, roles }: Changed,
+  { models = {}, prompts = {}, twin }: Omit<Variant, "name">,
+  nameModel: NameModel,
+): Changed | { faults: string[] } {
+  const faults: string[] = [];
+  let changed: Changed = { graph: structuredClone(graph), roles: structuredClone([...roles]) };
+  for (const [where, words] of Object.entries(prompts)) {
+    const fault = withPrompt(changed, where, words);
+    if (fault) faults.push(fault);
+  }
+  if (twin) {
+    const made = twinOf(changed, twin.node_id);
+    if ("fault" in made) faults.push(made.fault);
+    else changed = made;
+  }
+  faults.push(...withModels(changed.graph, models, nameModel));
+  return faults.length > 0 ? { faults } : changed;
+}
+
+/** Changes a prompt in place; a sentence where there is none. */
+function withPrompt({ graph, roles }: Changed, where: string, words: string): string | null {
+  if (where.startsWith("role:")) {
+    const role = roles.find(({ name }) => name === where.slice("role:".length));
+    if (!role) return `There is no role ${where.slice("role:".length)} whose prompt could be another.`;
+    role.system_prompt_template = words;
+    return null;
+  }
+  const node = graph.nodes[where];
+  if (!node) return `There is no node ${where} whose prompt could be another.`;
+  const { works } = findNodeKind(node.node_type) ?? {};
+  if (works === undefined) return `${node.name || where} asks no model, so that it has no prompt.`;
+  Reflect.set(
+    node.config,
+    works === "agent" ? "task_description_template" : "plan_description_template",
+    words,
+  );
+  return null;
+}
+
+interface CrewLike {
+  agents?: { llm_config?: LlmConfig }[];
+  manager?: { llm_config?: LlmConfig };
+}
+
+/** Changes models in place; sentences for those that nobody uses. */
+function withModels(
+  graph: WorkflowGraph,
+  models: NonNullable<Variant["models"]>,
+  nameModel: NameModel,
+): string[] {
+  const used = new Set<string>();
+  const known = new Set<string>();
+  /** The settings with the other model; the same ones where it stays. */
+  const other = (config: LlmConfig | undefined, all: LlmConfig = config ?? {}): LlmConfig | undefined => {
+    const name = all.model ?? nameModel(all);
+    if (name !== undefined) known.add(name);
+    const isStandard = all.model === undefined && all.provider_id === undefined;
+    const from = [
+      ...(name === undefined ? [] : [name]),
+      ...(isStandard ? [STANDARD_MODEL] : []),
+      EVERY_MODEL,
+    ].find((one) => Object.hasOwn(models, one));
+    const to = from === undefined ? undefined : models[from];
+    if (from === undefined || to === undefined) return config;
+    used.add(from);
+    // Others would answer where the new one fails, and be compared in its place.
+    const { fallback_models: _, ...rest } = config ?? {};
+    return { ...rest, ...(typeof to === "string" ? { model: to } : to) };
+  };
+  for (const node of Object.values(graph.nodes))
+    for (const { key, as, showIf } of findNodeKind(node.node_type)?.fields ?? []) {
+      if (showIf && !showIf(node.config)) continue;
+      const config = node.config as Record<string, unknown>;
+      if (as === "llm") {
+        const { agent } = config as { agent?: { llm_config?: LlmConfig } };
+        const own = config[key] as LlmConfig | undefined;
+        const changed = other(own, llmOver(agent?.llm_config, own));
+        if (changed) Reflect.set(config, key, changed);
+      }
+      if (as !== "crew") continue;
+      const { agents = [], manager } = (config[key] ?? {}) as CrewLike;
+      for (const one of [...agents, ...(manager ? [manager] : [])]) {
+        const changed = other(one.llm_config);
+        if (changed) one.llm_config = changed;
+      }
+    }
+  return Object.keys(models).flatMap((from) =>
+    used.has(from)
+      ? []
+      : [
+          `No node uses the model ${from}.${known.size > 0 ? ` There are: ${[...known].sort().join(", ")}.` : ""}`,
+        ],
+  );
+}

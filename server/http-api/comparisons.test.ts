@@ -1,0 +1,157 @@
+import { expect, test } from "vitest";
+import type { ComparisonReport } from "@/server/domain/scenario/comparison";
+import { draw } from "@/server/domain/testing/drawing";
+import type { ModelRequest } from "@/server/llm/model";
+import { expectSchema, newApi } from "./testing";
+
+const RUBRIC = "It is long.";
+const CREW = {
+  agents: [
+    { agent_id: "one", role_name: "Copywriter" },
+    { agent_id: "two", role_name: "Copywriter" },
+  ],
+};
+const GRAPH = draw("start > crew > end", {
+  crew: {
+    node_type: "crew_task",
+    name: "Desk",
+    config: {
+      plan_description_template: "Write on {{ topic }}",
+      crew: CREW,
+      plan: {
+        tasks: [
+          { task_id: "draft", description: "Draft", assigned_agent: "one" },
+          { task_id: "polish", description: "Polish", assigned_agent: "two" },
+        ],
+      },
+    },
+    input_keys: ["topic"],
+    output_keys: ["text"],
+  },
+});
+
+function newsroom() {
+  const asked: (string | undefined)[] = [];
+  const api = newApi(({ messages, llm_config }: ModelRequest) => {
+    asked.push(llm_config.model);
+    if (messages.some(({ content }) => content.includes(RUBRIC)))
+      return JSON.stringify({ reason: "It reads so.", score: 0.5 });
+    return "A text";
+  });
+  api.roles.put({ ...api.roles.all()[0]!, name: "Copywriter", tools: [] });
+  const workflow = api.workflows.create({ name: "News", graph: GRAPH });
+  const path = `/workflows/${workflow}/tests/compare`;
+  const compare = async (body: object) => {
+    const answer = await api.ask("POST", path, body);
+    return { status: answer.status, body: answer.body as ComparisonReport & { error: { message: string } } };
+  };
+  return { api, asked, compare, tests: `/workflows/${workflow}/tests` };
+}
+
+const INPUTS = [{ name: "Rain", input: { topic: "rain" } }, { input: { topic: "sun" } }];
+const EXPECT = [
+  { kind: "text", key: "text", contains: "text" },
+  { kind: "judge", rubric: RUBRIC, key: "text" },
+];
+
+test("variants are put side by side over inputs with real models: quality, cost, tokens, for each and in all", async () => {
+  const { asked, compare } = newsroom();
+  const { status, body } = await compare({
+    variants: [
+      { name: "As it is" },
+      { name: "Small", models: { default: "small-1" } },
+      { name: "One agent", twin: { node_id: "crew" } },
+    ],
+    inputs: INPUTS,
+    expect: EXPECT,
+    real: true,
+    max_cost_usd: 5,
+  });
+  expectSchema("compareVariants", body);
+  expect([status, body.cases]).toEqual([
+    200,
+    [
+      { case: "input_1", name: "Rain" },
+      { case: "input_2", name: "Input 2" },
+    ],
+  ]);
+  expect(
+    body.variants.map(({ name, passed, judged, cost_usd, tokens }) => ({
+      name,
+      passed,
+      judged,
+      cost_usd: cost_usd?.toFixed(3),
+      tokens,
+    })),
+  ).toEqual([
+    { name: "As it is", passed: 2, judged: 0.5, cost_usd: "0.004", tokens: 60 },
+    { name: "Small", passed: 2, judged: 0.5, cost_usd: "0.004", tokens: 60 },
+    // One call where the crew takes two.
+    { name: "One agent", passed: 2, judged: 0.5, cost_usd: "0.002", tokens: 30 },
+  ]);
+  expect(body.variants.map(({ cells }) => cells.map(({ status: of, runs }) => [of, runs]))).toEqual(
+    Array.from({ length: 3 }, () => [
+      ["passed", 1],
+      ["passed", 1],
+    ]),
+  );
+  // The crew's models were the other ones in the second variant alone, and equal words were judged once: the crew gives one text, its twin another.
+  expect(asked.filter((model) => model === "small-1")).toHaveLength(4);
+  expect(asked).toHaveLength(4 + 4 + 2 + 2);
+  expect(body.spending).toEqual({
+    spent_usd: expect.closeTo(0.012) as number,
+    max_cost_usd: 5,
+    stopped: null,
+  });
+});
+
+test("without real models nothing outside is asked: the offline demo model is said, and what it cannot answer", async () => {
+  const { api, asked, compare, tests } = newsroom();
+  const simulated = await compare({ variants: [{ name: "As it is" }], inputs: INPUTS });
+  expect(simulated.body.variants).toMatchObject([{ passed: 2, simulated: true, time_ms: null }]);
+  expect(simulated.body.notes).toEqual([
+    "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
+  ]);
+  const request = "b".repeat(64);
+  const answers = {
+    format: "troupe.cassette",
+    version: 1,
+    answers: [{ request, kind: "model", asked: {}, value: {} }],
+  };
+  await api.ask("POST", tests, { name: "Recorded", input: { topic: "snow" }, answers });
+  const recorded = await compare({
+    variants: [{ name: "As it is" }, { name: "Small", models: { "*": "small-1" } }],
+  });
+  expect(
+    recorded.body.variants.map(({ cells }) => cells.map((cell) => [cell.status, cell.unanswered])),
+  ).toEqual(
+    Array.from({ length: 2 }, () => [
+      ["failed", expect.stringContaining("There is no recorded answer.") as string],
+    ]),
+  );
+  expect(recorded.body.notes).toEqual([
+    "2 of 2 runs asked what was not recorded. With real models they can be answered.",
+  ]);
+  expect(asked).toEqual([]);
+});
+
+test("what cannot be compared is refused with words", async () => {
+  const { compare } = newsroom();
+  const said = async (body: object) => {
+    const answer = await compare(body);
+    return [answer.status, answer.body.error.message];
+  };
+  const variants = [{ name: "As it is" }];
+  expect(await said({ variants })).toEqual([
+    400,
+    "There is nothing to compare them over: give inputs, or make a test.",
+  ]);
+  expect(await said({ variants, inputs: INPUTS, real: true })).toEqual([
+    400,
+    "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
+  ]);
+  expect(await said({ variants: [{ name: "Odd", models: { gone: "x" } }], inputs: INPUTS })).toEqual([
+    400,
+    "The variant Odd does not fit: No node uses the model gone. There are: fake-1.",
+  ]);
+});

@@ -1,0 +1,112 @@
+import { setImmediate } from "node:timers/promises";
+import {
+  type ComparisonCell,
+  type ComparisonReport,
+  mean,
+  type VariantReport,
+  variantReport,
+} from "@/server/domain/scenario/comparison";
+import type { TestReport } from "@/server/domain/scenario/report";
+import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import type { TestParts } from "./answering";
+import type { Tested } from "./run-scenario";
+import { runSafely } from "./run-suite";
+import type { TestRun } from "./run-test";
+
+interface Compared extends TestRun {
+  name: string;
+  variants: readonly { name: string; tested: Tested }[];
+  tests: readonly ScenarioTest[];
+  repeats: number;
+  parts: TestParts;
+}
+
+/**
+ * Runs the same inputs on several variants of a workflow, input by input, so that each variant has had as many where the
+ * money comes to its end.
+ */
+export async function compare({
+  name,
+  variants,
+  tests,
+  repeats,
+  parts,
+  ...how
+}: Compared): Promise<ComparisonReport> {
+  const cells = variants.map((): ComparisonCell[] => []);
+  for (const test of tests)
+    for (const [at, { tested }] of variants.entries()) {
+      const reports: TestReport[] = [];
+      for (let k = 0; k < repeats; k++) {
+        how.aborted?.throwIfAborted();
+        const { repeats: _, ...once } = test;
+        reports.push(await runSafely(tested, once, parts, how));
+        await setImmediate();
+      }
+      cells[at]?.push(cellOf(test, reports));
+    }
+  const done = variants.map((variant, at) => variantReport(variant.name, cells[at] ?? []));
+  return {
+    workflow: name,
+    cases: tests.map((test) => ({ case: test.id, name: test.name })),
+    variants: done,
+    ...(how.purse ? { spending: how.purse.spending } : {}),
+    notes: notesOn(done, how),
+  };
+}
+
+function cellOf(test: ScenarioTest, reports: readonly TestReport[]): ComparisonCell {
+  const ran = reports.filter(({ outcome }) => outcome !== null);
+  const outcomes = ran.flatMap(({ outcome }) => outcome ?? []);
+  const passed = reports.filter(({ status }) => status === "passed").length;
+  const shown = reports.find(({ status }) => status !== "passed") ?? reports[0];
+  const judges = ran.flatMap(({ results }) => results.flatMap(({ judge }) => judge ?? []));
+  const costs = outcomes.flatMap(({ cost_usd }) => cost_usd ?? []);
+  const isSimulated = outcomes.some(({ simulated }) => simulated);
+  return {
+    case: test.id,
+    status: shown?.status ?? "not_run",
+    sentence: shown?.sentence ?? "",
+    runs: ran.length,
+    passed,
+    judged: mean(judges.map(({ score }) => score)),
+    cost_usd: costs.length === outcomes.length ? (mean(costs) ?? 0) : null,
+    judge_cost_usd: judges.reduce<number | null>(
+      (sum, { cost_usd }) => (sum === null || cost_usd === null ? null : sum + cost_usd),
+      0,
+    ),
+    tokens: Math.round(mean(outcomes.map(({ tokens }) => tokens)) ?? 0),
+    time_ms: isSimulated ? null : mean(outcomes.map(({ duration_ms }) => Math.round(duration_ms))),
+    simulated: isSimulated,
+    unanswered: reports.find(({ missed }) => missed !== null)?.missed?.sentence ?? null,
+  };
+}
+
+function notesOn(variants: readonly VariantReport[], { purse }: TestRun): string[] {
+  const all = variants.flatMap(({ cells }) => cells);
+  const unanswered = all.filter((cell) => cell.unanswered !== null).length;
+  const waiting = all.filter(({ runs }) => runs === 0).length;
+  const simulated = variants.some((one) => one.simulated);
+  return [
+    ...(simulated
+      ? [
+          "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
+        ]
+      : []),
+    ...(unanswered > 0
+      ? [
+          purse
+            ? `${ofAll(unanswered, all.length)} asked for a tool outside, which no test calls.`
+            : `${ofAll(unanswered, all.length)} asked what was not recorded. With real models they can be answered.`,
+        ]
+      : []),
+    ...(purse && !simulated
+      ? ["Tools touched nothing outside: what was not recorded of them, such as searches, was made up."]
+      : []),
+    ...(purse?.why
+      ? [`${purse.why} ${waiting} of ${all.length} ${waiting === 1 ? "was" : "were"} not run.`]
+      : []),
+  ];
+}
+
+const ofAll = (some: number, all: number) => `${some} of ${all} ${all === 1 ? "run" : "runs"}`;
