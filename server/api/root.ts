@@ -30,5 +30,6 @@ export const appRouter = router({
   notices: router(procedures(operations.notices)),
   storage: router(procedures(operations.storage)),
   bin: router(procedures(operations.bin)),
+  engine: router(procedures(operations.engine)),
 });
 export type AppRouter = typeof appRouter;

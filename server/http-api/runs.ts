@@ -105,7 +105,7 @@ export const runEndpoints = [
     refusals: [404],
     answer(call) {
       const run = performFor(runOperations.get, { run_id: call.params.id }, call);
-      return { body: toRun(run, run.last_seq, known(call.services, run.id).state) };
+      return { body: toRun(run, run.last_seq, known(call.services, run.id).state, run.place) };
     },
   }),
 

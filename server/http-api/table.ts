@@ -9,25 +9,13 @@ import { memoryEndpoints } from "./memories";
 import { openApi } from "./openapi";
 import { roleEndpoints } from "./roles";
 import { runEndpoints } from "./runs";
+import { watchingEndpoints } from "./watching";
 import { workflowEndpoints } from "./workflows";
 
 const { version } = packageJson;
 
 const serverEndpoints = [
-  endpoint({
-    method: "GET",
-    path: "/health",
-    name: "getHealth",
-    summary: "Whether the server answers",
-    tag: "Server",
-    isPublic: true,
-    success: {
-      status: 200,
-      about: "It does",
-      schema: z.object({ status: z.literal("ok"), version: z.string() }),
-    },
-    answer: () => ({ body: { status: "ok", version } }),
-  }),
+  ...watchingEndpoints,
 
   endpoint({
     method: "GET",
@@ -67,4 +55,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf(operations.customTools),
   ...endpointsOf(operations.mcp),
   ...endpointsOf(operations.providers),
+  ...endpointsOf(operations.engine),
 ];

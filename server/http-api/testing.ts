@@ -8,6 +8,7 @@ import { EMBEDDED } from "@/server/domain/run/engine-state";
 import { newDemoModels } from "@/server/llm/demo-models";
 import type { ModelRequest } from "@/server/llm/model";
 import { Notifier } from "@/server/notices/notifier";
+import type { Services } from "@/server/operations/services";
 import { newBisector } from "@/server/runner/bisect/find-difference";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { newLauncher } from "@/server/runner/launch";
@@ -68,6 +69,7 @@ export function newApi(
   };
   const sealer = newSealer(null, {});
   const noticeSettings = newNoticeSettingStore(db, sealer);
+  const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
   const services = {
     workflows,
     roles,
@@ -110,7 +112,7 @@ export function newApi(
       mcpServers: newMcpServerStore(db, sealer),
       env: { NODE_ENV: "test" },
     }),
-    engine: { state: () => EMBEDDED, place: () => null },
+    engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
     ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),

@@ -38,7 +38,7 @@ export async function tell(services: Services, run_id: string, command: RunComma
   const late = tooLate(events);
   if (late !== null) throw new Problem("not_now", late);
   const now = known(services, run_id);
-  return { run_id, ...toRun(now.run, now.run.last_seq, now.state) };
+  return { run_id, ...toRun(now.run, now.run.last_seq, now.state, services.engine.place(run_id)) };
 }
 
 /** The activation that is named, or the newest of the node that is. */

@@ -2,6 +2,7 @@ import { binOperations } from "./bin";
 import { bisectOperations } from "./bisect";
 import { controlOperations } from "./control";
 import { customToolOperations } from "./custom-tools";
+import { engineOperations } from "./engine";
 import { forkOperations } from "./forks";
 import { importOperations } from "./imports";
 import { agentOperations, crewOperations } from "./library";
@@ -51,4 +52,5 @@ export const operations = {
   mcp: mcpOperations,
   providers: providerOperations,
   bin: binOperations,
+  engine: engineOperations,
 } satisfies Record<string, Record<string, Operation>>;

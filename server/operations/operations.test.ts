@@ -17,6 +17,7 @@ const procedures = Object.keys(appRouter._def.procedures);
 /** What only programs have, with why. */
 const HTTP_ONLY: Record<string, string> = {
   getHealth: "a probe, for whoever watches the server",
+  getMetrics: "figures, for whoever watches the server; people have engine.get",
   getOpenApi: "the description of this API",
   listRunEvents: "a part of the log, or an event stream; the browser has runs.follow",
 };

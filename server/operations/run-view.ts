@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { present } from "@/server/domain/base/must";
 import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { newRun, type RunState } from "@/server/domain/run";
+import type { RunPlace } from "@/server/domain/run/engine-state";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
 import type { Services } from "./services";
@@ -25,8 +26,13 @@ export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: Stored
 /** By its name: the start-up code and the routes are separate bundles. */
 const isDamage = (error: unknown): error is Error => error instanceof Error && error.name === "DamagedLog";
 
-/** A run as the API tells it: its row, and what its log comes to. */
-export function toRun(run: StoredRun, last_seq: number, state: RunState): z.input<typeof Run> {
+/** A run as the API tells it: its row, what its log comes to, and where it is at work. */
+export function toRun(
+  run: StoredRun,
+  last_seq: number,
+  state: RunState,
+  place: RunPlace | null,
+): z.input<typeof Run> {
   return {
     id: run.id,
     workflow_id: run.workflow_id,
@@ -68,6 +74,7 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
     tasks: tasksOf(state),
     paused_at: state.run.paused_at ?? null,
     waiting_for: waitingFor(state),
+    place,
   };
 }
 

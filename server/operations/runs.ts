@@ -140,7 +140,7 @@ export const runOperations = {
     input: ByRun,
     problems: ["not_found"],
     http: "own",
-    run: (services, { run_id }) => runOf(services, run_id),
+    run: (services, { run_id }) => ({ ...runOf(services, run_id), place: services.engine.place(run_id) }),
   }),
 
   input: operation({

@@ -11,6 +11,7 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { ProviderSettings } from "@/server/domain/model/provider";
+import { EngineState, RunPlace, TroubledRun, WorkerState } from "@/server/domain/run/engine-state";
 import { HeldReason } from "@/server/domain/run/held";
 import { URGENCIES } from "@/server/domain/run/open-questions";
 import { RUN_TEXT } from "@/server/domain/run/result";
@@ -204,6 +205,11 @@ export const RunSummary = z.object({
     .meta({ description: "The run that it began as; null where it began by itself" }),
 });
 
+/** Who carries out runs; what the engine cannot get on with is named by its workflow as well. */
+export const Engine = EngineState.extend({
+  troubled: z.array(TroubledRun.extend({ workflow_id: z.string().nullable(), workflow_name: z.string() })),
+});
+
 /** What runs cost together. */
 export const Spending = z.object({
   runs: z.int(),
@@ -334,6 +340,9 @@ export const Run = RunSummary.extend({
   waiting_for: z
     .array(WaitingFor)
     .meta({ description: "People, limits and times; other work may go on beside them" }),
+  place: RunPlace.nullable().meta({
+    description: "Where it is at work; null where the server carries it out itself, or it is not at work",
+  }),
 });
 
 export const RunEvent = z.looseObject({
@@ -570,6 +579,9 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   RunTask,
   RunPlan,
   WaitingFor,
+  RunPlace,
+  Engine,
+  Worker: WorkerState,
   ExecutionPlan,
   RunEvent,
   RunError,

@@ -37,6 +37,7 @@ export interface Services {
   runs: Pick<
     RunStore,
     | "find"
+    | "counts"
     | "family"
     | "input"
     | "list"

@@ -188,6 +188,9 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
         `What was recorded of this run ends with turn ${turn}; its last was turn ${end.last_turn}.`,
       );
   };
+  const selectCounts = client.prepare<[], { status: RunStatus; count: number }>(
+    "select status, count(*) as count from runs group by status",
+  );
   const selectAnswerBy = client.prepare<[string], { at: number | null }>(
     "select min(expires_at) as at from run_questions where run_id = ?",
   );
@@ -684,6 +687,13 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
           if (!(error instanceof DamagedLog)) throw error;
         }
       }
+    },
+
+    /** How many runs are in each status, also of those in the bin. */
+    counts(): Record<RunStatus, number> {
+      const counts = { queued: 0, running: 0, waiting: 0, paused: 0, held: 0, finished: 0 };
+      for (const { status, count } of selectCounts.all()) counts[status] = count;
+      return counts;
     },
 
     countUnfinished(): number {

@@ -1,0 +1,152 @@
+import { z } from "zod";
+import packageJson from "@/package.json";
+import { EngineState, TroubledRun, WorkerState } from "@/server/domain/run/engine-state";
+import type { Services } from "@/server/operations/services";
+import { endpoint } from "./endpoint";
+import { exposition, METRICS_TYPE, type Metric } from "./prometheus";
+
+const { version } = packageJson;
+
+/** For how long an answer holds that everybody may ask for, in milliseconds. */
+const HEALTH_HOLDS_MS = 1_000;
+
+const EngineHealth = z.object({
+  kind: EngineState.shape.kind,
+  ok: z.boolean().meta({ description: "Nothing is amiss with who carries out runs" }),
+  workers: z.int().meta({ description: "Workers that take runs" }),
+  outbox_age_ms: z.int().nullable().meta({
+    description: "How long the oldest waits that the engine is yet to be told; null: nothing waits",
+  }),
+});
+
+const healths = new WeakMap<Services["engine"], { at: number; health: z.output<typeof EngineHealth> }>();
+
+/** How the engine stands, for anybody: no names and no addresses. Looked at once a second at most, however many ask. */
+function healthOf(engine: Services["engine"]): z.output<typeof EngineHealth> {
+  const now = Date.now();
+  const last = healths.get(engine);
+  if (last && now >= last.at && now - last.at < HEALTH_HOLDS_MS) return last.health;
+  const { kind, ok, workers, outbox } = engine.state();
+  const health = {
+    kind,
+    ok,
+    workers: workers.filter(({ state }) => state === "working").length,
+    outbox_age_ms: outbox.oldest_at === null ? null : since(outbox.oldest_at, now),
+  };
+  healths.set(engine, { at: now, health });
+  return health;
+}
+
+const since = (at: number, now: number) => Math.max(0, now - at);
+
+/** For whoever watches the server: whether it answers, and its figures. */
+export const watchingEndpoints = [
+  endpoint({
+    method: "GET",
+    path: "/health",
+    name: "getHealth",
+    summary: "Whether the server answers, and whether runs are carried out",
+    tag: "Server",
+    isPublic: true,
+    success: {
+      status: 200,
+      about: "It does; `engine.ok` says whether runs get on",
+      schema: z.object({ status: z.literal("ok"), version: z.string(), engine: EngineHealth }),
+    },
+    answer: ({ services }) => ({ body: { status: "ok", version, engine: healthOf(services.engine) } }),
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/metrics",
+    name: "getMetrics",
+    summary: "Figures of the server for Prometheus",
+    about:
+      "In its text format, version 0.0.4: runs by status, the engine and its workers, memory and CPU of the process. Have it ask with the token as its credentials.",
+    tag: "Server",
+    success: { status: 200, about: "The figures, as text/plain" },
+    answer: ({ services }) =>
+      new Response(exposition(metricsOf(services)), { headers: { "content-type": METRICS_TYPE } }),
+  }),
+];
+
+const metricsOf = ({ runs, engine }: Pick<Services, "runs" | "engine">): Metric[] => [
+  one("troupe_info", "The version at work", { labels: { version }, value: 1 }),
+  {
+    name: "troupe_runs",
+    help: "Runs that are kept, by status; those in the bin are among the finished",
+    type: "gauge",
+    samples: Object.entries(runs.counts()).map(([status, value]) => ({ labels: { status }, value })),
+  },
+  ...engineMetrics(engine.state(), Date.now()),
+  ...processMetrics(),
+];
+
+function engineMetrics(state: EngineState, now: number): Metric[] {
+  const { kind, ok, workers, at_work, outbox, troubled } = state;
+  const there = workers.filter((worker) => worker.state !== "gone");
+  const sum = (what: "running" | "limit") => there.reduce((all, worker) => all + worker[what], 0);
+  return [
+    one("troupe_engine_info", "Who carries out runs that begin now", { labels: { kind }, value: 1 }),
+    one("troupe_engine_ok", "1: nothing is amiss with who carries out runs", { value: ok ? 1 : 0 }),
+    {
+      name: "troupe_engine_workers",
+      help: "Workers by state",
+      type: "gauge",
+      samples: WorkerState.shape.state.options.map((name) => ({
+        labels: { state: name },
+        value: workers.filter((worker) => worker.state === name).length,
+      })),
+    },
+    one("troupe_engine_worker_runs", "Runs at work on the workers that are there", { value: sum("running") }),
+    one("troupe_engine_worker_places", "Runs that these workers carry out at the same time", {
+      value: sum("limit"),
+    }),
+    one("troupe_engine_runs_elsewhere", "Runs at work outside of this server", { value: at_work }),
+    one("troupe_engine_outbox_waiting", "What the engine is yet to be told", { value: outbox.waiting }),
+    one("troupe_engine_outbox_age_seconds", "How long the oldest of it waits; 0: nothing does", {
+      value: seconds(outbox.oldest_at, now),
+    }),
+    one("troupe_engine_away_seconds", "For how long the engine does not answer; 0: it does", {
+      value: seconds(outbox.away_since, now),
+    }),
+    {
+      name: "troupe_engine_troubled_runs",
+      help: "Runs that the engine cannot get on with, by what it does about them",
+      type: "gauge",
+      samples: TroubledRun.shape.state.options.map((name) => ({
+        labels: { state: name },
+        value: troubled.filter((run) => run.state === name).length,
+      })),
+    },
+  ];
+}
+
+const seconds = (at: number | null, now: number) => (at === null ? 0 : since(at, now) / 1_000);
+
+/** By the names that Prometheus' own client libraries use. */
+function processMetrics(): Metric[] {
+  const { rss, heapUsed, heapTotal } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    {
+      name: "process_cpu_seconds_total",
+      help: "CPU time of the server's process",
+      type: "counter",
+      samples: [{ value: (user + system) / 1e6 }],
+    },
+    one("process_resident_memory_bytes", "Memory that the process holds", { value: rss }),
+    one("process_start_time_seconds", "When the process began, in Unix seconds", {
+      value: Math.round(performance.timeOrigin) / 1_000,
+    }),
+    one("nodejs_heap_size_used_bytes", "Of its JavaScript heap, what is used", { value: heapUsed }),
+    one("nodejs_heap_size_total_bytes", "Its JavaScript heap", { value: heapTotal }),
+  ];
+}
+
+const one = (name: string, help: string, sample: Metric["samples"][number]): Metric => ({
+  name,
+  help,
+  type: "gauge",
+  samples: [sample],
+});

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { operation } from "./operation";
+import { Engine } from "./schemas";
+import type { Services } from "./services";
+
+/** Who carries out runs, with the workflows of those that the engine cannot get on with. */
+export function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Engine> {
+  const state = engine.state();
+  return {
+    ...state,
+    troubled: state.troubled.map((one) => {
+      const run = runs.find(one.run_id);
+      return {
+        ...one,
+        workflow_id: run?.workflow_id ?? null,
+        workflow_name: run?.workflow_name ?? "",
+      };
+    }),
+  };
+}
+
+/** Who carries out runs: this server, or workers over an engine. */
+export const engineOperations = {
+  get: operation({
+    kind: "query",
+    name: "getEngine",
+    summary: "Who carries out runs, and how that stands",
+    about:
+      "This server itself, or workers over Restate: each worker with its load and its last sign of life, what waits to be told to the engine, and the runs that it cannot get on with.",
+    tag: "Server",
+    input: z.void(),
+    output: Engine,
+    http: { method: "GET", path: "/engine", success: "How it stands" },
+    run: engineOf,
+  }),
+};
