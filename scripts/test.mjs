@@ -10,7 +10,7 @@ import process from "node:process";
 import { otherNodes } from "./nodes.mjs";
 import { checkNode, ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
 
-const USUAL = ["build", "types", "lint", "nodes", "unit", "e2e"];
+const USUAL = ["build", "types", "lint", "nodes", "engine", "unit", "e2e"];
 const PARTS = [...USUAL, "mutants"];
 const asked = process.argv.slice(2);
 const isThorough = asked[0] === "thorough";
@@ -126,6 +126,7 @@ async function buildAndChecks() {
     await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
   }
   if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
+  if (wanted.has("engine")) await timed("engine", engine);
 }
 
 async function onBuildOnly(name, work) {
@@ -161,11 +162,29 @@ async function onPackage() {
 }
 
 async function unit(version = process.versions.node, node = process.execPath) {
+  await vitest(`unit and property tests on Node ${version}`, `unit-${version}`, [], node);
+}
+
+/** Runs on Restate itself: by a package of its own, fetched once. */
+async function engine() {
+  const { ensureEnginePackage, restateServer } = await import("./engine-package.mjs");
+  const skip = (why) => console.log(`  skipped  runs on Restate: ${why}`);
+  if (!(await restateServer()).hasRestate())
+    return skip(`there is no Restate for ${process.platform}-${process.arch}`);
+  const missing = await ensureEnginePackage("server");
+  if (missing) return skip(missing);
+  await check("types of the engine's package", [[...typeScript, "-p", "packages/engine-restate"]]);
+  await vitest("runs on Restate", "engine", ["--config", "packages/engine-restate/vitest.config.mjs"]);
+}
+
+/** Tests of one configuration, each of which counts. */
+async function vitest(title, report, options, node = process.execPath) {
   const began = Date.now();
-  const file = path.join(scratch, `unit-${version}.json`);
+  const file = path.join(scratch, `${report}.json`);
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
   // Quiet beside other parts: what failed is told at the end, out of the report.
-  const { code, output } = await runNode([bin("vitest/vitest.mjs"), "run", ...reporters, ...patterns], {
+  const args = [bin("vitest/vitest.mjs"), "run", ...options, ...reporters, ...patterns];
+  const { code, output } = await runNode(args, {
     node,
     quiet: true,
     // What a test starts by the name "node" is the same version.
@@ -176,8 +195,15 @@ async function unit(version = process.versions.node, node = process.execPath) {
       PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}`,
     },
   });
-  if (!existsSync(file)) return count("unit tests", false, `They did not run.\n${trimmed(output, 40)}`);
-  const { testResults } = JSON.parse(readFileSync(file, "utf8"));
+  if (!existsSync(file)) return count(title, false, `They did not run.\n${trimmed(output, 40)}`);
+  const { good, bad } = countReport(JSON.parse(readFileSync(file, "utf8")).testResults);
+  if (code !== 0 && bad === 0)
+    count(title, false, `Something failed outside of the tests.\n${trimmed(output, 80)}`);
+  const outcome = code === 0 ? "passed " : "FAILED ";
+  console.log(`  ${outcome} ${title}: ${good} of ${good + bad} (${seconds(began)})`);
+}
+
+function countReport(testResults) {
   let bad = 0;
   let good = 0;
   for (const { name, status, message, assertionResults, startTime, endTime } of testResults) {
@@ -194,12 +220,7 @@ async function unit(version = process.versions.node, node = process.execPath) {
       count(where, false, trimmed(message ?? "This file could not be loaded.", 25));
     }
   }
-  if (code !== 0 && bad === 0)
-    count("unit tests", false, `Something failed outside of the tests.\n${trimmed(output, 80)}`);
-  const outcome = code === 0 ? "passed " : "FAILED ";
-  console.log(
-    `  ${outcome} unit and property tests on Node ${version}: ${good} of ${good + bad} (${seconds(began)})`,
-  );
+  return { good, bad };
 }
 
 /** Changes made on purpose: with files or a sample of those that were asked for, else a sample. */

@@ -20,6 +20,8 @@ describe("settings", () => {
       TROUPE_MAX_STREAMS: 24,
       TROUPE_ENGINE: "embedded",
       TROUPE_RESTATE_ADMIN: "http://127.0.0.1:9070",
+      TROUPE_RESTATE_NODE_PORT: 5122,
+      TROUPE_BALANCER_PORT: 9080,
       TROUPE_INTERNAL_PORT: 3010,
       TROUPE_INTERNAL_HOST: "127.0.0.1",
       TROUPE_CONTROL_URL: "http://127.0.0.1:3010",

@@ -159,6 +159,18 @@ export const Settings = z.object({
     .describe(
       "Public key by which workers know that a request comes from Restate; a worker needs it on any address but this machine's own",
     ),
+  TROUPE_RESTATE_NODE_PORT: port("TROUPE_RESTATE_NODE_PORT")
+    .default(5122)
+    .describe("npm run engine: the port on which nodes of Restate speak to one another"),
+  TROUPE_BALANCER_PORT: port("TROUPE_BALANCER_PORT")
+    .default(9080)
+    .describe("npm run engine: the port on which Restate finds the workers, all behind one address"),
+  TROUPE_WORKERS: z
+    .string()
+    .optional()
+    .describe(
+      "npm run engine: the workers, for example 10.0.0.5:9081, 10.0.0.6:9081; otherwise the server is asked who there is",
+    ),
   TROUPE_INTERNAL_PORT: port("TROUPE_INTERNAL_PORT")
     .default(3010)
     .describe("The port on which the server answers its workers, where TROUPE_ENGINE is restate"),

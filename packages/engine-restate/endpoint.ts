@@ -61,6 +61,8 @@ const LINGER_MS = 15_000;
 const MAX_RUNS = 16;
 /** The engine takes messages of 32 MiB; the same turn goes into an entry and into a message, each with a little around it. */
 const LARGEST_SEALED = 24 * 1024 * 1024;
+/** What the server takes in of one message, with a little around it. */
+const LARGEST_PLAIN = 60 * 1024 * 1024;
 /** Fewer characters than that cannot be more bytes than the engine takes. */
 const SURELY_FITS = 7 * 1024 * 1024;
 
@@ -69,8 +71,11 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
   const { sealer, server, identityKeys, log = () => {} } = options;
   const time = options.time ?? new WorkTime();
   const sessions = new Sessions(options.lingerMs ?? LINGER_MS);
-  const fits = (turn: SentTurn, chars: number) =>
-    chars <= SURELY_FITS || sealer.seal(Buffer.from(JSON.stringify(turn))).length <= LARGEST_SEALED;
+  const fits = (turn: SentTurn, chars: number) => {
+    if (chars <= SURELY_FITS) return true;
+    const plain = Buffer.from(JSON.stringify(turn));
+    return plain.length <= LARGEST_PLAIN && sealer.seal(plain).length <= LARGEST_SEALED;
+  };
   const open: Services["open"] = async (start, entries, signals, abort) => {
     const program = (options.program ?? programOf(options.effects))(start);
     if (!program) return heldEntry(options.workerId, start);
@@ -104,7 +109,8 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     logger: ({ level }, ...words: unknown[]) => {
       const message = words.map(String).join(" ");
       // The engine was restarted, or goes on elsewhere: nothing that somebody has to mend.
-      log(level === "error" && /abort error from connection/.test(message) ? "info" : LEVELS[level], message);
+      const isLost = /abort error from connection/.test(message);
+      log(isLost ? "info" : LEVELS[level], message);
     },
   });
   return {

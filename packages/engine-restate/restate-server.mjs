@@ -84,15 +84,19 @@ export function startRestate({ binary, folder, log = "ignore", ...config }) {
   return { child, ...urls, ready: untilReady(child, urls) };
 }
 
-async function untilReady(child, { ingress, admin }) {
+async function untilReady(child, urls) {
   let ended = false;
   child.on("exit", () => (ended = true));
   while (!ended) {
-    if ((await isUp(`${admin}/health`)) && (await isUp(`${ingress}/restate/health`))) return;
+    if (await isRestateUp(urls)) return;
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
   throw new Error("Restate ended right after its start; its log says why.");
 }
+
+/** Whether it takes requests, there and there. */
+export const isRestateUp = async ({ ingress, admin }) =>
+  (await isUp(`${admin}/health`)) && (await isUp(`${ingress}/restate/health`));
 
 const isUp = async (url) => {
   try {
