@@ -19,8 +19,8 @@ const graph = draw("start > crew > paid > r; r aside> aside > end; r east> east 
       },
       plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
     },
-  } as never,
-  paid: { node_type: "wait", output_keys: ["r"], config: { signal: "paid" } } as never,
+  },
+  paid: { node_type: "wait", output_keys: ["r"], config: { signal: "paid" } },
   aside: { output_keys: ["by"], config: { set: { by: "'aside'" } } },
   east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
 });

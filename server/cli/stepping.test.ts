@@ -95,7 +95,7 @@ test.each([
 
 test("what is said of nodes is meant for what came up of them, and names that are nodes' are", async () => {
   const graph = draw("start > r; r aside> aside > end; r east> east > end", {
-    r: { config: { kind: "expression" } } as never,
+    r: { config: { kind: "expression" } },
   });
   const stage = newStage();
   const id = stage.start(graph, { config: { breakpoints: [{ on: "node_start", node_id: "r" }] } });

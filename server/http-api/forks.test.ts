@@ -99,3 +99,27 @@ test("a strict replay makes no call at all and comes to the same end", async () 
   ]);
   expect(api.runs.find(replay)?.origin).toMatchObject({ kind: "replay", run_id });
 });
+
+test("a fork has the settings that a program gives it, and a run tells how many of its answers can be found again", async () => {
+  const { api, run_id, events } = await approved();
+  const router = events.find(({ type }) => type === "router_decided")!;
+  const at = { node_id: router.node_id };
+  const made = await api.ask("POST", `/runs/${run_id}/fork`, { at, config: { mode: "step", max_steps: 50 } });
+  const { run_id: fork } = made.body as { run_id: string };
+  await expect.poll(() => api.runs.find(fork)?.status).toBe("paused");
+  const { run } = api.runs.state(fork)!;
+  expect([run.paused_at?.node_id, run.config.mode, run.config.max_steps]).toEqual([
+    router.node_id,
+    "step",
+    50,
+  ]);
+  const refused = async (config: object) => {
+    const { status, body } = await api.ask("POST", `/runs/${run_id}/fork`, { at, config });
+    return [status, (body as { error: { code: string } }).error.code];
+  };
+  expect(await refused({ denied_tools: [] })).toEqual([400, "bad_request"]);
+  expect(await refused({ stop_at: "luck" })).toEqual([409, "not_forked"]);
+  const recorded = await api.ask("GET", `/runs/${run_id}/recorded`);
+  expectSchema("countRecordedAnswers", recorded.body);
+  expect(recorded.body).toEqual({ answers: 2, model_calls: 2 });
+});

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { ForkSettings } from "@/server/domain/agent/outcome";
 import { Id, Json, StateKey } from "@/server/domain/base/values";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";
 import { operation } from "./operation";
 import { Problem } from "./problem";
-import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
 import { RunSummary } from "./schemas";
 
 const Moment = z.union([
@@ -29,6 +30,11 @@ const Forked = z.object({
   at_seq: z.int().meta({ description: "The last event that both runs have" }),
 });
 
+const Recorded = z.object({
+  answers: z.int().meta({ description: "Answers of models and tools that are found by their request" }),
+  model_calls: z.int().meta({ description: "Calls of models that came to an answer" }),
+});
+
 /** Runs that come from others. */
 export const forkOperations = {
   fork: operation({
@@ -48,6 +54,10 @@ export const forkOperations = {
       messages: ForkPatches.shape.messages,
       plan: ForkPatches.shape.plan,
       graph: ForkGraph.default("original"),
+      config: ForkSettings.optional().meta({
+        description:
+          "Settings that the fork has otherwise than the original, from the moment on: mode, breakpoints, stop_at, limits. What the original spent does not count against them",
+      }),
     }),
     output: Forked,
     problems: [
@@ -66,7 +76,7 @@ export const forkOperations = {
       status: 202,
       success: "The fork is on its way",
     },
-    run(services, { run_id, at, input, graph, state, messages, plan }, { by, principal }) {
+    run(services, { run_id, at, input, graph, state, messages, plan, config }, { by, principal }) {
       runOf(services, run_id);
       if (at && input)
         throw new Problem("bad_request", "Another input is for a run from the beginning: leave `at` out.");
@@ -76,7 +86,7 @@ export const forkOperations = {
         ...(plan ? { plan } : {}),
       };
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
-      return services.forkRun({ run_id, at, input, graph, patches, by, trigger });
+      return services.forkRun({ run_id, at, input, graph, patches, config, by, trigger });
     },
   }),
 
@@ -101,6 +111,32 @@ export const forkOperations = {
       runOf(services, run_id);
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
       return services.forkRun({ run_id, graph: "original", patches: {}, replay: mode, by, trigger });
+    },
+  }),
+
+  recorded: operation({
+    kind: "query",
+    name: "countRecordedAnswers",
+    summary: "How many of a run's answers another run can be given",
+    about:
+      "A fork or a replay finds an answer by its request. Runs from before requests were recorded have none: behind a fork of one all is asked anew, and a strict replay of it ends at its first call.",
+    tag: "Runs",
+    input: ByRun,
+    output: Recorded,
+    problems: ["not_found", "damaged_log"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/recorded",
+      params: RUN_IN_PATH,
+      success: "What can be found again",
+    },
+    run(services, { run_id }): z.infer<typeof Recorded> {
+      const { state } = known(services, run_id);
+      const answers = services.runs.answers(run_id).filter(({ result }) => result.ok);
+      return {
+        answers: answers.filter(({ result }) => result.ok && result.request !== undefined).length,
+        model_calls: Object.values(state.calls).filter(({ status }) => status === "completed").length,
+      };
     },
   }),
 

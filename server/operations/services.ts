@@ -47,6 +47,7 @@ export interface Services {
     | "remove"
     | "restore"
     | "spent"
+    | "answers"
     | "journal"
   >;
   questions: QuestionStore;

@@ -1,3 +1,4 @@
+import { withForkSettings } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
@@ -6,7 +7,7 @@ import type { Models } from "@/server/llm/model";
 import type { RunStore } from "@/server/store/runs";
 import { type ForkRequest, RefusedFork } from "./forking";
 import type { Host } from "./host";
-import { RefusedStart, readyToRun } from "./launch";
+import { RefusedStart, readyToRun, refusePriceless } from "./launch";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
 
@@ -22,7 +23,10 @@ export function newForkLauncher(parts: {
   const { library = EMPTY_LIBRARY, models } = parts;
 
   /** The workflow's drawing as it is now, checked as for any start. */
-  const latestOf = (run_id: string, given: ForkLaunch["input"]): ForkRequest["latest"] => {
+  const latestOf = (
+    run_id: string,
+    { input: given, config: settings = {} }: Pick<ForkLaunch, "input" | "config">,
+  ): ForkRequest["latest"] => {
     const { workflow_id } = parts.runs.find(run_id) ?? { workflow_id: null };
     const workflow = workflow_id === null ? undefined : parts.workflows.find(workflow_id);
     if (!workflow)
@@ -30,7 +34,7 @@ export function newForkLauncher(parts: {
     const state = parts.runs.state(run_id);
     const input = given ?? state?.input ?? {};
     const drawn = withLibrary(workflow.graph, library);
-    const config = state?.run.config;
+    const config = state && withForkSettings(state.run.config, settings);
     const { graph, roles } = readyToRun(
       drawn,
       parts.roles.all(),
@@ -52,7 +56,10 @@ export function newForkLauncher(parts: {
         const errors = own ? findInputErrors(own, input) : [];
         if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
       }
-      const latest = graph === "latest" ? latestOf(run_id, input) : undefined;
+      const state = request.config?.budget ? parts.runs.state(run_id) : undefined;
+      if (state && request.config)
+        refusePriceless(state.graph, withForkSettings(state.run.config, request.config), models);
+      const latest = graph === "latest" ? latestOf(run_id, request) : undefined;
       return parts.host.fork({ ...request, latest });
     },
   };

@@ -356,3 +356,31 @@ test("a replay takes every answer from the log, people's too; where one is missi
     ["send 1", "send 1"],
   ]);
 });
+
+test("a fork stops where it is told to and goes as far, whatever its original was set to", async () => {
+  const stage = newStage();
+  const { id, events } = await stage.run(counting());
+  const first = events.find(({ type, node_id }) => type === "node_completed" && node_id === "n")!;
+  const at = { seq: first.seq };
+  const stopsOf = async (config: NonNullable<Parameters<typeof fork>[2]>["config"]) => {
+    const { run_id } = fork(stage, id, { at, config });
+    const stops: (string | undefined)[] = [];
+    for (;;) {
+      await expect.poll(() => stage.store.find(run_id)?.status).toMatch(/paused|finished/);
+      const { run } = stage.store.state(run_id)!;
+      if (run.status === "finished") return [stops, run.reason_code];
+      stops.push(run.paused_at?.node_id);
+      await stage.host.command(run_id, { kind: "resume" }, "ann");
+    }
+  };
+  expect(
+    await stopsOf({ breakpoints: [{ on: "node_start", node_id: "n", condition: "state.n == 2" }] }),
+  ).toEqual([["n"], "END_REACHED"]);
+  expect(await stopsOf({ mode: "step" })).toEqual([["r"], "END_REACHED"]);
+  expect(await stopsOf({ stop_at: "b" })).toEqual([["b"], "END_REACHED"]);
+  // Two node runs were the original's, and four are left.
+  expect(await stopsOf({ max_steps: 4 })).toEqual([[], "MAX_STEPS"]);
+  expect(() => fork(stage, id, { at, config: { stop_at: "luck" } })).toThrow(
+    'This workflow has no node "luck".',
+  );
+});

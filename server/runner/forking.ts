@@ -1,3 +1,4 @@
+import type { ForkSettings } from "@/server/domain/agent/outcome";
 import type { Settled } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
@@ -34,6 +35,8 @@ export interface ForkRequest {
   /** Another input; only where the fork begins at the beginning. */
   input?: JsonObject | undefined;
   patches: ForkPatches;
+  /** Where it stops and how far it goes, as far as that is to be another than the original's. */
+  config?: ForkSettings | undefined;
   graph: ForkGraph;
   /** The drawing that it goes on with, where that is not the original's, checked already. */
   latest?: ForkOrigin["latest"] | undefined;
@@ -51,7 +54,7 @@ export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersio
 
 /** Works out how a fork begins. Throws RefusedFork, DamagedLog. */
 export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
-  const { run_id, patches, graph, by, trigger, input, replay } = request;
+  const { run_id, patches, graph, by, trigger, input, replay, config } = request;
   const journal = store.journal(run_id);
   const created = journal.turns[0]?.events[0];
   if (created?.type !== "run_created")
@@ -69,7 +72,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   const state = foldRun(run_id, events.slice(0, Math.max(at_seq, 1)));
   const isBeginning = Object.values(state.activations).every(({ attempt }) => attempt === 0);
   const { latest } = request;
-  const faults = forkFaults(state, patches, isBeginning ? undefined : latest?.graph);
+  const faults = forkFaults(state, patches, isBeginning ? undefined : latest?.graph, config);
   if (faults.length > 0)
     throw new RefusedFork(
       faults.length === 1
@@ -84,6 +87,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     {
       ...(replay ? { replay } : {}),
       ...origin,
+      ...(config ? { config } : {}),
       ...(latest && !isBeginning ? { latest } : {}),
       ...(created.payload.pins && trigger !== "editor" ? { without_pins: true as const } : {}),
     },

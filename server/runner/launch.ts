@@ -181,18 +181,7 @@ export function readyToRun(
           message: `What the run would begin with is too large: ${sizeText(sizeOf(state))}, and at most ${sizeText(config.max_state_chars)} fit. Give less of it, or raise the limit in the settings of the workflow.`,
         })),
     });
-  const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
-  if (config.budget.max_cost_usd != null && priceless) {
-    const { choice } = priceless;
-    throw new RefusedStart("A budget in dollars cannot be kept: the price of this model is unknown.", {
-      errors: [
-        {
-          key: "max_cost_usd",
-          message: `${isStandard(choice) ? "The model's price" : `The price of ${choice.model ?? "a model"}`} is unknown. Set its price in the settings, limit tokens instead, or run without this budget.`,
-        },
-      ],
-    });
-  }
+  refusePriceless(graph, config, models);
   const windows = [{}, ...modelUses(graph).map(({ choice }) => choice)].flatMap((choice) => {
     const tokens = models.describe(choice)?.context_window;
     return tokens === undefined ? [] : [[choiceKey(choice), tokens] as const];
@@ -206,6 +195,26 @@ export function readyToRun(
     provider_summary: whoAnswers(graph, models),
     context_windows: Object.fromEntries(windows),
   };
+}
+
+/** Refuses a budget in dollars that could not be kept. Throws RefusedStart. */
+export function refusePriceless(
+  graph: WorkflowGraph,
+  config: Pick<RunConfig, "budget">,
+  models: Pick<Models, "describe">,
+): void {
+  const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
+  if (config.budget.max_cost_usd != null && priceless) {
+    const { choice } = priceless;
+    throw new RefusedStart("A budget in dollars cannot be kept: the price of this model is unknown.", {
+      errors: [
+        {
+          key: "max_cost_usd",
+          message: `${isStandard(choice) ? "The model's price" : `The price of ${choice.model ?? "a model"}`} is unknown. Set its price in the settings, limit tokens instead, or run without this budget.`,
+        },
+      ],
+    });
+  }
 }
 
 /** Who will be asked in a run, as the settings are now; null where no model is. What answered stands with each call. */

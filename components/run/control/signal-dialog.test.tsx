@@ -19,7 +19,7 @@ test("a person sends the signal that a node waits for, with its values", async (
       node_type: "wait",
       output_keys: ["payer", "note"],
       config: { signal: "paid" },
-    } as never,
+    },
   });
   const store = newRunViewStore((work) => work());
   const { ask, troupe, person, show } = openPage(

@@ -23,7 +23,7 @@ const graph = draw("start > crew > end", {
       },
       plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
     },
-  } as never,
+  },
 });
 
 test("a person adds a role to the crew of a run under way, and is told why another cannot go", async () => {

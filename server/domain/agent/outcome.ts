@@ -211,6 +211,29 @@ export const RunConfigChanges = z
       context.addIssue({ code: "custom", path: [key], message });
   }) as unknown as z.ZodType<Partial<RunConfig>>;
 
+/** Of these, what a run that begins as another one went may have otherwise: where it stops, and how far it goes. */
+export const ForkSettings = z.strictObject({
+  mode: RunConfig.shape.mode.unwrap().exactOptional(),
+  breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS).exactOptional(),
+  stop_at: z.string().min(1).max(200).exactOptional(),
+  max_steps: RunConfig.shape.max_steps.unwrap().exactOptional(),
+  max_loop_iterations: RunConfig.shape.max_loop_iterations.unwrap().exactOptional(),
+  max_global_iterations: RunConfig.shape.max_global_iterations.unwrap().exactOptional(),
+  max_active_ms: RunConfig.shape.max_active_ms.unwrap().exactOptional(),
+  budget: z
+    .strictObject({
+      max_cost_usd: z.number().nonnegative().nullable().exactOptional(),
+      max_total_tokens: z.int().nonnegative().nullable().exactOptional(),
+    })
+    .exactOptional(),
+});
+export type ForkSettings = z.infer<typeof ForkSettings>;
+
+/** A run's settings with those of a fork over them. */
+export function withForkSettings(config: RunConfig, { budget, ...settings }: ForkSettings): RunConfig {
+  return { ...config, ...settings, budget: { ...config.budget, ...budget } };
+}
+
 function withoutDefault(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
     ? (schema.unwrap() as z.ZodType)

@@ -93,7 +93,7 @@ function otherFailure({ activations }: RunState): RunError | null {
 }
 
 /** The breakpoints that a run begins with: its config's, and in the modes that heed them those of its nodes. */
-export function firstBreakpoints({ nodes }: WorkflowGraph, config: RunConfig): Breakpoint[] {
+function firstBreakpoints({ nodes }: WorkflowGraph, config: RunConfig): Breakpoint[] {
   const { breakpoints = [], stop_at } = config;
   const given: Breakpoint[] =
     stop_at === undefined
@@ -104,4 +104,23 @@ export function firstBreakpoints({ nodes }: WorkflowGraph, config: RunConfig): B
     breakpoint === undefined ? [] : [{ on: breakpoint === "after" ? "node_end" : "node_start", node_id: id }],
   );
   return [...given, ...own];
+}
+
+/** How a run with these settings is held on its way. `can_hold`: its mode counts. */
+export function holding({
+  graph,
+  config,
+  can_hold,
+}: {
+  graph: WorkflowGraph;
+  config: RunConfig;
+  can_hold?: true | undefined;
+}): Pick<RunState["run"], "can_hold" | "stepping" | "breakpoints"> {
+  const mode = can_hold ? config.mode : "continuous";
+  const breakpoints = firstBreakpoints(graph, { ...config, mode });
+  return {
+    ...(can_hold ? { can_hold } : {}),
+    ...(mode === "step" ? { stepping: "node" as const } : {}),
+    ...(breakpoints.length > 0 ? { breakpoints } : {}),
+  };
 }

@@ -1,12 +1,24 @@
+import { breakpointsFault } from "@/server/domain/agent/breakpoint-check";
+import type { ForkSettings } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
+import { unknownStop } from "./command";
 import type { ForkPatches } from "./lineage";
 import { editPlan } from "./plan-edit";
 import type { RunState } from "./state";
 
 /** What stands in the way of a fork at that state, a sentence each; empty where nothing does. */
-export function forkFaults(s: RunState, patches: ForkPatches, latest?: WorkflowGraph): string[] {
+export function forkFaults(
+  s: RunState,
+  patches: ForkPatches,
+  latest?: WorkflowGraph,
+  config: ForkSettings = {},
+): string[] {
+  const graph = latest ?? s.graph;
   return [
+    ...[unknownStop(graph, config) ?? breakpointsFault(config.breakpoints ?? [])].flatMap(
+      (fault) => fault ?? [],
+    ),
     ...(latest ? missingParts(s, latest) : []),
     ...(patches.state?.remove ?? []).flatMap((key) =>
       s.state[key] === undefined ? [`There is no “${key}” in the state then, so it cannot be removed.`] : [],

@@ -1,4 +1,12 @@
-import { addUsage, NO_USAGE, type Usage } from "@/server/domain/agent/outcome";
+import {
+  addUsage,
+  type ForkSettings,
+  NO_USAGE,
+  type Usage,
+  withForkSettings,
+} from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { holding } from "./control";
 import type { RunEvents } from "./events";
 import type { Handlers } from "./handlers";
 import type { MessagePatch } from "./lineage";
@@ -18,15 +26,36 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
   s.totals = { ...s.totals, usage: NO_USAGE, cost_usd: 0, unknown_cost_calls: 0 };
   const { forks, forked = 0 } = s.run;
   s.run = { ...s.run, started_at: ts, forked: forked + 1 };
-  const { latest, without_pins } = forks?.[forked] ?? {};
+  const { latest, without_pins, config } = forks?.[forked] ?? {};
   if (without_pins) delete s.run.pins;
   if (latest) {
     s.graph = latest.graph;
-    s.roles = latest.roles;
+    s.roles = [...latest.roles, ...broughtRoles(s, latest.roles)];
   }
+  if (config) setSettings(s, config);
   if (patches.state) editState(s, patches.state, forkWriter(by));
   for (const patch of patches.messages ?? []) editMessage(s, patch);
 };
+
+/** The roles that people brought in with members of crews, where another drawing does not name them. */
+function broughtRoles(s: RunState, known: readonly RoleDefinition[]): RoleDefinition[] {
+  const changes = Object.values(s.team_changes).flatMap((team) => Object.values(team));
+  const wanted = new Set(changes.flatMap((change) => (change ? [change.agent.role_name] : [])));
+  return s.roles.filter(({ name }) => wanted.has(name) && !known.some((role) => role.name === name));
+}
+
+/** What a fork has otherwise counts from here; where it stops only if something of that was said. */
+function setSettings(s: RunState, settings: ForkSettings): void {
+  const config = withForkSettings(s.run.config, settings);
+  const { mode, breakpoints, stop_at } = settings;
+  if (mode === undefined && breakpoints === undefined && stop_at === undefined) {
+    s.run = { ...s.run, config };
+    return;
+  }
+  const { can_hold: could, stepping: _s, breakpoints: _b, ...run } = s.run;
+  const can_hold = mode === undefined ? could : mode === "continuous" ? undefined : true;
+  s.run = { ...run, ...holding({ graph: s.graph, config, can_hold }), config };
+}
 
 function editMessage(s: RunState, { agent: key, at, content }: MessagePatch): void {
   const agent = s.agents[key];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Usage } from "@/server/domain/agent/outcome";
+import type { ForkSettings, Usage } from "@/server/domain/agent/outcome";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RoleDefinition } from "../agent/role";
@@ -53,6 +53,8 @@ export interface ForkOrigin {
   by: string;
   graph: ForkGraph;
   patches: ForkPatches;
+  /** Where it stops and how far it goes from there on, as far as that is another than the original's. */
+  config?: ForkSettings;
   /** The run takes all its answers from the original's log. */
   replay?: ReplayMode;
   /** The drawing that it goes on with, where that is another one than before, and the roles that it names. */

@@ -1,6 +1,6 @@
-import { firstBreakpoints } from "./control";
+import { holding } from "./control";
 import { endActivation } from "./endings";
-import type { RunEventOf, RunEvents } from "./events";
+import type { RunEvents } from "./events";
 import { run_forked } from "./forked";
 import { type Handlers, noChange } from "./handlers";
 import { getReady, setActivation, warn } from "./patch";
@@ -91,20 +91,6 @@ export const runs: Handlers<keyof RunEvents> = {
   budget_warning: noChange,
   budget_exceeded: noChange,
 };
-
-function holding({
-  graph,
-  config,
-  can_hold,
-}: RunEventOf<"run_created">["payload"]): Partial<RunState["run"]> {
-  const mode = can_hold ? config.mode : "continuous";
-  const breakpoints = firstBreakpoints(graph, { ...config, mode });
-  return {
-    ...(can_hold ? { can_hold } : {}),
-    ...(mode === "step" ? { stepping: "node" as const } : {}),
-    ...(breakpoints.length > 0 ? { breakpoints } : {}),
-  };
-}
 
 /** What a run that failed had yet to do is to be done again. */
 function takeUpTheRest(s: RunState): void {
