@@ -1,0 +1,70 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { RunPageProvider } from "@/components/run/run-page-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import { draw } from "@/server/domain/testing/drawing";
+import { LateAsks } from "./asks";
+
+const nothing = () => {};
+
+/** The bar over a run that asked in passing and has ended. */
+async function ended() {
+  const store = newRunViewStore((work) => work());
+  const shown = { runId: "" };
+  const Bar = () => (
+    <RunProvider store={store}>
+      <RunPageProvider
+        value={{
+          runId: shown.runId,
+          held: null,
+          onResumed: nothing,
+          openFile: nothing,
+          openCrew: nothing,
+          openNode: nothing,
+        }}
+      >
+        <LateAsks />
+      </RunPageProvider>
+    </RunProvider>
+  );
+  const page = openPage(<Bar />);
+  const { id } = await page.ask.workflows.create({
+    name: "Letters",
+    graph: draw("start > gate; gate yes> good; gate no> end", {
+      gate: {
+        id: "gate",
+        node_type: "approval_gate",
+        output_keys: ["decision"],
+        config: {
+          title: "Was it kind?",
+          options: ["yes", "no"],
+          mode: "advisory",
+          default_response: "yes",
+        },
+      },
+      good: { node_type: "end" },
+    }),
+  });
+  shown.runId = (await page.ask.runs.start({ workflow_id: id })).run_id;
+  await page.troupe.host.settled(shown.runId);
+  store.apply(page.troupe.runs.events(shown.runId, 0, 1e6));
+  page.show();
+  return { ...page, runId: shown.runId };
+}
+
+test("a run that did not wait for a question still takes what somebody says to it, and keeps it as late", async () => {
+  const { person, troupe, runId } = await ended();
+  screen.getByText("Was it kind?");
+  screen.getByText(/The run did not wait for this, and has ended\./);
+  await person.click(screen.getByRole("button", { name: "Look at it" }));
+  const question = await screen.findByRole("region", { name: "Question: Was it kind?" });
+  await person.click(within(question).getByRole("button", { name: "no" }));
+  await waitFor(() =>
+    expect(troupe.host.answered(runId, "gate#1/1/approval")).toMatchObject({ option: "no", late: true }),
+  );
+  expect(troupe.runs.state(runId)?.state.decision).toBe("yes");
+  await waitFor(() => expect(within(question).queryByRole("button", { name: "no" })).toBeNull());
+  await within(question).findByText(/after the run had ended/);
+});
