@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { agent, call, calls, crewGraph, role, tool } from "@/server/conformance/stage";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -13,6 +13,7 @@ import { cutAt, fakeTools, newStage } from "./testing";
  */
 
 const HOUR = 3_600_000;
+afterEach(() => void vi.useRealTimers());
 
 interface Waits {
   graph: WorkflowGraph;
@@ -156,3 +157,52 @@ test("reminders and escalations whose time came while the server was down are ma
     types.filter((type) => type === "interaction_reminded" || type === "interaction_escalated"),
   ).toHaveLength(2);
 });
+
+test.each([
+  ["reject", {}, ["rejected", "bad"]],
+  ["approve", {}, ["approved", "end"]],
+  ["default", { default_response: "approved" }, ["approved", "end"]],
+  ["continue", {}, ["timeout", "late"]],
+  ["fail", {}, [null, "failed"]],
+  ["escalate", { escalation: [{ after_s: 600, to: "the lead" }] }, [null, "failed"]],
+])(
+  "a question whose time passed while the server was down can still be answered for a while, and then: %s",
+  async (on_timeout, more, [decision, way]) => {
+    const graph = draw(
+      "start > gate; gate approved> act > end; gate rejected> bad; gate timeout> late; gate !> failed",
+      {
+        gate: {
+          node_type: "approval_gate",
+          output_keys: ["decision"],
+          config: {
+            title: "Go on?",
+            options: ["approved", "rejected"],
+            timeout_s: 3600,
+            on_timeout,
+            ...more,
+          },
+        },
+        act: { node_type: "tool_call", config: { tool_name: "note", args: { text: "x" } } },
+        bad: { node_type: "end" },
+        late: { node_type: "end" },
+        failed: { node_type: "end" },
+      },
+    );
+    const first = newStage(parts([]));
+    const id = first.start(graph);
+    await expect.poll(() => first.store.find(id)?.status).toBe("waiting");
+    const db = cutAt(first, id, 1e6);
+    vi.useFakeTimers({
+      toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date", "performance"],
+      now: Date.now() + 6 * HOUR,
+    });
+    const second = newStage({ ...parts([]), db });
+    second.host.recover();
+    await vi.advanceTimersByTimeAsync(4 * 60_000);
+    expect(second.store.find(id)?.status).toBe("waiting");
+    for (let k = 0; k < 60 && second.store.find(id)?.status !== "finished"; k++)
+      await vi.advanceTimersByTimeAsync(2_000);
+    const { state, nodes } = second.store.state(id)!;
+    expect([state.decision ?? null, nodes[way!]?.status]).toEqual([decision, "completed"]);
+  },
+);
