@@ -1,9 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { type Db, openDb } from "@/db/open";
-import type { StretchNews, StretchStart } from "@/server/cluster/protocol";
-import { RunConfig } from "@/server/domain/agent/outcome";
-import type { RunEventOf } from "@/server/domain/run/events";
-import { draw } from "@/server/domain/testing/drawing";
+import type { StretchNews } from "@/server/cluster/protocol";
 import {
   describeDurableEngine,
   type EngineUnderTest,
@@ -12,6 +9,7 @@ import {
 import { newRunStore } from "@/server/store/runs";
 import type { WorkerOptions } from "./endpoint";
 import { newRestate, newWorker } from "./testing/restate";
+import { stretchStart } from "./testing/server";
 
 let restate: Awaited<ReturnType<typeof newRestate>>;
 let worker: Awaited<ReturnType<typeof newWorker>> | null = null;
@@ -59,31 +57,8 @@ class Server {
   private readonly names = new Set<string>();
 
   constructor(private readonly id: string) {
-    const created: RunEventOf<"run_created"> = {
-      type: "run_created",
-      seq: 1,
-      ts: Date.now(),
-      payload: {
-        graph: draw("start > end"),
-        roles: [],
-        workflow_id: null,
-        workflow_name: "",
-        input: {},
-        config: RunConfig.parse({}),
-        trigger: "test",
-        provider_summary: null,
-      },
-    };
-    this.store.create({ id, created, interpreterVersion: 1, idempotencyKey: null });
-    const start: StretchStart = {
-      run_id: id,
-      stretch: 1,
-      interpreter_version: 1,
-      created,
-      from_turn: 0,
-      signals: [],
-      rules: null,
-    };
+    const start = stretchStart(id, { interpreter_version: 1 });
+    this.store.create({ id, created: start.created, interpreterVersion: 1, idempotencyKey: null });
     this.sent = restate.client.begin(start);
   }
 

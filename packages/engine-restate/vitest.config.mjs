@@ -12,7 +12,7 @@ export default defineConfig({
     include: ["*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    fileParallelism: false,
+    maxWorkers: 2,
     pool: "forks",
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
   },

@@ -28,7 +28,13 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /** Restate on a folder of its own that goes with it; `workers` is the port where it looks for them. */
-export async function newRestate({ log = "ignore" }: { log?: "ignore" | "inherit" } = {}) {
+export async function newRestate({
+  log = "ignore",
+  identity,
+}: {
+  log?: "ignore" | "inherit";
+  identity?: string;
+} = {}) {
   const binary = restateBinary();
   if (!binary) throw new Error("Restate's program is not installed: npm run engine -- install");
   const [ingress = 0, admin = 0, node = 0, workers = 0] = await freePorts(4);
@@ -46,6 +52,7 @@ export async function newRestate({ log = "ignore" }: { log?: "ignore" | "inherit
       partitions: 2,
       memory: "128 MiB",
       retry: "500ms",
+      identity,
     });
   let running = start();
   // Whatever becomes of the test, it is not left behind.

@@ -1,0 +1,388 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import http2 from "node:http2";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { StretchJournal } from "@/server/cluster/protocol";
+import type { DurableContext } from "@/server/domain/base/durable";
+import { SettingsDamaged } from "@/server/domain/run/held";
+import { newBalancer } from "./balancer.mjs";
+import type { WorkerOptions } from "./endpoint";
+import { ensureIdentity } from "./identity.mjs";
+import { queryRestate } from "./restate-server.mjs";
+import type { Program } from "./session";
+import { freePorts, newRestate, newWorker } from "./testing/restate";
+import { newNewsDesk, stretchStart } from "./testing/server";
+
+type Worker = Awaited<ReturnType<typeof newWorker>>;
+
+let restate: Awaited<ReturnType<typeof newRestate>>;
+let balancer: ReturnType<typeof newBalancer>;
+const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-identity-"));
+const identity = path.join(folder, "identity.pem");
+const publicKey = ensureIdentity(identity);
+/** Where the engine finds a worker, and the workers that are there. */
+let port = 0;
+let worker: Worker;
+const workers: Worker[] = [];
+const programs = new Map<string, Program>();
+const journals = new Map<string, StretchJournal>();
+const news = newNewsDesk();
+
+/** A worker to which the engine turns from now on. */
+async function startWorker(workerId: string, more: Partial<WorkerOptions> = {}): Promise<void> {
+  [port = 0] = await freePorts(1);
+  worker = await newWorker(port, {
+    effects: { models: { complete: () => Promise.reject(new Error("none")), describe: () => null } },
+    sealer: restate.sealer,
+    identityKeys: [publicKey],
+    workerId,
+    server: { postNews: news.postNews, journal: async ({ run_id }) => journals.get(run_id) ?? null },
+    live: () => {},
+    program: ({ run_id, interpreter_version }) =>
+      interpreter_version === 2
+        ? (programs.get(`${workerId} ${run_id}`) ?? programs.get(run_id) ?? null)
+        : null,
+    stopwatch: () => 0,
+    ...more,
+  });
+  workers.push(worker);
+}
+
+beforeAll(async () => {
+  restate = await newRestate({ identity });
+  balancer = newBalancer(() => [`127.0.0.1:${port}`]);
+  await balancer.listen(restate.workers);
+  await startWorker("first");
+  await restate.register();
+});
+afterAll(async () => {
+  for (const one of workers) one.kill();
+  balancer.close();
+  await restate.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let runs = 0;
+/** Begins a run of its own whose flow is this; answers its id. */
+async function begin(
+  flow: (ctx: DurableContext) => Promise<void>,
+  more: Parameters<typeof stretchStart>[1] = {},
+) {
+  const id = `run_${++runs}`;
+  programs.set(id, flow);
+  await restate.client.begin(stretchStart(id, more));
+  return id;
+}
+const say = (ctx: DurableContext, seq: number, message: string) =>
+  ctx.emit({ type: "warning", seq, ts: 0, payload: { code: "TEST", message } });
+const endOf = async (id: string) => (await news.ended(id)).at(-1)?.end;
+/** So many MiB that cannot be packed. */
+const noise = (mib: number) => randomBytes(mib * 786_432).toString("base64");
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("a stretch that does not come to rest by itself", () => {
+  test("ends once where the interpreter fails, and is not tried again", async () => {
+    let times = 0;
+    const id = await begin(async (ctx) => {
+      times++;
+      await ctx.next([ctx.step("one", () => 1)]);
+      throw new TypeError("no such thing");
+    });
+    expect(await endOf(id)).toMatchObject({ kind: "broke", name: "TypeError", message: "no such thing" });
+    expect(times).toBe(1);
+  });
+
+  test("is held where something that it needs is damaged, and where it began with an unknown interpreter", async () => {
+    const damaged = await begin(async (ctx) => {
+      await ctx.next([
+        ctx.step("one", () => Promise.reject(new SettingsDamaged("The provider cannot be read."))),
+      ]);
+    });
+    const unknown = await begin(async () => {}, { interpreter_version: 99 });
+    expect(await endOf(damaged)).toEqual({
+      kind: "held",
+      code: "settings_damaged",
+      message: "The provider cannot be read.",
+    });
+    expect(await endOf(unknown)).toMatchObject({ kind: "held", code: "unknown_version" });
+  });
+
+  test("is held where its log tells another story", async () => {
+    const id = `run_${runs + 1}`;
+    const start = stretchStart(id, { from_turn: 2 });
+    const turn = { key: null, result: null, at: start.created.ts, lastSeq: 1, inlined: 0, events: [] };
+    journals.set(id, {
+      turns: [
+        { ...turn, turn: 0, events: [start.created] },
+        { ...turn, turn: 1, lastSeq: 2, events: [{ type: "run_started", seq: 2, ts: 0, payload: {} }] },
+        { ...turn, turn: 2, key: "one", result: { ok: true, value: 1 }, lastSeq: 2 },
+      ],
+      timers: [],
+    });
+    await begin(async (ctx) => {
+      await ctx.next([ctx.step("one", () => 1)]);
+    }, start);
+    expect(await endOf(id)).toMatchObject({ kind: "held", code: "log_differs" });
+  });
+
+  test("ends with what to do where one turn is more than can be handed on", async () => {
+    const id = await begin(async (ctx) => {
+      await ctx.next([ctx.step("one", () => 1)]);
+      for (let k = 0; k < 4; k++) say(ctx, 2 + k, noise(10));
+      await ctx.next([ctx.step("two", () => 2)]);
+    });
+    expect(await endOf(id)).toMatchObject({ kind: "broke", edit_graph: true });
+    expect(news.of(id).flatMap(({ turns }) => turns.map(({ turn }) => turn))).toEqual([1]);
+  });
+
+  test("is left without a word where the server does not know of it any more", async () => {
+    const id = await begin(async () => {}, { from_turn: 5 });
+    await expect
+      .poll(() =>
+        queryRestate(restate.admin, `select status from sys_invocation where target_service_key = '${id}.1'`),
+      )
+      .toEqual([{ status: "completed" }]);
+    expect(news.of(id)).toEqual([]);
+  });
+});
+
+describe("a stretch begins", () => {
+  const journalOf = (id: string) => {
+    const start = stretchStart(id, { from_turn: 2 });
+    const turn = { key: null, result: null, at: start.created.ts, lastSeq: 1, inlined: 0, events: [] };
+    journals.set(id, {
+      turns: [
+        { ...turn, turn: 0, events: [start.created] },
+        { ...turn, turn: 1 },
+        { ...turn, turn: 2, key: "one", result: { ok: true, value: 1 } },
+        { ...turn, turn: 3, key: "late", result: { ok: true, value: "from a stretch that is over" } },
+      ],
+      timers: [],
+    });
+    return start;
+  };
+  const flow = (seen: string[]) => async (ctx: DurableContext) => {
+    seen.push((await ctx.next([ctx.step("one", () => 2)])).key);
+    for (let key = ""; key !== "two"; seen.push(key)) key = (await ctx.next([ctx.step(`two`, () => 3)])).key;
+  };
+
+  test("where the log ends, without a note that nobody needs, and repeats no step of it", async () => {
+    const seen: string[] = [];
+    const id = `run_${runs + 1}`;
+    await begin(flow(seen), journalOf(id));
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
+    expect(seen).toEqual(["one", "two"]);
+    expect(news.of(id).flatMap(({ turns }) => turns.map(({ key }) => key))).toEqual(["two"]);
+  });
+
+  test("with a note where other rules hold now", async () => {
+    const id = `run_${runs + 1}`;
+    const rules = { confirmation: { kind: "risky", threshold: "HIGH", confirm_unknown: true } } as const;
+    const keys: string[] = [];
+    await begin(
+      async (ctx) => {
+        const [one, two] = [ctx.step("one", () => 2), ctx.signal("two")];
+        keys.push((await ctx.next([one])).key, (await ctx.next([two])).key);
+      },
+      { ...journalOf(id), rules: rules as never },
+    );
+    await news.ended(id);
+    expect(keys).toEqual(["one", "recovered#3"]);
+  });
+});
+
+describe("what is under way", () => {
+  test("goes on where the engine is started anew, and is not made again", async () => {
+    let times = 0;
+    const id = await begin(async (ctx) => {
+      const step = ctx.step("long", async () => {
+        times++;
+        await pause(2_500);
+        return times;
+      });
+      const { result } = await ctx.next([step]);
+      say(ctx, 2, result.ok ? `gave ${JSON.stringify(result.value)}` : "failed");
+    });
+    await expect.poll(() => times).toBe(1);
+    await restate.kill();
+    await restate.restart();
+    await news.ended(id);
+    expect(times).toBe(1);
+    expect(news.of(id).flatMap(({ turns }) => turns.flatMap(({ events }) => events))).toMatchObject([
+      { payload: { message: "gave 1" } },
+    ]);
+  });
+
+  /** A step that lasts until it is let go. */
+  function held() {
+    const told = { begun: 0, aborted: 0, letGo: () => {} };
+    const flow = async (ctx: DurableContext) => {
+      const step = ctx.step("long", ({ abort }) => {
+        told.begun++;
+        abort.addEventListener("abort", () => told.aborted++);
+        return new Promise((resolve) => (told.letGo = () => resolve(null)));
+      });
+      await ctx.next([step]);
+    };
+    return { told, flow };
+  }
+
+  test("goes on by results as large as they may be, more of them than fit into one message", async () => {
+    const ran: string[] = [];
+    const id = await begin(async (ctx) => {
+      for (let k = 0; k < 6; k++) {
+        const step = ctx.step(`large${k}`, () => (ran.push(`large${k}`), noise(7.9)));
+        await ctx.next([step]);
+      }
+      const { told, flow } = last;
+      await flow(ctx);
+      ran.push(`last ${told.begun}`);
+    });
+    await expect.poll(() => last.told.begun, { timeout: 20_000 }).toBe(1);
+    worker.endpoint.drop(id, 1);
+    await expect.poll(() => last.told.begun, { timeout: 20_000 }).toBe(2);
+    last.told.letGo();
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
+    expect(ran).toEqual([...Array.from({ length: 6 }, (_, k) => `large${k}`), "last 2"]);
+  });
+  const last = held();
+
+  test("is aborted once somebody says that another worker has it, and made again where the engine asks next", async () => {
+    const { told, flow } = held();
+    const id = await begin(flow);
+    await expect.poll(() => told.begun).toBe(1);
+    worker.endpoint.drop(id, 1);
+    expect(told.aborted).toBe(1);
+    await expect.poll(() => told.begun).toBe(2);
+    told.letGo();
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
+  });
+
+  test("is aborted where the engine does not come back in time", async () => {
+    await startWorker("impatient", { lingerMs: 50 });
+    workers.shift()?.kill();
+    const { told, flow } = held();
+    const id = await begin(flow);
+    await expect.poll(() => told.begun).toBe(1);
+    await restate.kill();
+    await expect.poll(() => told.aborted).toBe(1);
+    await restate.restart();
+    await expect.poll(() => told.begun).toBe(2);
+    told.letGo();
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
+  });
+
+  test("comes to its end where its worker is stopped, and another worker goes on", async () => {
+    const ran: string[] = [];
+    const flow = (by: string) => async (ctx: DurableContext) => {
+      for (const [key, ms] of [
+        ["one", 300],
+        ["two", 10],
+      ] as const) {
+        const step = ctx.step(key, async () => {
+          ran.push(`${by} begins ${key}`);
+          await pause(ms);
+          ran.push(`${by} ends ${key}`);
+          return null;
+        });
+        await ctx.next([step]);
+      }
+    };
+    const id = `run_${runs + 1}`;
+    programs.set(`second ${id}`, flow("second"));
+    await begin(flow("first"));
+    await expect.poll(() => ran).toEqual(["first begins one"]);
+    const first = worker;
+    await startWorker("second");
+    await first.endpoint.drain(5_000);
+    first.kill();
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
+    expect(ran).toEqual(["first begins one", "first ends one", "second begins two", "second ends two"]);
+    expect(news.of(id).map(({ turns }) => turns.map(({ key }) => key))).toEqual([
+      [null],
+      ["one"],
+      ["two"],
+      [],
+    ]);
+  });
+});
+
+test("answers that come together share an entry, and what they begin starts once it is kept", async () => {
+  const branches = Array.from({ length: 20 }, (_, k) => `branch${k}`);
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let begun = 0;
+  const id = await begin(async (ctx) => {
+    const handles = branches.map((key) =>
+      ctx.step(key, async () => {
+        if (++begun === branches.length) open();
+        await opened;
+        return key;
+      }),
+    );
+    for (const _ of branches) await ctx.next(handles);
+  });
+  await news.ended(id);
+  const all = news.of(id);
+  expect(all.flatMap(({ turns }) => turns.map(({ turn }) => turn))).toEqual(
+    branches.map((_, k) => k + 1).concat(21),
+  );
+  expect(all.length).toBeLessThan(8);
+});
+
+describe("whoever is not meant to", () => {
+  test("reads nothing of a run at the engine", async () => {
+    const secret = "the customer's question is whether";
+    let release = () => {};
+    const id = await begin(async (ctx) => {
+      say(ctx, 2, secret);
+      await ctx.next([ctx.step("one", () => new Promise((resolve) => (release = () => resolve(secret))))]);
+      await ctx.next([ctx.signal("go")]);
+    });
+    await expect.poll(() => news.of(id).length).toBe(1);
+    await restate.client.deliver({ run_id: id, stretch: 1, index: 1, name: "later", value: secret });
+    release();
+    await expect.poll(() => news.of(id).length).toBe(2);
+    const tables = ["sys_journal", "sys_invocation", "sys_promise", "state"];
+    const kept = await Promise.all(
+      tables.map((table) => queryRestate(restate.admin, `select * from ${table}`)),
+    );
+    const text = JSON.stringify(kept);
+    expect(text).toContain(id);
+    for (const form of [
+      secret,
+      Buffer.from(secret).toString("hex"),
+      Buffer.from(secret).toString("base64").slice(0, 40),
+    ])
+      expect(text).not.toContain(form);
+    await restate.client.deliver({ run_id: id, stretch: 1, index: 2, name: "go", value: null });
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 2 });
+  });
+
+  test("cannot hand a worker runs, nor ask it what it offers", async () => {
+    const statuses = await Promise.all(
+      ["/discover", "/invoke/troupe/run", "/invoke/troupe-log/append"].map(statusOf),
+    );
+    expect(statuses).toEqual([401, 401, 401]);
+  });
+});
+
+function statusOf(asked: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const session = http2.connect(`http://127.0.0.1:${port}`);
+    session.on("error", reject);
+    const request = session.request({
+      ":method": "POST",
+      ":path": asked,
+      "content-type": "application/vnd.restate.invocation.v5",
+    });
+    request.on("response", (headers) => {
+      resolve(headers[":status"]);
+      request.close();
+      session.close();
+    });
+    request.end();
+  });
+}
