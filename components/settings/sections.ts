@@ -4,6 +4,7 @@ export const SETTINGS_SECTIONS = [
   { id: "notices", title: "Notices", keywords: "webhook e-mail mail inbox tell" },
   { id: "tokens", title: "API tokens", keywords: "programs http access" },
   { id: "appearance", title: "Appearance", keywords: "theme light dark" },
+  { id: "engine", title: "Engine", keywords: "workers restate cluster who carries out runs outbox" },
   { id: "storage", title: "Storage", keywords: "retention old runs database space vacuum" },
   { id: "audit", title: "Audit", keywords: "who changed history rights" },
   { id: "about", title: "About", keywords: "version environment licence openapi data folder" },

@@ -8,6 +8,7 @@ import { useTrpc } from "@/components/trpc";
 import { Panel } from "@/components/ui/panel";
 import { AboutSection, type SettingRow } from "./about-section";
 import { AuditSection } from "./audit-section";
+import { EngineSection } from "./engine-section";
 import { NoticesSection } from "./notices-section";
 import { ProvidersSection } from "./providers-section";
 import type { SettingsSection } from "./sections";
@@ -40,6 +41,9 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
             actions={<SignOut />}
           />
         ) : null}
+        <Section id="engine">
+          <EngineSection version={info.data?.version} />
+        </Section>
         <Section id="storage">
           <StorageSection />
         </Section>

@@ -23,6 +23,7 @@ function newFakeEngine() {
   const engine: EngineClient = {
     begin: async (start) => (refuse(), void told.starts.push(start)),
     deliver: async (signal) => (refuse(), void told.signals.push(signal)),
+    ping: async () => refuse(),
     invocations: async () => (refuse(), told.has),
   };
   return { engine, told };

@@ -109,6 +109,11 @@ export class Dispatcher implements Elsewhere {
     return { waiting, oldest_at: oldest, fault: this.fault };
   }
 
+  /** Whether the engine answers. Throws EngineUnreachable. */
+  async ping(): Promise<void> {
+    await this.options.engine?.ping();
+  }
+
   /**
    * Begins anew what the engine has lost, such as with its disk: a stretch that it was told of, of which nothing was heard for a
    * minute and which it neither has nor has news of. Answers what the engine has. Throws EngineUnreachable.

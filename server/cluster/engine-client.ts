@@ -25,6 +25,8 @@ export interface EngineClient {
   begin(start: StretchStart): Promise<void>;
   /** Throws EngineUnreachable. */
   deliver(signal: StretchSignal): Promise<void>;
+  /** Whether it takes in what it is told. Throws EngineUnreachable. */
+  ping(): Promise<void>;
   /** What it has not completed, of all runs. Throws EngineUnreachable. */
   invocations(): Promise<Invocation[]>;
 }
@@ -48,7 +50,7 @@ export function newEngineClient(options: {
   const request = async (url: string, init: RequestInit): Promise<Response> => {
     let answer: Response;
     try {
-      answer = await ask(url, { ...init, method: "POST", signal: AbortSignal.timeout(WITHIN_MS) });
+      answer = await ask(url, { method: "POST", ...init, signal: AbortSignal.timeout(WITHIN_MS) });
     } catch (error) {
       throw new EngineUnreachable(`Restate does not answer at ${new URL(url).origin}.`, { cause: error });
     }
@@ -70,6 +72,9 @@ export function newEngineClient(options: {
   return {
     begin: (start) => send(stretchKey(start.run_id, start.stretch), "run", start),
     deliver: (signal) => send(stretchKey(signal.run_id, signal.stretch), "deliver", signal),
+    async ping() {
+      await (await request(`${ingress}/restate/health`, { method: "GET" })).arrayBuffer();
+    },
     async invocations() {
       const answer = await request(`${admin}/query`, {
         headers: { "content-type": "application/json", accept: "application/json" },

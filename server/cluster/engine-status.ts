@@ -1,3 +1,4 @@
+import { errorMessage } from "@/server/domain/base/guards";
 import {
   AWAY_TOLD_AFTER_MS,
   type EngineState,
@@ -5,15 +6,16 @@ import {
   type WorkerState,
 } from "@/server/domain/run/engine-state";
 import type { StretchStore } from "@/server/store/stretches";
-import type { Dispatcher } from "./dispatcher";
+import type { Dispatcher, OutboxState } from "./dispatcher";
 import type { Invocation } from "./engine-client";
 
-/** How often the engine is asked what it has, in milliseconds. */
+/** How often the engine is asked what it has, in milliseconds; sooner where it did not answer. */
 const LOOK_EVERY_MS = 15_000;
+const LOOK_AGAIN_MS = 2_000;
 
 interface EngineStatusOptions {
   kind: EngineState["kind"];
-  dispatcher: Pick<Dispatcher, "outbox" | "reconcile" | "isConfigured">;
+  dispatcher: Pick<Dispatcher, "outbox" | "ping" | "reconcile" | "isConfigured">;
   stretches: Pick<StretchStore, "all" | "place">;
   /** The workers of which something was heard lately. */
   workers: () => WorkerState[];
@@ -23,40 +25,60 @@ interface EngineStatusOptions {
 /** Who carries out runs and how that stands, put together for people. */
 export class EngineStatus {
   private known: Invocation[] = [];
-  private looking: ReturnType<typeof setInterval> | null = null;
+  /** Since when it does not answer a look, and why; the outbox knows of what it was told itself. */
+  private silence: Fault | null = null;
+  /** Why it does not say what it has, though it takes in what it is told. */
+  private untold: string | null = null;
+  private looking: ReturnType<typeof setTimeout> | null = null;
+  private isStopped = false;
 
   constructor(private readonly options: EngineStatusOptions) {}
 
   /** Looks at the engine from time to time, and begins anew what it lost. */
   start(): void {
     if (!this.options.dispatcher.isConfigured || this.looking) return;
-    this.looking = setInterval(() => void this.look(), LOOK_EVERY_MS);
-    this.looking.unref();
+    this.lookIn(LOOK_AGAIN_MS);
   }
 
   stop(): void {
-    if (this.looking) clearInterval(this.looking);
+    if (this.looking) clearTimeout(this.looking);
+    this.isStopped = true;
   }
 
+  /** Asks the engine whether it is there, and what it has. Never throws. */
   async look(): Promise<void> {
+    const { dispatcher } = this.options;
+    // Of what it was known to have, nothing is said until it answers again.
+    this.known = [];
+    this.untold = null;
     try {
-      this.known = await this.options.dispatcher.reconcile();
-    } catch {
-      // The outbox says since when it does not answer; what was known is older than that.
-      this.known = [];
+      await dispatcher.ping();
+      this.silence = null;
+    } catch (error) {
+      this.silence = { since: this.silence?.since ?? this.now(), message: errorMessage(error) };
+      return;
+    }
+    try {
+      this.known = await dispatcher.reconcile();
+    } catch (error) {
+      this.untold = errorMessage(error);
     }
   }
 
   state(): EngineState {
     const { kind, stretches, dispatcher } = this.options;
-    const { waiting, oldest_at, fault } = dispatcher.outbox();
+    const { waiting, oldest_at, fault: told } = dispatcher.outbox();
     const workers = this.options.workers();
     const at_work = stretches.all().length;
-    const message = kind === "embedded" && at_work === 0 ? null : this.amiss(workers, waiting);
+    const fault = this.silence && (!told || this.silence.since < told.since) ? this.silence : told;
+    const isConcerned = kind === "restate" || at_work > 0;
+    const is_away = isConcerned && fault !== null && this.now() - fault.since > AWAY_TOLD_AFTER_MS;
+    const message = is_away ? awayWords(fault, at_work) : isConcerned ? this.amiss(workers) : null;
     return {
       kind,
       ok: message === null,
       message,
+      is_away,
       workers,
       at_work,
       outbox: { waiting, oldest_at, away_since: fault?.since ?? null },
@@ -70,27 +92,47 @@ export class EngineStatus {
     const place = stretches.place(runId);
     if (!place) return null;
     const { worker, moved_from, moved_at } = place;
+    const workers = this.options.workers();
     const nameOf = (id: string | null) =>
-      id === null ? null : (this.options.workers().find((one) => one.id === id)?.name ?? id);
-    const isAway = !dispatcher.isConfigured || (!place.is_posted && dispatcher.outbox().fault !== null);
+      id === null ? null : (workers.find((one) => one.id === id)?.name ?? id);
+    const isAway =
+      !dispatcher.isConfigured ||
+      this.silence !== null ||
+      (!place.is_posted && dispatcher.outbox().fault !== null);
+    const isGone = worker === null || workers.find(({ id }) => id === worker)?.state === "gone";
     return {
-      state: isAway ? "engine_away" : worker === null ? "waits_for_worker" : "at_work",
+      state: isAway ? "engine_away" : isGone ? "waits_for_worker" : "at_work",
       worker: nameOf(worker),
       moved_from: nameOf(moved_from),
       moved_at,
     };
   }
 
-  /** What is amiss, in words; null where nothing is, or not for long. */
-  private amiss(workers: readonly WorkerState[], waiting: number): string | null {
-    const now = (this.options.now ?? Date.now)();
-    const { fault } = this.options.dispatcher.outbox();
-    if (fault && now - fault.since > AWAY_TOLD_AFTER_MS)
-      return `${fault.message} ${waiting === 0 ? "" : "Runs keep their place and go on once it does."}`.trim();
-    if (workers.some(({ state }) => state === "working")) return null;
-    return "No worker is there to carry out runs: start one with npm run worker.";
+  /** What is amiss of an engine that answers, in words; null where nothing is. */
+  private amiss(workers: readonly WorkerState[]): string | null {
+    if (!workers.some(({ state }) => state === "working"))
+      return "No worker is there to carry out runs: start one with npm run worker.";
+    return this.untold && `${this.untold} So it is not known which runs the engine cannot get on with.`;
+  }
+
+  private lookIn(ms: number): void {
+    this.looking = setTimeout(() => {
+      void this.look().then(() => {
+        if (!this.isStopped) this.lookIn(this.silence ? LOOK_AGAIN_MS : LOOK_EVERY_MS);
+      });
+    }, ms);
+    this.looking.unref();
+  }
+
+  private now(): number {
+    return (this.options.now ?? Date.now)();
   }
 }
+
+type Fault = NonNullable<OutboxState["fault"]>;
+
+const awayWords = ({ message }: Fault, atWork: number) =>
+  atWork === 0 ? message : `${message} Runs keep their place and go on once it does.`;
 
 /** Of what the engine tries in vain. */
 function troubleOf({ run_id, status, retries, failure }: Invocation): EngineState["troubled"][number] | null {

@@ -34,6 +34,9 @@ export const EngineState = z.object({
   kind: z.enum(["embedded", "restate"]).meta({ description: "Who carries out runs that begin now" }),
   ok: z.boolean(),
   message: z.string().nullable().meta({ description: "What is amiss and what to do; null where nothing is" }),
+  is_away: z
+    .boolean()
+    .meta({ description: "The engine does not answer, for so long that people are told on every page" }),
   workers: z.array(WorkerState),
   at_work: z.int().meta({ description: "Runs at work elsewhere" }),
   outbox: z
@@ -51,9 +54,12 @@ export type EngineState = z.infer<typeof EngineState>;
 export const RunPlace = z.object({
   state: z.enum(["at_work", "waits_for_worker", "engine_away"]).meta({
     description:
-      "waits_for_worker: no worker has it yet. engine_away: the engine cannot be reached; the run keeps its place",
+      "waits_for_worker: no worker has it yet, or the one that had it is gone. engine_away: the engine cannot be reached; the run keeps its place",
   }),
-  worker: z.string().nullable().meta({ description: "The worker's name; null where none has it" }),
+  worker: z
+    .string()
+    .nullable()
+    .meta({ description: "The worker's name, also of one that is gone; null where none had it" }),
   moved_from: z.string().nullable().meta({ description: "The worker that had it before" }),
   moved_at: z.int().nullable(),
 });
@@ -67,6 +73,7 @@ export const EMBEDDED: EngineState = {
   kind: "embedded",
   ok: true,
   message: null,
+  is_away: false,
   workers: [],
   at_work: 0,
   outbox: { waiting: 0, oldest_at: null, away_since: null },

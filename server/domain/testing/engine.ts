@@ -20,6 +20,7 @@ export const engineOf = (about: Partial<EngineState> = {}): EngineState => ({
   kind: "restate",
   ok: true,
   message: null,
+  is_away: false,
   workers: [workerOf("worker-1"), workerOf("worker-2")],
   at_work: 6,
   outbox: { waiting: 0, oldest_at: null, away_since: null },

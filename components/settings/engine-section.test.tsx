@@ -1,0 +1,107 @@
+import { screen, within } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { EMBEDDED, type EngineState } from "@/server/domain/run/engine-state";
+import { engineOf, workerOf } from "@/server/domain/testing/engine";
+import { EngineSection } from "./engine-section";
+
+function open(...states: [EngineState, ...EngineState[]]) {
+  const opened = openPage(<EngineSection version="1.0.0" />, "/settings");
+  const look = vi.spyOn(opened.troupe.engine, "state");
+  for (const state of states.slice(0, -1)) look.mockReturnValueOnce(state);
+  look.mockReturnValue(states.at(-1) ?? states[0]);
+  opened.show();
+  return opened;
+}
+const panel = async () => within(await screen.findByRole("region", { name: "Engine" }));
+/** The facts of the section, by name. */
+const facts = () =>
+  Object.fromEntries(
+    screen.getAllByRole("term").map((term) => [term.textContent, term.nextElementSibling?.textContent]),
+  );
+
+test("a server that carries out its runs itself says so, and how workers are added", async () => {
+  open(EMBEDDED);
+  const engine = await panel();
+  await engine.findByText("This server");
+  expect(facts()).toEqual({ "Carried out by": "This server" });
+  expect(engine.getByText(/^To have other processes/).textContent).toBe(
+    "To have other processes carry runs out, start the engine with npm run engine, as many workers as you like with npm run worker, and this server with TROUPE_ENGINE=restate.",
+  );
+  expect(engine.queryByRole("list")).toBeNull();
+  expect(engine.queryByRole("status")).toBeNull();
+});
+
+test("each worker stands with its state, load, memory, version and last sign of life; those that work first", async () => {
+  open(
+    engineOf({
+      workers: [
+        workerOf("old", { state: "gone", seen_at: Date.now() - 600_000 }),
+        workerOf("leaving", { state: "draining", running: 1, limit: 1, version: "0.9.0" }),
+        workerOf("gpu-1", { labels: ["gpu", "eu-west"], running: 5 }),
+      ],
+    }),
+  );
+  const workers = within(await (await panel()).findByRole("list", { name: "Workers" }));
+  // Blanks between parts are the page's, not the text's.
+  expect(workers.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
+    "gpu-1gpueu-westWorking5 of 16 runs210.0 MBTroupe 1.0.0Last heard of just now",
+    "leavingDraining: takes nothing new1 of 1 run210.0 MBTroupe 0.9.0, this server 1.0.0Last heard of just now",
+    "oldGone: nothing is heard of itTroupe 1.0.0Last heard of 10 min ago",
+  ]);
+  expect(facts()).toEqual({
+    "Carried out by": "2 workers over Restate",
+    "At work there": "6 runs",
+    Outbox: "Empty",
+  });
+});
+
+test("what is amiss stands above, with what waits and since when", async () => {
+  const message =
+    "Restate does not answer at http://127.0.0.1:8080. Runs keep their place and go on once it does.";
+  const at = Date.now() - 180_000;
+  open(
+    engineOf({ ok: false, message, is_away: true, outbox: { waiting: 4, oldest_at: at, away_since: at } }),
+  );
+  expect((await screen.findByRole("status")).textContent).toBe(message);
+  expect(facts().Outbox).toBe("4 messages wait for the engine; the oldest came 3 min ago");
+});
+
+test("a run that does not get on is named with a link, why, and what comes of it", async () => {
+  const cause = "It needs the version of Troupe that it began with.";
+  open(
+    engineOf({
+      troubled: [
+        { run_id: "run_1", state: "paused", tries: 3, cause },
+        { run_id: "run_2", state: "tried_again", tries: 7, cause: "No worker could be reached." },
+      ],
+    }),
+  );
+  const troubled = within(await screen.findByRole("region", { name: "2 runs do not get on" }));
+  expect(troubled.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
+    `A workflow: ${cause} Paused in the engine after 3 tries. It goes on once it is resumed in Restate; cancel the run if it is not to.`,
+    "A workflow: No worker could be reached. It is tried again by itself; 7 tries so far.",
+  ]);
+  expect(troubled.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual([
+    "/workflows/-/runs/run_1",
+    "/workflows/-/runs/run_2",
+  ]);
+});
+
+test("a server that went back to carrying out runs itself says what still comes to its end elsewhere", async () => {
+  open({ ...EMBEDDED, at_work: 2 });
+  await (await panel()).findByText("This server; 2 runs come to their end over Restate");
+  expect(facts()).toMatchObject({ "At work there": "2 runs", Outbox: "Empty" });
+});
+
+test("it looks again by itself while it is open", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    open(engineOf({ workers: [] }), engineOf());
+    await screen.findByText("Workers over Restate; none is there");
+    vi.advanceTimersByTime(3_000);
+    await screen.findByText("2 workers over Restate");
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,190 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import clsx from "clsx";
+import { CircleCheck, CircleSlash2, Hourglass, type LucideIcon, TriangleAlert } from "lucide-react";
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { formatBytes } from "@/components/display/format";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Panel } from "@/components/ui/panel";
+import { TimeText } from "@/components/ui/time-text";
+import type { WorkerState } from "@/server/domain/run/engine-state";
+import {
+  carrierWords,
+  loadWords,
+  outboxWords,
+  troubleWords,
+  WORKER_STATE_WORDS,
+} from "@/server/domain/run/engine-words";
+
+type Engine = Answers["engine"]["get"];
+
+/** How often it is looked at while the page is open, in milliseconds; where the server carries out runs itself, little changes. */
+const LOOK_MS = { restate: 3_000, embedded: 30_000 } as const;
+
+/** Who carries out runs, how each worker does, and what does not get on. */
+export function EngineSection({ version }: { version: string | undefined }) {
+  const engine = useQuery({
+    ...useTrpc().engine.get.queryOptions(),
+    refetchInterval: ({ state: { data } }) => LOOK_MS[data?.kind ?? "embedded"],
+  });
+  return (
+    <Panel flush title="Engine" description="Who carries out runs.">
+      {engine.data ? (
+        <Standing engine={engine.data} version={version} />
+      ) : (
+        <p className={clsx("p-4 text-[13px]", engine.error ? "text-failed" : "text-ink-2")}>
+          {engine.error ? toApiError(engine.error).message : "Loading…"}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Standing({ engine, version }: { engine: Engine; version: string | undefined }) {
+  const { kind, message, workers, at_work, outbox, troubled } = engine;
+  const isElsewhere = kind === "restate" || at_work > 0;
+  return (
+    <>
+      {message === null ? null : (
+        <p
+          role="status"
+          className="flex gap-2 border-b border-line bg-waiting/6 px-4 py-3 text-[13px] [overflow-wrap:anywhere]"
+        >
+          <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+          {message}
+        </p>
+      )}
+      <dl className="divide-y divide-line">
+        <Fact name="Carried out by">{carrierWords(engine)}</Fact>
+        {isElsewhere ? (
+          <>
+            <Fact name="At work there">{at_work === 1 ? "1 run" : `${at_work} runs`}</Fact>
+            <Fact name="Outbox">
+              {outboxWords(outbox.waiting)}
+              {outbox.oldest_at === null ? null : (
+                <>
+                  ; the oldest came <TimeText at={outbox.oldest_at} />
+                </>
+              )}
+            </Fact>
+          </>
+        ) : null}
+      </dl>
+      {workers.length > 0 ? <Workers workers={workers} version={version} /> : null}
+      {isElsewhere ? null : <HowToAdd />}
+      {troubled.length > 0 ? <Troubled troubled={troubled} /> : null}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-wrap items-baseline gap-x-4 gap-y-0.5 px-4 py-2.5">
+      <dt className="w-32 text-[13px] text-ink-2">{name}</dt>
+      <dd className="min-w-0 flex-1 basis-56 tabular-nums">{children}</dd>
+    </div>
+  );
+}
+
+function HowToAdd() {
+  return (
+    <p className="border-t border-line px-4 py-2.5 text-[13px] text-ink-2">
+      To have other processes carry runs out, start the engine with <Command>npm run engine</Command>, as many
+      workers as you like with <Command>npm run worker</Command>, and this server with{" "}
+      <Command>TROUPE_ENGINE=restate</Command>.
+    </p>
+  );
+}
+
+const Command = ({ children }: { children: string }) => (
+  <code className="font-mono text-xs whitespace-nowrap text-ink">{children}</code>
+);
+
+const LOOKS: Readonly<Record<WorkerState["state"], { icon: LucideIcon; color: string }>> = {
+  working: { icon: CircleCheck, color: "text-completed" },
+  draining: { icon: Hourglass, color: "text-waiting" },
+  gone: { icon: CircleSlash2, color: "text-ink-3" },
+};
+const ORDER = Object.keys(LOOKS);
+
+function Workers({ workers, version }: { workers: readonly WorkerState[]; version: string | undefined }) {
+  const sorted = workers.toSorted(
+    (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || a.name.localeCompare(b.name, "en"),
+  );
+  return (
+    <ul aria-label="Workers" className="divide-y divide-line border-t border-line">
+      {sorted.map((worker) => (
+        <WorkerRow key={worker.id} worker={worker} version={version} />
+      ))}
+    </ul>
+  );
+}
+
+function WorkerRow({ worker, version }: { worker: WorkerState; version: string | undefined }) {
+  const { icon: Icon, color } = LOOKS[worker.state];
+  const isOther = version !== undefined && worker.version !== version;
+  return (
+    <li className="flex items-start gap-3 px-4 py-3">
+      <Icon aria-hidden className={clsx("mt-0.5 size-4.5 shrink-0", color)} strokeWidth={1.75} />
+      <div className="flex min-w-0 flex-1 flex-col gap-0.5">
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span
+            className={clsx(
+              "min-w-0 font-medium [overflow-wrap:anywhere]",
+              worker.state === "gone" && "text-ink-2",
+            )}
+          >
+            {worker.name}
+          </span>
+          {worker.labels.map((label) => (
+            <Badge key={label}>{label}</Badge>
+          ))}
+          <span className="text-[13px] text-ink-2">{WORKER_STATE_WORDS[worker.state]}</span>
+        </p>
+        <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-[13px] text-ink-2 tabular-nums">
+          {worker.state === "gone" ? null : (
+            <>
+              <span>{loadWords(worker)}</span>
+              <span>{formatBytes(worker.memory_bytes)}</span>
+            </>
+          )}
+          <span>
+            Troupe {worker.version}
+            {isOther ? `, this server ${version}` : ""}
+          </span>
+          <span>
+            Last heard of <TimeText at={worker.seen_at} />
+          </span>
+        </p>
+      </div>
+    </li>
+  );
+}
+
+/** Runs that the engine cannot get on with, each with why and what comes of it. */
+function Troubled({ troubled }: Pick<Engine, "troubled">) {
+  return (
+    <section aria-labelledby="engine-troubled" className="border-t border-line bg-waiting/6 px-4 py-3">
+      <h3 id="engine-troubled" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
+        <TriangleAlert aria-hidden className="size-4 text-waiting" />
+        {troubled.length === 1 ? "A run does not get on" : `${troubled.length} runs do not get on`}
+      </h3>
+      <ul className="flex flex-col gap-1.5">
+        {troubled.map(({ run_id, workflow_id, workflow_name, ...trouble }) => (
+          <li key={run_id} className="text-[13px] [overflow-wrap:anywhere]">
+            <Link
+              href={`/workflows/${workflow_id ?? "-"}/runs/${run_id}`}
+              className="font-medium text-accent hover:text-accent-hover"
+            >
+              {workflow_name || "A workflow"}
+            </Link>
+            : {troubleWords(trouble)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import type { EngineState } from "@/server/domain/run/engine-state";
+import { workerOf } from "@/server/domain/testing/engine";
+import type { OutboxState } from "./dispatcher";
+import { EngineUnreachable, type Invocation } from "./engine-client";
+import { EngineStatus } from "./engine-status";
+
+/** A server beside an engine, whose outbox, runs and workers a test sets. */
+function newStatus(kind: EngineState["kind"] = "restate") {
+  const has = {
+    now: 100_000,
+    atWork: ["run_1"],
+    outbox: { waiting: 0, oldest_at: null, fault: null } as OutboxState,
+    invocations: [] as Invocation[],
+    /** What does not answer. */
+    silent: new Set<"ingress" | "admin">(),
+    workers: [workerOf("worker-1"), workerOf("worker-2")],
+    place: {
+      worker: "id-worker-1" as string | null,
+      moved_from: null as string | null,
+      moved_at: null as number | null,
+    },
+    isPosted: true,
+  };
+  const refuse = (port: "ingress" | "admin") => {
+    if (has.silent.has(port)) throw new EngineUnreachable(`Restate does not answer at its ${port}.`);
+  };
+  const status = new EngineStatus({
+    kind,
+    dispatcher: {
+      isConfigured: true,
+      outbox: () => has.outbox,
+      ping: async () => refuse("ingress"),
+      reconcile: async () => (refuse("admin"), has.invocations),
+    },
+    stretches: {
+      all: () =>
+        has.atWork.map((run_id) => ({
+          run_id,
+          stretch: 1,
+          from_turn: 0,
+          signals_before: 0,
+          signals_sent: 0,
+          is_posted: true,
+          begun_at: 0,
+          heard_at: null,
+        })),
+      place: () => ({ ...has.place, is_posted: has.isPosted, begun_at: 0 }),
+    },
+    workers: () => has.workers,
+    now: () => has.now,
+  });
+  return { has, status };
+}
+
+test("an engine that answers no look is away, and people are told after ten seconds, until it is back", async () => {
+  const { has, status } = newStatus();
+  const seen = () => {
+    const { ok, is_away, message, outbox } = status.state();
+    return { ok, is_away, message, away_since: outbox.away_since };
+  };
+  await status.look();
+  const fine = { ok: true, is_away: false, message: null, away_since: null };
+  expect(seen()).toEqual(fine);
+  has.silent = new Set(["ingress", "admin"]);
+  await status.look();
+  has.now += 10_000;
+  await status.look();
+  expect(seen()).toEqual({ ...fine, away_since: 100_000 });
+  has.now += 1;
+  expect(seen()).toEqual({
+    ok: false,
+    is_away: true,
+    message: "Restate does not answer at its ingress. Runs keep their place and go on once it does.",
+    away_since: 100_000,
+  });
+  has.silent.clear();
+  await status.look();
+  expect(seen()).toEqual(fine);
+});
+
+test("what the outbox found out before a look counts from then", async () => {
+  const { has, status } = newStatus();
+  has.outbox = { waiting: 1, oldest_at: 90_000, fault: { since: 90_000, message: "Restate answered 500." } };
+  has.silent.add("ingress");
+  await status.look();
+  has.now += 1;
+  expect(status.state()).toMatchObject({
+    is_away: true,
+    message: "Restate answered 500. Runs keep their place and go on once it does.",
+    outbox: { waiting: 1, oldest_at: 90_000, away_since: 90_000 },
+  });
+});
+
+test("an engine that takes in what it is told, and does not say what it has, is not away", async () => {
+  const { has, status } = newStatus();
+  has.silent.add("admin");
+  await status.look();
+  has.now += 60_000;
+  expect(status.state()).toMatchObject({
+    ok: false,
+    is_away: false,
+    message:
+      "Restate does not answer at its admin. So it is not known which runs the engine cannot get on with.",
+    outbox: { away_since: null },
+  });
+});
+
+test("without a worker nothing gets on, and what to do is said", () => {
+  const { has, status } = newStatus();
+  has.workers = [workerOf("worker-1", { state: "draining" })];
+  expect(status.state()).toMatchObject({
+    ok: false,
+    is_away: false,
+    message: "No worker is there to carry out runs: start one with npm run worker.",
+  });
+});
+
+test("a server that carries out its runs itself has nothing amiss of an engine, unless runs are still at work there", async () => {
+  const { has, status } = newStatus("embedded");
+  has.silent.add("ingress");
+  await status.look();
+  has.now += 60_000;
+  has.atWork = [];
+  expect(status.state()).toMatchObject({ ok: true, is_away: false, message: null });
+  has.atWork = ["run_1"];
+  expect(status.state()).toMatchObject({ ok: false, is_away: true });
+});
+
+test("what the engine tries in vain is told with its cause in words", async () => {
+  const { has, status } = newStatus();
+  const one = { stretch: 1, retries: 4, failure: null };
+  has.invocations = [
+    { ...one, run_id: "run_1", status: "running" },
+    { ...one, run_id: "run_2", status: "backing-off", failure: "[RT0010] connection refused\n at x" },
+    { ...one, run_id: "run_3", status: "paused", failure: "[RT0016] Journal mismatch" },
+    { ...one, run_id: "run_4", status: "backing-off" },
+  ];
+  await status.look();
+  expect(status.state().troubled).toEqual([
+    { run_id: "run_2", state: "tried_again", tries: 4, cause: "No worker could be reached." },
+    {
+      run_id: "run_3",
+      state: "paused",
+      tries: 4,
+      cause: "It needs the version of Troupe that it began with.",
+    },
+    { run_id: "run_4", state: "tried_again", tries: 4, cause: "The engine does not say why." },
+  ]);
+});
+
+test("a run is on its worker by name, waits where that is gone, and keeps its place while the engine is away", async () => {
+  const { has, status } = newStatus();
+  has.place = { worker: "id-worker-2", moved_from: "id-worker-1", moved_at: 5 };
+  const place = { worker: "worker-2", moved_from: "worker-1", moved_at: 5 };
+  expect(status.place("run_1")).toEqual({ state: "at_work", ...place });
+  has.workers = [workerOf("worker-1"), workerOf("worker-2", { state: "gone" })];
+  expect(status.place("run_1")).toEqual({ state: "waits_for_worker", ...place });
+  has.silent.add("ingress");
+  await status.look();
+  expect(status.place("run_1")).toEqual({ state: "engine_away", ...place });
+  has.silent.clear();
+  await status.look();
+  has.place = { worker: null, moved_from: null, moved_at: null };
+  expect(status.place("run_1")).toEqual({ state: "waits_for_worker", ...has.place });
+});
