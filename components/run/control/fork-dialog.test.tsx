@@ -7,6 +7,7 @@ import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
 import type { CodeAreaProps } from "@/components/ui/code-area-editor";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { ForkButton } from "./fork-button";
 
@@ -166,4 +167,104 @@ test("a replay says what it replays and that nothing was called, and leads to bo
   expect(within(banner).getByRole("link", { name: "Compare with it" }).getAttribute("href")).toBe(
     `/runs/compare?a=${first}&b=${run_id}`,
   );
+});
+
+test("a fork from the beginning takes another input, and goes step by step where that is wanted", async () => {
+  const { person, show, ask, forked, troupe } = await openRun();
+  const { id: asks } = await ask.workflows.create({
+    name: "Add",
+    graph: draw("start > a > end", {
+      start: { output_keys: ["topic"] },
+      a: { config: { set: { m: "state.topic + '!'" } }, output_keys: ["m"] },
+    }),
+  });
+  const { run_id: asked } = await ask.runs.start({ workflow_id: asks, input: { topic: "one" } });
+  await troupe.host.settled(asked);
+  show(asked);
+  const dialog = await openDialog(person);
+  await person.click(within(dialog).getByRole("radio", { name: "The beginning, with another input" }));
+  expect(within(dialog).queryByRole("textbox", { name: "State" })).toBeNull();
+  fireEvent.change(within(dialog).getByLabelText(/^topic/i), { target: { value: "five" } });
+  await person.click(within(dialog).getByText("How it goes on"));
+  await person.click(within(dialog).getByLabelText("Mode"));
+  await person.click(await screen.findByRole("option", { name: /Step by step/ }));
+  await person.click(within(dialog).getByRole("button", { name: "Fork" }));
+  await waitFor(() => expect(window.location.pathname).toMatch(/runs\/run_/));
+  const id = window.location.pathname.split("/").at(-1) ?? "";
+  await waitFor(() => expect(troupe.runs.state(id)?.run.paused_at?.node_id).toBe("start"));
+  await troupe.host.command(id, { kind: "resume" }, "ann");
+  expect(troupe.runs.state(await forked())?.state).toEqual({ topic: "five", m: "five!" });
+});
+
+test("what a message says and what a plan holds is changed for the fork alone", async () => {
+  const { person, show, store, ask, troupe } = await openRun();
+  for (const name of ["Writer", "Reader"]) troupe.roles.put(RoleDefinition.parse({ name }));
+  const { id } = await ask.workflows.create({
+    name: "Write",
+    graph: draw("start > crew > end", {
+      crew: {
+        node_type: "crew_task",
+        output_keys: ["result"],
+        config: {
+          plan_description_template: "Write it",
+          crew: {
+            agents: [
+              { agent_id: "ann", role_name: "Writer" },
+              { agent_id: "bob", role_name: "Reader" },
+            ],
+            process: "sequential",
+          },
+          plan: {
+            tasks: [
+              { task_id: "write", description: "write it", assigned_agent: "ann" },
+              { task_id: "read", description: "read it", assigned_agent: "bob", dependencies: ["write"] },
+            ],
+          },
+        },
+      },
+    }),
+  });
+  const { run_id } = await ask.runs.start({
+    workflow_id: id,
+    config: { breakpoints: [{ on: "llm_call", agent_id: "ann" }] },
+  });
+  await waitFor(() => expect(troupe.runs.find(run_id)?.status).toBe("paused"));
+  show(run_id);
+  store.flush();
+  const dialog = await openDialog(person);
+  await person.click(within(dialog).getByText("Conversations"));
+  const said = within(dialog).getByRole("textbox", { name: "What it says" });
+  fireEvent.change(said, { target: { value: "Write a poem." } });
+  await person.click(within(dialog).getByText("Plan"));
+  fireEvent.change(within(dialog).getByRole("textbox", { name: "What read is" }), {
+    target: { value: "read it twice" },
+  });
+  fireEvent.change(within(dialog).getByRole("textbox", { name: /Another task/ }), {
+    target: { value: "print it" },
+  });
+  await person.click(within(dialog).getByRole("button", { name: "Fork" }));
+  await waitFor(() => expect(window.location.pathname).toMatch(/runs\/run_/));
+  const fork = window.location.pathname.split("/").at(-1) ?? "";
+  const agent = troupe.runs.state(run_id)?.agents["crew#1/ann/write"];
+  await waitFor(() => expect(troupe.runs.state(fork)?.run.forked).toBe(1));
+  const state = troupe.runs.state(fork);
+  expect(state?.run.forks?.[0]?.patches).toEqual({
+    messages: [{ agent: agent?.key, at: (agent?.messages.length ?? 0) - 1, content: "Write a poem." }],
+    plan: [
+      {
+        activation_id: "crew#1",
+        edit: { kind: "change", task_id: "read", patch: { description: "read it twice" } },
+      },
+      {
+        activation_id: "crew#1",
+        edit: { kind: "add", task: { description: "print it", assigned_agent: "ann" } },
+      },
+    ],
+  });
+  expect(state?.plans["crew#1"]?.tasks.map(({ description }) => description)).toEqual([
+    "write it",
+    "read it twice",
+    "print it",
+  ]);
+  for (const one of [run_id, fork]) troupe.host.cancel(one, { by: "user", reason: "" });
 });

@@ -2,28 +2,25 @@
 
 import { GitBranch } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { InputFields } from "@/components/forms/input-field";
+import { type InputError, type InputValues, readInput, toValues } from "@/components/forms/input-fields";
 import { JsonField } from "@/components/forms/json-field";
 import { useRunViewStore } from "@/components/run/run-context";
-import type { RunViewStore } from "@/components/run/run-view-store";
-import { newNames, sentenceOf } from "@/components/run/sentences";
+import { inputFields } from "@/components/run/run-form";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { JsonObject } from "@/server/domain/base/values";
-import { costInWords } from "@/server/domain/model/cost";
 import type { ForkGraph } from "@/server/domain/run/lineage";
+import { type MessageDraft, messagesOf, type PlanDraft, plansOf } from "./fork-draft";
+import { ForkMessages } from "./fork-messages";
+import { type ForkedMoment, momentNow } from "./fork-moment";
 import { DrawingChoice, ForkRefused } from "./fork-parts";
+import { ForkPlan } from "./fork-plan";
+import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
+import { RecordedNote } from "./recorded-note";
 import { isState, patchInWords, patchOf, stateFault } from "./state-edit";
 import { useFork } from "./use-fork";
-
-/** A moment of a run as it stood when it was asked for: the run may go on meanwhile. */
-interface ForkedMoment {
-  seq: number;
-  /** What happened then. */
-  text: string;
-  state: JsonObject;
-  cost: string;
-  hasEnded: boolean;
-}
 
 interface ForkDialogProps {
   runId: string;
@@ -38,13 +35,39 @@ export function ForkDialog(props: ForkDialogProps) {
 }
 
 function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMoment }) {
-  const { seq, state } = moment;
+  const { seq, state, config } = moment;
   // Nothing but what a person changes here is other than it was.
+  const [from, setFrom] = useState<"moment" | "beginning">("moment");
   const [graph, setGraph] = useState<ForkGraph>("original");
   const [edited, setEdited] = useState<JsonObject | undefined>(state);
   const [fault, setFault] = useState<string | null>(null);
+  const [said, setSaid] = useState<MessageDraft>({});
+  const [planned, setPlanned] = useState<PlanDraft>({ tasks: {}, added: {} });
+  const [how, setHow] = useState(() => howOf(config));
+  const [breakpoints] = useState(() => breakpointsHere(moment.workflowId, moment.graph));
+  const [fields] = useState(() => inputFields(moment.graph));
+  const [values, setValues] = useState<InputValues>(() => toValues(fields, moment.input));
+  const [errors, setErrors] = useState<readonly InputError[]>([]);
   const { fork, isPending, refusal } = useFork(onClose);
+  const isHere = from === "moment";
   const patch = edited ? patchOf(state, edited) : null;
+  const messages = messagesOf(moment, said);
+  const plan = plansOf(moment, planned);
+  const settings = settingsOf(config, how, breakpoints);
+  const common = { run_id: runId, graph, ...(settings ? { config: settings } : {}) };
+  const submit = () => {
+    if (isHere)
+      return fork({
+        ...common,
+        at: { seq },
+        ...(patch ? { state: patch } : {}),
+        ...(messages.length > 0 ? { messages } : {}),
+        ...(plan.length > 0 ? { plan } : {}),
+      });
+    const read = readInput(fields, values);
+    setErrors(read.errors);
+    if (read.errors.length === 0) fork({ ...common, input: read.input });
+  };
   return (
     <Dialog
       open
@@ -59,8 +82,8 @@ function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMo
             variant="primary"
             icon={<GitBranch aria-hidden />}
             pending={isPending}
-            disabled={fault !== null || edited === undefined}
-            onClick={() => fork({ run_id: runId, at: { seq }, graph, ...(patch ? { state: patch } : {}) })}
+            disabled={isHere && (fault !== null || edited === undefined)}
+            onClick={submit}
           >
             Fork
           </Button>
@@ -68,16 +91,55 @@ function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMo
       }
     >
       <div className="flex flex-col gap-4 pt-1">
-        <Inherited moment={moment} />
+        <RecordedNote runId={runId} before="fork" />
+        {fields.length > 0 ? (
+          <SegmentedControl
+            label="From"
+            className="self-start"
+            value={from}
+            onValueChange={setFrom}
+            options={[
+              { value: "moment", label: "This moment" },
+              { value: "beginning", label: "The beginning, with another input" },
+            ]}
+          />
+        ) : null}
+        {isHere ? <Inherited moment={moment} /> : null}
         <DrawingChoice value={graph} onChange={setGraph} />
-        <JsonField
-          label="State"
-          hint={patchInWords(patch)}
-          error={edited === undefined ? "Write {} to take every value away." : undefined}
-          value={edited}
-          onChange={(value) => setEdited(isState(value) ? value : undefined)}
-          check={(value) => stateFault(state, value)}
-          onFault={setFault}
+        {isHere ? (
+          <>
+            <JsonField
+              label="State"
+              hint={patchInWords(patch)}
+              error={edited === undefined ? "Write {} to take every value away." : undefined}
+              value={edited}
+              onChange={(value) => setEdited(isState(value) ? value : undefined)}
+              check={(value) => stateFault(state, value)}
+              onFault={setFault}
+            />
+            <ForkMessages agents={moment.agents} draft={said} changed={messages.length} onChange={setSaid} />
+            <ForkPlan plans={moment.plans} draft={planned} changed={plan.length} onChange={setPlanned} />
+          </>
+        ) : (
+          <>
+            <p className="text-[13px] text-ink-2">
+              Whatever is asked in the same words as in this run gets its answer from there and is not paid
+              again.
+            </p>
+            <InputFields
+              {...{ fields, values, errors }}
+              onChange={(next, left) => {
+                setValues(next);
+                setErrors(left);
+              }}
+            />
+          </>
+        )}
+        <ForkSettingsForm
+          how={how}
+          breakpoints={breakpoints}
+          isChanged={settingsOf(config, { ...how, hasBreakpoints: false }, []) !== undefined}
+          onChange={setHow}
         />
         <ForkRefused refusal={refusal} />
       </div>
@@ -105,24 +167,4 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
       <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
     </div>
   );
-}
-
-function momentNow(store: RunViewStore): ForkedMoment | null {
-  const { state, events, head } = store.view.getState();
-  const event = events[state.seq - 1];
-  if (!event) return null;
-  const { totals, run } = state;
-  return {
-    seq: state.seq,
-    text: sentenceOf(
-      event,
-      newNames(head.graph, () => head.plans),
-    ).text,
-    state: { ...state.state },
-    cost: costInWords({
-      cost_usd: totals.cost_usd + (run.inherited?.cost_usd ?? 0),
-      unknown_cost_calls: totals.unknown_cost_calls + (run.inherited?.unknown_cost_calls ?? 0),
-    }),
-    hasEnded: run.status === "finished",
-  };
 }

@@ -7,6 +7,7 @@ import { Dialog } from "@/components/ui/dialog";
 import type { ForkGraph } from "@/server/domain/run/lineage";
 import type { AboutNode } from "./about-node";
 import { DrawingChoice, ForkRefused } from "./fork-parts";
+import { RecordedNote } from "./recorded-note";
 import { useFork } from "./use-fork";
 
 /** Asks how another run is to go on from just before a node, with all that was done until then. */
@@ -36,6 +37,7 @@ export function RunFromDialog({ runId, node, activationId, onClose }: AboutNode)
       }
     >
       <div className="flex flex-col gap-3 pt-1">
+        <RecordedNote runId={runId} before="fork" />
         <DrawingChoice value={graph} onChange={setGraph} />
         <ForkRefused refusal={refusal} />
       </div>

@@ -220,6 +220,7 @@ export const ForkSettings = z.strictObject({
   max_loop_iterations: RunConfig.shape.max_loop_iterations.unwrap().exactOptional(),
   max_global_iterations: RunConfig.shape.max_global_iterations.unwrap().exactOptional(),
   max_active_ms: RunConfig.shape.max_active_ms.unwrap().exactOptional(),
+  on_limit: OnLimit.exactOptional(),
   budget: z
     .strictObject({
       max_cost_usd: z.number().nonnegative().nullable().exactOptional(),

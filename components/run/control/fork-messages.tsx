@@ -1,0 +1,66 @@
+"use client";
+
+import { useState } from "react";
+import { countOf } from "@/components/display/format";
+import { person } from "@/components/run/sentences";
+import { Disclosure } from "@/components/ui/disclosure";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import type { AgentView } from "@/server/domain/run";
+import { type MessageDraft, messageKey } from "./fork-draft";
+
+const ROLES = { system: "Rules", user: "Told", assistant: "Answered", tool: "Result of a tool" } as const;
+
+/** Lets a person change what a message of a conversation says that goes on in the fork. */
+export function ForkMessages({
+  agents,
+  draft,
+  changed,
+  onChange,
+}: {
+  agents: readonly AgentView[];
+  draft: MessageDraft;
+  /** How many say something else. */
+  changed: number;
+  onChange: (draft: MessageDraft) => void;
+}) {
+  const options = agents.flatMap((agent) =>
+    agent.messages.map((message, at) => ({
+      value: messageKey(agent.key, at),
+      label: `${person(agent.agent_id)} ${at + 1}. ${ROLES[message.role]}: ${shortened(message.content)}`,
+      content: message.content,
+    })),
+  );
+  const [chosen, setChosen] = useState(options.at(-1)?.value ?? "");
+  const option = options.find(({ value }) => value === chosen);
+  if (!option) return null;
+  return (
+    <Disclosure
+      look="box"
+      title="Conversations"
+      aside={changed > 0 ? `${countOf(changed, "message")} changed` : "As they were"}
+    >
+      <p className="text-[13px] text-ink-2">
+        Of agents that are at work at this moment. What you change they read before their next call of a
+        model.
+      </p>
+      <Select
+        label="Message"
+        options={options.map(({ value, label }) => ({ value, label }))}
+        value={chosen}
+        onValueChange={setChosen}
+      />
+      <TextArea
+        label="What it says"
+        rows={5}
+        value={draft[chosen] ?? option.content}
+        onValueChange={(content) => onChange({ ...draft, [chosen]: content })}
+      />
+    </Disclosure>
+  );
+}
+
+const shortened = (text: string) => {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+};

@@ -1,0 +1,100 @@
+"use client";
+
+import { countOf } from "@/components/display/format";
+import { breakpointsFor, breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
+import { type Limits, LimitsForm, toLimits, withLimits } from "@/components/run/limits-form";
+import { Disclosure } from "@/components/ui/disclosure";
+import { Select } from "@/components/ui/select";
+import { Switch } from "@/components/ui/switch";
+import type { ForkSettings, RunConfig } from "@/server/domain/agent/outcome";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+
+const MODES = [
+  { value: "continuous", label: "Go on", hint: "Stops at breakpoints only" },
+  { value: "step", label: "Step by step", hint: "Stops before each node" },
+  { value: "breakpoint", label: "Stop at marked nodes" },
+  { value: "hitl", label: "With a person", hint: "Also before tools that do more than read" },
+] as const;
+
+/** Where a fork stops, and how far it may go. */
+export interface ForkHow {
+  mode: RunConfig["mode"];
+  limits: Limits;
+  /** With the breakpoints that are set in this browser. */
+  hasBreakpoints: boolean;
+}
+
+export const howOf = (config: RunConfig): ForkHow => ({
+  mode: config.mode,
+  limits: toLimits(config),
+  hasBreakpoints: true,
+});
+
+/** The breakpoints of this browser for a workflow, as far as the drawing has their places. */
+export const breakpointsHere = (workflowId: string | null, graph: WorkflowGraph) =>
+  workflowId === null ? [] : breakpointsFor(breakpointsOf(workflowId).getState().list, graph);
+
+/** What of it is other than the run was set to; undefined where nothing is. */
+export function settingsOf(
+  config: RunConfig,
+  { mode, limits, hasBreakpoints }: ForkHow,
+  breakpoints: ReturnType<typeof breakpointsHere>,
+): ForkSettings | undefined {
+  const isLimited = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
+  const next = withLimits(config, limits);
+  const settings: ForkSettings = {
+    ...(mode === config.mode ? {} : { mode }),
+    ...(hasBreakpoints && breakpoints.length > 0 ? { breakpoints } : {}),
+    ...(isLimited
+      ? {
+          max_steps: next.max_steps,
+          max_loop_iterations: next.max_loop_iterations,
+          max_global_iterations: next.max_global_iterations,
+          max_active_ms: next.max_active_ms,
+          ...(next.on_limit ? { on_limit: next.on_limit } : {}),
+          budget: {
+            max_cost_usd: next.budget.max_cost_usd ?? null,
+            max_total_tokens: next.budget.max_total_tokens ?? null,
+          },
+        }
+      : {}),
+  };
+  return Object.keys(settings).length > 0 ? settings : undefined;
+}
+
+/** Asks where a fork stops, and how far it may go. */
+export function ForkSettingsForm({
+  how,
+  breakpoints,
+  isChanged,
+  onChange,
+}: {
+  how: ForkHow;
+  breakpoints: ReturnType<typeof breakpointsHere>;
+  isChanged: boolean;
+  onChange: (how: ForkHow) => void;
+}) {
+  return (
+    <>
+      {breakpoints.length > 0 ? (
+        <Switch
+          label={`With ${countOf(breakpoints.length, "breakpoint")} of this browser`}
+          checked={how.hasBreakpoints}
+          onCheckedChange={(hasBreakpoints) => onChange({ ...how, hasBreakpoints })}
+        />
+      ) : null}
+      <Disclosure look="box" title="How it goes on" aside={isChanged ? "Changed" : "As it was set"}>
+        <Select
+          label="Mode"
+          options={MODES}
+          value={how.mode}
+          onValueChange={(mode) => onChange({ ...how, mode })}
+        />
+        <LimitsForm limits={how.limits} onChange={(limits) => onChange({ ...how, limits })} />
+        <p className="text-[13px] text-ink-2">
+          What this run has spent does not count against the fork's limits of cost and tokens.
+        </p>
+      </Disclosure>
+    </>
+  );
+}
