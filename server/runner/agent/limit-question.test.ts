@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { role } from "@/server/conformance/stage";
+import { agent, crewGraph, role } from "@/server/conformance/stage";
 import { draw } from "@/server/domain/testing/drawing";
 import { ModelError } from "@/server/llm/model";
 import { fakeModels, newStage } from "../testing";
@@ -170,6 +170,25 @@ test.each([
   });
   await expect.poll(() => ["waiting", "finished"].includes(stage.store.find(id)!.status)).toBe(true);
   expect(Object.keys(stage.store.state(id)!.interactions).length > 0).toBe(asks);
+});
+
+test.each([
+  ["the crew, whatever the role and the run say", "ask", "stop", "stop", true],
+  ["the crew that needs none, though its roles and the run would ask", "stop", "ask", "ask", false],
+  ["the role where the crew says nothing", undefined, "ask", "stop", true],
+] as const)("who says whether a limit asks in a crew: %s", async (_who, crew, ofRole, run, asks) => {
+  const stage = newStage({ models: models() });
+  const drawing = crewGraph(
+    { process: "sequential", agents: [agent("ann")], ...(crew ? { on_limit: crew } : {}) },
+    { tasks: [{ task_id: "t", description: "do t", assigned_agent: "ann" }] },
+  );
+  const id = stage.start(drawing, {
+    roles: [{ ...role("ann"), ...(ofRole ? { on_limit: ofRole } : {}) }],
+    config: { ...ASK.config, on_limit: run },
+  });
+  await expect.poll(() => ["waiting", "finished"].includes(stage.store.find(id)!.status)).toBe(true);
+  const kinds = Object.values(stage.store.state(id)!.interactions).map(({ requested }) => requested.kind);
+  expect(kinds).toEqual(asks ? ["budget"] : []);
 });
 
 test("a node may say that it is not worth a question", async () => {
