@@ -3,7 +3,10 @@ import process from "node:process";
 import { type Figure, meets, tableOf } from "./table";
 
 const PARTS: Record<string, () => Promise<Figure[]>> = {
-  engine: async () => (await import("./engine")).measureEngine(),
+  engine: async () => [
+    ...(await (await import("./engine")).measureEngine()),
+    ...(await (await import("./cluster")).measureCluster()),
+  ],
   freezing: async () => (await import("./freezing")).measureFreezing(),
   waiting: async () => (await import("./engine")).measureWaiting(),
   tests: async () => (await import("./scenarios")).measureScenarios(),

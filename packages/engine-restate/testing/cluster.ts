@@ -12,15 +12,19 @@ import { newRunStore } from "@/server/store/runs";
 import { newStretchStore } from "@/server/store/stretches";
 import { newBalancer } from "../balancer.mjs";
 import { freePorts, newRestate } from "./restate";
-import type { Call } from "./world";
+import { CALL_MS, type Call } from "./world";
 
 /** A server, Restate, a balancer and workers in processes of their own. */
-export async function newCluster(workerCount: number) {
+export async function newCluster(workerCount: number, { callMs = CALL_MS }: { callMs?: number } = {}) {
   const restate = await newRestate();
   const [control = 0, ...ports] = await freePorts(1 + workerCount);
   const calls: Call[] = [];
   const workers = ports.map((port, at) =>
-    newWorkerProcess(`w${at + 1}`, port, control, restate.secretKey, calls),
+    newWorkerProcess(
+      `w${at + 1}`,
+      [String(port), `http://127.0.0.1:${control}`, restate.secretKey, `w${at + 1}`, String(callMs)],
+      calls,
+    ),
   );
   await Promise.all(workers.map((worker) => worker.start()));
   const balancer = newBalancer(() => ports.map((port) => `127.0.0.1:${port}`));
@@ -91,7 +95,7 @@ async function newServer(db: Db, port: number, engine: Client) {
   };
 }
 
-function newWorkerProcess(name: string, port: number, control: number, secretKey: string, calls: Call[]) {
+function newWorkerProcess(name: string, args: readonly string[], calls: Call[]) {
   let child: ChildProcess | null = null;
   const end = async (signal: "SIGKILL" | "SIGTERM") => {
     const ending = child;
@@ -103,6 +107,7 @@ function newWorkerProcess(name: string, port: number, control: number, secretKey
   };
   return {
     name,
+    pid: () => child?.pid,
     async start() {
       const started = spawn(
         process.execPath,
@@ -111,7 +116,7 @@ function newWorkerProcess(name: string, port: number, control: number, secretKey
           "--import",
           "tsx",
           path.join(import.meta.dirname, "worker.ts"),
-          ...[String(port), `http://127.0.0.1:${control}`, secretKey, name],
+          ...args,
         ],
         { cwd: path.resolve(import.meta.dirname, "../../.."), stdio: ["ignore", "pipe", "inherit"] },
       );

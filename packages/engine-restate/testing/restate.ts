@@ -63,6 +63,7 @@ export async function newRestate({
   process.on("exit", leave);
   await running.ready;
   return {
+    pid: () => running.child.pid,
     admin: running.admin,
     ingress: running.ingress,
     workers,

@@ -1,4 +1,4 @@
-// A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME [IDENTITY]`. It prints
+// A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME CALL_MS [IDENTITY]`. It prints
 // what its world is asked, a line of JSON each.
 import http2 from "node:http2";
 import process from "node:process";
@@ -7,14 +7,14 @@ import { newJournalSealer } from "@/server/cluster/seal";
 import { newEndpoint } from "../endpoint";
 import { newWorld } from "./world";
 
-const [port, control, secretKey = "", workerId = "", identity] = process.argv.slice(2);
+const [port, control, secretKey = "", workerId = "", callMs, identity] = process.argv.slice(2);
 const ask = async (path: string, body: unknown, signal: AbortSignal) => {
   const answer = await fetch(`${control}${path}`, { method: "POST", body: JSON.stringify(body), signal });
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
   return (await answer.json()) as unknown;
 };
 const endpoint = newEndpoint({
-  effects: newWorld(workerId, (call) => process.stdout.write(`${JSON.stringify(call)}\n`)),
+  effects: newWorld(workerId, (call) => process.stdout.write(`${JSON.stringify(call)}\n`), Number(callMs)),
   sealer: newJournalSealer(secretKey),
   identityKeys: identity ? [identity] : [],
   workerId,

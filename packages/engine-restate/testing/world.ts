@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** How long each call takes, in milliseconds. */
-const CALL_MS = 60;
+export const CALL_MS = 60;
 
 /** Tools and a model that take a while and tell of each call; what they answer depends on what is asked alone. */
 export function newWorld(worker: string, note: (call: Call) => void, ms = CALL_MS): Effects {
@@ -43,7 +43,7 @@ export function newWorld(worker: string, note: (call: Call) => void, ms = CALL_M
   return { models, tools: fakeTools([tool("act", "LOW"), tool("confirmed", "HIGH")]) };
 }
 
-const act = (at: string, tool_name = "act"): JsonObject => ({
+export const act = (at: string, tool_name = "act"): JsonObject => ({
   node_type: "tool_call",
   config: { tool_name, args: { at, who: { $template: "{{who}}" } } },
 });
