@@ -1,7 +1,7 @@
 "use client";
 
 import { ArrowUp } from "lucide-react";
-import { expectationWords, nodeChoices, PATH_MODES } from "@/components/display/expectation-words";
+import { nodeChoices, PATH_MODES } from "@/components/display/expectation-words";
 import { ExpressionField } from "@/components/forms/expression-field";
 import { useFormScope } from "@/components/forms/form-scope";
 import { JsonField } from "@/components/forms/json-field";
@@ -22,13 +22,8 @@ import { asSchema } from "@/server/domain/base/json-schema";
 import { type Json, type JsonSchema, Json as JsonValue } from "@/server/domain/base/values";
 import type { Expectation, ExpectationOf } from "@/server/domain/scenario/expectation";
 import { type Change, changed } from "./changed";
-
-interface Props<E extends Expectation> {
-  expectation: E;
-  /** What is wrong with one of its fields. */
-  faultOf: (field: string) => string | undefined;
-  onChange: (next: Expectation) => void;
-}
+import type { ExpectationProps } from "./expectation-props";
+import { JudgeFields } from "./judge-fields";
 
 const orNothing = (text: string) => (text === "" ? undefined : text);
 const orNone = (number: number | null) => number ?? undefined;
@@ -36,7 +31,7 @@ const shownNumber = (number: number | undefined) =>
   number === undefined || Number.isNaN(number) ? null : number;
 
 /** The fields of an expectation, by its kind. */
-export function ExpectationFields(props: Props<Expectation>) {
+export function ExpectationFields(props: ExpectationProps<Expectation>) {
   const { expectation, ...rest } = props;
   switch (expectation.kind) {
     case "status":
@@ -90,11 +85,11 @@ export function ExpectationFields(props: Props<Expectation>) {
         />
       );
     case "judge":
-      return <JudgeWords expectation={expectation} />;
+      return <JudgeFields expectation={expectation} {...rest} />;
   }
 }
 
-function StatusFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"status">>) {
+function StatusFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"status">>) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
       <Select
@@ -116,7 +111,7 @@ function StatusFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"s
   );
 }
 
-function PathFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"path">>) {
+function PathFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"path">>) {
   const { graph } = useFormScope();
   const choices = nodeChoices(graph);
   const { nodes, mode } = expectation;
@@ -199,7 +194,7 @@ function NodeList({
   );
 }
 
-function VisitsFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"visits">>) {
+function VisitsFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"visits">>) {
   const { graph } = useFormScope();
   const { node, times, at_least, at_most } = expectation;
   const set = (next: Change<ExpectationOf<"visits">>) => onChange(changed(expectation, next));
@@ -287,7 +282,7 @@ export function NodeSelect({
   );
 }
 
-function QuestionFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"questions">>) {
+function QuestionFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"questions">>) {
   const { graph } = useFormScope();
   const { nodes, count } = expectation;
   const set = (next: Change<ExpectationOf<"questions">>) => onChange(changed(expectation, next));
@@ -322,7 +317,7 @@ const CALLS = [
   { value: "times", label: "Is called so often" },
 ] as const;
 
-function ToolFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"tools">>) {
+function ToolFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"tools">>) {
   const { graph } = useFormScope();
   const { tool, called, node, args } = expectation;
   const set = (next: Change<ExpectationOf<"tools">>) => onChange(changed(expectation, next));
@@ -387,7 +382,7 @@ const LOOKS = [
   { value: "schema", label: "Has a shape" },
 ] as const;
 
-function TextFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"text">>) {
+function TextFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"text">>) {
   const scope = useFormScope();
   const { key, of } = expectation;
   const looks = LOOKS.filter(({ value }) => expectation[value] !== undefined);
@@ -500,14 +495,3 @@ const asJson = (value: unknown): Json => {
   const read = JsonValue.safeParse(value);
   return read.success ? read.data : null;
 };
-
-/** A judge is kept as it is: it can be read here, and is written in the workflow's file or through the API. */
-function JudgeWords({ expectation }: { expectation: ExpectationOf<"judge"> }) {
-  const { graph } = useFormScope();
-  return (
-    <p className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">
-      {expectationWords(expectation, graph)}, at least {expectation.threshold}. It is a note until its
-      agreement with a person’s labels is known.
-    </p>
-  );
-}

@@ -4,6 +4,7 @@ import { expectationWords, KINDS } from "@/components/display/expectation-words"
 import { countOf, formatDuration, formatTokens } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { DifferenceView } from "@/components/run/request-difference";
+import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
 import { JsonView } from "@/components/ui/json-view";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
@@ -12,6 +13,7 @@ import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { ExpectationResult, TestReport } from "@/server/domain/scenario/report";
+import { JudgedResult } from "./judged-result";
 import { Place } from "./place";
 
 /** What became of a test: each expectation with what was seen, and where. */
@@ -31,6 +33,7 @@ export function ReportView({
         <p className="flex flex-wrap items-center gap-2">
           <TestMark status={report.status} withWord />
           {outcome?.simulated ? <SimulatedBadge full /> : null}
+          {outcome?.real ? <Badge>With real models</Badge> : null}
           {repeats ? (
             <span className="text-[13px] text-ink-2">
               {repeats.passed} of {countOf(repeats.times, "time")}, at least {repeats.at_least} wanted
@@ -102,6 +105,7 @@ function Result({
           </span>
         </p>
         <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
+        {result.judge ? <JudgedResult judged={result.judge} workflowId={workflowId} /> : null}
         {failed ? <Place nodeId={node_id} workflowId={workflowId} graph={graph} /> : null}
         {failed && (expected !== undefined || seen !== undefined) ? (
           <Disclosure title="Expected and seen" isOpen>

@@ -220,7 +220,6 @@ function People({ graph, content: { people }, set, faultOf }: Part & { graph: Wo
 }
 
 function Expectations({ graph, content: { expect }, set, faultOf }: Part & { graph: WorkflowGraph }) {
-  const kinds = keysOf(KINDS).filter((kind) => kind !== "judge");
   return (
     <Group
       title="Expectations"
@@ -255,10 +254,7 @@ function Expectations({ graph, content: { expect }, set, faultOf }: Part & { gra
           >
             <Select
               label="Kind"
-              options={(expectation.kind === "judge" ? keysOf(KINDS) : kinds).map((value) => ({
-                value,
-                ...KINDS[value],
-              }))}
+              options={keysOf(KINDS).map((value) => ({ value, ...KINDS[value] }))}
               value={expectation.kind}
               onValueChange={(kind) => {
                 if (kind !== expectation.kind) set({ expect: put(expect, at, newExpectation(kind, graph)) });
@@ -280,6 +276,7 @@ function Expectations({ graph, content: { expect }, set, faultOf }: Part & { gra
 /** Just added: it is open, to be filled in. */
 const isEmpty = (expectation: TestDraft["expect"][number]): boolean =>
   (expectation.kind === "text" && expectation.key === "") ||
+  (expectation.kind === "judge" && expectation.rubric === "") ||
   (expectation.kind === "path" && expectation.nodes.length === 0) ||
   (expectation.kind === "state" && expectation.when === "");
 

@@ -1,10 +1,10 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { FlaskConical, Pencil, Play, Plus } from "lucide-react";
+import { ChevronDown, Columns3, FlaskConical, Pencil, Play, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { leaveTo } from "@/components/page/leaving";
 import { Page } from "@/components/page/page";
@@ -13,13 +13,21 @@ import { usePageTitle } from "@/components/page/page-title";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
 import { Skeleton } from "@/components/ui/skeleton";
+import { formatDollars } from "@/server/domain/model/cost";
 import type { SuiteReport } from "@/server/domain/scenario/report";
+import { JudgesView } from "./judges-view";
 import { MutantsView } from "./mutants-view";
+import { RealRunDialog } from "./real-run-dialog";
 import { testAddress } from "./test-address";
 import { TestTable } from "./test-table";
 import { type TestActions, useTests } from "./use-tests";
 
+const CompareDialog = dynamic(() => import("./compare-dialog").then((module) => module.CompareDialog), {
+  ssr: false,
+});
 const TestSheet = dynamic(() => import("./test-sheet").then((module) => module.TestSheet), { ssr: false });
 
 /** The tests of a workflow: /workflows/{id}/tests, with one of them open by ?test=… or a new one by ?new. */
@@ -32,7 +40,8 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
   const open = asked.get("test");
   const { data, error } = workflow;
   usePageTitle(data ? `Tests of ${data.name}` : null);
-  useTestCommands(workflowId, actions);
+  const [asking, setAsked] = useState<"compare" | "real" | null>(null);
+  useTestCommands(workflowId, actions, () => setAsked("compare"));
   const tests = actions.list.data ?? [];
   if (error)
     return (
@@ -58,6 +67,9 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
           <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>
             Edit workflow
           </ButtonLink>
+          <Button icon={<Columns3 aria-hidden />} disabled={!data} onClick={() => setAsked("compare")}>
+            Compare
+          </Button>
           <ButtonLink href={testAddress(workflowId, null)} icon={<Plus aria-hidden />}>
             New test
           </ButtonLink>
@@ -72,14 +84,33 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
               Run all
             </Button>
           ) : null}
+          {tests.length > 0 ? (
+            <Menu
+              align="end"
+              trigger={<IconButton label="More ways to run" icon={<ChevronDown aria-hidden />} />}
+              items={[
+                {
+                  label: "Run with real models…",
+                  icon: <Play />,
+                  disabled: actions.running !== null,
+                  onSelect: () => setAsked("real"),
+                },
+              ]}
+            />
+          ) : null}
         </>
       }
     >
       <div className="flex min-w-0 flex-col gap-4">
         <p role="status" className="text-[13px] text-ink-2 empty:hidden">
-          {actions.running === "all" ? "Running the tests…" : actions.suite ? suiteWords(actions.suite) : ""}
+          {actions.running === "all"
+            ? "Running the tests…"
+            : actions.suite
+              ? suiteWords(actions.suite) + spentWords(actions.suite)
+              : ""}
         </p>
         <List workflowId={workflowId} actions={actions} />
+        <JudgesView workflowId={workflowId} />
         {data && tests.length > 0 ? (
           <MutantsView
             workflowId={workflowId}
@@ -90,6 +121,17 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
           />
         ) : null}
       </div>
+      {data && asking === "compare" ? (
+        <CompareDialog
+          workflowId={workflowId}
+          graph={data.graph}
+          tests={tests}
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+      {asking === "real" ? (
+        <RealRunDialog count={tests.length} onRun={actions.runReal} onClose={() => setAsked(null)} />
+      ) : null}
       {data && (isNew || open !== null) ? (
         <TestSheet
           key={open ?? "new"}
@@ -157,8 +199,14 @@ export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
     : `${parts.join(", ")}.`;
 }
 
+/** What real models cost, after that. */
+const spentWords = ({ spending }: SuiteReport): string =>
+  spending
+    ? ` ${formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
+    : "";
+
 /** What the command palette offers here. */
-function useTestCommands(workflowId: string, { runAll }: TestActions) {
+function useTestCommands(workflowId: string, { runAll }: TestActions, compare: () => void) {
   const router = useRouter();
   const commands = useMemo(
     (): ShellCommand[] => [
@@ -169,6 +217,7 @@ function useTestCommands(workflowId: string, { runAll }: TestActions) {
         section: "These tests",
         run: () => router.push(testAddress(workflowId, null)),
       },
+      { id: "compare", label: "Compare variants", section: "These tests", run: compare },
       {
         id: "edit workflow",
         label: "Edit the workflow of these tests",
@@ -176,7 +225,7 @@ function useTestCommands(workflowId: string, { runAll }: TestActions) {
         run: () => router.push(`/workflows/${workflowId}`),
       },
     ],
-    // `runAll` is another one at each drawing, and does the same.
+    // `runAll` and `compare` are other ones at each drawing, and do the same.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [workflowId, router],
   );

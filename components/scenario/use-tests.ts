@@ -5,6 +5,7 @@ import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/t
 import { toast } from "@/components/ui/toasts";
 import type { SuiteReport } from "@/server/domain/scenario/report";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { type Money, moneyOf } from "./money-fields";
 
 export type TestSummary = Answers["tests"]["list"][number];
 export type WholeTest = Answers["tests"]["get"];
@@ -86,6 +87,8 @@ export function useTests(workflowId: string) {
     suite,
     running: run.isPending ? (run.variables.tests ?? "all") : null,
     runAll: () => run.mutate({ workflow_id: workflowId }),
+    /** With real models, for at most so much. */
+    runReal: (money: Money) => run.mutate({ workflow_id: workflowId, ...moneyOf(money) }),
     runOne: (testId: string) => run.mutate({ workflow_id: workflowId, tests: [testId] }),
     /** Which small changes of the workflow the tests would notice. */
     mutants: look.data ?? null,

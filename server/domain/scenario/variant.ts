@@ -5,10 +5,13 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
 import { twinOf } from "./twin";
 
-/** Which model: of a provider, or by its name alone at the provider that is there already. */
+/** Which model: by its name at the provider that is there already, or of a provider, by default its usual one. */
 const ModelChoice = z.union([
   z.string().min(1).max(300),
-  z.strictObject({ provider_id: z.string().min(1).max(200), model: z.string().min(1).max(300) }),
+  z.strictObject({
+    provider_id: z.string().min(1).max(200),
+    model: z.string().min(1).max(300).exactOptional(),
+  }),
 ]);
 
 /** The words for every model, and for those that are left to the settings. */
@@ -105,7 +108,7 @@ function withModels(
     if (from === undefined || to === undefined) return config;
     used.add(from);
     // Others would answer where the new one fails, and be compared in its place.
-    const { fallback_models: _, ...rest } = config ?? {};
+    const { fallback_models: _f, model: _m, ...rest } = config ?? {};
     return { ...rest, ...(typeof to === "string" ? { model: to } : to) };
   };
   for (const node of Object.values(graph.nodes))

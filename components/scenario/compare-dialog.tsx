@@ -1,0 +1,213 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { JsonField } from "@/components/forms/json-field";
+import { toApiError, useTrpcClient } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { Field } from "@/components/ui/field";
+import { NumberField } from "@/components/ui/number-field";
+import { RowList } from "@/components/ui/row-list";
+import { Spinner } from "@/components/ui/spinner";
+import { isObject } from "@/server/domain/base/guards";
+import { type Json, JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { ComparisonView } from "./comparison-view";
+import { isWhole, type Money, MoneyFields, moneyOf, NO_MONEY } from "./money-fields";
+import type { TestSummary } from "./use-tests";
+import { crewNodes, missingIn, newVariant, toVariant, type VariantDraft } from "./variant-draft";
+import { VariantRows } from "./variant-fields";
+
+interface Inputs {
+  /** Ids of tests whose inputs and expectations are used. */
+  tests: readonly string[];
+  others: readonly Json[];
+}
+
+/** Puts variants of a workflow side by side: which, over which inputs, for how much; then what came of it. */
+export function CompareDialog({
+  workflowId,
+  graph,
+  tests,
+  onClose,
+}: {
+  workflowId: string;
+  graph: WorkflowGraph;
+  tests: readonly TestSummary[];
+  onClose: () => void;
+}) {
+  const client = useTrpcClient();
+  const [variants, setVariants] = useState<readonly VariantDraft[]>(() => firstVariants(graph));
+  const [inputs, setInputs] = useState<Inputs>({ tests: tests.map(({ id }) => id), others: [] });
+  const [money, setMoney] = useState(NO_MONEY);
+  const [repeats, setRepeats] = useState(1);
+  const [isChecked, setChecked] = useState(false);
+  const under = useRef<AbortController | null>(null);
+  // Whoever closes it wants no more money spent.
+  useEffect(() => () => under.current?.abort(), []);
+  const run = useMutation({
+    mutationFn: () => {
+      under.current = new AbortController();
+      return client.tests.compare.mutate(
+        {
+          workflow_id: workflowId,
+          variants: variants.map((draft) => toVariant(draft, graph)),
+          tests: [...inputs.tests],
+          inputs: inputs.others.map((input) => ({ input: JsonObject.parse(input) })),
+          ...(repeats > 1 ? { repeats } : {}),
+          ...moneyOf(money),
+        },
+        { signal: under.current.signal },
+      );
+    },
+  });
+  const fault = faultOf(variants, inputs, money);
+  const stop = () => {
+    under.current?.abort();
+    run.reset();
+  };
+  const begin = () => {
+    setChecked(true);
+    if (fault === null) run.mutate();
+  };
+  const report = run.isPending ? undefined : run.data;
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => (open ? undefined : onClose())}
+      size="xl"
+      sticky
+      title="Compare"
+      description="The same inputs on variants of this workflow, side by side. Nothing of the workflow is changed."
+      footer={
+        report ? (
+          <>
+            <Button onClick={run.reset}>Change something</Button>
+            <Button variant="primary" onClick={onClose}>
+              Done
+            </Button>
+          </>
+        ) : run.isPending ? (
+          <Button onClick={stop}>Stop</Button>
+        ) : (
+          <>
+            {isChecked && fault !== null ? (
+              <p role="alert" className="mr-auto self-center text-[13px] text-failed">
+                {fault}
+              </p>
+            ) : null}
+            <Button onClick={onClose}>Cancel</Button>
+            <Button variant="primary" onClick={begin}>
+              Compare
+            </Button>
+          </>
+        )
+      }
+    >
+      {run.isPending ? (
+        <p role="status" className="flex items-center gap-2 py-8 text-sm text-ink-2">
+          <Spinner size={16} /> Running{" "}
+          {variants.length * (inputs.tests.length + inputs.others.length) * repeats} times… Keep this open:
+          closing it stops the comparison.
+        </p>
+      ) : report ? (
+        <ComparisonView report={report} />
+      ) : (
+        <div className="flex flex-col gap-5">
+          {run.error ? (
+            <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
+              {toApiError(run.error).message}
+            </p>
+          ) : null}
+          <VariantRows graph={graph} variants={variants} onChange={setVariants} isChecked={isChecked} />
+          <InputFields tests={tests} inputs={inputs} onChange={setInputs} />
+          <NumberField
+            label="Times each"
+            hint="Real models answer otherwise each time."
+            min={1}
+            max={20}
+            step={1}
+            value={repeats}
+            onValueChange={(next) => setRepeats(Math.max(1, Math.min(20, Math.round(next ?? 1))))}
+            fieldClassName="max-w-56"
+          />
+          <MoneyFields money={money} onChange={setMoney} />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** As it is beside its twin where there is a crew, else beside another model. */
+function firstVariants(graph: WorkflowGraph): VariantDraft[] {
+  const [crew] = crewNodes(graph);
+  const other = crew ? { ...newVariant(2, "twin"), node_id: crew.value } : newVariant(2, "model");
+  return [newVariant(1, "as_it_is"), other];
+}
+
+function faultOf(variants: readonly VariantDraft[], inputs: Inputs, money: Money): string | null {
+  if (variants.length === 0) return "Add a variant.";
+  if (variants.some((draft) => missingIn(draft) !== null)) return "Something is missing in a variant.";
+  if (inputs.tests.length + inputs.others.length === 0) return "Choose a test, or add an input.";
+  if (inputs.others.some((input) => !isObject(input))) return "An input is not an object { … }.";
+  return isWhole(money) ? null : "Say what it may cost.";
+}
+
+function InputFields({
+  tests,
+  inputs,
+  onChange,
+}: {
+  tests: readonly TestSummary[];
+  inputs: Inputs;
+  onChange: (next: Inputs) => void;
+}) {
+  const { tests: chosen, others } = inputs;
+  return (
+    <>
+      {tests.length > 0 ? (
+        <Field label="Tests" hint="Their inputs, and what they expect." group>
+          <div className="flex flex-col gap-2">
+            {tests.map(({ id, name }) => (
+              <Checkbox
+                key={id}
+                label={name}
+                checked={chosen.includes(id)}
+                onCheckedChange={(isOn) =>
+                  onChange({ ...inputs, tests: isOn ? [...chosen, id] : chosen.filter((one) => one !== id) })
+                }
+              />
+            ))}
+          </div>
+        </Field>
+      ) : null}
+      <RowList
+        label="Further inputs"
+        hint="Each has only to come to its end."
+        items={others}
+        addLabel="Add an input"
+        onAdd={() => onChange({ ...inputs, others: [...others, {}] })}
+        onRemove={(at) => onChange({ ...inputs, others: others.filter((_, k) => k !== at) })}
+        removeLabel={(_, at) => `Remove input ${at + 1}`}
+      >
+        {(input, at, remove) => (
+          <div className="flex items-start gap-2">
+            <div className="min-w-0 flex-1">
+              <JsonField
+                label={`Input ${at + 1}`}
+                value={input}
+                check={(json) => (isObject(json) ? null : "An object { … }")}
+                onChange={(next) =>
+                  onChange({ ...inputs, others: others.map((old, k) => (k === at ? (next ?? null) : old)) })
+                }
+              />
+            </div>
+            {remove}
+          </div>
+        )}
+      </RowList>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { fakeModels } from "@/server/runner/testing";
+import { TestsPage } from "./tests-page";
+
+const RUBRIC = "It speaks of rain.";
+const GRAPH = () =>
+  draw("start > desk > end", {
+    desk: {
+      node_type: "crew_task",
+      name: "Desk",
+      config: {
+        plan_description_template: "Write on {{ topic }}",
+        crew: { agents: [{ agent_id: "one", role_name: "Copywriter" }] },
+        plan: { tasks: [{ task_id: "draft", description: "Draft", assigned_agent: "one" }] },
+      },
+      input_keys: ["topic"],
+      output_keys: ["text"],
+    },
+  });
+
+/** A workflow with a crew and a test with a judge, answered by the demo model, and its page of tests. */
+async function openDesk() {
+  let workflowId = "";
+  const Late = () => <TestsPage workflowId={workflowId} />;
+  const page = openPage(<Late />);
+  const { ask, troupe } = page;
+  troupe.testParts.demoModels = () =>
+    fakeModels(({ messages }) =>
+      messages.some(({ content }) => content.includes(RUBRIC))
+        ? JSON.stringify({ reason: "It is all about rain.", score: 0.9 })
+        : "It rains.",
+    );
+  troupe.roles.put(RoleDefinition.parse({ name: "Copywriter" }));
+  ({ id: workflowId } = await ask.workflows.create({ name: "News", graph: GRAPH() }));
+  await ask.tests.create({
+    workflow_id: workflowId,
+    name: "Rain",
+    input: { topic: "rain" },
+    simulated: true,
+    expect: [
+      { kind: "status", is: "COMPLETED" },
+      {
+        kind: "judge",
+        rubric: RUBRIC,
+        key: "text",
+        of: "state",
+        threshold: 0.7,
+        gate_kappa: 0.6,
+      },
+    ],
+  });
+  page.show();
+  return { ...page, workflowId };
+}
+
+test("a crew and its twin stand side by side, with what the demo model's numbers are worth", async () => {
+  const { person } = await openDesk();
+  await screen.findByRole("link", { name: "Rain" });
+  await person.click(screen.getByRole("button", { name: "Compare" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Compare" }));
+  await dialog.findByText("One agent instead of Desk");
+  await person.click(dialog.getByRole("button", { name: "Compare" }));
+  const table = within(await dialog.findByRole("table", { name: "In all" }));
+  const rows = table.getAllByRole("row").map(({ textContent }) => textContent ?? "");
+  expect(rows.map((row) => /^(As it is|One agent instead of Desk|Variant)/.exec(row)?.[1] ?? row)).toEqual([
+    "Variant",
+    expect.stringContaining("As it is") as string,
+    expect.stringContaining("One agent instead of Desk") as string,
+  ]);
+  expect(rows.slice(1).every((row) => row.includes("1 of 1"))).toBe(true);
+  expect(dialog.getByText(/^Simulated: the offline demo model answered/)).toBeTruthy();
+
+  await person.click(dialog.getByRole("button", { name: "Change something" }));
+  await person.click(dialog.getByRole("checkbox", { name: "Rain" }));
+  await person.click(dialog.getByRole("button", { name: "Compare" }));
+  expect(dialog.getByRole("alert").textContent).toBe("Choose a test, or add an input.");
+});
+
+test("a person labels what a judge has judged, and sees what the judge says only then", async () => {
+  const { person } = await openDesk();
+  await person.click(await screen.findByRole("button", { name: "Run all" }));
+  await screen.findByText("The test passed.");
+  const judges = within(await screen.findByRole("list", { name: "Judges" }));
+  expect(judges.getByText(RUBRIC)).toBeTruthy();
+  await person.click(await judges.findByRole("button", { name: "Label outputs" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Label outputs" }));
+  const output = within(await dialog.findByRole("listitem"));
+  expect(output.queryByText(/^The judge/)).toBeNull();
+  await person.click(output.getByRole("button", { name: "Good" }));
+  await output.findByText("The judge agrees (0.90): It is all about rain.");
+  await waitFor(() => expect(dialog.getByRole("status").textContent).toBe("Agreement not known, on 1 label"));
+  await person.click(dialog.getByRole("button", { name: "Done" }));
+  await judges.findByText("9 more labels to go");
+});

@@ -1,0 +1,56 @@
+import { NumberField } from "@/components/ui/number-field";
+import { Switch } from "@/components/ui/switch";
+
+/** Whether real models are asked, and what they may cost. */
+export interface Money {
+  real: boolean;
+  /** US dollars; null: not said. */
+  most: number | null;
+}
+
+export const NO_MONEY: Money = { real: false, most: 1 };
+
+/** Whether it says all that is needed. */
+export const isWhole = ({ real, most }: Money): boolean => !real || (most !== null && most > 0);
+
+/** As the server takes it. */
+export const moneyOf = ({ real, most }: Money): { real?: true; max_cost_usd?: number } =>
+  real && most !== null ? { real: true, max_cost_usd: most } : {};
+
+/** Whether real models are asked, and for how much. */
+export function MoneyFields({
+  money,
+  onChange,
+  canBeOff = true,
+}: {
+  money: Money;
+  onChange: (next: Money) => void;
+  canBeOff?: boolean;
+}) {
+  return (
+    <div className="flex flex-col gap-3">
+      {canBeOff ? (
+        <Switch
+          label="Ask real models"
+          hint="Without them, recorded answers, pinned outputs and the offline demo model answer; what they cannot answer is said."
+          checked={money.real}
+          onCheckedChange={(real) => onChange({ ...money, real })}
+        />
+      ) : null}
+      {money.real ? (
+        <NumberField
+          label="At most"
+          unit="US$"
+          hint="For all of it together, judges too. It stops before a call that could go beyond."
+          min={0.01}
+          max={10_000}
+          step={0.5}
+          error={isWhole(money) ? undefined : "Say what it may cost."}
+          value={money.most}
+          onValueChange={(most) => onChange({ ...money, most })}
+          fieldClassName="max-w-56"
+        />
+      ) : null}
+    </div>
+  );
+}

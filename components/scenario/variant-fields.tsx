@@ -1,0 +1,145 @@
+"use client";
+
+import { ModelChoice } from "@/components/forms/llm-field";
+import { FoldedRow, RowList } from "@/components/ui/row-list";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { MOST_VARIANTS } from "@/server/domain/scenario/comparison";
+import {
+  crewNodes,
+  missingIn,
+  newVariant,
+  promptOf,
+  usualName,
+  type VariantDraft,
+  workingNodes,
+} from "./variant-draft";
+
+const KINDS = [
+  { value: "as_it_is", label: "As it is" },
+  { value: "model", label: "Another model", hint: "For everything that asks a model" },
+  { value: "prompt", label: "Another prompt", hint: "For one task or goal" },
+  { value: "twin", label: "One agent instead of a crew", hint: "With the same tools, inputs and money" },
+] as const;
+
+/** The variants that are put side by side. */
+export function VariantRows({
+  graph,
+  variants,
+  onChange,
+  isChecked,
+}: {
+  graph: WorkflowGraph;
+  variants: readonly VariantDraft[];
+  onChange: (next: readonly VariantDraft[]) => void;
+  /** What is missing is said. */
+  isChecked: boolean;
+}) {
+  const set = (at: number, change: Partial<VariantDraft>) =>
+    onChange(variants.map((old, k) => (k === at ? { ...old, ...change } : old)));
+  return (
+    <RowList
+      label="Variants"
+      plain
+      items={variants}
+      addLabel="Add a variant"
+      canAdd={variants.length < MOST_VARIANTS}
+      onAdd={() =>
+        onChange([...variants, newVariant(Math.max(0, ...variants.map(({ id }) => id)) + 1, "model")])
+      }
+      onRemove={(at) => onChange(variants.filter((_, k) => k !== at))}
+      removeLabel={(draft) => `Remove ${draft.name || usualName(draft, graph)}`}
+    >
+      {(draft, at, remove) => {
+        const missing = isChecked ? missingIn(draft) : null;
+        return (
+          <>
+            <FoldedRow
+              key={draft.id}
+              label={`Variant ${at + 1}`}
+              summary={<span className="min-w-0 truncate">{draft.name || usualName(draft, graph)}</span>}
+              remove={remove}
+              isOpenAtFirst={missingIn(draft) !== null}
+            >
+              <VariantFields graph={graph} draft={draft} onChange={(change) => set(at, change)} />
+            </FoldedRow>
+            {missing ? (
+              <p role="alert" className="mt-1 text-[13px] text-failed">
+                {missing}
+              </p>
+            ) : null}
+          </>
+        );
+      }}
+    </RowList>
+  );
+}
+
+function VariantFields({
+  graph,
+  draft,
+  onChange,
+}: {
+  graph: WorkflowGraph;
+  draft: VariantDraft;
+  onChange: (change: Partial<VariantDraft>) => void;
+}) {
+  const crews = crewNodes(graph);
+  const kinds = KINDS.filter(({ value }) => value !== "twin" || crews.length > 0 || draft.kind === "twin");
+  return (
+    <>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Select
+          label="What is other"
+          options={kinds}
+          value={draft.kind}
+          onValueChange={(kind) =>
+            onChange({ kind, node_id: kind === "twin" ? (crews[0]?.value ?? "") : "", prompt: "" })
+          }
+        />
+        <TextField
+          label="Name"
+          aside="Optional"
+          placeholder={usualName(draft, graph)}
+          value={draft.name}
+          onValueChange={(name) => onChange({ name })}
+        />
+      </div>
+      {draft.kind === "model" ? (
+        <div className="grid grid-cols-2 gap-3">
+          <ModelChoice choice={draft} hasDefault onChange={onChange} />
+        </div>
+      ) : null}
+      {draft.kind === "twin" ? (
+        <Select
+          label="Crew"
+          placeholder="Choose…"
+          options={crews}
+          value={draft.node_id || null}
+          onValueChange={(node_id) => onChange({ node_id })}
+        />
+      ) : null}
+      {draft.kind === "prompt" ? (
+        <>
+          <Select
+            label="Whose"
+            placeholder="Choose…"
+            options={workingNodes(graph)}
+            value={draft.node_id || null}
+            onValueChange={(node_id) => onChange({ node_id, prompt: promptOf(graph, node_id) })}
+          />
+          {draft.node_id ? (
+            <TextArea
+              label="Prompt"
+              rows={4}
+              value={draft.prompt}
+              onValueChange={(prompt) => onChange({ prompt })}
+            />
+          ) : null}
+        </>
+      ) : null}
+    </>
+  );
+}
