@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Shell } from "@/components/shell/shell";
 import { TroupeApi } from "@/components/trpc";
 import { Toaster } from "@/components/ui/toasts";
+import { readSettings } from "@/server/settings";
 import "./globals.css";
 
 export const metadata: Metadata = {
@@ -33,7 +34,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       </head>
       <body className="isolate">
         <TroupeApi>
-          <Shell>{children}</Shell>
+          <Shell hasEngine={readSettings().TROUPE_ENGINE === "restate"}>{children}</Shell>
           <Toaster />
         </TroupeApi>
       </body>

@@ -1,6 +1,6 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import clsx from "clsx";
 import { Ban, OctagonPause, RotateCw } from "lucide-react";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -8,18 +8,6 @@ import { Button } from "@/components/ui/button";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
 import type { HeldReason } from "@/server/domain/run/held";
-import { useRun } from "./run-context";
-
-/** Why the run is put aside; null while it is not. Its events cannot tell: a damaged log takes none. */
-export function useHeld(runId: string): HeldReason | null {
-  const isOver = useRun(({ head }) => head.run.status === "finished", false);
-  const { data } = useQuery({
-    ...useTrpc().runs.get.queryOptions({ run_id: runId }),
-    enabled: !isOver,
-    refetchInterval: 3_000,
-  });
-  return isOver ? null : (data?.held ?? null);
-}
 
 /** What may be done with a run that is held. */
 export function HeldActions({ runId, size }: { runId: string; size?: "sm" }) {

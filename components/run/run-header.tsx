@@ -26,12 +26,14 @@ import { toast } from "@/components/ui/toasts";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
+import type { RunPlace } from "@/server/domain/run/engine-state";
 import { ReplayButton } from "./control/replay-button";
 import { RunControls } from "./control/run-controls";
 import { RunElapsed } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
 import { KeepDialog } from "./keep/keep-button";
 import { ShareButton } from "./past/share-button";
+import { PlaceNote } from "./place-note";
 import { useRunAgain } from "./run-again";
 import { useRun } from "./run-context";
 import { runStatus } from "./status";
@@ -43,11 +45,13 @@ export function RunHeader({
   runId,
   workflowId,
   isHeld,
+  place,
 }: {
   runId: string;
   workflowId: string;
   /** What can be done about it then stands elsewhere. */
   isHeld: boolean;
+  place: RunPlace | null;
 }) {
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
@@ -67,6 +71,7 @@ export function RunHeader({
         <RunStatus isHeld={isHeld} />
         {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
       </div>
+      <PlaceNote place={place} />
       <RunFacts />
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}

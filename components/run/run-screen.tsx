@@ -20,7 +20,7 @@ import { BreakpointsOver } from "./breakpoints/breakpoints-over";
 import { PausedBar } from "./control/paused-bar";
 import { RunControlProvider, useControlling } from "./control/run-control-context";
 import { ControlsBelow } from "./control/run-controls";
-import { HeldNote, useHeld } from "./held-note";
+import { HeldNote } from "./held-note";
 import { NodeView } from "./node-view";
 import { FindingsView, useFindings } from "./past/findings";
 import { ResultView } from "./result-view";
@@ -28,6 +28,7 @@ import { RunAgainProvider } from "./run-again";
 import { RunCanvas } from "./run-canvas";
 import { RunProvider, useRun, useRunViewStore } from "./run-context";
 import { RunHeader } from "./run-header";
+import { useRunNow } from "./run-now";
 import { type RunPage, RunPageProvider } from "./run-page-context";
 import { Scrubber } from "./scrubber";
 import { Splitter } from "./splitter";
@@ -61,14 +62,14 @@ function Screen({
   workflowId: string;
   onResumed: () => void;
 }) {
-  const held = useHeld(runId);
+  const { held, place } = useRunNow(runId);
   const isEmpty = useRun((view) => view.lastSeq === 0, true);
   const isNarrow = useMedia(NARROW);
   return (
     <RunAgainProvider runId={runId} workflowId={workflowId}>
       <RunControlProvider runId={runId} workflowId={workflowId}>
         <div className="flex h-full min-h-0 flex-col bg-bg">
-          <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} />
+          <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} place={place} />
           <ContinuedNotice runId={runId} onNews={onResumed} />
           {held && isEmpty ? (
             <>

@@ -15,13 +15,21 @@ import { Toolbar } from "@/components/ui/toolbar";
 import { Tooltip } from "@/components/ui/tooltip";
 import { ServerWatch } from "./connection-notice";
 import { DemoNotice, DemoStrip } from "./demo-notice";
+import { EngineNotice } from "./engine-notice";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
 import { ThemeMenu } from "./theme-menu";
 import { Emblem, Wordmark } from "./wordmark";
 
 /** The frame around every page: a rail beside it, on phones a bar below it. The page scrolls inside `main`. */
-export function Shell({ children }: { children: ReactNode }) {
+export function Shell({
+  hasEngine,
+  children,
+}: {
+  /** Whether runs are carried out elsewhere; otherwise nobody needs to look whether the engine is there. */
+  hasEngine: boolean;
+  children: ReactNode;
+}) {
   const path = usePathname();
   if (path.startsWith("/login")) return children;
   // The stage needs the room: the rail shrinks to icons beside a canvas.
@@ -37,6 +45,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
       <Rail compact={isStage} path={path} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        {hasEngine ? <EngineNotice /> : null}
         {isStage ? null : <DemoStrip />}
         <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 overflow-y-auto outline-none">
           {children}

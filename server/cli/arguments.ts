@@ -13,6 +13,7 @@ export const USAGE = `Runs a workflow file and prints its output.
   ${callOf("run")} fork RUN       goes on from a moment of a run of a server that is at work; fork --help says more
   ${callOf("run")} replay RUN     carries such a run out again with its recorded answers
   ${callOf("run")} pause RUN      holds such a run; resume, step, skip, retry, next, instruct, signal, team: pause --help says more
+  ${callOf("run")} engine         says who carries out the runs of such a server: itself, or workers, and how they do
   ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'

@@ -19,6 +19,7 @@ import { newAnswering, processTerminal } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { capabilityLines } from "./capability-lines";
 import { controlCommand, isControlCommand } from "./control-commands";
+import { engineCommand } from "./engine-command";
 import { findingLine, importCommand } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
@@ -49,6 +50,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (argv[0] === "import") return importCommand(argv.slice(1));
     if (isControlCommand(argv[0])) return await controlCommand(argv, serverTerminal);
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
+    if (argv[0] === "engine") return await engineCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1));
     command = readCommand(argv);
     if (!command) {

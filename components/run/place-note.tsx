@@ -1,0 +1,32 @@
+"use client";
+
+import clsx from "clsx";
+import { Hourglass, Server, Unplug } from "lucide-react";
+import type { RunPlace } from "@/server/domain/run/engine-state";
+import { placeWords } from "@/server/domain/run/engine-words";
+import { useRun } from "./run-context";
+
+const ICONS = { at_work: Server, waits_for_worker: Hourglass, engine_away: Unplug } as const;
+
+const timeOf = (at: number) =>
+  new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** Where the run is at work now; nothing where the server carries it out itself, and nothing over its past. */
+export function PlaceNote({ place }: { place: RunPlace | null }) {
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  if (!place || isPast) return null;
+  const Icon = ICONS[place.state];
+  const words = placeWords(place, timeOf);
+  return (
+    <p
+      title={words}
+      className={clsx(
+        "flex min-w-0 items-center gap-1.5 text-[13px] max-md:order-4 max-md:w-full max-md:px-1",
+        place.state === "engine_away" ? "text-waiting-ink" : "text-ink-2",
+      )}
+    >
+      <Icon aria-hidden className="size-3.5 shrink-0 opacity-80" strokeWidth={1.75} />
+      <span className="min-w-0 md:truncate">{words}</span>
+    </p>
+  );
+}
