@@ -8,6 +8,18 @@ COPY . .
 # Installs what the lock file lists, builds, and gathers in dist/app what a server needs.
 RUN npm run pack -- --folder
 
+# Workers (compose.yaml, profile workers) run the sources, with a package that nobody else needs.
+FROM node:24-slim AS worker
+WORKDIR /troupe
+COPY --from=build --chown=node:node /build /troupe
+RUN node -e 'import("./scripts/engine-package.mjs").then((m) => m.ensureEnginePackage("worker")).then((why) => why && process.exit(console.error(why) ?? 1))' \
+  && rm -rf .next dist && chown -R node:node packages/engine-restate
+ENV NODE_ENV=production TROUPE_DATA_DIR=/tmp/troupe
+EXPOSE 9081
+USER node
+STOPSIGNAL SIGTERM
+CMD ["node", "scripts/worker.mjs"]
+
 FROM node:24-slim
 # Nothing is installed here: no npm and no yarn for somebody who breaks in to use.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* \

@@ -1,5 +1,7 @@
 // `npm run engine`: Restate on this machine with what Troupe needs of it, and a balancer in front of the workers. What it
 // keeps lies in the folder `restate` of the data folder. `npm run engine -- install`: only installs. `-- status`: how it is.
+// Where Restate itself runs elsewhere: `-- identity FILE` makes its key and prints the public one, `-- register URL` tells it
+// where the workers are.
 import { mkdirSync, openSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -9,8 +11,9 @@ import { checkNode, ensureDataDir, giveUp, readEnvFile } from "./prepare.mjs";
 checkNode();
 readEnvFile();
 const [asked = "start", ...more] = process.argv.slice(2);
-if (!["start", "install", "status"].includes(asked) || more.length > 0)
-  giveUp("npm run engine -- [install|status]", 2);
+const TAKES = { start: 0, install: 0, status: 0, identity: 1, register: 1 };
+if (TAKES[asked] !== more.length)
+  giveUp("npm run engine -- [install | status | identity FILE | register URL]", 2);
 
 const setting = (name, usual) => process.env[name] || usual;
 const urls = {
@@ -23,6 +26,10 @@ const ASK_EVERY_MS = 2_000;
 
 const { hasRestate } = await restateServer();
 if (asked === "status") await status();
+else if (asked === "identity") {
+  const { ensureIdentity } = await import("../packages/engine-restate/identity.mjs");
+  console.log(ensureIdentity(more[0]));
+} else if (asked === "register") await register(more[0], new AbortController().signal);
 else {
   if (!hasRestate())
     giveUp(
