@@ -86,6 +86,7 @@ export async function boot(): Promise<void> {
       if (processWide.__troupeStartLink)
         process.stdout.write(`Open this link, it works once: ${processWide.__troupeStartLink}\n`);
     }
+    await troupe.workerPort.open();
     recoverOnceServing(troupe);
     troupe.notifier.start();
     troupe.host.watch(() => troupe.notifier.wake());
@@ -180,6 +181,7 @@ function stopOnSignal(): void {
       getServices().cluster.stop();
       void getServices()
         .host.drain(DRAIN_MS)
+        .finally(() => getServices().workerPort.close())
         .finally(() => getServices().notifier.stop())
         .finally(() => getServices().toolSources.stop())
         .finally(() => {

@@ -5,7 +5,8 @@ import { EgressError } from "@/server/egress/fetch";
 import { OF_THE_RUN } from "@/server/runner/recorded/requests";
 import type { TestParts } from "@/server/runner/scenario/answering";
 import { newMemoryStore } from "@/server/store/memories";
-import { newWorkspaceStore, RESULTS_FOLDER } from "@/server/store/workspace";
+import { keepResult } from "@/server/store/tool-results";
+import { newWorkspaceStore } from "@/server/store/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -56,13 +57,7 @@ function openHost(now: () => number): ToolHost {
   );
   return newToolHost({
     registry,
-    keep: (runId, callKey, { tool, tainted }, text) =>
-      workspace.write(runId, `${RESULTS_FOLDER}/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
-        kind: "result",
-        source: { tool_name: tool },
-        tainted,
-        writtenBy: callKey,
-      }).artifact_id,
+    keep: keepResult(workspace),
     forget: (place) => memories.forget(place),
     matches: matchesSafely,
     runCode: () => Promise.resolve(null),

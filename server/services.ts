@@ -8,6 +8,7 @@ import { newSealer } from "@/server/access/secrets";
 import { newCluster } from "@/server/cluster/cluster";
 import type { EngineStatus } from "@/server/cluster/engine-status";
 import { newJournalSealer } from "@/server/cluster/seal";
+import { newWorkerPort } from "@/server/cluster/worker-port";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { Library } from "@/server/domain/library/library";
 import { providerFetch, publicFetch } from "@/server/egress/fetch";
@@ -42,10 +43,11 @@ import { newRoleStore } from "@/server/store/roles";
 import { newRunStore } from "@/server/store/runs";
 import { newScenarioStore } from "@/server/store/scenario-tests";
 import { newTokenStore } from "@/server/store/tokens";
+import { keepResult } from "@/server/store/tool-results";
 import { newToolSettingStore } from "@/server/store/tool-settings";
 import { newWatchdog } from "@/server/store/watchdog";
 import { newWorkflowStore } from "@/server/store/workflows";
-import { newWorkspaceStore, RESULTS_FOLDER } from "@/server/store/workspace";
+import { newWorkspaceStore } from "@/server/store/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -72,7 +74,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const questions = newQuestionStore(db);
   const tokens = newTokenStore(db);
   const providers = newProviderStore(db, sealer, env);
-  const models = newModels({ providers });
+  const workerPort = newWorkerPort({ db, settings, sealer, providers, env, log });
+  const models = newModels({ providers, ...(workerPort.gates ? { gates: workerPort.gates } : {}) });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const audit = newAuditStore(db, Date.now, redact);
@@ -105,15 +108,10 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     ? newRoleFolder(rolesDir, undefined, (name) => registry.get(name) !== undefined)
     : null;
   const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
+  const keep = keepResult(workspace);
   const tools = newToolHost({
     registry,
-    keep: (runId, callKey, { tool, tainted }, text) =>
-      workspace.write(runId, `${RESULTS_FOLDER}/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
-        kind: "result",
-        source: { tool_name: tool },
-        tainted,
-        writtenBy: callKey,
-      }).artifact_id,
+    keep,
     forget: (place) => memories.forget(place),
     role: (name) => roles.find(name)?.role,
     matches: matchesSafely,
@@ -127,7 +125,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     runs,
     rules: installation,
     seal: settings.TROUPE_SECRET_KEY ? newJournalSealer(settings.TROUPE_SECRET_KEY).seal : null,
-    workers: () => [],
+    workers: workerPort.workers,
     log,
   });
   const host = new Host({
@@ -204,6 +202,11 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     toolSources,
     host,
     cluster,
+    /** The port of the server's workers, and what they hear there. */
+    workerPort: {
+      open: () => workerPort.open({ runs: cluster.receiver(host), tools, keep, redact: redactJson }),
+      close: workerPort.close,
+    },
     /** Who carries out runs. */
     engine,
     installation,

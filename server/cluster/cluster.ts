@@ -7,6 +7,9 @@ import { newStretchStore } from "@/server/store/stretches";
 import { Dispatcher } from "./dispatcher";
 import { newEngineClient } from "./engine-client";
 import { EngineStatus } from "./engine-status";
+import type { StretchReceiver } from "./internal-routes";
+import type { LiveNews } from "./protocol";
+import { stretchJournal } from "./stretch-journal";
 
 const USUAL_INGRESS = "http://127.0.0.1:8080";
 
@@ -16,6 +19,11 @@ export interface Cluster {
   status: EngineStatus;
   /** How many runs the workers that are there carry out at the same time; null where they are not the ones who do, or none is there. */
   capacity(): number | null;
+  /** What workers say of runs goes there. */
+  receiver(host: {
+    receive: StretchReceiver["receive"];
+    show(runId: string, frames: LiveNews["frames"]): void;
+  }): StretchReceiver;
   /** Tells the engine what it has not been told, and looks after it from then on. */
   start(): void;
   stop(): void;
@@ -53,6 +61,13 @@ export function newCluster(options: {
       const there = isPreferred ? workers().filter(({ state }) => state === "working") : [];
       return there.length === 0 ? null : there.reduce((sum, { limit }) => sum + limit, 0);
     },
+    receiver: (host) => ({
+      receive: (news) => host.receive(news),
+      journal: (runId, stretch) => stretchJournal(runs, stretches, runId, stretch),
+      live({ run_id, frames }) {
+        if (dispatcher.stretchOf(run_id) !== null) host.show(run_id, frames);
+      },
+    }),
     start() {
       dispatcher.start();
       status.start();

@@ -27,6 +27,12 @@ export class ControlRefused extends namedError("ControlRefused") {
 
 const SHORT_MS = 10_000;
 const LONG_MS = 120_000;
+/** Of a sign of life: the next one must not wait for long. */
+const BEAT_MS = 4_000;
+const long = (signal: AbortSignal | undefined): AskOptions => ({
+  withinMs: LONG_MS,
+  ...(signal ? { signal } : {}),
+});
 /** Between two tries, doubled each time up to the second. */
 const RETRY_MS = [100, 2_000] as const;
 
@@ -41,9 +47,9 @@ export interface ControlClient {
   /** Asks until the server answers. Throws ControlRefused, or the signal's reason. */
   insist(path: string, body?: unknown, options?: AskOptions): Promise<unknown>;
   /** Throws ControlAway or ControlRefused: whoever carries news tries again. */
-  tell(news: StretchNews): Promise<void>;
+  tell(news: StretchNews, signal?: AbortSignal): Promise<void>;
   /** Null where the stretch is not at work any more. Throws ControlAway. */
-  journal(runId: string, stretch: number): Promise<StretchJournal | null>;
+  journal(runId: string, stretch: number, signal?: AbortSignal): Promise<StretchJournal | null>;
   live(news: LiveNews): Promise<void>;
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>;
   providers(): Promise<ProviderSnapshot>;
@@ -84,13 +90,13 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
   return {
     ask,
     insist,
-    async tell(news) {
-      await ask("turns", news, { withinMs: LONG_MS });
+    async tell(news, signal) {
+      await ask("turns", news, long(signal));
     },
-    async journal(runId, stretch) {
+    async journal(runId, stretch, signal) {
       const search = new URLSearchParams({ run: runId, stretch: String(stretch) });
       try {
-        return (await ask(`journal?${search}`, undefined, { withinMs: LONG_MS })) as StretchJournal;
+        return (await ask(`journal?${search}`, undefined, long(signal))) as StretchJournal;
       } catch (error) {
         if (error instanceof ControlRefused && error.status === 404) return null;
         throw error;
@@ -99,7 +105,7 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
     async live(news) {
       await ask("live", news);
     },
-    beat: async (heartbeat) => (await ask("heartbeat", heartbeat)) as HeartbeatAnswer,
+    beat: async (heartbeat) => (await ask("heartbeat", heartbeat, { withinMs: BEAT_MS })) as HeartbeatAnswer,
     providers: async () => (await ask("providers", undefined, { withinMs: LONG_MS })) as ProviderSnapshot,
     async learn(lesson) {
       await insist("learn", lesson);

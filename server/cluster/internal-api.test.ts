@@ -119,7 +119,7 @@ describe("a worker", () => {
       400,
       { error: { code: "BAD_REQUEST", message: "The body is no JSON." } },
     ]);
-    expect(await said("/live", " ".repeat(1024 * 1024 + 1))).toEqual([
+    expect(await said("/learn", " ".repeat(1024 * 1024 + 1))).toEqual([
       413,
       { error: { code: "TOO_LARGE", message: "The body is larger than 1048576 bytes." } },
     ]);

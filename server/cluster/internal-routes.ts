@@ -20,6 +20,7 @@ import {
 const MIB = 1024 * 1024;
 /** Of a turn's events and results together; a message of the engine is no larger. */
 const NEWS_BYTES = 64 * MIB;
+const LIVE_BYTES = 8 * MIB;
 const TOOL_BYTES = 40 * MIB;
 
 /** Takes in what workers say of runs: the host of the runs. */
@@ -39,8 +40,9 @@ export interface InternalParts {
   keep(runId: string, callKey: string, about: { tool: string; tainted: boolean }, text: string): string;
   /** Blacks out what the server knows to be secret, and its workers may not. */
   redact<T>(value: T): T;
-  providers: { snapshot(): ProviderSnapshot; learn(lesson: LearnBody): void };
-  workers: { beat(heartbeat: Heartbeat): HeartbeatAnswer; list(): unknown };
+  providers: { version(): string; snapshot(): ProviderSnapshot; learn(lesson: LearnBody): void };
+  /** `beat` answers null to what is overtaken. */
+  workers: { beat(heartbeat: Heartbeat): HeartbeatAnswer | null; list(): unknown };
   calls?: CallsOnce;
 }
 
@@ -53,9 +55,14 @@ export function internalRoutes(parts: InternalParts): Route[] {
       if (!journal) throw new Refused(404, "NOT_FOUND", "That stretch is not at work any more.");
       return journal;
     }),
-    post("/live", LiveBody, (news) => runs.live(redact(news))),
-    post("/heartbeat", Heartbeat, (heartbeat) => workers.beat(heartbeat)),
+    post("/live", LiveBody, (news) => runs.live(redact(news)), LIVE_BYTES),
+    post("/heartbeat", Heartbeat, (heartbeat) => {
+      const answer = workers.beat(heartbeat);
+      if (!answer) throw new Refused(409, "OVERTAKEN", "A newer sign of life was heard.");
+      return answer;
+    }),
     get("/workers", () => workers.list()),
+    get("/providers/version", () => providers.version()),
     get("/providers", () => providers.snapshot()),
     post("/learn", LearnBody, (lesson) => providers.learn(lesson)),
     ...toolRoutes(parts),

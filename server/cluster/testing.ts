@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { openDb } from "@/db/open";
 import { redactJson } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
-import { newControlFetch } from "@/server/egress/control";
+import { knock, newControlFetch } from "@/server/egress/control";
 import { newMemoryStore } from "@/server/store/memories";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import { newProviderStore } from "@/server/store/providers";
+import { keepResult } from "@/server/store/tool-results";
 import { newWorkspaceStore } from "@/server/store/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import type { ToolInterface } from "@/server/tools/define";
@@ -16,17 +17,28 @@ import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { newControlClient } from "./control-client";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
+import { LEASE_MS } from "./leases";
+import { newSharedLimits } from "./shared-limits";
+import { learn } from "./worker-port";
+import { Workers } from "./workers";
 
 export const TOKEN = "a-token-that-server-and-workers-have";
 export const SECRET_KEY = randomBytes(32).toString("base64");
 
 /** A server's side of the workers' port, with a database, tools and providers of its own; what it hears of runs is noted. */
-export function newControlSide(options: { more?: ToolInterface[]; workers?: InternalParts["workers"] } = {}) {
+export function newControlSide(options: { more?: ToolInterface[] } = {}) {
   const db = openDb(":memory:");
   const env = { TROUPE_SECRET_KEY: SECRET_KEY };
   const sealer = newSealer(null, env);
   const providers = newProviderStore(db, sealer, env);
   const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
+  const limits = newSharedLimits(db, providers);
+  const workers = new Workers({
+    leases: limits.leases,
+    leaseMs: LEASE_MS,
+    providersVersion: snapshots.version,
+    knock,
+  });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const nothing = () => Promise.reject(new Error("no network in this test"));
@@ -43,13 +55,7 @@ export function newControlSide(options: { more?: ToolInterface[]; workers?: Inte
       ...(options.more ?? []),
     ],
   );
-  const keep: InternalParts["keep"] = (runId, callKey, { tool, tainted }, text) =>
-    workspace.write(runId, `results/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
-      kind: "result",
-      source: { tool_name: tool },
-      tainted,
-      writtenBy: callKey,
-    }).artifact_id;
+  const keep = keepResult(workspace);
   const tools = newToolHost({
     registry,
     keep,
@@ -71,13 +77,10 @@ export function newControlSide(options: { more?: ToolInterface[]; workers?: Inte
     keep,
     redact: redactJson,
     providers: {
-      snapshot: snapshots.snapshot,
-      learn(lesson) {
-        if ("models" in lesson) providers.keepReported(lesson.provider_id, lesson.models);
-        else providers.observe(lesson.provider_id, lesson.model, lesson.capability);
-      },
+      ...snapshots,
+      learn: (lesson) => learn(providers, lesson),
     },
-    workers: options.workers ?? { beat: () => ({ providers: "", shares: [], lease_ms: 0 }), list: () => [] },
+    workers,
   };
   const logged: string[] = [];
   let api = newApi();
@@ -93,6 +96,8 @@ export function newControlSide(options: { more?: ToolInterface[]; workers?: Inte
     db,
     providers,
     snapshots,
+    limits,
+    workers,
     workspace,
     sealer,
     heard,
@@ -101,10 +106,12 @@ export function newControlSide(options: { more?: ToolInterface[]; workers?: Inte
       return `http://127.0.0.1:${port}`;
     },
     async start() {
+      limits.start();
       port = await api.listen(port, "127.0.0.1");
     },
     /** The server is gone, as after a kill. */
     async stop() {
+      limits.stop();
       await api.close();
       api = newApi();
     },

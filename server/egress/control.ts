@@ -24,16 +24,24 @@ export function newControlFetch(origin: string): ControlFetch {
     undiciFetch(new URL(path, `${origin}/`), { ...init, dispatcher: agent, redirect: "manual" });
 }
 
-/** Whether nobody listens at that address any more: the machine there says so itself. False where it cannot be told. */
-export function isRefused(host: string, port: number, withinMs = 1_000): Promise<boolean> {
+/**
+ * Whether somebody listens at an address such as host:port. refused: the machine there says that nobody does. unknown: it
+ * cannot be told.
+ */
+export function knock(address: string, withinMs = 1_000): Promise<"open" | "refused" | "unknown"> {
+  const url = `http://${address}`;
+  if (!URL.canParse(url)) return Promise.resolve("unknown");
+  const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const done = (refused: boolean) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 80) });
+    const done = (answer: "open" | "refused" | "unknown") => {
       socket.destroy();
-      resolve(refused);
+      resolve(answer);
     };
-    socket.setTimeout(withinMs, () => done(false));
-    socket.once("connect", () => done(false));
-    socket.once("error", (error: NodeJS.ErrnoException) => done(error.code === "ECONNREFUSED"));
+    socket.setTimeout(withinMs, () => done("unknown"));
+    socket.once("connect", () => done("open"));
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      done(error.code === "ECONNREFUSED" ? "refused" : "unknown"),
+    );
   });
 }

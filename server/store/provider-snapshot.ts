@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { asc, inArray, like, or } from "drizzle-orm";
+import { asc, like } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
 import type { Sealer } from "@/server/access/secrets";
 import { PROOF, type ProviderSnapshot } from "@/server/cluster/worker-protocol";
+import type { Provider } from "@/server/domain/model/provider";
 import { readSaid, SAID, sealKey } from "./provider-secrets";
-import { CHOSEN, ENVIRONMENT_ID, LEARNED, type ProviderStore } from "./providers";
+import { ENVIRONMENT_ID, type ProviderStore } from "./providers";
 
 export interface ProviderSnapshots {
   /** Another one once anything has changed that workers need to know. */
@@ -33,26 +34,37 @@ export function newProviderSnapshots(
     return environment.sealed;
   };
 
-  const snapshot = (): ProviderSnapshot => {
-    const rows = db.select().from(providers).orderBy(asc(providers.createdAt)).all();
-    const list = store.list();
+  const sealedKeys = (list: readonly Provider[]): ProviderSnapshot["sealed"] => {
+    const rows = db.select().from(providers).all();
     const fromEnvironment = list.find(({ id }) => id === ENVIRONMENT_ID);
-    const sealed: ProviderSnapshot["sealed"] = Object.fromEntries(
-      rows.map(({ id, secret, headers }) => [id, { key: secret, headers }]),
-    );
-    if (fromEnvironment)
-      sealed[ENVIRONMENT_ID] = { key: environmentKey(fromEnvironment.base_url), headers: null };
-    const kept = db
+    return Object.fromEntries([
+      ...rows.map(({ id, secret, headers }) => [id, { key: secret, headers }]),
+      ...(fromEnvironment
+        ? [[ENVIRONMENT_ID, { key: environmentKey(fromEnvironment.base_url), headers: null }]]
+        : []),
+    ]);
+  };
+  const read = () => {
+    const list = store.list();
+    const said = db
       .select()
       .from(settings)
-      .where(or(like(settings.key, `${SAID}%`), inArray(settings.key, [CHOSEN, LEARNED])))
+      .where(like(settings.key, `${SAID}%`))
+      .orderBy(asc(settings.key))
       .all();
-    const said = kept.flatMap(({ key, value }) =>
-      key.startsWith(SAID) ? [[key.slice(SAID.length), readSaid(value)] as const] : [],
-    );
-    const content = { providers: list, sealed, said: Object.fromEntries(said) };
-    const version = createHash("sha256").update(JSON.stringify(content)).digest("base64url").slice(0, 22);
-    return { version, ...content, proof };
+    const sealed = sealedKeys(list);
+    const version = createHash("sha256")
+      .update(JSON.stringify([list, sealed, said]))
+      .digest("base64url")
+      .slice(0, 22);
+    return { list, said, sealed, version };
   };
-  return { version: () => snapshot().version, snapshot };
+  return {
+    version: () => read().version,
+    snapshot() {
+      const { list, said, sealed, version } = read();
+      const models = said.map(({ key, value }) => [key.slice(SAID.length), readSaid(value)] as const);
+      return { version, providers: list, sealed, said: Object.fromEntries(models), proof };
+    },
+  };
 }

@@ -51,9 +51,9 @@ const OPENAI_URL = "https://api.openai.com/v1";
 /** Where nobody names one: small, cheap, and there for long. */
 const OPENAI_MODEL = "gpt-5-mini";
 /** Which provider people chose, where it is not a row of the table. */
-export const CHOSEN = "default_provider";
+const CHOSEN = "default_provider";
 /** What was learned about the environment's models; the provider itself is never written. */
-export const LEARNED = "environment_provider_capabilities";
+const LEARNED = "environment_provider_capabilities";
 
 const saidKey = (id: string) => `${SAID}${id}`;
 const NOTHING: ModelFacts = {};

@@ -1,0 +1,24 @@
+// `npm run worker`: a process that carries out runs for a server. What it needs beside Troupe itself is installed once.
+import { spawn } from "node:child_process";
+import path from "node:path";
+import process from "node:process";
+import { ensureEnginePackage } from "./engine-package.mjs";
+import { checkNode, ensureInstalled, giveUp, isPacked, readEnvFile, root } from "./prepare.mjs";
+
+checkNode();
+readEnvFile();
+if (process.argv.length > 2) giveUp("npm run worker takes no options. README.md lists its settings.", 2);
+if (isPacked) giveUp("Workers run from a clone of Troupe's repository: npm run worker.");
+ensureInstalled();
+const missing = await ensureEnginePackage("worker");
+if (missing) giveUp(missing);
+const program = path.join(root, "packages", "engine-restate", "worker.ts");
+const child = spawn(process.execPath, ["--conditions=react-server", "--import", "tsx", program], {
+  // Threads are found from here.
+  cwd: root,
+  stdio: "inherit",
+});
+// Ctrl+C reaches the child by itself; it leaves with a code that we pass on.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => child.kill("SIGTERM"));
+child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)));

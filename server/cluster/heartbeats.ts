@@ -1,0 +1,103 @@
+import { errorMessage } from "@/server/domain/base/guards";
+import type { LeasedGates } from "@/server/llm/leased-gates";
+import { type ControlClient, ControlRefused } from "./control-client";
+import type { Heartbeat } from "./worker-protocol";
+
+const EVERY_MS = 2_000;
+/** Where somebody waits for a share of a provider's limits. */
+const EAGER_MS = 500;
+/** Signs of life that something brings about are so far apart at least. */
+const APART_MS = 100;
+
+interface HeartbeatOptions {
+  control: Pick<ControlClient, "beat">;
+  gates: Pick<LeasedGates, "uses" | "apply" | "isStarving">;
+  /** The rest of it, as it is now. */
+  about: () => Omit<Heartbeat, "beat" | "uses">;
+  /** Told which version of the providers the server has. */
+  onProviders: (version: string) => void;
+  log: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
+  clock?: () => number;
+}
+
+/** A worker's signs of life, one after another, and the shares that come with the answers. */
+export class Heartbeats {
+  private beats = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private dueAt = Number.POSITIVE_INFINITY;
+  private lastAt = Number.NEGATIVE_INFINITY;
+  private underWay: Promise<void> | null = null;
+  private isAway = false;
+  private isStopped = false;
+
+  constructor(private readonly options: HeartbeatOptions) {}
+
+  start(): void {
+    this.schedule(0);
+  }
+
+  /** Something has changed that the server had better know. */
+  soon(): void {
+    this.schedule(Math.max(0, this.lastAt + APART_MS - this.clock()));
+  }
+
+  /** Tells it right now, and waits for that. */
+  async now(): Promise<void> {
+    await this.underWay;
+    await this.beat();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private schedule(inMs: number): void {
+    const dueAt = this.clock() + inMs;
+    if (this.isStopped || dueAt >= this.dueAt) return;
+    clearTimeout(this.timer);
+    this.dueAt = dueAt;
+    this.timer = setTimeout(() => void this.tick(), inMs);
+  }
+
+  private async tick(): Promise<void> {
+    this.dueAt = Number.POSITIVE_INFINITY;
+    if (this.underWay) {
+      await this.underWay;
+      return this.soon();
+    }
+    await this.beat();
+    this.schedule(this.options.gates.isStarving ? EAGER_MS : EVERY_MS);
+  }
+
+  private beat(): Promise<void> {
+    this.underWay = this.tell().finally(() => {
+      this.underWay = null;
+    });
+    return this.underWay;
+  }
+
+  private async tell(): Promise<void> {
+    const { control, gates, about, onProviders, log } = this.options;
+    const since = this.clock();
+    this.lastAt = since;
+    try {
+      const answer = await control.beat({ ...about(), beat: ++this.beats, uses: gates.uses() });
+      if (this.isAway) log("info", "The server answers again.");
+      this.isAway = false;
+      gates.apply(answer.shares, answer.lease_ms, since);
+      onProviders(answer.providers);
+    } catch (error) {
+      if (!this.isAway)
+        log("warn", "The server does not answer; runs go on as far as they do not need it.", {
+          error: errorMessage(error),
+          ...(error instanceof ControlRefused ? { code: error.code } : {}),
+        });
+      this.isAway = true;
+    }
+  }
+
+  private clock(): number {
+    return (this.options.clock ?? (() => performance.now()))();
+  }
+}

@@ -1,0 +1,85 @@
+import type { Db } from "@/db/open";
+import type { Sealer } from "@/server/access/secrets";
+import type { WorkerState } from "@/server/domain/run/engine-state";
+import { knock } from "@/server/egress/control";
+import type { Gates } from "@/server/llm/gates";
+import type { Settings } from "@/server/settings";
+import { newProviderSnapshots } from "@/server/store/provider-snapshot";
+import type { ProviderStore } from "@/server/store/providers";
+import { newInternalApi } from "./internal-api";
+import { type InternalParts, internalRoutes } from "./internal-routes";
+import { LEASE_MS } from "./leases";
+import { newSharedLimits } from "./shared-limits";
+import type { LearnBody } from "./worker-protocol";
+import { Workers } from "./workers";
+
+/** What a server has for its workers; all of it is empty where there can be none. */
+export interface WorkerPort {
+  /** Where the server's own model calls wait, since workers call the same providers; undefined: it has them to itself. */
+  gates: Gates | undefined;
+  workers(): WorkerState[];
+  /** Opens the port. Rejects with a sentence where that is not possible. */
+  open(parts: Pick<InternalParts, "runs" | "tools" | "keep" | "redact">): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Whether workers carry out runs of this server, or still may. */
+const hasWorkers = (settings: Settings): boolean =>
+  settings.TROUPE_SECRET_KEY !== undefined &&
+  (settings.TROUPE_ENGINE === "restate" || settings.TROUPE_RESTATE_INGRESS !== undefined);
+
+export function newWorkerPort(options: {
+  db: Db;
+  settings: Settings;
+  sealer: Sealer;
+  providers: ProviderStore;
+  env: NodeJS.ProcessEnv;
+  log: Parameters<typeof newInternalApi>[0]["log"];
+}): WorkerPort {
+  const { db, settings, sealer, providers, env, log } = options;
+  const { TROUPE_WORKER_TOKEN: token, TROUPE_INTERNAL_PORT: port, TROUPE_INTERNAL_HOST: host } = settings;
+  if (token === undefined || !hasWorkers(settings)) return NO_WORKERS;
+  const limits = newSharedLimits(db, providers);
+  const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
+  const workers = new Workers({
+    leases: limits.leases,
+    leaseMs: LEASE_MS,
+    providersVersion: snapshots.version,
+    knock,
+  });
+  let close = async () => {};
+  return {
+    gates: limits.gates,
+    workers: () => workers.list(),
+    async open(parts) {
+      const shared = { ...snapshots, learn: (lesson: LearnBody) => learn(providers, lesson) };
+      const api = newInternalApi({
+        token,
+        log,
+        routes: internalRoutes({ ...parts, providers: shared, workers }),
+      });
+      await api.listen(port, host);
+      limits.start();
+      workers.start();
+      close = async () => {
+        limits.stop();
+        workers.stop();
+        await api.close();
+      };
+    },
+    close: () => close(),
+  };
+}
+
+const NO_WORKERS: WorkerPort = {
+  gates: undefined,
+  workers: () => [],
+  open: async () => {},
+  close: async () => {},
+};
+
+/** Keeps what a worker learned about a model. */
+export function learn(providers: Pick<ProviderStore, "observe" | "keepReported">, lesson: LearnBody): void {
+  if ("models" in lesson) providers.keepReported(lesson.provider_id, lesson.models);
+  else providers.observe(lesson.provider_id, lesson.model, lesson.capability);
+}

@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto";
+import { heldBack, redactJson, registerSecret, withoutHeld } from "@/server/access/redact";
+import { newSealer } from "@/server/access/secrets";
+import type { LiveFrame } from "@/server/domain/base/durable";
+import { errorMessage } from "@/server/domain/base/guards";
+import { newControlFetch } from "@/server/egress/control";
+import { publicFetch } from "@/server/egress/fetch";
+import { LeasedGates } from "@/server/llm/leased-gates";
+import type { Models } from "@/server/llm/model";
+import { type ModelsOptions, newModels } from "@/server/llm/models";
+import type { Effects } from "@/server/runner/ports";
+import type { WorkerSettings } from "@/server/settings";
+import { portableTools } from "@/server/tools/builtin";
+import { ControlAway, type ControlClient, newControlClient } from "./control-client";
+import { Heartbeats } from "./heartbeats";
+import { LiveSender } from "./live-news";
+import type { StretchJournal, StretchNews, StretchStart } from "./protocol";
+import { newRemoteTools } from "./remote-tools";
+import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";
+import type { Heartbeat } from "./worker-protocol";
+
+/** What a worker has beside the engine's part of it: what runs reach outside, and its way to the server. */
+export interface Worker {
+  /** Of this process. */
+  readonly id: string;
+  readonly effects: Effects;
+  readonly server: {
+    postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
+    journal(start: StretchStart, abort: AbortSignal): Promise<StretchJournal | null>;
+  };
+  live(runId: string, frame: LiveFrame): void;
+  redact<T>(value: T): T;
+  /**
+   * Waits for the server, takes its providers over and gives signs of life from then on. Throws where server and worker do
+   * not belong together. `running`: how many runs are at work here now.
+   */
+  start(running: () => number): Promise<void>;
+  /** Says that it takes nothing new any more. */
+  drain(): Promise<void>;
+  /** Says that it has left, and says no more. */
+  stop(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  settings: WorkerSettings;
+  env: NodeJS.ProcessEnv;
+  /** Of Troupe. */
+  version: string;
+  /** Where the engine reaches it, as host:port. */
+  address: string;
+  log: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
+  /** Opens the connections of model calls, for tests. */
+  fetch?: ModelsOptions["fetch"];
+}
+
+export function newWorker({ settings, env, version, address, log, fetch }: WorkerOptions): Worker {
+  const { name, labels, runs: limit, control: place } = settings;
+  registerSecret(place.token);
+  const id = `${name}.${randomBytes(4).toString("hex")}`;
+  const control = newControlClient({ fetch: newControlFetch(place.url), token: place.token });
+  const providers = newSnapshotProviders(newSealer(null, env), (lesson) => {
+    control
+      .learn(lesson)
+      .catch((error: unknown) => log("warn", "The server took no lesson.", { error: errorMessage(error) }));
+  });
+  const refresh = newRefresh(control, providers);
+  const gates = new LeasedGates({ onChange: () => heartbeats.soon() });
+  const live = new LiveSender(control, { hide: withoutHeld, heldBack });
+  const state: { phase: Heartbeat["state"]; running: () => number } = { phase: "working", running: () => 0 };
+  const heartbeats: Heartbeats = new Heartbeats({
+    control,
+    gates,
+    log,
+    about: () => ({
+      id,
+      name,
+      version,
+      address,
+      labels,
+      limit,
+      running: state.running(),
+      memory_bytes: process.memoryUsage.rss(),
+      state: state.phase,
+    }),
+    onProviders(version) {
+      refresh(version).catch((error: unknown) =>
+        log("warn", "The providers could not be taken over.", { error: errorMessage(error) }),
+      );
+    },
+  });
+  const models = newModels({ providers, gates, ...(fetch ? { fetch } : {}) });
+  return {
+    id,
+    effects: {
+      models: { ...models, complete: completing(models, newLook(control, refresh), live) },
+      tools: newRemoteTools(control, portableTools({ web: { fetch: publicFetch } })),
+    },
+    server: {
+      postNews: (news, abort) => control.tell(news, abort),
+      journal: ({ run_id, stretch }, abort) => control.journal(run_id, stretch, abort),
+    },
+    live: (runId, frame) => live.add(runId, frame),
+    redact: redactJson,
+    async start(running) {
+      state.running = running;
+      await once(refresh, () => log("info", `Waiting for the server at ${place.url}.`));
+      heartbeats.start();
+    },
+    async drain() {
+      state.phase = "draining";
+      await heartbeats.now();
+    },
+    async stop() {
+      state.phase = "gone";
+      await heartbeats.now();
+      heartbeats.stop();
+      gates.stop();
+      live.stop();
+    },
+  };
+}
+
+/** Takes the server's providers over where they have another version, once at a time. */
+function newRefresh(
+  control: Pick<ControlClient, "providers">,
+  providers: SnapshotProviders,
+): (version?: string) => Promise<void> {
+  let underWay: Promise<void> | null = null;
+  const take = async () => providers.replace(await control.providers());
+  return async (version) => {
+    if (version !== undefined && version === providers.version) return;
+    underWay ??= take().finally(() => {
+      underWay = null;
+    });
+    await underWay;
+  };
+}
+
+/** How long what was heard of the providers is taken for what they are, in milliseconds. */
+const FRESH_MS = 200;
+const LOOK_MS = 1_000;
+
+/** Takes over what has changed since; as things were where the server does not answer. */
+function newLook(
+  control: Pick<ControlClient, "ask">,
+  refresh: (version: string) => Promise<void>,
+): () => Promise<void> {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - lookedAt < FRESH_MS) return;
+    try {
+      const began = performance.now();
+      await refresh(String(await control.ask("providers/version", undefined, { withinMs: LOOK_MS })));
+      lookedAt = began;
+    } catch (error) {
+      if (!(error instanceof ControlAway)) throw error;
+    }
+  };
+}
+
+/** A model call of a worker: of the provider that people chose a moment ago, too. */
+const completing =
+  (models: Models, look: () => Promise<void>, live: LiveSender): Models["complete"] =>
+  async (request, io) => {
+    await look();
+    try {
+      return await models.complete(request, io);
+    } finally {
+      live.end(request.run_id, request.call_id);
+    }
+  };
+
+const AGAIN_MS = 500;
+
+/** Tries until the server is there. */
+async function once(take: () => Promise<unknown>, waiting: () => void): Promise<void> {
+  for (let isTold = false; ; isTold = true)
+    try {
+      return void (await take());
+    } catch (error) {
+      if (!(error instanceof ControlAway)) throw error;
+      if (!isTold) waiting();
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+}
