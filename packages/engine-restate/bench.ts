@@ -156,8 +156,10 @@ async function resumes(cluster: Cluster, kills: number): Promise<Figure[]> {
     keep();
   });
   const keep = () => {
-    for (; running < 8 && !isOver; running++)
+    while (running < 8 && !isOver) {
+      running++;
       stage.start(graph, { roles: ROLES, input: { who: `run ${++count}` } });
+    }
   };
   keep();
   await pause(1_500);
