@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StretchJournal } from "@/server/cluster/protocol";
 import type { DurableContext } from "@/server/domain/base/durable";
 import { SettingsDamaged } from "@/server/domain/run/held";
+import { sized } from "@/server/testing/thorough";
 import { newBalancer } from "./balancer.mjs";
 import type { WorkerOptions } from "./endpoint";
 import { ensureIdentity } from "./identity.mjs";
@@ -78,6 +79,8 @@ async function begin(
 const say = (ctx: DurableContext, seq: number, message: string) =>
   ctx.emit({ type: "warning", seq, ts: 0, payload: { code: "TEST", message } });
 const endOf = async (id: string) => (await news.ended(id)).at(-1)?.end;
+/** Six are more than fit into one message of the engine. */
+const LARGE = sized(2, 6);
 /** So many MiB that cannot be packed. */
 const noise = (mib: number) => randomBytes(mib * 786_432).toString("base64");
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -186,7 +189,7 @@ describe("a stretch begins", () => {
         const [one, two] = [ctx.step("one", () => 2), ctx.signal("two")];
         keys.push((await ctx.next([one])).key, (await ctx.next([two])).key);
       },
-      { ...journalOf(id), rules: rules as never },
+      { ...journalOf(id), rules: rules },
     );
     await news.ended(id);
     expect(keys).toEqual(["one", "recovered#3"]);
@@ -229,10 +232,10 @@ describe("what is under way", () => {
     return { told, flow };
   }
 
-  test("goes on by results as large as they may be, more of them than fit into one message", async () => {
+  test("goes on by results as large as they may be", async () => {
     const ran: string[] = [];
     const id = await begin(async (ctx) => {
-      for (let k = 0; k < 6; k++) {
+      for (let k = 0; k < LARGE; k++) {
         const step = ctx.step(`large${k}`, () => (ran.push(`large${k}`), noise(7.9)));
         await ctx.next([step]);
       }
@@ -245,7 +248,7 @@ describe("what is under way", () => {
     await expect.poll(() => last.told.begun, { timeout: 20_000 }).toBe(2);
     last.told.letGo();
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
-    expect(ran).toEqual([...Array.from({ length: 6 }, (_, k) => `large${k}`), "last 2"]);
+    expect(ran).toEqual([...Array.from({ length: LARGE }, (_, k) => `large${k}`), "last 2"]);
   });
   const last = held();
 
@@ -300,12 +303,8 @@ describe("what is under way", () => {
     first.kill();
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
     expect(ran).toEqual(["first begins one", "first ends one", "second begins two", "second ends two"]);
-    expect(news.of(id).map(({ turns }) => turns.map(({ key }) => key))).toEqual([
-      [null],
-      ["one"],
-      ["two"],
-      [],
-    ]);
+    const told = news.of(id).flatMap(({ turns }) => turns.map(({ turn, key }) => `${turn} ${key}`));
+    expect([...new Set(told)]).toEqual(["1 null", "2 one", "3 two"]);
   });
 });
 
@@ -330,6 +329,39 @@ test("answers that come together share an entry, and what they begin starts once
     branches.map((_, k) => k + 1).concat(21),
   );
   expect(all.length).toBeLessThan(8);
+});
+
+describe("the server", () => {
+  test("that does not answer is told once it does, of a run that went on meanwhile, in order", async () => {
+    const heard: (number | string)[] = [];
+    let isAway = true;
+    await startWorker("patient", {
+      server: {
+        journal: async () => null,
+        postNews: async ({ turns, end }) => {
+          if (isAway) throw new Error("The server does not answer.");
+          heard.push(...turns.map(({ turn }) => turn), ...(end ? [end.kind] : []));
+        },
+      },
+    });
+    workers.shift()?.kill();
+    let isOver = false;
+    const id = await begin(async (ctx) => {
+      for (const key of ["one", "two", "three"]) await ctx.next([ctx.step(key, () => key)]);
+      isOver = true;
+    });
+    await expect.poll(() => isOver).toBe(true);
+    const status = async (): Promise<unknown> =>
+      await queryRestate(
+        restate.admin,
+        `select status from sys_invocation where target_service_key = '${id}.1'`,
+      );
+    await pause(200);
+    expect([heard, await status()]).toEqual([[], [{ status: "running" }]]);
+    isAway = false;
+    await expect.poll(status).toEqual([{ status: "completed" }]);
+    expect(heard).toEqual([1, 2, 3, 4, "rested"]);
+  });
 });
 
 describe("whoever is not meant to", () => {
@@ -363,7 +395,7 @@ describe("whoever is not meant to", () => {
 
   test("cannot hand a worker runs, nor ask it what it offers", async () => {
     const statuses = await Promise.all(
-      ["/discover", "/invoke/troupe/run", "/invoke/troupe-log/append"].map(statusOf),
+      ["/discover", "/invoke/troupe/run", "/invoke/troupe/deliver"].map(statusOf),
     );
     expect(statuses).toEqual([401, 401, 401]);
   });

@@ -5,12 +5,13 @@ import { stretchKey } from "@/server/cluster/engine-client";
 import type { SentTurn, StretchJournal, StretchNews, StretchStart } from "@/server/cluster/protocol";
 import type { JournalSealer } from "@/server/cluster/seal";
 import type { LiveFrame } from "@/server/domain/base/durable";
+import { errorMessage } from "@/server/domain/base/guards";
 import { WorkTime } from "@/server/runner/clock";
 import type { Journal } from "@/server/runner/embedded";
 import { interpreters, unknownVersionText } from "@/server/runner/interpreters";
 import type { Effects } from "@/server/runner/ports";
 import { RecordedAnswers } from "@/server/runner/recorded/recorded-answers";
-import { newServices, type Services } from "./service";
+import { newService, type ServiceNeeds } from "./service";
 import { type Entry, type Program, Session } from "./session";
 import { Sessions } from "./sessions";
 
@@ -70,13 +71,17 @@ const SURELY_FITS = 7 * 1024 * 1024;
 export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
   const { sealer, server, identityKeys, log = () => {} } = options;
   const time = options.time ?? new WorkTime();
-  const sessions = new Sessions(options.lingerMs ?? LINGER_MS);
+  const sessions = new Sessions(options.lingerMs ?? LINGER_MS, {
+    post: server.postNews,
+    failed: (error) =>
+      log("warn", `The server could not be told of a run; trying again: ${errorMessage(error)}`),
+  });
   const fits = (turn: SentTurn, chars: number) => {
     if (chars <= SURELY_FITS) return true;
     const plain = Buffer.from(JSON.stringify(turn));
     return plain.length <= LARGEST_PLAIN && sealer.seal(plain).length <= LARGEST_SEALED;
   };
-  const open: Services["open"] = async (start, entries, signals, abort) => {
+  const open: ServiceNeeds["open"] = async (start, entries, signals, abort) => {
     const program = (options.program ?? programOf(options.effects))(start);
     if (!program) return heldEntry(options.workerId, start);
     const journal = await journalOf(start, server.journal, abort);
@@ -98,12 +103,7 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     });
   };
   const handler = createEndpointHandler({
-    services: newServices({
-      sessions,
-      maxRuns: options.maxRuns ?? MAX_RUNS,
-      open,
-      postNews: server.postNews,
-    }),
+    services: [newService({ sessions, maxRuns: options.maxRuns ?? MAX_RUNS, open })],
     ...(identityKeys.length > 0 ? { identityKeys: [...identityKeys] } : {}),
     journalValueCodecProvider: async () => codecOf(sealer),
     logger: ({ level }, ...words: unknown[]) => {
@@ -139,6 +139,7 @@ const heldEntry = (worker: string, { interpreter_version }: StretchStart): Entry
   session: "",
   worker,
   turns: [],
+  chars: 0,
   end: { kind: "held", code: "unknown_version", message: unknownVersionText(interpreter_version) },
 });
 

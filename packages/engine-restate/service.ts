@@ -1,7 +1,5 @@
 import "./polyfill";
 import {
-  type ObjectContext,
-  object,
   RestatePromise,
   RetryableError,
   type WorkflowContext,
@@ -17,28 +15,26 @@ import type { Sessions } from "./sessions";
 const ELSEWHERE_MS = 100;
 const HOUR = 3_600_000;
 
-export interface Services {
+export interface ServiceNeeds {
   sessions: Sessions;
   /** Stretches at work at the same time. */
   maxRuns: number;
-  /** Takes up a stretch of which the engine keeps these entries and signals; null: it is not to be carried on. */
+  /**
+   * Takes up a stretch of which the engine keeps these entries and signals. An entry in its place is its end; null: it is not to
+   * be carried on.
+   */
   open(
     start: StretchStart,
     entries: readonly Entry[],
     signals: readonly SentSignal[],
     abort: AbortSignal,
   ): Promise<Session | Entry | null>;
-  postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
 }
 
 type Came = { entry: Entry | null } | { signal: SentSignal };
 
-/** What a worker offers to the engine: to carry out a stretch, to take a signal for it, and to tell the server. */
-export function newServices(needs: Services) {
-  return [stretches(needs), news(needs)];
-}
-
-function stretches(needs: Services) {
+/** What a worker offers to the engine: to carry out a stretch, and to take a signal for it. */
+export function newService(needs: ServiceNeeds) {
   const { sessions } = needs;
   return workflow({
     name: SERVICES.run,
@@ -51,6 +47,7 @@ function stretches(needs: Services) {
         const entries: Entry[] = [];
         const signals: SentSignal[] = [];
         let session = null as Session | null;
+        const teller = sessions.teller(ctx.key, abort);
 
         const open = async () => {
           const attempt = { key: ctx.key, entries, signal: abort };
@@ -61,12 +58,9 @@ function stretches(needs: Services) {
           return (session = opened);
         };
         const nextEntry = async (): Promise<Entry | null> => {
-          try {
-            const opened = session ?? (await open());
-            return isSession(opened) ? await opened.next() : opened;
-          } catch (error) {
-            throw error instanceof NoEntry ? elsewhere(error.message) : error;
-          }
+          await teller.room();
+          const opened = session ?? (await open());
+          return isSession(opened) ? await opened.next() : opened;
         };
         const awaitSignal = (): RestatePromise<Came> =>
           ctx
@@ -79,10 +73,12 @@ function stretches(needs: Services) {
 
         let nextSignal = awaitSignal();
         for (;;) {
-          const nextKept = ctx.run("turns", nextEntry).map((entry, failure): Came => {
-            if (failure) throw failure;
-            return { entry: entry ?? null };
-          });
+          const nextKept = ctx
+            .run("turns", () => orElsewhere(nextEntry()))
+            .map((entry, failure): Came => {
+              if (failure) throw failure;
+              return { entry: entry ?? null };
+            });
           let kept: Entry | null | undefined;
           while (kept === undefined) {
             const came = await RestatePromise.race([nextKept, nextSignal]);
@@ -95,8 +91,11 @@ function stretches(needs: Services) {
           if (kept === null) return;
           entries.push(kept);
           session?.keep(entries.length, kept);
-          tell(ctx, start, kept);
-          if (kept.end) return sessions.drop(ctx.key);
+          teller.add(entries.length, newsOf(start, kept), kept.chars);
+          if (!kept.end) continue;
+          // The engine has it until the server has.
+          await ctx.run("told", () => orElsewhere(teller.done()));
+          return sessions.drop(ctx.key);
         }
       },
       deliver: async (ctx: WorkflowSharedContext, { index, name, value }: StretchSignal): Promise<void> => {
@@ -115,25 +114,20 @@ function stretches(needs: Services) {
   });
 }
 
-/** One message to the server, in the order of the run's entries, delivered for as long as it takes. */
-function tell(ctx: WorkflowContext, start: StretchStart, { worker, turns, end }: Entry): void {
-  const { run_id, stretch } = start;
-  const parameter: StretchNews = { run_id, stretch, worker, turns, ...(end ? { end } : {}) };
-  ctx.objectSendClient<ReturnType<typeof news>>({ name: SERVICES.log }, run_id).append(parameter);
-}
-
-function news({ postNews }: Services) {
-  return object({
-    name: SERVICES.log,
-    handlers: {
-      append: async (ctx: ObjectContext, told: StretchNews): Promise<void> => {
-        await postNews(told, ctx.request().attemptCompletedSignal);
-      },
-    },
-    options: { journalRetention: 0, ingressPrivate: true },
-  });
-}
+const newsOf = ({ run_id, stretch }: StretchStart, { worker, turns, end }: Entry): StretchNews => ({
+  run_id,
+  stretch,
+  worker,
+  turns,
+  ...(end ? { end } : {}),
+});
 
 const isSession = (found: Session | Entry | null): found is Session => found instanceof Session;
+
+/** What this worker is not to do any more is left to whichever the engine asks next. */
+const orElsewhere = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw error instanceof NoEntry ? elsewhere(error.message) : error;
+  });
 
 const elsewhere = (why: string) => new RetryableError(why, { retryAfter: ELSEWHERE_MS });

@@ -17,6 +17,8 @@ export interface Entry {
   session: string;
   worker: string;
   turns: SentTurn[];
+  /** How long they are as JSON, about. */
+  chars: number;
   end?: StretchEnd;
 }
 
@@ -128,7 +130,7 @@ export class Session {
 
   /** Whether it can be left: nothing is under way, and the engine keeps all that was put down. */
   get isAtRest(): boolean {
-    return this.isOver || (this.run.inFlight === 0 && this.isQuiet);
+    return this.isOver || (!this.end && this.run.inFlight === 0 && this.isQuiet);
   }
 
   /** Whether it is the one that made what the engine keeps of the stretch since it began. */
@@ -166,6 +168,7 @@ export class Session {
       session: this.id,
       worker: this.options.workerId,
       turns,
+      chars,
       ...(this.end && isAll ? { end: this.end } : {}),
     };
   }

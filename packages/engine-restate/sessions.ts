@@ -1,5 +1,6 @@
 import { LOOK_EVERY_MS } from "@/server/runner/clock";
 import { type Entry, NoEntry, Session } from "./session";
+import { Teller, type TellerOptions } from "./teller";
 
 /** What one of the engine's attempts at a stretch asks with. */
 export interface Attempt {
@@ -24,9 +25,13 @@ interface Held {
 export class Sessions {
   private readonly held = new Map<string, Held>();
   private readonly looking: ReturnType<typeof setInterval>;
+  private readonly tellers = new Map<string, Teller>();
   private draining = false;
 
-  constructor(private readonly lingerMs: number) {
+  constructor(
+    private readonly lingerMs: number,
+    private readonly telling: TellerOptions,
+  ) {
     this.looking = setInterval(() => {
       for (const { session } of this.held.values()) session.lookAtClock();
     }, LOOK_EVERY_MS);
@@ -55,6 +60,18 @@ export class Sessions {
     return this.held.has(key);
   }
 
+  /** Who tells the server of a stretch, as long as it or an attempt at it is here. */
+  teller(key: string, attempt: AbortSignal): Teller {
+    const teller = this.tellers.get(key) ?? new Teller(this.telling);
+    this.tellers.set(key, teller);
+    const leave = () => {
+      if (!this.held.has(key) && this.tellers.get(key) === teller) this.drop(key);
+    };
+    attempt.addEventListener("abort", leave, { once: true });
+    if (attempt.aborted) leave();
+    return teller;
+  }
+
   /** The session that goes on with the stretch: the one at work here, where the engine keeps what it made, else what `begin` answers. */
   async open<Other>(
     { key, entries, signal }: Attempt,
@@ -65,7 +82,7 @@ export class Sessions {
       this.attach(key, before.session, signal);
       return before.session;
     }
-    this.drop(key);
+    this.end(key);
     const session = await begin();
     if (!(session instanceof Session)) return session;
     // Another attempt may have come meanwhile, or this one may be over.
@@ -96,6 +113,13 @@ export class Sessions {
 
   /** Ends what goes on here of a stretch: its end is kept, or another worker has it. */
   drop(key: string): void {
+    this.tellers.get(key)?.stop();
+    this.tellers.delete(key);
+    this.end(key);
+  }
+
+  /** Ends the session alone: what the engine keeps of it is still told. */
+  private end(key: string): void {
     const held = this.held.get(key);
     if (!held) return;
     this.held.delete(key);
@@ -125,6 +149,6 @@ export class Sessions {
 
   close(): void {
     clearInterval(this.looking);
-    for (const key of [...this.held.keys()]) this.drop(key);
+    for (const key of [...this.held.keys(), ...this.tellers.keys()]) this.drop(key);
   }
 }

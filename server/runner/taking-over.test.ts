@@ -154,7 +154,7 @@ describe("a run that comes from another worker", () => {
   test("goes on without a note, as long as the rules are those that it went by", async () => {
     const before = { ...kept[0], ...createdUnder(rules) };
     expect(await told([before, ...kept.slice(1)], { rules: rules! })).toEqual(["a", "go"]);
-    const noted = { ...kept[0], ...createdUnder({} as EmbeddedHost["rules"]) };
+    const noted = { ...kept[0], ...createdUnder({}) };
     expect(await told([noted, ...kept.slice(1), note], { rules: rules! })).toEqual([
       "a",
       "recovered#3",
@@ -164,7 +164,7 @@ describe("a run that comes from another worker", () => {
   });
 
   test("is told of rules that changed since", async () => {
-    const before = { ...kept[0], ...createdUnder({} as EmbeddedHost["rules"]) };
+    const before = { ...kept[0], ...createdUnder({}) };
     expect(await told([before, ...kept.slice(1)], { rules: rules! })).toEqual(["a", "recovered#3", "go"]);
   });
 
