@@ -265,7 +265,7 @@ describe("what is under way", () => {
 
   test("is aborted where the engine does not come back in time", async () => {
     await startWorker("impatient", { lingerMs: 50 });
-    workers.shift()?.kill();
+    for (const other of workers.splice(0, workers.length - 1)) other.kill();
     const { told, flow } = held();
     const id = await begin(flow);
     await expect.poll(() => told.begun).toBe(1);
@@ -331,39 +331,6 @@ test("answers that come together share an entry, and what they begin starts once
   expect(all.length).toBeLessThan(8);
 });
 
-describe("the server", () => {
-  test("that does not answer is told once it does, of a run that went on meanwhile, in order", async () => {
-    const heard: (number | string)[] = [];
-    let isAway = true;
-    await startWorker("patient", {
-      server: {
-        journal: async () => null,
-        postNews: async ({ turns, end }) => {
-          if (isAway) throw new Error("The server does not answer.");
-          heard.push(...turns.map(({ turn }) => turn), ...(end ? [end.kind] : []));
-        },
-      },
-    });
-    workers.shift()?.kill();
-    let isOver = false;
-    const id = await begin(async (ctx) => {
-      for (const key of ["one", "two", "three"]) await ctx.next([ctx.step(key, () => key)]);
-      isOver = true;
-    });
-    await expect.poll(() => isOver).toBe(true);
-    const status = async (): Promise<unknown> =>
-      await queryRestate(
-        restate.admin,
-        `select status from sys_invocation where target_service_key = '${id}.1'`,
-      );
-    await pause(200);
-    expect([heard, await status()]).toEqual([[], [{ status: "running" }]]);
-    isAway = false;
-    await expect.poll(status).toEqual([{ status: "completed" }]);
-    expect(heard).toEqual([1, 2, 3, 4, "rested"]);
-  });
-});
-
 describe("whoever is not meant to", () => {
   test("reads nothing of a run at the engine", async () => {
     const secret = "the customer's question is whether";
@@ -398,6 +365,39 @@ describe("whoever is not meant to", () => {
       ["/discover", "/invoke/troupe/run", "/invoke/troupe/deliver"].map(statusOf),
     );
     expect(statuses).toEqual([401, 401, 401]);
+  });
+});
+
+describe("the server", () => {
+  test("that does not answer is told once it does, of a run that went on meanwhile, in order", async () => {
+    const heard: (number | string)[] = [];
+    let isAway = true;
+    await startWorker("patient", {
+      server: {
+        journal: async () => null,
+        postNews: async ({ turns, end }) => {
+          if (isAway) throw new Error("The server does not answer.");
+          heard.push(...turns.map(({ turn }) => turn), ...(end ? [end.kind] : []));
+        },
+      },
+    });
+    for (const other of workers.splice(0, workers.length - 1)) other.kill();
+    let isOver = false;
+    const id = await begin(async (ctx) => {
+      for (const key of ["one", "two", "three"]) await ctx.next([ctx.step(key, () => key)]);
+      isOver = true;
+    });
+    await expect.poll(() => isOver).toBe(true);
+    const status = async (): Promise<unknown> =>
+      await queryRestate(
+        restate.admin,
+        `select status from sys_invocation where target_service_key = '${id}.1'`,
+      );
+    await pause(200);
+    expect([heard, await status()]).toEqual([[], [{ status: "running" }]]);
+    isAway = false;
+    await expect.poll(status).toEqual([{ status: "completed" }]);
+    expect(heard).toEqual([1, 2, 3, 4, "rested"]);
   });
 });
 

@@ -6,7 +6,7 @@ import {
   type WorkflowSharedContext,
   workflow,
 } from "@restatedev/restate-sdk";
-import { SERVICES } from "@/server/cluster/engine-client";
+import { SERVICE } from "@/server/cluster/engine-client";
 import type { SentSignal, StretchNews, StretchSignal, StretchStart } from "@/server/cluster/protocol";
 import { type Entry, NoEntry, Session } from "./session";
 import type { Sessions } from "./sessions";
@@ -37,7 +37,7 @@ type Came = { entry: Entry | null } | { signal: SentSignal };
 export function newService(needs: ServiceNeeds) {
   const { sessions } = needs;
   return workflow({
-    name: SERVICES.run,
+    name: SERVICE,
     handlers: {
       run: async (ctx: WorkflowContext, start: StretchStart): Promise<void> => {
         const { attemptCompletedSignal: abort } = ctx.request();

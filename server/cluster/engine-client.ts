@@ -9,11 +9,10 @@ import type { StretchSignal, StretchStart } from "./protocol";
 /** The engine does not answer, or refuses; the message is for people. */
 export class EngineUnreachable extends namedError("EngineUnreachable") {}
 
-/** How the engine has a run: `run` while a stretch is at work, `log` while news of it are on their way to the server. */
+/** How the engine has a stretch of a run, until all that came of it is told. */
 export interface Invocation {
   run_id: string;
-  /** Of a stretch at work; null for news. */
-  stretch: number | null;
+  stretch: number;
   status: string;
   /** How often it was begun in vain, and why the last time. */
   retries: number;
@@ -31,8 +30,8 @@ export interface EngineClient {
   invocations(): Promise<Invocation[]>;
 }
 
-/** The names of the services as workers offer them. */
-export const SERVICES = { run: "troupe", log: "troupe-log" } as const;
+/** The name of the service that workers offer. */
+export const SERVICE = "troupe";
 
 /** By what the engine knows a stretch. */
 export const stretchKey = (runId: string, stretch: number) => `${runId}.${stretch}`;
@@ -63,7 +62,7 @@ export function newEngineClient(options: {
     );
   };
   const send = async (key: string, handler: string, body: unknown) => {
-    const answer = await request(`${ingress}/${SERVICES.run}/${encodeURIComponent(key)}/${handler}/send`, {
+    const answer = await request(`${ingress}/${SERVICE}/${encodeURIComponent(key)}/${handler}/send`, {
       headers: { "content-type": "application/json" },
       body: Buffer.from(seal(Buffer.from(JSON.stringify(body)))),
     });
@@ -86,13 +85,11 @@ export function newEngineClient(options: {
   };
 }
 
-const UNFINISHED = `select target_service_name, target_service_key, target_handler_name, status, retry_count, last_failure
-  from sys_invocation where target_service_name in ('${SERVICES.run}', '${SERVICES.log}') and status <> 'completed'`;
+const UNFINISHED = `select target_service_key, status, retry_count, last_failure from sys_invocation
+  where target_service_name = '${SERVICE}' and target_handler_name = 'run' and status <> 'completed'`;
 
 const Row = z.object({
-  target_service_name: z.string(),
   target_service_key: z.string().nullish(),
-  target_handler_name: z.string().nullish(),
   status: z.string(),
   retry_count: z.number().nullish(),
   last_failure: z.string().nullish(),
@@ -101,10 +98,13 @@ const Answer = z.object({ rows: z.array(Row) });
 
 function invocationOf(row: z.infer<typeof Row>): Invocation | null {
   const { target_service_key: key, status, retry_count, last_failure } = row;
-  if (!key) return null;
-  const about = { status, retries: retry_count ?? 0, failure: last_failure ?? null };
-  if (row.target_service_name === SERVICES.log) return { run_id: key, stretch: null, ...about };
-  const dot = key.lastIndexOf(".");
-  if (row.target_handler_name !== "run" || dot < 0) return null;
-  return { run_id: key.slice(0, dot), stretch: Number(key.slice(dot + 1)), ...about };
+  const dot = key?.lastIndexOf(".") ?? -1;
+  if (!key || dot < 0) return null;
+  return {
+    run_id: key.slice(0, dot),
+    stretch: Number(key.slice(dot + 1)),
+    status,
+    retries: retry_count ?? 0,
+    failure: last_failure ?? null,
+  };
 }
