@@ -17,6 +17,7 @@ import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newServices } from "@/server/services";
 import { newAnswering, processTerminal } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { bisectCommand } from "./bisect-command";
 import { capabilityLines } from "./capability-lines";
 import { controlCommand, isControlCommand } from "./control-commands";
 import { engineCommand } from "./engine-command";
@@ -48,6 +49,7 @@ async function main(argv: readonly string[]): Promise<number> {
   let command: Command | null = null;
   try {
     if (argv[0] === "import") return importCommand(argv.slice(1));
+    if (argv[0] === "bisect") return await bisectCommand(argv, serverTerminal);
     if (isControlCommand(argv[0])) return await controlCommand(argv, serverTerminal);
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
     if (argv[0] === "engine") return await engineCommand(argv, serverTerminal);

@@ -43,6 +43,20 @@ test("a program asks which step made the difference between two runs, and no mod
   expect(asked.length).toBe(before);
 });
 
+test("what has to hold is said as in a test of the workflow: what a text says, how often a node ran", async () => {
+  const { api, good, bad } = await twoRuns();
+  for (const expect of [
+    { kind: "text", key: "approval_status", equals: "approved" },
+    { kind: "text", key: "approval_status", excludes: "rejected" },
+  ])
+    expectFound(await api.ask("POST", `/runs/${bad}/bisect`, { good, expect }));
+  const judged = { kind: "judge", rubric: "It is kind." };
+  expect((await api.ask("POST", `/runs/${bad}/bisect`, { good, expect: judged })).status).toBe(400);
+});
+
+const expectFound = ({ status, body }: { status: number; body: unknown }) =>
+  expect([status, body]).toMatchObject([200, { verdict: "found", step: 0 }]);
+
 test("what cannot be searched is refused with a sentence", async () => {
   const { api, good, bad } = await twoRuns();
   const refused = async (run: string, body: object) => {
@@ -52,11 +66,11 @@ test("what cannot be searched is refused with a sentence", async () => {
   const approved = { kind: "state", when: "state.approval_status == 'approved'" };
   expect(await refused(bad, { good, expect: { kind: "status", is: "COMPLETED" } })).toEqual([
     409,
-    "In the bad run this holds as well: it ends as COMPLETED. Choose what is wrong in it.",
+    "In the bad run this holds as well. It ended as Completed. Choose what is wrong in it.",
   ]);
   expect(await refused(good, { good: bad, expect: approved })).toEqual([
     409,
-    "In the good run this does not hold: state.approval_status == 'approved'. Choose what was good in it.",
+    "In the good run this does not hold. state.approval_status == 'approved' was to hold, and does not: approval_status is “rejected”. Choose what was good in it.",
   ]);
   expect(await refused(bad, { good: bad, expect: approved })).toEqual([
     409,

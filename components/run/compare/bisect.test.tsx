@@ -39,7 +39,7 @@ test("a person says which run was good and what held in it, and is told which st
   await person.type(condition, "state.n > 5");
   await person.click(find);
   expect((await screen.findByRole("alert")).textContent).toBe(
-    "In the good run this does not hold: state.n > 5. Choose what was good in it.",
+    "In the good run this does not hold. state.n > 5 was to hold, and does not: n is 2. Choose what was good in it.",
   );
   await person.clear(condition);
   await person.type(condition, "state.n < 5");

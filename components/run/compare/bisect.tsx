@@ -11,12 +11,12 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
-import type { BisectExpectation } from "@/server/domain/run/bisect/expectation";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunComparison } from "@/server/domain/run/compare/compare";
+import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { WordDiff } from "./word-diff";
 
-type What = BisectExpectation["kind"];
+type What = "status" | "path" | "state";
 
 /** Asks which of the things that two runs had otherwise made the difference; found by replaying both records. */
 export function Bisect({
@@ -132,7 +132,7 @@ function expectationOf(
     isVisited,
     when,
   }: { status: string | null; node: string; isVisited: boolean; when: string },
-): BisectExpectation | null {
+): RuleExpectation | null {
   if (what === "state") return when.trim() === "" ? null : { kind: "state", when };
   if (what === "path")
     return node === "" ? null : { kind: "path", nodes: [node], mode: isVisited ? "visited" : "never" };

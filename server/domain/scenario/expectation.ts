@@ -108,8 +108,7 @@ export const JudgeExpectation = z.strictObject({
 });
 export type JudgeExpectation = z.infer<typeof JudgeExpectation>;
 
-/** What has to hold of a run. */
-export const Expectation = z.discriminatedUnion("kind", [
+const RULES = [
   StatusExpectation,
   PathExpectation,
   VisitsExpectation,
@@ -119,8 +118,14 @@ export const Expectation = z.discriminatedUnion("kind", [
   QuestionsExpectation,
   ToolsExpectation,
   TextExpectation,
-  JudgeExpectation,
-]);
+] as const;
+
+/** What has to hold of a run, as far as its events alone tell. */
+export const RuleExpectation = z.discriminatedUnion("kind", RULES);
+export type RuleExpectation = z.infer<typeof RuleExpectation>;
+
+/** What has to hold of a run. */
+export const Expectation = z.discriminatedUnion("kind", [...RULES, JudgeExpectation]);
 export type Expectation = z.infer<typeof Expectation>;
 export type ExpectationKind = Expectation["kind"];
 export type ExpectationOf<K extends ExpectationKind> = Extract<Expectation, { kind: K }>;

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
-import type { BisectExpectation } from "@/server/domain/run/bisect/expectation";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
+import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { draw } from "@/server/domain/testing/drawing";
 import { defineTool } from "@/server/tools/define";
 import { cases, roles as crewRoles, graphOf, modelsOf } from "../crew/testing";
@@ -63,7 +63,7 @@ async function twoRuns(
     ids.push((await stage.run(one.drawing ?? drawing, { roles, ...one.more })).id);
   }
   const before = called.length;
-  const find = async (expectation: BisectExpectation, [a, b] = ids): Promise<BisectReport> => {
+  const find = async (expectation: RuleExpectation, [a, b] = ids): Promise<BisectReport> => {
     const [one, other] = [a, b].map((id) => recordingOf(first.store, id ?? "")!);
     const report = await bisect(one!, other!, expectation);
     expect(called.length).toBe(before);
@@ -72,7 +72,7 @@ async function twoRuns(
   return { stage: first, ids, find };
 }
 
-const state = (when: string): BisectExpectation => ({ kind: "state", when });
+const state = (when: string): RuleExpectation => ({ kind: "state", when });
 const told = ({ verdict, step, differences, tries }: BisectReport) => ({
   verdict,
   step: step === undefined ? null : differences[step]?.title,

@@ -1,10 +1,10 @@
 import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
-import type { BisectExpectation } from "@/server/domain/run/bisect/expectation";
-import { holdsFor } from "@/server/domain/run/bisect/expectation";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";
+import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { differenceFrom } from "../recorded/difference";
 import { type Both, both, type Difference } from "./differences";
+import { findingOf } from "./expected";
 import { type Code, carryOutOnRecord, type Found, type Wanted } from "./on-record";
 import type { Recording } from "./recording";
 
@@ -20,7 +20,7 @@ const MOST_ONE_BY_ONE = 40;
 export async function bisect(
   good: Recording,
   bad: Recording,
-  expectation: BisectExpectation,
+  expectation: RuleExpectation,
   code?: Code,
 ): Promise<BisectReport> {
   const runs = both(good, bad);
@@ -130,7 +130,7 @@ function nothingOther({ good, bad }: Both): Pick<BisectReport, "verdict" | "sent
 async function replay(
   runs: Both,
   from_good: number,
-  expectation: BisectExpectation,
+  expectation: RuleExpectation,
   code: Code | undefined,
 ): Promise<BisectTry> {
   const taken = runs.differences.slice(0, from_good);
@@ -147,7 +147,7 @@ async function replay(
   const ended = run.final_status ? FINAL_STATUS_WORDS[run.final_status] : "Not ended";
   return {
     from_good,
-    outcome: holdsFor(expectation, done.state) ? "holds" : "fails",
+    outcome: findingOf(done.events, expectation, done.state).holds ? "holds" : "fails",
     why: run.error ? `${ended}: ${run.error.message}` : `${ended}.`,
   };
 }

@@ -1,8 +1,10 @@
 import { namedError } from "@/server/domain/base/named-error";
-import { type BisectExpectation, expectationInWords, isMet } from "@/server/domain/run/bisect/expectation";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
+import type { RuleExpectation } from "@/server/domain/scenario/expectation";
+import { checkExpression, ExpressionError } from "@/server/domain/text/expression";
 import type { RunStore } from "@/server/store/runs";
 import { bisect } from "./bisect";
+import { findingOf } from "./expected";
 import type { Code } from "./on-record";
 import { recordingOf } from "./recording";
 
@@ -12,16 +14,15 @@ export class RefusedBisect extends namedError("RefusedBisect") {}
 export interface BisectRequest {
   good: string;
   bad: string;
-  expect: BisectExpectation;
+  expect: RuleExpectation;
 }
 
 /** Finds what made the difference between runs of the store. */
-export function newBisector(store: Pick<RunStore, "find" | "state" | "journal">, code: Code) {
-  /** Throws ExpressionError where the condition cannot be evaluated. */
-  const holdsIn = (id: string, expectation: BisectExpectation): boolean => {
-    const state = store.state(id);
-    if (!state) throw new RefusedBisect("The log of one of these runs is not there any more.");
-    return isMet(expectation, state);
+export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">, code: Code) {
+  const lookAt = (id: string, expectation: RuleExpectation) => {
+    const events = store.events(id, 0, Number.MAX_SAFE_INTEGER);
+    if (events.length === 0) throw new RefusedBisect("The log of one of these runs is not there any more.");
+    return findingOf(events, expectation);
   };
   const recorded = (id: string) => {
     const recording = recordingOf(store, id);
@@ -42,11 +43,19 @@ export function newBisector(store: Pick<RunStore, "find" | "state" | "journal">,
         throw new RefusedBisect(
           "Choose two runs of the same workflow: one that was good, and one that was not.",
         );
-      const words = expectationInWords(expect);
-      if (!holdsIn(good, expect))
-        throw new RefusedBisect(`In the good run this does not hold: ${words}. Choose what was good in it.`);
-      if (holdsIn(bad, expect))
-        throw new RefusedBisect(`In the bad run this holds as well: ${words}. Choose what is wrong in it.`);
+      // A condition that nobody can read would fail in both.
+      const [fault] = expect.kind === "state" ? checkExpression(expect.when, { result: "bool" }) : [];
+      if (fault && expect.kind === "state")
+        throw new ExpressionError(fault.message, expect.when, fault.from, fault.to);
+      const [inGood, inBad] = [lookAt(good, expect), lookAt(bad, expect)];
+      if (!inGood.holds)
+        throw new RefusedBisect(
+          `In the good run this does not hold. ${inGood.sentence} Choose what was good in it.`,
+        );
+      if (inBad.holds)
+        throw new RefusedBisect(
+          `In the bad run this holds as well. ${inBad.sentence} Choose what is wrong in it.`,
+        );
       return bisect(recorded(good), recorded(bad), expect, code);
     },
   };

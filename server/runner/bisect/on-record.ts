@@ -1,7 +1,7 @@
 import type { Settled } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
-import type { RunEventOf } from "@/server/domain/run/events";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import type { Effects } from "../ports";
 import { ANSWER, askedOf, type Execute, type RetracedAnswer } from "../recorded/retrace";
 import { type Begun, BrokenOff, NothingLeft, type Served, VirtualRun } from "../virtual-run";
@@ -17,7 +17,9 @@ export interface Wanted {
 export type Found = { result: Settled; ms: number; turn: number } | null | { missing: string };
 
 /** How a run went on answers of records alone. `unknown`: why it cannot be known. */
-export type RunOnRecord = { state: RunState; unknown?: undefined } | { unknown: string };
+export type RunOnRecord =
+  | { state: RunState; events: readonly RunEvent[]; unknown?: undefined }
+  | { unknown: string };
 
 /** A record has no answer, so that nobody knows how the run would go on. */
 class NotKnown extends BrokenOff {
@@ -37,7 +39,7 @@ export async function carryOutOnRecord(
   answer: (wanted: Wanted) => Found,
   code: Code | undefined,
 ): Promise<RunOnRecord> {
-  const context = new VirtualRun(about.runId, about.begunAt, {
+  const context: VirtualRun = new VirtualRun(about.runId, about.begunAt, {
     first: "by_time",
     serve: (begun) => servedOf(begun, answer, (id) => questionOf(context, id)),
   });
@@ -54,7 +56,7 @@ export async function carryOutOnRecord(
     if (!(error instanceof NothingLeft)) throw error;
   }
   const [state] = states;
-  if (state?.run.status === "finished") return { state };
+  if (state?.run.status === "finished") return { state, events: context.events };
   return { unknown: "It waits for something that never came in either run." };
 }
 
