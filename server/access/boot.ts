@@ -79,6 +79,7 @@ export function closeDataFolder(dir: string): string | null {
 declare global {
   var __troupeLock: Connection | undefined;
   var __troupeHttp: boolean | undefined;
+  var __troupeOtherDoors: WeakSet<Server> | undefined;
 }
 
 /**
@@ -129,6 +130,12 @@ export function hardenPrototypes(): void {
     Object.preventExtensions(shared);
 }
 
+globalThis.__troupeOtherDoors ??= new WeakSet();
+const otherDoors = globalThis.__troupeOtherDoors;
+
+/** A server that no browser is to reach, and that looks by itself at whoever asks. */
+export const guardsItself = (server: Server): void => void otherDoors.add(server);
+
 /**
  * The same for an HTTP server that Next makes for itself, as it does in development: limits on its sockets, and a
  * request in a foreign name is led to the one place that refuses it. `npm start` has request-filter.ts in front.
@@ -141,6 +148,7 @@ export function hardenHttpServer(): void {
   subscribe("http.server.request.start", (message) => {
     // What Node publishes on this channel.
     const { request, server } = message as { request: IncomingMessage; server: Server };
+    if (otherDoors.has(server)) return;
     if (!limited.has(server)) {
       limited.add(server);
       server.headersTimeout = headersTimeoutMs;

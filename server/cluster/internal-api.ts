@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import http from "node:http";
 import type { z } from "zod";
+import { guardsItself } from "@/server/access/boot";
 import { logUnexpected } from "@/server/access/log";
 import { namedError } from "@/server/domain/base/named-error";
 
@@ -98,6 +99,7 @@ export function newInternalApi(options: {
     }
     void serve(routes, request, response);
   });
+  guardsItself(server);
   server.headersTimeout = 10_000;
   server.requestTimeout = RECEIVE_MS;
   server.keepAliveTimeout = 65_000;
