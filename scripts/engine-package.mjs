@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { npmCommand, root, runProgram } from "./prepare.mjs";
+import { dataFolder, npmCommand, root, runProgram } from "./prepare.mjs";
 
 const home = path.join(root, "packages", "engine-restate");
 const stamp = path.join(home, "node_modules", ".troupe-lock");
@@ -49,6 +49,9 @@ export async function ensureEnginePackage(what) {
   writeFileSync(stamp, `${lockHash()} ${what}`);
   return null;
 }
+
+/** Where `npm run engine` lays the key by which workers of the same data folder know it. */
+export const publicKeyFile = () => path.join(dataFolder(), "restate", "identity.pub");
 
 /** Restate's program and what one says to it; only once the package is installed. */
 export const restateServer = () => import("../packages/engine-restate/restate-server.mjs");

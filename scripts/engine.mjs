@@ -2,10 +2,10 @@
 // keeps lies in the folder `restate` of the data folder. `npm run engine -- install`: only installs. `-- status`: how it is.
 // Where Restate itself runs elsewhere: `-- identity FILE` makes its key and prints the public one, `-- register URL` tells it
 // where the workers are.
-import { mkdirSync, openSync, readFileSync } from "node:fs";
+import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { ensureEnginePackage, restateServer } from "./engine-package.mjs";
+import { ensureEnginePackage, publicKeyFile, restateServer } from "./engine-package.mjs";
 import { checkNode, ensureDataDir, giveUp, readEnvFile } from "./prepare.mjs";
 
 checkNode();
@@ -57,6 +57,7 @@ async function start() {
   const { ensureIdentity } = await import("../packages/engine-restate/identity.mjs");
   const identity = path.join(folder, "identity.pem");
   const publicKey = ensureIdentity(identity);
+  writeFileSync(publicKeyFile(), publicKey, { mode: 0o600 });
 
   const { newBalancer } = await import("../packages/engine-restate/balancer.mjs");
   const workers = await workerList();
@@ -83,7 +84,7 @@ async function start() {
   });
   await engine.ready;
   console.log(`Restate takes runs at ${urls.ingress}; what it keeps is in ${folder}.
-Workers are let in that know it by this key:
+Workers on this data folder know it by its key; those elsewhere have to be told:
 
   TROUPE_RESTATE_IDENTITY=${publicKey}
 `);
