@@ -92,6 +92,23 @@ describe("runs on workers", () => {
     expect(repeated(cluster.calls, [])).toEqual([]);
   });
 
+  test("lose nothing where a worker is stopped: it finishes what is under way, and others go on", async () => {
+    const runs = mixed(6, 150);
+    cluster.calls.length = 0;
+    const ids = runs.map(([drawing, who]) => start(cluster.stage, drawing, who));
+    await expect.poll(() => cluster.calls.length).toBeGreaterThan(4);
+    const first = cluster.workers.find(({ name }) => name === cluster.calls.at(-1)!.worker)!;
+    await first.stop();
+    await finish(() => cluster.stage, ids);
+    await first.start();
+    expect(ids.map((id) => outcome(cluster.stage, id))).toEqual(await twins(runs));
+    const begun = cluster.calls.filter(({ what }) => what === "begins");
+    expect(begun.map(({ who, call }) => `${who} ${call}`).toSorted()).toEqual(
+      cluster.calls.flatMap(({ what, who, call }) => (what === "ends" ? [`${who} ${call}`] : [])).toSorted(),
+    );
+    expect(repeated(cluster.calls, [])).toEqual([]);
+  });
+
   test("go on through the sudden end of each worker, the engine and the server in turn", async () => {
     const runs = mixed(16, 200);
     const { workers, restate } = cluster;

@@ -24,7 +24,7 @@ export const hasRestate = () =>
 const text = (value) => JSON.stringify(value);
 
 /**
- * One node. `identity`: the file of the private key by which workers know it. Its connections carry few invocations each, so
+ * One node. `identity`: the file of the private key by which workers know it. Its connections carry one invocation at a time, so
  * that a balancer of connections spreads the work; and it soon notices a machine that says nothing any more.
  */
 export const restateConfig = ({
@@ -57,7 +57,7 @@ max-interval = ${text(retry)}
 max-attempts = "unlimited"
 
 [worker.invoker]
-http2-streams-per-connection-limit = 4
+http2-streams-per-connection-limit = 1
 http2-keep-alive-interval = "5s"
 http2-keep-alive-timeout = "5s"
 

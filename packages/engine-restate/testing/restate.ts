@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import http2 from "node:http2";
-import net, { type AddressInfo } from "node:net";
+import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -11,21 +11,25 @@ import { newJournalSealer } from "@/server/cluster/seal";
 import { newEndpoint, type WorkerEndpoint, type WorkerOptions } from "../endpoint";
 import { registerWorkers, restateBinary, startRestate } from "../restate-server.mjs";
 
-/** Ports that nobody listens on at the moment. */
+/**
+ * Ports that nobody listens on at the moment, below those that systems give to outgoing connections: whoever listens on
+ * one may end and come back to it.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<net.Server>((resolve) => {
-          const server = net.createServer().listen(0, "127.0.0.1", () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = randomInt(20_000, 32_000);
+    if (!ports.includes(port) && (await isFree(port))) ports.push(port);
+  }
   return ports;
 }
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const server = net.createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 
 /** Restate on a folder of its own that goes with it; `workers` is the port where it looks for them. */
 export async function newRestate({

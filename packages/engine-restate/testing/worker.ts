@@ -1,10 +1,10 @@
 // A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME CALL_MS [IDENTITY]`. It prints
 // what its world is asked, a line of JSON each.
-import http2 from "node:http2";
 import process from "node:process";
 import type { StretchJournal } from "@/server/cluster/protocol";
 import { newJournalSealer } from "@/server/cluster/seal";
 import { newEndpoint } from "../endpoint";
+import { openEnginePort } from "../engine-port";
 import { newWorld } from "./world";
 
 const [port, control, secretKey = "", workerId = "", callMs, identity] = process.argv.slice(2);
@@ -28,9 +28,9 @@ const endpoint = newEndpoint({
     if (level === "error") process.stderr.write(`${workerId}: ${message}\n`);
   },
 });
-const server = http2.createServer((request, response) => endpoint.handler(request, response));
-server.listen(Number(port), "127.0.0.1", () => process.stdout.write("up\n"));
+const { leave } = await openEnginePort(endpoint, { host: "127.0.0.1", port: Number(port) });
+process.stdout.write("up\n");
 process.on("SIGTERM", () => {
-  server.close();
+  leave();
   void endpoint.drain(5_000).then(() => process.exit(0));
 });
