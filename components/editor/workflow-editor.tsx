@@ -214,7 +214,8 @@ function Screen() {
   useOffers(
     commands,
     () => launch(true),
-    () => void autosave.flush().then(() => router.push(`/workflows/${store.getState().id}/tests`)),
+    (asked) =>
+      void autosave.flush().then(() => router.push(`/workflows/${store.getState().id}/tests${asked}`)),
   );
   usePlaces();
   useAskedNode(commands);
@@ -544,7 +545,7 @@ const isInDialog = (target: EventTarget | null) =>
   !!target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
 
 /** The same list feeds the keys, the help and the command palette. */
-function useOffers(commands: EditorCommands, onRun: () => void, onTests: () => void) {
+function useOffers(commands: EditorCommands, onRun: () => void, onTests: (asked: string) => void) {
   const [offers] = useState((): ShellCommand[] => [
     { id: "run", label: "Run this workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
     {
@@ -559,7 +560,14 @@ function useOffers(commands: EditorCommands, onRun: () => void, onTests: () => v
       label: "Tests of this workflow",
       section: "This workflow",
       keywords: "scenario expectations",
-      run: onTests,
+      run: () => onTests(""),
+    },
+    {
+      id: "run workflow tests",
+      label: "Run the tests of this workflow",
+      section: "This workflow",
+      keywords: "scenario check",
+      run: () => onTests("?run"),
     },
     ...keyCommands
       .filter(({ isKeyOnly }) => !isKeyOnly)

@@ -13,9 +13,11 @@ import {
 } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
+import { useRouter } from "next/navigation";
+import { type ReactNode, useMemo, useState } from "react";
 import { formatTokens } from "@/components/display/format";
 import { StatusMark, statusWord } from "@/components/display/status-mark";
+import { type ShellCommand, useShellCommands } from "@/components/page/page-commands";
 import { usePageTitle } from "@/components/page/page-title";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
@@ -240,6 +242,7 @@ function More({ runId, workflowId, isOver }: { runId: string; workflowId: string
   const cassette = useCassetteFile(runId);
   const isTight = useMedia(TIGHT);
   const [isKeeping, setKeeping] = useState(false);
+  useTestCommands({ workflowId, isThere: again?.isGone === false, isOver, keep: () => setKeeping(true) });
   if (!again) return null;
   const own: MenuEntry[] = isTight
     ? [
@@ -285,6 +288,43 @@ function More({ runId, workflowId, isOver }: { runId: string; workflowId: string
       {isKeeping ? <KeepDialog runId={runId} onClose={() => setKeeping(false)} /> : null}
     </>
   );
+}
+
+/** What the command palette offers of tests on a run's page. */
+function useTestCommands({
+  workflowId,
+  isThere,
+  isOver,
+  keep,
+}: {
+  workflowId: string;
+  /** The workflow still is. */
+  isThere: boolean;
+  isOver: boolean;
+  keep: () => void;
+}) {
+  const router = useRouter();
+  const commands = useMemo(
+    (): ShellCommand[] =>
+      !isThere
+        ? []
+        : [
+            ...(isOver
+              ? [{ id: "keep as test", label: "Keep this run as a test", section: "This run", run: keep }]
+              : []),
+            {
+              id: "run workflow tests",
+              label: "Run the tests of this workflow",
+              section: "This run",
+              keywords: "scenario check",
+              run: () => router.push(`/workflows/${workflowId}/tests?run`),
+            },
+          ],
+    // `keep` is another one at each drawing, and does the same.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [isThere, isOver, workflowId, router],
+  );
+  useShellCommands("run tests", commands);
 }
 
 function useCancel(runId: string) {

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, Columns3, FlaskConical, Pencil, Play, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { leaveTo } from "@/components/page/leaving";
 import { Page } from "@/components/page/page";
@@ -30,7 +30,7 @@ const CompareDialog = dynamic(() => import("./compare-dialog").then((module) => 
 });
 const TestSheet = dynamic(() => import("./test-sheet").then((module) => module.TestSheet), { ssr: false });
 
-/** The tests of a workflow: /workflows/{id}/tests, with one of them open by ?test=… or a new one by ?new. */
+/** The tests of a workflow: /workflows/{id}/tests, with one of them open by ?test=…, a new one by ?new, all run by ?run. */
 export function TestsPage({ workflowId }: { workflowId: string }) {
   const workflow = useQuery(useTrpc().workflows.get.queryOptions({ id: workflowId }));
   const actions = useTests(workflowId);
@@ -42,6 +42,7 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
   usePageTitle(data ? `Tests of ${data.name}` : null);
   const [asking, setAsked] = useState<"compare" | "real" | null>(null);
   useTestCommands(workflowId, actions, () => setAsked("compare"));
+  useRunWhenAsked(workflowId, actions, asked.has("run"));
   const tests = actions.list.data ?? [];
   if (error)
     return (
@@ -204,6 +205,26 @@ const spentWords = ({ spending }: SuiteReport): string =>
   spending
     ? ` ${formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
     : "";
+
+/** Runs them all once where the address asks for it, which it does then no more. */
+function useRunWhenAsked(workflowId: string, { runAll }: TestActions, isAsked: boolean) {
+  const router = useRouter();
+  const latest = useRef(runAll);
+  const isDone = useRef(false);
+  useEffect(() => {
+    latest.current = runAll;
+  });
+  useEffect(() => {
+    if (!isAsked) {
+      isDone.current = false;
+      return;
+    }
+    if (isDone.current) return;
+    isDone.current = true;
+    latest.current();
+    router.replace(`/workflows/${workflowId}/tests`, { scroll: false });
+  }, [isAsked, router, workflowId]);
+}
 
 /** What the command palette offers here. */
 function useTestCommands(workflowId: string, { runAll }: TestActions, compare: () => void) {

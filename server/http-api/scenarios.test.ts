@@ -125,9 +125,22 @@ test("tests are made, changed and deleted; what names nothing that is there is t
   expect((await list()).tests).toEqual([]);
 });
 
-test("what a run was answered goes out as a file without keys", async () => {
-  const { api, run_id } = await approved();
+test("what a run was answered goes out as a file without keys, and into a test as it is", async () => {
+  const { api, asked, workflow, run_id } = await approved();
+  const calls = asked.length;
   const { status, body } = await api.ask("GET", `/runs/${run_id}/cassette`);
+  const path = `/workflows/${workflow}/tests`;
+  const starts_at = (body as { recorded: { began_at: number } }).recorded.began_at;
+  const input = { user_request: "Vacation next week" };
+  await api.ask("POST", path, { id: "own", name: "Own", input, starts_at, simulated: true });
+  const put = await api.ask("PUT", `${path}/own/cassette`, body);
+  expectSchema("setTestAnswers", put.body);
+  expect([put.status, (put.body as ScenarioTest).answers]).toEqual([200, body]);
+  expect(put.body).not.toHaveProperty("simulated");
+  expect((await api.ask("POST", `${path}/run`, {})).body).toMatchObject({ passed: 1 });
+  expect(asked).toHaveLength(calls);
+  expect((await api.ask("PUT", `${path}/own/cassette`, { answers: [] })).status).toBe(400);
+  expect((await api.ask("PUT", `${path}/gone/cassette`, body)).status).toBe(404);
   expectSchema("getCassette", body);
   expect(status).toBe(200);
   expect(body).toMatchObject({

@@ -276,6 +276,32 @@ export const scenarioOperations = {
     },
   }),
 
+  bringCassette: operation({
+    kind: "mutation",
+    name: "setTestAnswers",
+    summary: "Puts recorded answers into a test",
+    about:
+      "The file that `GET /runs/{id}/cassette` gives, as it is: from then on the test is answered by it, whatever answered before.",
+    tag: "Tests",
+    input: ByTest.extend(Cassette.shape),
+    output: TestView,
+    problems: ["not_found", "too_large"],
+    http: {
+      method: "PUT",
+      path: "/workflows/{id}/tests/{test_id}/cassette",
+      params: WORKFLOW_IN_PATH,
+      success: "They are in it",
+    },
+    run(services, { workflow_id: id, test_id, ...answers }) {
+      const workflow = workflowOf(services, id);
+      const { simulated: _, ...test } = scenarioOf(testIn(services, id, test_id));
+      if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
+        throw new Problem("too_large", "These answers are too much for a test: at most 4 MiB.");
+      services.scenarios.save(id, withoutKeys({ ...test, answers }));
+      return viewOf(services, workflow, testIn(services, id, test_id));
+    },
+  }),
+
   remove: operation({
     kind: "mutation",
     name: "deleteTest",
