@@ -12,6 +12,7 @@ import { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isBeginning } from "@/server/domain/graph/run-input";
 import { findNodeKind } from "@/server/domain/nodes";
+import { CassetteUpload } from "./cassette-upload";
 import { NodeSelect } from "./expectation-fields";
 import type { TestDraft } from "./test-draft";
 import type { WholeTest } from "./use-tests";
@@ -26,9 +27,15 @@ interface Part {
 export function AnsweringFields({
   workflowId,
   saved,
+  isChanged,
   content,
   set,
-}: Part & { workflowId: string; saved: WholeTest | null }) {
+}: Part & {
+  workflowId: string;
+  saved: WholeTest | null;
+  /** Something is not saved yet, which a file could not be put beside. */
+  isChanged: boolean;
+}) {
   const answers = saved?.answers;
   const recordedIn = answers?.recorded?.run_id;
   return (
@@ -53,6 +60,7 @@ export function AnsweringFields({
           .
         </p>
       ) : null}
+      {saved && !isChanged ? <CassetteUpload workflowId={workflowId} testId={saved.id} /> : null}
       {content.usesAnswers ? null : (
         <Switch
           label="The offline demo model answers"

@@ -80,6 +80,22 @@ test("a crew and its twin stand side by side, with what the demo model's numbers
   expect(dialog.getByRole("alert").textContent).toBe("Choose a test, or add an input.");
 });
 
+test("recorded answers are taken into a test from a file, and a file that holds none is refused", async () => {
+  const { person, ask, workflowId } = await openDesk();
+  await person.click(await screen.findByRole("link", { name: "Rain" }));
+  const sheet = within(await screen.findByRole("dialog", { name: "Test" }));
+  const take = await sheet.findByLabelText("Take recorded answers from a file");
+  const file = (content: object) =>
+    new File([JSON.stringify(content)], "answers.json", { type: "application/json" });
+  await person.upload(take, file({ some: "thing" }));
+  await screen.findByText(/^These are no recorded answers/);
+  const answers = [{ request: "a".repeat(64), kind: "model" as const, asked: {}, value: "It rains." }];
+  await person.upload(take, file({ format: "troupe.cassette", version: 1, answers }));
+  await sheet.findByText("Use 1 recorded answer of models and tools");
+  const test = await ask.tests.get({ workflow_id: workflowId, test_id: "rain" });
+  expect([test.answers?.answers, test.simulated]).toEqual([answers, undefined]);
+});
+
 test("a person labels what a judge has judged, and sees what the judge says only then", async () => {
   const { person } = await openDesk();
   await person.click(await screen.findByRole("button", { name: "Run all" }));

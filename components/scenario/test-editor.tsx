@@ -103,7 +103,7 @@ export function TestEditor({
             <Input graph={graph} errors={errors} {...part} />
           </Group>
           <Group title="Who answers" about="A test asks no real model and calls no tool outside.">
-            <AnsweringFields workflowId={workflowId} saved={saved} {...part} />
+            <AnsweringFields workflowId={workflowId} saved={saved} isChanged={draft.isChanged} {...part} />
             <PinFields graph={graph} {...part} />
           </Group>
           <People graph={graph} {...part} />

@@ -140,7 +140,7 @@ function weighed(
   const counts = isGate(agreement, gate_kappa);
   const holds = said.score >= threshold;
   const who = said.simulated ? "The offline demo model, as judge," : "The judge";
-  const verdict = `${who} gives ${said.score.toFixed(2)}, at least ${threshold} wanted: ${said.reason}`;
+  const verdict = `${who} gives ${said.score.toFixed(2)}, at least ${threshold} wanted: ${sentenceOf(said.reason)}`;
   const { kappa, labels } = agreement;
   return {
     status: counts ? (holds ? "passed" : "failed") : "note",
@@ -148,6 +148,8 @@ function weighed(
     judge: { ...said, threshold, kappa, labels, counts },
   };
 }
+
+const sentenceOf = (text: string): string => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
 
 type Said = (Verdict & { tokens: number; cost_usd: number | null }) | { failure: string };
 
