@@ -19,8 +19,9 @@ function leave(error: unknown): never {
 async function main(): Promise<void> {
   const parts = newWorkerProcess(packageJson.version);
   const endpoint = endpointOf(parts);
-  await parts.worker.start(() => endpoint.load().runs);
+  await parts.worker.connect();
   const port = await listen(parts, endpoint);
+  parts.worker.announce(() => endpoint.load().runs);
   let isStopping = false;
   const stop = (code: number) => {
     if (isStopping) process.exit(code);

@@ -18,6 +18,7 @@ interface HeartbeatOptions {
   onProviders: (version: string) => void;
   log: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
   clock?: () => number;
+  everyMs?: number;
 }
 
 /** A worker's signs of life, one after another, and the shares that come with the answers. */
@@ -67,7 +68,8 @@ export class Heartbeats {
       return this.soon();
     }
     await this.beat();
-    this.schedule(this.options.gates.isStarving ? EAGER_MS : EVERY_MS);
+    const { everyMs = EVERY_MS, gates } = this.options;
+    this.schedule(gates.isStarving ? Math.min(EAGER_MS, everyMs) : everyMs);
   }
 
   private beat(): Promise<void> {

@@ -35,8 +35,10 @@ async function newWorkerHere(name: string, more: Record<string, string> = {}) {
     address: "127.0.0.1:1",
     log: (_level, message) => void logged.push(message),
     fetch: globalThis.fetch,
+    everyMs: 100,
   });
-  await worker.start(() => 3);
+  await worker.connect();
+  worker.announce(() => 3);
   workers.push(worker);
   return worker;
 }

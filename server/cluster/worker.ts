@@ -30,11 +30,10 @@ export interface Worker {
   };
   live(runId: string, frame: LiveFrame): void;
   redact<T>(value: T): T;
-  /**
-   * Waits for the server, takes its providers over and gives signs of life from then on. Throws where server and worker do
-   * not belong together. `running`: how many runs are at work here now.
-   */
-  start(running: () => number): Promise<void>;
+  /** Waits for the server and takes its providers over. Throws where server and worker do not belong together. */
+  connect(): Promise<void>;
+  /** Gives signs of life from now on: the engine can reach it. `running`: how many runs are at work here now. */
+  announce(running: () => number): void;
   /** Says that it takes nothing new any more. */
   drain(): Promise<void>;
   /** Says that it has left, and says no more. */
@@ -51,9 +50,12 @@ export interface WorkerOptions {
   log: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
   /** Opens the connections of model calls, for tests. */
   fetch?: ModelsOptions["fetch"];
+  /** How far apart signs of life are, in milliseconds. */
+  everyMs?: number;
 }
 
-export function newWorker({ settings, env, version, address, log, fetch }: WorkerOptions): Worker {
+export function newWorker(options: WorkerOptions): Worker {
+  const { settings, env, version, address, log, fetch, everyMs } = options;
   const { name, labels, runs: limit, control: place } = settings;
   registerSecret(place.token);
   const id = `${name}.${randomBytes(4).toString("hex")}`;
@@ -71,6 +73,7 @@ export function newWorker({ settings, env, version, address, log, fetch }: Worke
     control,
     gates,
     log,
+    ...(everyMs === undefined ? {} : { everyMs }),
     about: () => ({
       id,
       name,
@@ -101,9 +104,9 @@ export function newWorker({ settings, env, version, address, log, fetch }: Worke
     },
     live: (runId, frame) => live.add(runId, frame),
     redact: redactJson,
-    async start(running) {
+    connect: () => once(refresh, () => log("info", `Waiting for the server at ${place.url}.`)),
+    announce(running) {
       state.running = running;
-      await once(refresh, () => log("info", `Waiting for the server at ${place.url}.`));
       heartbeats.start();
     },
     async drain() {

@@ -7,6 +7,7 @@ const SILENT_MS = 4_000;
 /** After that, people are told that it is gone. */
 const GONE_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
+const REACH_AGAIN_MS = 5_000;
 /** How many are remembered, so that a run can say who had it. */
 const REMEMBERED = 500;
 
@@ -18,6 +19,8 @@ interface Known {
   heardAt: number;
   /** Whether the server reaches it where the engine does, so that it can see that nobody is there any more. */
   isReached: boolean;
+  /** When that was tried last, by the same clock. */
+  triedAt: number;
 }
 
 interface WorkersOptions {
@@ -58,9 +61,10 @@ export class Workers {
       seenAt: this.now(),
       heardAt: this.clock(),
       isReached: before?.isReached ?? false,
+      triedAt: before?.triedAt ?? Number.NEGATIVE_INFINITY,
     };
     this.known.set(said.id, known);
-    if (!before) void this.reach(known);
+    void this.reach(known);
     this.forget();
     const providers = this.options.providersVersion();
     if (said.state === "gone") {
@@ -104,9 +108,11 @@ export class Workers {
   }
 
   private async reach(known: Known): Promise<void> {
-    known.isReached = (await this.options.knock(known.said.address)) === "open";
+    if (known.isReached || this.clock() - known.triedAt < REACH_AGAIN_MS) return;
+    known.triedAt = this.clock();
+    const isOpen = (await this.options.knock(known.said.address)) === "open";
     const now = this.known.get(known.said.id);
-    if (now) now.isReached = known.isReached;
+    if (isOpen && now) now.isReached = true;
   }
 
   private forget(): void {

@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { LeaseBook } from "./leases";
+import type { Heartbeat } from "./worker-protocol";
+import { Workers } from "./workers";
+
+/** What a knock at each address brings. */
+let doors: Record<string, "open" | "refused" | "unknown">;
+let now: number;
+let leases: LeaseBook;
+let workers: Workers;
+const beats = new Map<string, number>();
+
+beforeEach(() => {
+  doors = { "10.0.0.1:9081": "open", "10.0.0.2:9081": "open" };
+  now = 1_000_000;
+  beats.clear();
+  leases = new LeaseBook({ limits: () => new Map([["prov", { calls: 2 }]]), now: () => now });
+  workers = new Workers({
+    leases,
+    leaseMs: 120_000,
+    providersVersion: () => "v1",
+    knock: async (address) => doors[address] ?? "unknown",
+    clock: () => now,
+    now: () => now,
+  });
+});
+
+async function beat(id: string, address: string, more: Partial<Heartbeat> = {}) {
+  const count = (beats.get(id) ?? 0) + 1;
+  beats.set(id, count);
+  const answer = workers.beat({
+    id,
+    name: id.split(".")[0] ?? id,
+    version: "1",
+    address,
+    labels: [],
+    running: 0,
+    limit: 16,
+    memory_bytes: 1,
+    state: "working",
+    beat: count,
+    uses: [],
+    ...more,
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return answer?.shares[0]?.share.calls;
+}
+const states = () => workers.list().map(({ id, state }) => `${id} ${state}`);
+
+test("a sign of life is answered with the providers' version and a share of each", async () => {
+  await beat("one.a", "10.0.0.1:9081");
+  expect(
+    workers.beat({
+      ...{ id: "two.b", name: "two", version: "1", address: "10.0.0.2:9081", labels: ["gpu"] },
+      ...{ running: 1, limit: 16, memory_bytes: 1, state: "working", beat: 1, uses: [] },
+    }),
+  ).toEqual({
+    providers: "v1",
+    shares: [{ provider_id: "prov", share: { calls: 0 } }],
+    lease_ms: 120_000,
+  });
+  expect(workers.list()).toMatchObject([
+    { id: "one.a" },
+    { id: "two.b", labels: ["gpu"], seen_at: 1_000_000 },
+  ]);
+});
+
+describe("a worker that says nothing any more", () => {
+  test("is told as gone after a while, and as back with its next sign of life", async () => {
+    await beat("one.a", "10.0.0.1:9081");
+    now += 10_001;
+    expect(states()).toEqual(["one.a gone"]);
+    await beat("one.a", "10.0.0.1:9081");
+    expect(states()).toEqual(["one.a working"]);
+  });
+
+  test("has its share taken back once nobody is there where it was", async () => {
+    await beat("one.a", "10.0.0.1:9081");
+    doors["10.0.0.1:9081"] = "refused";
+    await workers.look();
+    expect(leases.has("one.a"), "it was heard a moment ago").toBe(true);
+    now += 4_001;
+    await workers.look();
+    expect(leases.has("one.a")).toBe(false);
+    expect(await beat("two.b", "10.0.0.2:9081")).toBe(2);
+  });
+
+  test("keeps it for as long as it may still be there", async () => {
+    await beat("one.a", "10.0.0.1:9081");
+    doors["10.0.0.1:9081"] = "unknown";
+    now += 60_000;
+    await workers.look();
+    expect(await beat("two.b", "10.0.0.2:9081")).toBe(0);
+  });
+
+  test("keeps it where the server never reached it, so that a refusal says nothing", async () => {
+    doors["10.0.0.1:9081"] = "refused";
+    await beat("one.a", "10.0.0.1:9081");
+    now += 60_000;
+    await workers.look();
+    expect(leases.has("one.a")).toBe(true);
+  });
+
+  test("has it taken back once another has its place", async () => {
+    await beat("one.a", "10.0.0.1:9081");
+    now += 4_001;
+    await beat("one.b", "10.0.0.1:9081");
+    await workers.look();
+    expect(leases.ids()).toEqual(["one.b"]);
+  });
+});
+
+test("a worker that leaves gives its share back at once; one that stops keeps what it still uses", async () => {
+  const use = { provider_id: "prov", share: { calls: 2 }, in_use: 1, waiting: 0, begun: 1 };
+  await beat("one.a", "10.0.0.1:9081");
+  expect(await beat("one.a", "10.0.0.1:9081", { state: "draining", uses: [use] })).toBe(1);
+  expect(states()).toEqual(["one.a draining"]);
+  await beat("one.a", "10.0.0.1:9081", { state: "gone" });
+  expect(await beat("two.b", "10.0.0.2:9081")).toBe(2);
+  expect(states()).toEqual(["one.a gone", "two.b working"]);
+});
