@@ -93,7 +93,7 @@ export function QuestionItem({
                 Its run is held, so it takes no answer now: {held.message} Once the run is tried again, you
                 can answer.
               </p>
-              <HeldActions runId={run_id} size="sm" />
+              <HeldActions runId={run_id} held={held} size="sm" />
             </div>
           ) : (
             <>

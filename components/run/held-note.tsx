@@ -10,7 +10,15 @@ import { toast } from "@/components/ui/toasts";
 import type { HeldReason } from "@/server/domain/run/held";
 
 /** What may be done with a run that is held. */
-export function HeldActions({ runId, size }: { runId: string; size?: "sm" }) {
+export function HeldActions({
+  runId,
+  held: { code },
+  size,
+}: {
+  runId: string;
+  held: HeldReason;
+  size?: "sm";
+}) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const about = {
@@ -24,7 +32,8 @@ export function HeldActions({ runId, size }: { runId: string; size?: "sm" }) {
     <span className="flex shrink-0 items-center gap-2">
       <Button
         size={size}
-        variant="primary"
+        // Where its engine may come back, that is the better way on.
+        variant={code === "engine_missing" ? "secondary" : "primary"}
         icon={<RotateCw aria-hidden />}
         pending={again.isPending}
         disabled={isBusy}
@@ -71,7 +80,7 @@ export function HeldNote({
         </span>{" "}
         {held.message}
       </p>
-      <HeldActions runId={runId} size="sm" />
+      <HeldActions runId={runId} held={held} size="sm" />
     </div>
   );
 }

@@ -183,7 +183,7 @@ function Ways({ run }: { run: RunState["run"] }) {
 
 function HeldButtons() {
   const page = useRunPage();
-  return page ? <HeldActions runId={page.runId} /> : null;
+  return page?.held ? <HeldActions runId={page.runId} held={page.held} /> : null;
 }
 
 function Warnings() {

@@ -58,7 +58,7 @@ test("the page of a run looks where it is, again and again, and lets it be once 
     </RunProvider>
   );
   const { troupe, ask, show: open } = openPage(<Page />);
-  const nap = { node_type: "wait", config: { for: "signal", signal: "go" } } as const;
+  const nap = { node_type: "wait", config: { signal: "go" } } as const;
   const { id } = await ask.workflows.create({ name: "Nap", graph: draw("start > nap > end", { nap }) });
   ({ run_id: runId } = await ask.runs.start({ workflow_id: id }));
   const look = vi.spyOn(troupe.engine, "place").mockReturnValueOnce(at({ worker: "worker-1" }));

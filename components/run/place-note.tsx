@@ -12,7 +12,7 @@ const timeOf = (at: number) =>
   new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 /** Where the run is at work now; nothing where the server carries it out itself, and nothing over its past. */
-export function PlaceNote({ place }: { place: RunPlace | null }) {
+export function PlaceNote({ place, className }: { place: RunPlace | null; className?: string | undefined }) {
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   if (!place || isPast) return null;
   const Icon = ICONS[place.state];
@@ -21,12 +21,13 @@ export function PlaceNote({ place }: { place: RunPlace | null }) {
     <p
       title={words}
       className={clsx(
-        "flex min-w-0 items-center gap-1.5 text-[13px] max-md:order-4 max-md:w-full max-md:px-1",
+        "flex min-w-0 items-center gap-1.5 text-xs leading-4",
+        className,
         place.state === "engine_away" ? "text-waiting-ink" : "text-ink-2",
       )}
     >
-      <Icon aria-hidden className="size-3.5 shrink-0 opacity-80" strokeWidth={1.75} />
-      <span className="min-w-0 md:truncate">{words}</span>
+      <Icon aria-hidden className="size-3 shrink-0 opacity-80" strokeWidth={1.75} />
+      <span className="min-w-0 truncate">{words}</span>
     </p>
   );
 }

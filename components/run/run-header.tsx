@@ -58,6 +58,7 @@ export function RunHeader({
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
   const isGone = useRunAgain()?.isGone ?? false;
+  const isNarrow = useMedia(NARROW);
   useRunTitle(name, isHeld);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b border-line bg-surface px-3 py-2 md:min-h-14 md:px-4">
@@ -69,11 +70,17 @@ export function RunHeader({
         >
           <ArrowLeft aria-hidden className="size-4" />
         </Link>
-        <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || "Run"}</h1>
-        <RunStatus isHeld={isHeld} />
-        {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
+        <div className="min-w-0 flex-1">
+          <div className="flex min-w-0 items-center gap-2">
+            <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || "Run"}</h1>
+            <RunStatus isHeld={isHeld} />
+            {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
+          </div>
+          {/* Below the name there is room for it: the header keeps its height while it comes and goes. */}
+          {isNarrow ? null : <PlaceNote place={place} />}
+        </div>
       </div>
-      <PlaceNote place={place} />
+      {isNarrow ? <PlaceNote place={place} className="order-4 w-full px-1" /> : null}
       <RunFacts />
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
+import { heldMessage } from "@/server/domain/run/held";
 import { draw } from "@/server/domain/testing/drawing";
 import { RunHistory } from "./run-history";
 
@@ -66,6 +67,29 @@ test("a run that waits says for what, and how long still", async () => {
   expect(
     screen.getByRole("checkbox", { name: /^Choose Slow/, hidden: true }).getAttribute("aria-disabled"),
   ).toBe("true");
+});
+
+test("a run whose engine the server is not told of says so in the list, with what can be done", async () => {
+  const page = openPage(<RunHistory />);
+  const pay = { node_type: "wait", config: { signal: "paid" } } as const;
+  const { id } = await page.ask.workflows.create({
+    name: "Order",
+    graph: draw("start > pay > end", { pay }),
+  });
+  const { run_id } = await page.ask.runs.start({ workflow_id: id });
+  await expect.poll(() => page.troupe.runs.find(run_id)?.status).toBe("waiting");
+  const message = heldMessage("engine_missing", "It is at work in Restate.");
+  page.troupe.runs.hold(run_id, { code: "engine_missing", message, at: Date.now() });
+  page.show();
+  const [row] = await screen.findAllByRole("listitem");
+  expect(within(row!).getByText(message).textContent).toContain(
+    "Start the server with TROUPE_RESTATE_INGRESS",
+  );
+  expect(
+    within(row!)
+      .getAllByRole("button")
+      .map((button) => button.textContent),
+  ).toEqual(["Try again", "Cancel"]);
 });
 
 test("an earlier input is edited and run again from the list", async () => {

@@ -88,7 +88,7 @@ export function RunRow({
             <p className="min-w-0 flex-1 basis-64 text-xs text-ink-2 [overflow-wrap:anywhere]">
               {run.held.message}
             </p>
-            <HeldActions runId={run.id} size="sm" />
+            <HeldActions runId={run.id} held={run.held} size="sm" />
           </div>
         ) : null}
       </div>
