@@ -360,6 +360,25 @@ describe("whoever is not meant to", () => {
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 2 });
   });
 
+  test("begins no run at the engine, whose messages are sealed", async () => {
+    let isBegun = false;
+    const id = `run_${++runs}`;
+    programs.set(id, async () => {
+      isBegun = true;
+    });
+    const answer = await fetch(`${restate.ingress}/troupe/${id}.1/run/send`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(stretchStart(id)),
+    });
+    expect(answer.status).toBe(202);
+    const outcome = `select status, completion_result from sys_invocation where target_service_key = '${id}.1'`;
+    await expect
+      .poll(() => queryRestate(restate.admin, outcome))
+      .toEqual([{ status: "completed", completion_result: "failure" }]);
+    expect(isBegun).toBe(false);
+  });
+
   test("cannot hand a worker runs, nor ask it what it offers", async () => {
     const statuses = await Promise.all(
       ["/discover", "/invoke/troupe/run", "/invoke/troupe/deliver"].map(statusOf),

@@ -97,6 +97,8 @@ async function newServer(db: Db, port: number, engine: Client) {
 
 function newWorkerProcess(name: string, args: readonly string[], calls: Call[]) {
   let child: ChildProcess | null = null;
+  // Whatever becomes of the test, it is not left behind.
+  process.on("exit", () => child?.kill("SIGKILL"));
   const end = async (signal: "SIGKILL" | "SIGTERM") => {
     const ending = child;
     child = null;
@@ -121,7 +123,6 @@ function newWorkerProcess(name: string, args: readonly string[], calls: Call[]) 
         { cwd: path.resolve(import.meta.dirname, "../../.."), stdio: ["ignore", "pipe", "inherit"] },
       );
       child = started;
-      process.on("exit", () => started.kill("SIGKILL"));
       await new Promise<void>((up, failed) => {
         started.once("exit", () => failed(new Error(`${name} ended at its start.`)));
         createInterface({ input: started.stdout }).on("line", (line) => {
