@@ -177,7 +177,8 @@ async function readBody(request: http.IncomingMessage, maxBytes: number): Promis
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
-    const part = Buffer.from(chunk);
+    // A request without an encoding gives bytes.
+    const part: Buffer = Buffer.from(chunk as Uint8Array);
     bytes += part.length;
     if (bytes > maxBytes) throw tooLarge();
     chunks.push(part);

@@ -79,10 +79,21 @@ describe("a worker that says nothing any more", () => {
     doors["10.0.0.1:9081"] = "refused";
     await workers.look();
     expect(leases.has("one.a"), "it was heard a moment ago").toBe(true);
-    now += 4_001;
+    now += 2_501;
     await workers.look();
     expect(leases.has("one.a")).toBe(false);
     expect(await beat("two.b", "10.0.0.2:9081")).toBe(2);
+  });
+
+  test("keeps it for longer where it had closed its door to finish what it began", async () => {
+    await beat("one.a", "10.0.0.1:9081", { state: "draining" });
+    doors["10.0.0.1:9081"] = "refused";
+    now += 9_999;
+    await workers.look();
+    expect(leases.has("one.a")).toBe(true);
+    now += 2;
+    await workers.look();
+    expect(leases.has("one.a")).toBe(false);
   });
 
   test("keeps it for as long as it may still be there", async () => {
@@ -103,7 +114,7 @@ describe("a worker that says nothing any more", () => {
 
   test("has it taken back once another has its place", async () => {
     await beat("one.a", "10.0.0.1:9081");
-    now += 4_001;
+    now += 2_501;
     await beat("one.b", "10.0.0.1:9081");
     await workers.look();
     expect(leases.ids()).toEqual(["one.b"]);

@@ -3,10 +3,12 @@ import type { LeaseBook } from "./leases";
 import type { Heartbeat, HeartbeatAnswer } from "./worker-protocol";
 
 /** Signs of life come every two seconds; whoever says nothing for longer is looked after. */
-const SILENT_MS = 4_000;
+const SILENT_MS = 2_500;
+/** Of one that stops: nobody is at its door any more although it still finishes what it began. */
+const SILENT_STOPPING_MS = 10_000;
 /** After that, people are told that it is gone. */
 const GONE_MS = 10_000;
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 500;
 const REACH_AGAIN_MS = 5_000;
 /** How many are remembered, so that a run can say who had it. */
 const REMEMBERED = 500;
@@ -103,8 +105,9 @@ export class Workers {
     );
   }
 
-  private isSilent({ heardAt }: Known): boolean {
-    return this.clock() - heardAt > SILENT_MS;
+  private isSilent({ heardAt, said }: Known): boolean {
+    const mostMs = said.state === "working" ? SILENT_MS : SILENT_STOPPING_MS;
+    return this.clock() - heardAt > mostMs;
   }
 
   private async reach(known: Known): Promise<void> {

@@ -37,12 +37,11 @@ export function newProviderSnapshots(
   const sealedKeys = (list: readonly Provider[]): ProviderSnapshot["sealed"] => {
     const rows = db.select().from(providers).all();
     const fromEnvironment = list.find(({ id }) => id === ENVIRONMENT_ID);
-    return Object.fromEntries([
-      ...rows.map(({ id, secret, headers }) => [id, { key: secret, headers }]),
-      ...(fromEnvironment
-        ? [[ENVIRONMENT_ID, { key: environmentKey(fromEnvironment.base_url), headers: null }]]
-        : []),
-    ]);
+    const sealed: ProviderSnapshot["sealed"] = {};
+    for (const { id, secret, headers } of rows) sealed[id] = { key: secret, headers };
+    if (fromEnvironment)
+      sealed[ENVIRONMENT_ID] = { key: environmentKey(fromEnvironment.base_url), headers: null };
+    return sealed;
   };
   const read = () => {
     const list = store.list();
