@@ -19,6 +19,7 @@ import { newAnswering, processTerminal } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { bisectCommand } from "./bisect-command";
 import { capabilityLines } from "./capability-lines";
+import { compareCommand } from "./compare-command";
 import { controlCommand, isControlCommand } from "./control-commands";
 import { engineCommand } from "./engine-command";
 import { findingLine, importCommand } from "./import-command";
@@ -54,6 +55,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
     if (argv[0] === "engine") return await engineCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1));
+    if (argv[0] === "compare") return await compareCommand(argv.slice(1));
     command = readCommand(argv);
     if (!command) {
       process.stdout.write(USAGE);
