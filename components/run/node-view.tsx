@@ -23,6 +23,7 @@ import { AnsweredAsks } from "./past/answered-asks";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
 import { useRunPage } from "./run-page-context";
+import { StaleNote } from "./stale-note";
 import { ToolCallCard } from "./tool-call-card";
 import { KeyValues } from "./values";
 
@@ -106,6 +107,7 @@ function NodeDetail({
         ) : null}
       </header>
       <NodeActions node={node} activationId={shown} />
+      <StaleNote nodeId={node.id} />
       {activation ? (
         <ActivationDetail node={node} activation={activation} />
       ) : (

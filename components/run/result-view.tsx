@@ -13,6 +13,7 @@ import { Outcome } from "./outcome";
 import { nameOfKey, ResultValue } from "./result-value";
 import { useRun, useRunList, useRunViewStore } from "./run-context";
 import { useRunPage } from "./run-page-context";
+import { StaleOutputs } from "./stale-note";
 import { KeyValues } from "./values";
 
 const NOTHING: JsonObject = {};
@@ -32,6 +33,7 @@ export function ResultView() {
     <div className="flex flex-col gap-4 p-4">
       <Outcome />
       {isOver ? <Result /> : null}
+      {isOver ? <StaleOutputs /> : null}
       {files.length > 0 && page ? <FileList title="Files" files={files} onPath={page.openFile} /> : null}
       <div className="flex flex-col gap-1">
         {Object.keys(input).length > 0 ? (

@@ -110,6 +110,8 @@ export default function CodeAreaEditor({
       tooltips({ position: "fixed", tooltipSpace: inWindow }),
       EditorView.contentAttributes.of({
         "aria-label": label,
+        // What scrolls is reached by Tab; that it is edited does not say so to everybody.
+        tabindex: "0",
         ...(invalid ? { "aria-invalid": "true" } : {}),
       }),
     ];

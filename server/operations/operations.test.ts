@@ -24,6 +24,7 @@ const HTTP_ONLY: Record<string, string> = {
 
 /** What only the browser has beside operations, with why. */
 const BROWSER_ONLY: Record<string, string> = {
+  "runs.stale": "what the browser pins is a part of it",
   "runs.follow": "a stream in tRPC's form; programs have listRunEvents",
   "runs.overview": "ticks for lists on the screen",
   "roles.folder": "where files lie on this machine, for the page of roles",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
+import { withLibrary } from "@/server/domain/library/library";
 import { compareRuns } from "@/server/domain/run/compare/compare";
 import { parted } from "@/server/domain/run/compare/parted";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -8,6 +9,8 @@ import { asSent } from "@/server/domain/run/past/as-sent";
 import { askedPerson } from "@/server/domain/run/past/asked-person";
 import { keyHistory } from "@/server/domain/run/past/key-history";
 import { whenTrue } from "@/server/domain/run/past/when-true";
+import { Pins } from "@/server/domain/run/pins";
+import { staleOutputs } from "@/server/domain/run/stale";
 import { ExpressionError } from "@/server/domain/text/expression";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
@@ -109,6 +112,25 @@ const Comparison = z.object({
 
 /** What one can ask of a run's past: no model is asked, nothing runs again. */
 export const pastOperations = {
+  stale: operation({
+    kind: "query",
+    name: "listStaleOutputs",
+    summary: "Outputs of a run that may be another now",
+    tag: "Runs",
+    input: ByRun.extend({ pins: Pins.optional() }),
+    output: z.array(z.object({ node_id: z.string(), reason: z.string() })),
+    problems: ["not_found", "damaged_log"],
+    http: { browserOnly: "what the browser pins is a part of it" },
+    run(services, { run_id, pins }) {
+      const { run, state } = known(services, run_id);
+      const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
+      // What ran one node alone has a drawing of its own; what is deleted is nothing to compare with.
+      if (!workflow || state.run.only_node !== undefined) return [];
+      const graph = withLibrary(workflow.graph, services.library);
+      return staleOutputs(state, { graph, roles: services.roles.all(), pins });
+    },
+  }),
+
   findings: operation({
     kind: "query",
     name: "getRunFindings",

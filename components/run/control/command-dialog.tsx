@@ -2,6 +2,9 @@ import { type FormEvent, type ReactNode, useId } from "react";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 
+/** On a phone it stands below what is seen. */
+const intoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: "nearest" });
+
 /** Asks for what a command to a run says, and sends it; why the server refuses stands below what was entered. */
 export function CommandDialog({
   title,
@@ -52,7 +55,7 @@ export function CommandDialog({
       <form id={form} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
         {children}
         {trouble ? (
-          <p role="alert" className="text-[13px] text-failed">
+          <p ref={intoView} role="alert" className="text-[13px] text-failed">
             {trouble}
           </p>
         ) : null}
