@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StretchJournal } from "@/server/cluster/protocol";
 import type { DurableContext } from "@/server/domain/base/durable";
 import { SettingsDamaged } from "@/server/domain/run/held";
+import { draw } from "@/server/domain/testing/drawing";
+import { execute } from "@/server/runner/execute";
+import { fakeModels, newStage } from "@/server/runner/testing";
 import { sized } from "@/server/testing/thorough";
 import { newBalancer } from "./balancer.mjs";
 import type { WorkerOptions } from "./endpoint";
@@ -194,6 +197,33 @@ describe("a stretch begins", () => {
     await news.ended(id);
     expect(keys).toEqual(["one", "recovered#3"]);
   });
+});
+
+test("a stretch in which there is nothing to do comes to rest at once", async () => {
+  const stage = newStage();
+  const graph = draw("start > a > nap > b > end", {
+    nap: { node_type: "wait", config: { for: "signal", signal: "go" } },
+  });
+  const id = stage.start(graph);
+  await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
+  const { turns } = stage.store.journal(id);
+  journals.set(id, { turns: [...turns], timers: [] });
+  const { created } = stage.store.creation(id);
+  programs.set(id, (ctx, watch) => execute(ctx, created, { models: fakeModels(() => "done") }, watch));
+  await restate.client.begin(stretchStart(id, { created, from_turn: turns.length - 1, signals: [] }));
+  expect(await news.ended(id)).toMatchObject([{ turns: [], end: { kind: "rested", signals: 0 } }]);
+  const control = { name: "control#1", value: { kind: "signal", name: "go", data: 1, by: "ann" } };
+  await restate.client.begin(
+    stretchStart(id, { stretch: 2, created, from_turn: turns.length - 1, signals: [control] }),
+  );
+  await expect.poll(() => news.of(id).length).toBeGreaterThan(1);
+  await expect.poll(() => news.of(id).at(-1)?.end).toEqual({ kind: "rested", signals: 1 });
+  const last = news
+    .of(id)
+    .flatMap((one) => one.turns)
+    .at(-1);
+  expect(last).toMatchObject({ progress: { status: "finished", final_status: "COMPLETED" } });
+  await stage.host.drain(0);
 });
 
 describe("what is under way", () => {

@@ -8,8 +8,7 @@ import type { RunState } from "@/server/domain/run";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type WorkTime } from "@/server/runner/clock";
 import { EmbeddedRun, type Journal, ReplayMismatch, type TurnRecord } from "@/server/runner/embedded";
-import { TurnWriter } from "@/server/runner/turn-write";
-import type { RunProgress } from "@/server/store/runs";
+import { statusOf, TurnWriter } from "@/server/runner/turn-write";
 
 /** What the engine keeps of a stretch, entry by entry: turns that were put down together, and perhaps its end. */
 export interface Entry {
@@ -73,7 +72,6 @@ export class Session {
   private readonly writer: TurnWriter;
   private readonly unrecorded: Unrecorded[] = [];
   private end: StretchEnd | null = null;
-  private progress: RunProgress | null = null;
   /** Entries of the stretch that are known to be kept. */
   private kept: number;
   private readonly begunWith: number;
@@ -146,10 +144,13 @@ export class Session {
   async next(): Promise<Entry> {
     this.refuse(new NoEntry("Somebody else asks for the next entry of this stretch."));
     if (this.isOver) throw new NoEntry("This stretch is not carried out here any more.");
-    if (this.unrecorded.length === 0 && !this.end)
-      await new Promise<void>((answer, refuse) => {
+    if (this.unrecorded.length === 0 && !this.end) {
+      const something = new Promise<void>((answer, refuse) => {
         this.asking = { answer, refuse };
       });
+      setImmediate(() => this.restIfDue());
+      await something;
+    }
     // What comes in the same moment goes along.
     await new Promise((resolve) => setImmediate(resolve));
     return this.entry();
@@ -179,7 +180,6 @@ export class Session {
     this.kept = count;
     const last = turns.at(-1)?.turn ?? 0;
     while (this.unrecorded[0] && this.unrecorded[0].sent.turn <= last) this.unrecorded.shift()?.recorded();
-    if (this.unrecorded.length === 0) setImmediate(() => this.restIfDue());
   }
 
   /** The `index`th signal of the stretch; one that came already changes nothing. */
@@ -225,7 +225,6 @@ export class Session {
           "One step of this run made more than can be stored. Keep its values smaller, or write large texts into files.",
         ),
       );
-    if (write.progress) this.progress = write.progress;
     return new Promise((recorded) => {
       this.unrecorded.push({ sent, chars, recorded });
       this.rouse();
@@ -234,10 +233,11 @@ export class Session {
 
   /** A run that only waits, and for long, leaves the worker; so does one that stopped at a limit. */
   private restIfDue(): void {
-    if (this.isOver || this.end || this.unrecorded.length > 0 || !this.progress) return;
-    const { status, final_status } = this.progress;
+    const { state } = this.writer;
+    if (this.isOver || this.end || this.unrecorded.length > 0 || !state) return;
+    const status = statusOf(state);
     if (status === "finished") {
-      if (final_status === "INCOMPLETE" && this.run.isIdle) this.leave();
+      if (state.run.final_status === "INCOMPLETE" && this.run.isIdle) this.leave();
       return;
     }
     if (status !== "waiting" && status !== "paused") return;

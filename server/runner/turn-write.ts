@@ -91,7 +91,8 @@ function progressOf(s: RunState): RunProgress {
   };
 }
 
-function statusOf(s: RunState): RunProgress["status"] {
+/** How a run stands. */
+export function statusOf(s: RunState): RunProgress["status"] {
   if (s.run.status === "finished") return "finished";
   if (s.run.paused_at) return "paused";
   return isWaiting(s) ? "waiting" : "running";
