@@ -4,7 +4,7 @@ import { Engine } from "./schemas";
 import type { Services } from "./services";
 
 /** Who carries out runs, with the workflows of those that the engine cannot get on with. */
-export function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Engine> {
+function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Engine> {
   const state = engine.state();
   return {
     ...state,
