@@ -89,7 +89,10 @@ async function runFile(command: Command): Promise<number> {
   if (!command.quiet)
     for (const finding of notable) process.stderr.write(`${printableLine(findingLine(finding))}\n`);
 
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  // A run of the terminal is carried out right here: no worker could tell anybody of it.
+  const env: NodeJS.ProcessEnv = { ...process.env, TROUPE_ENGINE: "embedded" };
+  delete env.TROUPE_RESTATE_INGRESS;
+  const troupe = newServices(openDb(":memory:"), { dataDir: null, env });
   troupe.roles.seed(builtinRoles);
   await troupe.toolSources.start();
   for (const role of roles) troupe.roles.put(role);

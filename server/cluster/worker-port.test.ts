@@ -1,0 +1,82 @@
+import { createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { newControlFetch } from "@/server/egress/control";
+import { readSettings } from "@/server/settings";
+import { newProviderStore } from "@/server/store/providers";
+import { newControlClient } from "./control-client";
+import type { InternalParts } from "./internal-routes";
+import { SECRET_KEY, TOKEN } from "./testing";
+import { newWorkerPort, type WorkerPort } from "./worker-port";
+
+const opened: WorkerPort[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((port) => port.close())));
+
+/** A port that nobody listens on at the moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+function newPort(more: Record<string, string>) {
+  const env = { TROUPE_SECRET_KEY: SECRET_KEY, TROUPE_WORKER_TOKEN: TOKEN, ...more };
+  const db = openDb(":memory:");
+  const sealer = newSealer(null, env);
+  const port = newWorkerPort({
+    db,
+    sealer,
+    settings: readSettings(env),
+    providers: newProviderStore(db, sealer, env),
+    env: env as unknown as NodeJS.ProcessEnv,
+    log: () => {},
+  });
+  opened.push(port);
+  return port;
+}
+const parts: Parameters<WorkerPort["open"]>[0] = {
+  runs: { receive: async () => {}, journal: () => null, live: () => {} },
+  tools: {
+    specs: async () => [],
+    invoke: async () => ({ status_code: 404 }),
+    forgetTask: async () => {},
+    runCode: async () => null,
+    matches: async () => null,
+  },
+  keep: (() => "") satisfies InternalParts["keep"],
+  redact: (value) => value,
+};
+const client = (port: number) =>
+  newControlClient({ fetch: newControlFetch(`http://127.0.0.1:${port}`), token: TOKEN });
+
+test("a server that carries its runs out itself has no port for workers, and its providers to itself", async () => {
+  const number = await freePort();
+  const port = newPort({ TROUPE_INTERNAL_PORT: String(number) });
+  await port.open(parts);
+  expect([port.gates, port.workers()]).toEqual([undefined, []]);
+  await expect(client(number).ask("workers")).rejects.toThrow("The server does not answer its workers");
+});
+
+test.each([
+  ["whose runs workers carry out", { TROUPE_ENGINE: "restate" }],
+  ["that lets runs at work elsewhere come to their end", { TROUPE_RESTATE_INGRESS: "http://127.0.0.1:8080" }],
+])("a server %s answers them, until it stops", async (_what, settings) => {
+  const number = await freePort();
+  const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) });
+  await port.open(parts);
+  expect(await client(number).ask("workers")).toEqual([]);
+  await port.close();
+  await expect(client(number).ask("workers")).rejects.toThrow("The server does not answer its workers");
+});
+
+test("a port that is taken is a reason not to start", async () => {
+  const number = await freePort();
+  const settings = { TROUPE_ENGINE: "restate", TROUPE_INTERNAL_PORT: String(number) };
+  await newPort(settings).open(parts);
+  await expect(newPort(settings).open(parts)).rejects.toThrow(
+    `The workers' port 127.0.0.1:${number} cannot be opened: `,
+  );
+});
