@@ -79,7 +79,7 @@ export async function bisectCommand(argv: readonly string[], terminal: ServerTer
   }
   const { bad, good, expect, json } = command;
   const ask = newAsk(command, terminal);
-  const body: JsonObject = { good, expect: expect as unknown as JsonObject };
+  const body: JsonObject = { good, expect: expect };
   const told = await ask("POST", `/runs/${encodeURIComponent(bad)}/bisect`, body);
   if ("refused" in told) {
     terminal.tell(told.refused);
