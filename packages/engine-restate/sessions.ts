@@ -38,8 +38,11 @@ export class Sessions {
     this.looking.unref();
   }
 
+  /** Stretches that are carried out here; one whose attempt was lost may be at work elsewhere by now. */
   get size(): number {
-    return this.held.size;
+    let count = 0;
+    for (const { dropping } of this.held.values()) if (dropping === undefined) count++;
+    return count;
   }
 
   get steps(): number {
@@ -49,7 +52,7 @@ export class Sessions {
   }
 
   get isQuiet(): boolean {
-    return this.size > 0 && [...this.held.values()].every(({ session }) => session.isQuiet);
+    return this.held.size > 0 && [...this.held.values()].every(({ session }) => session.isQuiet);
   }
 
   get isDraining(): boolean {
