@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 
 export interface ServiceNeeds {
   sessions: Sessions;
-  /** Stretches at work at the same time. */
+  /** New stretches are left to others while so many are at work. */
   maxRuns: number;
   /**
    * Takes up a stretch of which the engine keeps these entries and signals. An entry in its place is its end; null: it is not to
@@ -42,14 +42,16 @@ export function newService(needs: ServiceNeeds) {
       run: async (ctx: WorkflowContext, start: StretchStart): Promise<void> => {
         const { attemptCompletedSignal: abort } = ctx.request();
         if (sessions.isDraining) throw elsewhere("This worker is stopping.");
-        if (!sessions.has(ctx.key) && sessions.size >= needs.maxRuns)
-          throw elsewhere("This worker has as many runs as it may.");
         const entries: Entry[] = [];
         const signals: SentSignal[] = [];
         let session = null as Session | null;
         const teller = sessions.teller(ctx.key, abort);
 
         const open = async () => {
+          // What another worker had begun is taken on in any case: there may be nobody else.
+          const isNew = entries.length === 0 && !sessions.has(ctx.key);
+          if (isNew && sessions.size >= needs.maxRuns)
+            throw new NoEntry("This worker has as many runs as it may.");
           const attempt = { key: ctx.key, entries, signal: abort };
           const opened = await sessions.open(attempt, () => needs.open(start, entries, signals, abort));
           if (!isSession(opened)) return opened;

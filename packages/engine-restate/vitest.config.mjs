@@ -12,6 +12,8 @@ export default defineConfig({
     include: ["*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A machine under load takes its time.
+    expect: { poll: { timeout: 10_000 } },
     maxWorkers: 2,
     pool: "forks",
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },

@@ -46,7 +46,7 @@ function newServer(options: { db?: Db; isConfigured?: boolean; now?: () => numbe
 }
 
 const GRAPH = draw("start > a > nap > b > end", {
-  nap: { node_type: "wait", config: { for: "signal", signal: "go" } },
+  nap: { node_type: "wait", config: { signal: "go" } },
 });
 const until = async (holds: () => boolean) => {
   for (let k = 0; k < 400 && !holds(); k++) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -124,11 +124,15 @@ export function newQuestionStore({ $client: client }: Db) {
      order by r.held is not null, q.urgency, q.expires_at is null, q.expires_at, q.asked_at, q.run_id, q.interaction_id
      limit @limit`,
   );
-  const ANSWERABLE =
-    "from run_questions q join runs r on r.id = q.run_id where r.deleted_at is null and r.held is null";
-  const count = client.prepare<[], number>(`select count(*) ${ANSWERABLE}`).pluck();
+  const count = client
+    .prepare<[], number>(
+      `select count(*) from run_questions q join runs r on r.id = q.run_id
+       where r.deleted_at is null and r.held is null`,
+    )
+    .pluck();
   const newest = client.prepare<[], NewestQuestion>(
-    `select q.asked_at, q.run_id, q.interaction_id ${ANSWERABLE} order by q.asked_at desc, q.rowid desc limit 1`,
+    `select q.asked_at, q.run_id, q.interaction_id from run_questions q join runs r on r.id = q.run_id
+     where r.deleted_at is null and r.held is null order by q.asked_at desc, q.rowid desc limit 1`,
   );
   const find = client.prepare<[string, string], { question: string }>(
     "select question from run_questions where run_id = ? and interaction_id = ?",

@@ -41,12 +41,13 @@ export function newStretchStore(db: Db, now: () => number = Date.now) {
      signals_before = excluded.signals_before, signals_sent = 0, begun_at = excluded.begun_at, heard_at = null, worker = null,
      moved_from = null, moved_at = null`,
   );
-  const FIELDS = "run_id, stretch, from_turn, signals_before, signals_sent, is_posted, begun_at, heard_at";
   const selectActive = client.prepare<[string], Row>(
-    `select ${FIELDS} from stretches where run_id = ? and is_active = 1`,
+    `select run_id, stretch, from_turn, signals_before, signals_sent, is_posted, begun_at, heard_at from stretches
+     where run_id = ? and is_active = 1`,
   );
   const selectAll = client.prepare<[], Row>(
-    `select ${FIELDS} from stretches where is_active = 1 order by begun_at`,
+    `select run_id, stretch, from_turn, signals_before, signals_sent, is_posted, begun_at, heard_at from stretches
+     where is_active = 1 order by begun_at`,
   );
   const selectSignals = client.prepare<[string, number], { name: string; value: string; sent_at: number }>(
     "select name, value, sent_at from run_signals where run_id = ? order by rowid limit -1 offset ?",
