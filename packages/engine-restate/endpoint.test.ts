@@ -307,32 +307,6 @@ describe("what is under way", () => {
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
   });
 
-  test("goes on at a worker that has as many runs as it may, which takes no new one", async () => {
-    await startWorker("crowded", { maxRuns: 1 });
-    const crowded = port;
-    const [first, orphan, late] = [held(), held(), held()];
-    const begun = ({ flow }: typeof orphan) => begin((ctx) => (say(ctx, 2, "begun"), flow(ctx)));
-    const ids = [await begun(first)];
-    await expect.poll(() => first.told.begun).toBe(1);
-    await startWorker("doomed");
-    ids.push(await begun(orphan));
-    await expect.poll(() => orphan.told.begun).toBe(1);
-    port = crowded;
-    worker.kill();
-    await expect.poll(() => orphan.told.begun).toBe(2);
-    ids.push(await begun(late));
-    const statusOf = async () =>
-      (await restate.client.invocations()).find(({ run_id }) => run_id === ids[2])?.status;
-    await expect.poll(statusOf).toBe("backing-off");
-    expect(late.told.begun).toBe(0);
-    for (const { told } of [first, orphan]) told.letGo();
-    await expect.poll(() => late.told.begun).toBe(1);
-    late.told.letGo();
-    expect(await Promise.all(ids.map(endOf))).toEqual(ids.map(() => ({ kind: "rested", signals: 0 })));
-    await startWorker("roomy");
-    for (const other of workers.splice(0, workers.length - 1)) other.kill();
-  });
-
   test("comes to its end where its worker is stopped, and another worker goes on", async () => {
     const ran: string[] = [];
     const flow = (by: string) => async (ctx: DurableContext) => {

@@ -48,9 +48,7 @@ export function newService(needs: ServiceNeeds) {
         const teller = sessions.teller(ctx.key, abort);
 
         const open = async () => {
-          // What another worker had begun is taken on in any case: there may be nobody else.
-          const isNew = entries.length === 0 && !sessions.has(ctx.key);
-          if (isNew && sessions.size >= needs.maxRuns)
+          if (!sessions.admits(ctx.key, entries, needs.maxRuns))
             throw new NoEntry("This worker has as many runs as it may.");
           const attempt = { key: ctx.key, entries, signal: abort };
           const opened = await sessions.open(attempt, () => needs.open(start, entries, signals, abort));

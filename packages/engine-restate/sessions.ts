@@ -75,6 +75,14 @@ export class Sessions {
     return teller;
   }
 
+  /**
+   * Whether a stretch may be taken up here beside what is at work. What another worker had begun is taken on in any case: there
+   * may be nobody else.
+   */
+  admits(key: string, entries: readonly Entry[], most: number): boolean {
+    return entries.length > 0 || this.has(key) || this.size < most;
+  }
+
   /** The session that goes on with the stretch: the one at work here, where the engine keeps what it made, else what `begin` answers. */
   async open<Other>(
     { key, entries, signal }: Attempt,

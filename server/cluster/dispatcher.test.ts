@@ -53,26 +53,35 @@ const until = async (holds: () => boolean) => {
   expect(holds()).toBe(true);
 };
 
-/** The turns of a run that the server carried out itself: what a worker would say of it. */
-async function turnsOf(signal: boolean): Promise<SentTurn[]> {
+/** A run that the server carried out itself, as a worker would tell of it: up to its rest, and from there to its end. */
+async function carriedOut(): Promise<{ rest: SentTurn[]; end: SentTurn[] }> {
   const stage = newStage({ models: fakeModels(() => "done") });
   const id = stage.start(GRAPH);
   await until(() => stage.store.find(id)?.status === "waiting");
-  if (signal) {
-    await stage.host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
-    await stage.host.settled(id);
-  }
-  const { turns } = stage.store.journal(id);
-  const status = signal ? "finished" : "waiting";
-  const last = turns.length - 1;
-  return turns.slice(1).map((turn) => ({
-    ...turn,
-    timers: [],
-    ...(turn.turn === last
-      ? {
+  await stage.host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
+  await stage.host.settled(id);
+  const turns = stage.store
+    .journal(id)
+    .turns.slice(1)
+    .map((turn) => ({ ...turn, timers: [] }));
+  const went = turns.findIndex(({ key }) => key === "control#1");
+  expect(went).toBeGreaterThan(0);
+  return {
+    rest: standing(turns.slice(0, went), { status: "waiting", waits_for: "time" }),
+    end: standing(turns.slice(went), { status: "finished", final_status: "COMPLETED", finished_at: 2 }),
+  };
+}
+
+/** The last turn says how the run stands. */
+const standing = (turns: SentTurn[], more: Partial<NonNullable<SentTurn["progress"]>>): SentTurn[] =>
+  turns.map((turn, at) =>
+    at < turns.length - 1
+      ? turn
+      : {
+          ...turn,
           progress: {
-            status,
-            final_status: signal ? "COMPLETED" : null,
+            status: "running",
+            final_status: null,
             reason_code: null,
             simulated: false,
             cost_usd: 0,
@@ -80,14 +89,13 @@ async function turnsOf(signal: boolean): Promise<SentTurn[]> {
             input_tokens: 0,
             output_tokens: 0,
             started_at: 1,
-            finished_at: signal ? 2 : null,
-            waits_for: signal ? null : "time",
+            finished_at: null,
+            waits_for: null,
             outcome_text: "",
-          } as const,
-        }
-      : {}),
-  }));
-}
+            ...more,
+          },
+        },
+  );
 
 describe("a run that is carried out elsewhere", () => {
   test("is handed over once, tells its turns once however often they come, rests, and goes on with what it is sent", async () => {
@@ -105,7 +113,7 @@ describe("a run that is carried out elsewhere", () => {
         rules: null,
       },
     ]);
-    const before = await turnsOf(false);
+    const { rest: before, end: after } = await carriedOut();
     const news = { run_id: id, stretch: 1, worker: "w1" };
     await host.receive({ ...news, turns: before.slice(0, 1) });
     await host.receive({ ...news, turns: before.slice(0, 1) });
@@ -121,17 +129,16 @@ describe("a run that is carried out elsewhere", () => {
       from_turn: before.at(-1)!.turn,
       signals: [{ name: "control#1" }],
     });
-    const all = await turnsOf(true);
     // The first stretch is over: what it still says is not heard.
-    await host.receive({ ...news, turns: all });
+    await host.receive({ ...news, turns: after });
     expect(store.lastTurn(id).turn).toBe(before.at(-1)!.turn);
     const over = host.settled(id);
-    await host.receive({ ...news, stretch: 2, turns: all, end: { kind: "rested", signals: 1 } });
+    await host.receive({ ...news, stretch: 2, turns: after, end: { kind: "rested", signals: 1 } });
     await over;
     expect(await taken).not.toBeNull();
     expect(store.find(id)).toMatchObject({ status: "finished", final_status: "COMPLETED" });
     expect(store.events(id, 1).map(({ type }) => type)).toEqual(
-      all.flatMap(({ events }) => events.map(({ type }) => type)),
+      [...before, ...after].flatMap(({ events }) => events.map(({ type }) => type)),
     );
     expect(host.isLive(id)).toBe(false);
   });
@@ -149,7 +156,7 @@ describe("a run that is carried out elsewhere", () => {
       run_id: id,
       stretch: 1,
       worker: "w1",
-      turns: await turnsOf(false),
+      turns: (await carriedOut()).rest,
       end: { kind: "rested", signals: 0 },
     });
     await until(() => told.starts.length === 2);
@@ -241,7 +248,7 @@ describe("a run that is carried out elsewhere", () => {
     const { host, store, told, start, stretches } = newServer();
     const id = start(GRAPH);
     await until(() => told.starts.length === 1);
-    const turns = await turnsOf(false);
+    const { rest: turns } = await carriedOut();
     await host.receive({ run_id: id, stretch: 1, worker: "w1", turns });
     expect(stretchJournal(store, stretches, id, 1)).toEqual({
       turns: store.journal(id).turns.slice(0, 1),

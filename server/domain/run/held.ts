@@ -32,7 +32,7 @@ const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
   unknown_version: "",
   settings_damaged: "Mend that and try again, or cancel the run.",
   engine_missing:
-    "Start the server with TROUPE_RESTATE_INGRESS, and it goes on there. If Restate is gone for good, try it again: it goes on here, and a step that was under way may be done twice.",
+    "Start the server with TROUPE_RESTATE_INGRESS, and it goes on there. If Restate is gone for good, try it again here (a step that was under way may be done twice) or cancel it.",
 };
 
 /** What happened, as sentences, with what a person can do about it. */
