@@ -95,7 +95,11 @@ test("the list is narrowed down by what whoever answers should know", async () =
     const graph = draw("start > gate; gate approved> end; gate rejected> end", {
       gate: {
         node_type: "approval_gate",
-        config: { title: `Ask ${required_expertise}`, options: ["approved", "rejected"], required_expertise },
+        config: {
+          title: `Ask ${required_expertise.join()}`,
+          options: ["approved", "rejected"],
+          required_expertise,
+        },
       },
     });
     await ask("POST", `/workflows/${workflows.create({ name: "Pay", graph })}/runs`, { input: {} });
