@@ -1,16 +1,12 @@
 import { screen } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test } from "vitest";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
-import { RunProvider } from "./run-context";
-import { RunPageProvider } from "./run-page-context";
 import { newRunViewStore } from "./run-view-store";
 import { StaleNote, StaleOutputs } from "./stale-note";
 
-const Late = ({ children }: { children: () => ReactNode }) => children();
-const nothing = () => undefined;
 const drawing = (set: string) =>
   draw("start > a > b > end", {
     a: { name: "First", config: { set: { n: set } }, output_keys: ["n"] },
@@ -21,26 +17,15 @@ test("the page of a run says which outputs may not hold since the drawing was ch
   const store = newRunViewStore((work) => work());
   const opened: string[] = [];
   const { ask, troupe, person, show } = openPage(
-    <Late>
+    <OnRunPage store={store} runId={() => runId} page={{ openNode: (id) => opened.push(id) }}>
       {() => (
-        <RunProvider store={store}>
-          <RunPageProvider
-            value={{
-              runId,
-              held: null,
-              onResumed: nothing,
-              openFile: nothing,
-              openCrew: nothing,
-              openNode: (id) => opened.push(id),
-            }}
-          >
-            <StaleOutputs />
-            <StaleNote nodeId="a" />
-            <StaleNote nodeId="start" />
-          </RunPageProvider>
-        </RunProvider>
+        <>
+          <StaleOutputs />
+          <StaleNote nodeId="a" />
+          <StaleNote nodeId="start" />
+        </>
       )}
-    </Late>,
+    </OnRunPage>,
   );
   const { id } = await ask.workflows.create({ name: "Count", graph: drawing("1") });
   const { run_id: runId } = await ask.runs.start({ workflow_id: id });

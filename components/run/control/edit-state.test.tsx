@@ -1,17 +1,13 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { StateView } from "@/components/run/state-view";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-/** Shows what is known only once it is shown. */
-const Late = ({ children }: { children: () => ReactNode }) => children();
 const nothing = () => undefined;
 
 /** The state and the actions at node `b` of a run of `start > a > b > end` that is paused before `b`. */
@@ -23,25 +19,14 @@ async function paused() {
   const drawn = { ...graph, global_state_schema: { properties: { n: { type: "number" } } } };
   const store = newRunViewStore((work) => work());
   const page = openPage(
-    <Late>
+    <OnRunPage store={store} runId={() => runId}>
       {() => (
-        <RunProvider store={store}>
-          <RunPageProvider
-            value={{
-              runId,
-              held: null,
-              onResumed: nothing,
-              openFile: nothing,
-              openCrew: nothing,
-              openNode: nothing,
-            }}
-          >
-            <StateView onSelectNode={nothing} />
-            <NodeActions node={present(graph.nodes.b, "b")} activationId="b#1" />
-          </RunPageProvider>
-        </RunProvider>
+        <>
+          <StateView onSelectNode={nothing} />
+          <NodeActions node={present(graph.nodes.b, "b")} activationId="b#1" />
+        </>
       )}
-    </Late>,
+    </OnRunPage>,
   );
   const { ask, troupe } = page;
   const { id } = await ask.workflows.create({ name: "Count", graph: drawn });

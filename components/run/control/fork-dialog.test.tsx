@@ -1,10 +1,8 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test, vi } from "vitest";
 import { Lineage } from "@/components/run/lineage";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import type { CodeAreaProps } from "@/components/ui/code-area-editor";
 import { RoleDefinition } from "@/server/domain/agent/role";
@@ -20,34 +18,19 @@ vi.mock("@/components/ui/code-area", () => ({
   ),
 }));
 
-/** Shows what is known only once it is shown. */
-const Late = ({ children }: { children: () => ReactNode }) => children();
-const nothing = () => undefined;
-
 /** The page of a run of a workflow that keeps what it was given and counts twice. */
 async function openRun() {
   const store = newRunViewStore((work) => work());
   let runId = "";
   const page = openPage(
-    <Late>
+    <OnRunPage store={store} runId={() => runId}>
       {() => (
-        <RunProvider store={store}>
-          <RunPageProvider
-            value={{
-              runId,
-              held: null,
-              onResumed: nothing,
-              openFile: nothing,
-              openCrew: nothing,
-              openNode: nothing,
-            }}
-          >
-            <Lineage runId={runId} />
-            <ForkButton />
-          </RunPageProvider>
-        </RunProvider>
+        <>
+          <Lineage runId={runId} />
+          <ForkButton />
+        </>
       )}
-    </Late>,
+    </OnRunPage>,
   );
   const { troupe, ask } = page;
   const { id: workflowId } = await ask.workflows.create({

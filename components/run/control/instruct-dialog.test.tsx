@@ -1,18 +1,12 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
-
-/** Shows what is known only once it is shown. */
-const Late = ({ children }: { children: () => ReactNode }) => children();
-const nothing = () => undefined;
 
 test("a person instructs the agent of a node of a paused run", async () => {
   const graph = draw("start > ask > end", {
@@ -25,24 +19,9 @@ test("a person instructs the agent of a node of a paused run", async () => {
   });
   const store = newRunViewStore((work) => work());
   const { ask, troupe, person, show } = openPage(
-    <Late>
-      {() => (
-        <RunProvider store={store}>
-          <RunPageProvider
-            value={{
-              runId,
-              held: null,
-              onResumed: nothing,
-              openFile: nothing,
-              openCrew: nothing,
-              openNode: nothing,
-            }}
-          >
-            <NodeActions node={present(graph.nodes.ask, "ask")} activationId="ask#1" />
-          </RunPageProvider>
-        </RunProvider>
-      )}
-    </Late>,
+    <OnRunPage store={store} runId={() => runId}>
+      {() => <NodeActions node={present(graph.nodes.ask, "ask")} activationId="ask#1" />}
+    </OnRunPage>,
   );
   troupe.roles.put(RoleDefinition.parse({ name: "Planner" }));
   const { id } = await ask.workflows.create({ name: "Ask", graph });

@@ -1,16 +1,12 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-/** Shows what is known only once it is shown. */
-const Late = ({ children }: { children: () => ReactNode }) => children();
 const nothing = () => undefined;
 
 test("a person sends a paused run another way than its router chose", async () => {
@@ -21,15 +17,9 @@ test("a person sends a paused run another way than its router chose", async () =
   const store = newRunViewStore((work) => work());
   const page = { onResumed: nothing, openFile: nothing, openCrew: nothing, openNode: nothing };
   const { ask, troupe, person, show } = openPage(
-    <Late>
-      {() => (
-        <RunProvider store={store}>
-          <RunPageProvider value={{ runId, held: null, ...page }}>
-            <NodeActions node={present(graph.nodes.r, "r")} activationId="r#1" />
-          </RunPageProvider>
-        </RunProvider>
-      )}
-    </Late>,
+    <OnRunPage store={store} runId={() => runId} page={{ ...page }}>
+      {() => <NodeActions node={present(graph.nodes.r, "r")} activationId="r#1" />}
+    </OnRunPage>,
   );
   const { id } = await ask.workflows.create({ name: "Ways", graph });
   const config = { breakpoints: [{ on: "node_end" as const, node_id: "r" }] };

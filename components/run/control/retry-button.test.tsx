@@ -1,17 +1,11 @@
 import { screen, waitFor } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test, vi } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
-
-/** Shows what is known only once it is shown. */
-const Late = ({ children }: { children: () => ReactNode }) => children();
-const nothing = () => undefined;
 
 test("a node that failed is tried again where it is looked at, and the run that had ended goes on", async () => {
   const graph = draw("start > sum > end", {
@@ -20,17 +14,9 @@ test("a node that failed is tried again where it is looked at, and the run that 
   const store = newRunViewStore((work) => work());
   const onResumed = vi.fn();
   const { ask, troupe, person, show } = openPage(
-    <Late>
-      {() => (
-        <RunProvider store={store}>
-          <RunPageProvider
-            value={{ runId, held: null, onResumed, openFile: nothing, openCrew: nothing, openNode: nothing }}
-          >
-            <NodeActions node={present(graph.nodes.sum, "sum")} activationId="sum#1" />
-          </RunPageProvider>
-        </RunProvider>
-      )}
-    </Late>,
+    <OnRunPage store={store} runId={() => runId} page={{ onResumed }}>
+      {() => <NodeActions node={present(graph.nodes.sum, "sum")} activationId="sum#1" />}
+    </OnRunPage>,
   );
   const { id } = await ask.workflows.create({ name: "Sum", graph });
   const { run_id: runId } = await ask.runs.start({ workflow_id: id });

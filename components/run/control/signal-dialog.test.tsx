@@ -1,16 +1,11 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
-
-const Late = ({ children }: { children: () => ReactNode }) => children();
-const nothing = () => undefined;
 
 test("a person sends the signal that a node waits for, with its values", async () => {
   const graph = draw("start > w > end", {
@@ -23,24 +18,9 @@ test("a person sends the signal that a node waits for, with its values", async (
   });
   const store = newRunViewStore((work) => work());
   const { ask, troupe, person, show } = openPage(
-    <Late>
-      {() => (
-        <RunProvider store={store}>
-          <RunPageProvider
-            value={{
-              runId,
-              held: null,
-              onResumed: nothing,
-              openFile: nothing,
-              openCrew: nothing,
-              openNode: nothing,
-            }}
-          >
-            <NodeActions node={present(graph.nodes.w, "w")} activationId="w#1" />
-          </RunPageProvider>
-        </RunProvider>
-      )}
-    </Late>,
+    <OnRunPage store={store} runId={() => runId}>
+      {() => <NodeActions node={present(graph.nodes.w, "w")} activationId="w#1" />}
+    </OnRunPage>,
   );
   const { id } = await ask.workflows.create({ name: "Pay", graph });
   const { run_id: runId } = await ask.runs.start({ workflow_id: id });

@@ -1,33 +1,19 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
 import { LateAsks } from "./asks";
-
-const nothing = () => {};
 
 /** The bar over a run that asked in passing and has ended. */
 async function ended() {
   const store = newRunViewStore((work) => work());
   const shown = { runId: "" };
   const Bar = () => (
-    <RunProvider store={store}>
-      <RunPageProvider
-        value={{
-          runId: shown.runId,
-          held: null,
-          onResumed: nothing,
-          openFile: nothing,
-          openCrew: nothing,
-          openNode: nothing,
-        }}
-      >
-        <LateAsks />
-      </RunPageProvider>
-    </RunProvider>
+    <OnRunPage store={store} runId={() => shown.runId}>
+      {() => <LateAsks />}
+    </OnRunPage>
   );
   const page = openPage(<Bar />);
   const { id } = await page.ask.workflows.create({

@@ -1,0 +1,26 @@
+import type { ReactNode } from "react";
+import { RunProvider } from "./run-context";
+import { type RunPage, RunPageProvider } from "./run-page-context";
+import type { RunViewStore } from "./run-view-store";
+
+const nothing = () => undefined;
+
+/** What a part of a run's page finds around it, for tests. The run may begin after this was written down, before it is shown. */
+export function OnRunPage({
+  store,
+  runId,
+  page,
+  children,
+}: {
+  store: RunViewStore;
+  runId: () => string;
+  page?: Partial<RunPage>;
+  children: () => ReactNode;
+}) {
+  const usual = { held: null, onResumed: nothing, openFile: nothing, openCrew: nothing, openNode: nothing };
+  return (
+    <RunProvider store={store}>
+      <RunPageProvider value={{ ...usual, runId: runId(), ...page }}>{children()}</RunPageProvider>
+    </RunProvider>
+  );
+}
