@@ -10,6 +10,7 @@ import {
   checkBinding,
   checkDataFolder,
   closeDataFolder,
+  guardsItself,
   hardenHttpServer,
   lockDataFolder,
   unlockDataFolder,
@@ -103,5 +104,8 @@ test("files are not served in a foreign name, and slow requests have an end", as
   expect(await served("127.0.0.1:3000")).toBe("/_next/static/a.js");
   expect(await served("evil.example")).toBe("/api/v1/health");
   expect(server.requestTimeout).toBe(30_000);
+  // The workers' port looks by itself at whoever asks, by whatever name.
+  guardsItself(server);
+  expect(await served("evil.example")).toBe("/_next/static/a.js");
   server.close();
 });

@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hardenHttpServer } from "@/server/access/boot";
 import { registerSecret } from "@/server/access/redact";
 import { newControlFetch } from "@/server/egress/control";
 import { ControlAway, ControlRefused, newControlClient } from "./control-client";
 import type { StretchNews } from "./protocol";
 import { type ControlSide, newControlSide, TOKEN } from "./testing";
 
-// What development does to every HTTP server of the process is not done to this one.
-hardenHttpServer();
 let side: ControlSide;
 beforeEach(async () => {
   side = newControlSide();
