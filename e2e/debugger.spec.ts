@@ -148,3 +148,29 @@ test("one node is run by itself, its output pinned, and a run from the editor ta
   // Pinned, it is 9 after the first turn already.
   await expect(app.canvas.card("Count up").getByText("×4")).toHaveCount(0);
 });
+
+test("an ended run is forked at an earlier moment with other values, goes the other way, and the first one stays as it was", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(counting);
+  await app.run.start();
+  await app.run.expectEnd("Completed");
+  await app.run.expectStatus("Plain end", "completed");
+  const first = page.url();
+  await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
+  for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowRight");
+  await page.getByRole("button", { name: "Fork from this moment" }).click();
+  const dialog = page.getByRole("dialog", { name: "Fork from this moment" });
+  await dialog.getByRole("textbox", { name: "State" }).fill('{"n": 3, "kind": "fancy"}');
+  await expect(dialog.getByText(/^Sets .*“n”.*“kind”/)).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+  await expect(page).not.toHaveURL(first);
+  await app.run.expectEnd("Completed");
+  await app.run.expectStatus("Fancy end", "completed");
+  await app.run.expectStatus("Plain end", "skipped");
+  await page.getByText(/^Forked from/).getByRole("link").click();
+  await expect(page).toHaveURL(first);
+  await app.run.expectStatus("Plain end", "completed");
+});
