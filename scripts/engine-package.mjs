@@ -1,7 +1,7 @@
 // The package that carries out runs on Restate, packages/engine-restate: installed on demand, apart from what every start
 // needs. Its lock file says what exactly.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { dataFolder, npmCommand, root, runProgram } from "./prepare.mjs";
 
@@ -22,11 +22,37 @@ function installed() {
 
 /**
  * Installs the package if it is not there as its lock file says: `server` with Restate's own program (216 MB), `worker`
- * without. Answers null, or why that did not succeed.
+ * without. Answers null, or why that did not succeed. Several that are started at the same time install it once.
  */
 export async function ensureEnginePackage(what) {
-  const present = installed();
-  if (present === "server" || present === what) return null;
+  const isThere = () => ["server", what].includes(installed());
+  if (isThere()) return null;
+  await lock();
+  try {
+    return isThere() ? null : await install(what);
+  } finally {
+    rmSync(lockFolder, { recursive: true, force: true });
+  }
+}
+
+const lockFolder = path.join(home, ".installing");
+const LOOK_EVERY_MS = 300;
+/** Whoever began so long ago has not come to an end. */
+const STALE_MS = 10 * 60_000;
+
+async function lock() {
+  for (;;)
+    try {
+      return mkdirSync(lockFolder);
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      const began = statSync(lockFolder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - began > STALE_MS) rmSync(lockFolder, { recursive: true, force: true });
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+}
+
+async function install(what) {
   console.log(
     what === "server"
       ? "Installing what runs on Restate need, with Restate itself (216 MB). This happens once."
