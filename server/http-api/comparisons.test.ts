@@ -154,4 +154,8 @@ test("what cannot be compared is refused with words", async () => {
     400,
     "The variant Odd does not fit: No node uses the model gone. There are: fake-1.",
   ]);
+  expect(await said({ variants: [...variants, ...variants], inputs: INPUTS })).toEqual([
+    400,
+    expect.stringContaining("Give each variant a name of its own"),
+  ]);
 });

@@ -11,7 +11,13 @@ export const MOST_RUNS = 1000;
 
 /** What is put side by side, and over what. */
 export const ComparisonFields = {
-  variants: z.array(Variant).min(1).max(MOST_VARIANTS),
+  variants: z
+    .array(Variant)
+    .min(1)
+    .max(MOST_VARIANTS)
+    .refine((variants) => new Set(variants.map(({ name }) => name)).size === variants.length, {
+      error: "Give each variant a name of its own, so that they can be told apart",
+    }),
   /** Inputs beside those of the tests. */
   inputs: z
     .array(z.strictObject({ name: z.string().trim().min(1).max(200).optional(), input: JsonObject }))
