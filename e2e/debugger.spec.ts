@@ -170,7 +170,10 @@ test("an ended run is forked at an earlier moment with other values, goes the ot
   await app.run.expectEnd("Completed");
   await app.run.expectStatus("Fancy end", "completed");
   await app.run.expectStatus("Plain end", "skipped");
-  await page.getByText(/^Forked from/).getByRole("link").click();
+  await page
+    .getByText(/^Forked from/)
+    .getByRole("link")
+    .click();
   await expect(page).toHaveURL(first);
   await app.run.expectStatus("Plain end", "completed");
 });
