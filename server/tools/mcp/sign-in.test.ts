@@ -141,6 +141,12 @@ describe("signing in at a server", () => {
     authority.refreshTokens.clear();
     expect(await call()).toMatchObject({ status_code: 403, error: expect.stringContaining("Sign in again") });
     expect(notes()).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
+    // Whoever asks later is told the same, and not as if nobody had ever signed in.
+    await servers.refresh("notes");
+    expect(notes()).toMatchObject({
+      state: "needs_sign_in",
+      last_error: expect.stringContaining("Sign in again"),
+    });
   });
 
   test("signing out gives the tokens up where they were granted, or says why they may still be good", async () => {

@@ -97,6 +97,8 @@ export interface SignInAnswer {
 export class McpSignIn {
   private challenge: Challenge = { resource_metadata: null, scope: null };
   private wantsMore: string | null = null;
+  /** Why the sign-in that was there has ended, until there is another or somebody gives it up. */
+  private ended: string | null = null;
   private renewing: Promise<void> | null = null;
   private readonly pending = new Map<string, Pending>();
 
@@ -191,7 +193,7 @@ export class McpSignIn {
       throw new SignInFailure("The server does not accept the access that the client was granted.");
     throw new SignInNeeded(
       used === null
-        ? "The server wants to know who asks. Sign in, or enter an Authorization header."
+        ? (this.ended ?? "The server wants to know who asks. Sign in, or enter an Authorization header.")
         : "The server does not accept the sign-in any more. Sign in again.",
       false,
     );
@@ -320,7 +322,8 @@ export class McpSignIn {
     if (this.kept().grant?.access_token !== grant.access_token) return;
     if (!("refused" in renewed)) return void this.keepAt(url, { client, grant: renewed });
     this.keepAt(url, { client: renewed.forgets_client && !client.by_hand ? null : client, grant: null });
-    throw new SignInNeeded(`${renewed.refused}. Sign in again.`, false);
+    this.ended = `${renewed.refused}. Sign in again.`;
+    throw new SignInNeeded(this.ended, false);
   }
 
   /** Asks for a token for the client itself; only whom it was first used with is shown its secret. */
@@ -382,6 +385,7 @@ export class McpSignIn {
 
   private keepAt(url: string, kept: Kept): boolean {
     const { client, grant } = kept;
+    this.ended = null;
     const secrets = [
       client?.client_secret,
       client?.private_key,
