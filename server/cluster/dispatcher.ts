@@ -40,6 +40,11 @@ export interface OutboxState {
 export class Dispatcher implements Elsewhere {
   readonly isPreferred: boolean;
   readonly isConfigured: boolean;
+  /**
+   * The stretches at work elsewhere, by run, as the database has them, which nobody else writes: asked at each beginning of a
+   * run, also where there is no engine.
+   */
+  private readonly atWork: Map<string, number>;
   /** Runs that something is to be told of. */
   private readonly due = new Set<string>();
   private readonly busy = new Set<string>();
@@ -51,11 +56,12 @@ export class Dispatcher implements Elsewhere {
   constructor(private readonly options: DispatcherOptions) {
     this.isPreferred = options.isPreferred && options.engine !== undefined;
     this.isConfigured = options.engine !== undefined;
+    this.atWork = new Map(options.stretches.all().map(({ run_id, stretch }) => [run_id, stretch]));
   }
 
   /** Tells the engine what an earlier process did not come to tell it. */
   start(): void {
-    for (const { run_id } of this.options.stretches.all()) this.due.add(run_id);
+    for (const runId of this.atWork.keys()) this.due.add(runId);
     this.pump();
   }
 
@@ -65,15 +71,15 @@ export class Dispatcher implements Elsewhere {
   }
 
   stretchOf(runId: string): number | null {
-    return this.options.stretches.active(runId)?.stretch ?? null;
+    return this.atWork.get(runId) ?? null;
   }
 
   runs(): string[] {
-    return this.options.stretches.all().map(({ run_id }) => run_id);
+    return [...this.atWork.keys()];
   }
 
   begin(runId: string): void {
-    this.options.stretches.begin(runId);
+    this.atWork.set(runId, this.options.stretches.begin(runId));
     this.signalled(runId);
   }
 
@@ -88,6 +94,7 @@ export class Dispatcher implements Elsewhere {
 
   over(runId: string, stretch: number): void {
     this.options.stretches.over(runId, stretch);
+    if (this.atWork.get(runId) === stretch) this.atWork.delete(runId);
     this.due.delete(runId);
   }
 

@@ -1,4 +1,5 @@
 import type { Db } from "@/db/open";
+import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { ownJson } from "./own-json";
 
@@ -34,13 +35,15 @@ export type StretchStore = ReturnType<typeof newStretchStore>;
  */
 export function newStretchStore(db: Db, now: () => number = Date.now) {
   const { $client: client } = db;
-  const insert = client.prepare<{ id: string; at: number }>(
-    `insert into stretches (run_id, stretch, is_active, is_posted, from_turn, signals_before, signals_sent, begun_at)
+  const insert = client
+    .prepare<{ id: string; at: number }, number>(
+      `insert into stretches (run_id, stretch, is_active, is_posted, from_turn, signals_before, signals_sent, begun_at)
      select @id, 1, 1, 0, r.last_turn, (select count(*) from run_signals where run_id = @id), 0, @at from runs r where r.id = @id
      on conflict (run_id) do update set stretch = stretch + 1, is_active = 1, is_posted = 0, from_turn = excluded.from_turn,
      signals_before = excluded.signals_before, signals_sent = 0, begun_at = excluded.begun_at, heard_at = null, worker = null,
-     moved_from = null, moved_at = null`,
-  );
+     moved_from = null, moved_at = null returning stretch`,
+    )
+    .pluck();
   const selectActive = client.prepare<[string], Row>(
     `select run_id, stretch, from_turn, signals_before, signals_sent, is_posted, begun_at, heard_at from stretches
      where run_id = ? and is_active = 1`,
@@ -77,9 +80,9 @@ export function newStretchStore(db: Db, now: () => number = Date.now) {
     row ? { ...row, is_posted: row.is_posted === 1 } : null;
 
   return {
-    /** Writes down, before anybody is told, that the run goes on elsewhere from where its log ends. */
-    begin(runId: string): void {
-      insert.run({ id: runId, at: now() });
+    /** Writes down, before anybody is told, that the run goes on elsewhere from where its log ends; answers the stretch. */
+    begin(runId: string): number {
+      return present(insert.get({ id: runId, at: now() }), "the stretch of a run that there is");
     },
 
     /** The stretch that a run is at work in elsewhere; null where it is not. */
