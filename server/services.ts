@@ -97,6 +97,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     mcpServers,
     env,
     reserved: () => [...builtin, ...CREW_TOOLS],
+    lines: workerPort.lines,
   });
   let changing = registry.replace([], toolSources.tools());
   toolSources.onChange(() => {

@@ -89,6 +89,7 @@ describe("settings", () => {
         host: "127.0.0.1",
         port: 9081,
         runs: 16,
+        toolsFile: null,
         control: { url: "http://127.0.0.1:3010", token: "t".repeat(32) },
         identity: null,
       });
@@ -108,6 +109,7 @@ describe("settings", () => {
         host: "0.0.0.0",
         port: 9081,
         runs: 16,
+        toolsFile: null,
         control: { url: "http://troupe:3010", token: "t".repeat(32) },
         identity,
       });

@@ -214,7 +214,9 @@ export const Settings = z.object({
       "TROUPE_WORKER_LABELS must be words with commas between them, for example gpu, eu-west",
     )
     .optional()
-    .describe("Worker: words that are shown with it, for example gpu, eu-west"),
+    .describe(
+      "Worker: what it has that others do not, for example gpu, eu-west; what TROUPE_TOOLS_FILE wants with one of these (worker_label) is carried out there",
+    ),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)
@@ -273,6 +275,8 @@ export interface WorkerSettings {
   port: number;
   /** How many runs it carries out at the same time. */
   runs: number;
+  /** The operator's file, as it lies at the worker. */
+  toolsFile: string | null;
   control: { url: string; token: string };
   /** Null: requests are not signed, which is for this machine alone. */
   identity: string | null;
@@ -299,6 +303,7 @@ export function readWorkerSettings(
     host,
     port,
     runs: settings.TROUPE_WORKER_RUNS,
+    toolsFile: settings.TROUPE_TOOLS_FILE ?? null,
     control: { url: settings.TROUPE_CONTROL_URL.replace(/\/+$/, ""), token },
     identity,
   };

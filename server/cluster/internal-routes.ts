@@ -2,14 +2,17 @@ import { z } from "zod";
 import type { ToolHost } from "@/server/tools/host";
 import { CallsOnce } from "./calls-once";
 import { get, post, Refused, type Route } from "./internal-api";
+import type { Lines } from "./lines";
 import type { LiveNews, StretchJournal, StretchNews } from "./protocol";
 import {
   CallerBody,
+  FramesBody,
   Heartbeat,
   type HeartbeatAnswer,
   InvokeBody,
   KeepBody,
   LearnBody,
+  LineBody,
   LiveBody,
   NewsBody,
   type ProviderSnapshot,
@@ -43,11 +46,13 @@ export interface InternalParts {
   providers: { version(): string; snapshot(): ProviderSnapshot; learn(lesson: LearnBody): void };
   /** `beat` answers null to what is overtaken. */
   workers: { beat(heartbeat: Heartbeat): HeartbeatAnswer | null; list(): unknown };
+  /** What workers do for the server because of their labels. */
+  lines: Pick<Lines, "ask" | "hear">;
   calls?: CallsOnce;
 }
 
 export function internalRoutes(parts: InternalParts): Route[] {
-  const { runs, redact, providers, workers } = parts;
+  const { runs, redact, providers, workers, lines } = parts;
   return [
     post("/turns", NewsBody, (news) => runs.receive(redact(news)), NEWS_BYTES),
     get("/journal", ({ search }) => {
@@ -65,6 +70,8 @@ export function internalRoutes(parts: InternalParts): Route[] {
     get("/providers/version", () => providers.version()),
     get("/providers", () => providers.snapshot()),
     post("/learn", LearnBody, (lesson) => providers.learn(lesson)),
+    post("/line/ask", LineBody, (question, { signal }) => lines.ask(question, signal)),
+    post("/line/tell", FramesBody, (frames) => lines.hear(redact(frames)), TOOL_BYTES),
     ...toolRoutes(parts),
   ];
 }

@@ -18,6 +18,7 @@ import { newControlClient } from "./control-client";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS } from "./leases";
+import { Lines } from "./lines";
 import { newSharedLimits } from "./shared-limits";
 import { learn } from "./worker-port";
 import { Workers } from "./workers";
@@ -26,7 +27,9 @@ export const TOKEN = "a-token-that-server-and-workers-have";
 export const SECRET_KEY = randomBytes(32).toString("base64");
 
 /** A server's side of the workers' port, with a database, tools and providers of its own; what it hears of runs is noted. */
-export function newControlSide(options: { more?: ToolInterface[] } = {}) {
+export function newControlSide(
+  options: { more?: ToolInterface[]; tools?: (lines: Lines) => ToolInterface[] } = {},
+) {
   const db = openDb(":memory:");
   const env = { TROUPE_SECRET_KEY: SECRET_KEY };
   const sealer = newSealer(null, env);
@@ -39,6 +42,8 @@ export function newControlSide(options: { more?: ToolInterface[] } = {}) {
     providersVersion: snapshots.version,
     knock,
   });
+  // Whoever is not there now does not come in a test.
+  const lines = new Lines({ times: { holdMs: 500, goneMs: 300, waitMs: 300 } });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const nothing = () => Promise.reject(new Error("no network in this test"));
@@ -53,6 +58,7 @@ export function newControlSide(options: { more?: ToolInterface[] } = {}) {
         search: { backendFor: () => null, fetch: nothing },
       }),
       ...(options.more ?? []),
+      ...(options.tools?.(lines) ?? []),
     ],
   );
   const keep = keepResult(workspace);
@@ -81,6 +87,7 @@ export function newControlSide(options: { more?: ToolInterface[] } = {}) {
       learn: (lesson) => learn(providers, lesson),
     },
     workers,
+    lines,
   };
   const logged: string[] = [];
   let api = newApi();
@@ -98,6 +105,8 @@ export function newControlSide(options: { more?: ToolInterface[] } = {}) {
     snapshots,
     limits,
     workers,
+    lines,
+    tools,
     workspace,
     sealer,
     heard,
@@ -112,6 +121,7 @@ export function newControlSide(options: { more?: ToolInterface[] } = {}) {
     /** The server is gone, as after a kill. */
     async stop() {
       limits.stop();
+      lines.stop();
       await api.close();
       api = newApi();
     },

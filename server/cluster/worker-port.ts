@@ -6,9 +6,11 @@ import type { Gates } from "@/server/llm/gates";
 import type { Settings } from "@/server/settings";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import type { ProviderStore } from "@/server/store/providers";
+import { NO_LINES, type WorkerLines } from "@/server/tools/at-workers";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS } from "./leases";
+import { Lines } from "./lines";
 import { newSharedLimits } from "./shared-limits";
 import type { LearnBody } from "./worker-protocol";
 import { Workers } from "./workers";
@@ -18,6 +20,8 @@ export interface WorkerPort {
   /** Where the server's own model calls wait, since workers call the same providers; undefined: it has them to itself. */
   gates: Gates | undefined;
   workers(): WorkerState[];
+  /** The way to workers by their labels. */
+  lines: WorkerLines;
   /** Opens the port. Rejects with a sentence where that is not possible. */
   open(parts: Pick<InternalParts, "runs" | "tools" | "keep" | "redact">): Promise<void>;
   close(): Promise<void>;
@@ -47,16 +51,18 @@ export function newWorkerPort(options: {
     providersVersion: snapshots.version,
     knock,
   });
+  const lines = new Lines();
   let close = async () => {};
   return {
     gates: limits.gates,
     workers: () => workers.list(),
+    lines,
     async open(parts) {
       const shared = { ...snapshots, learn: (lesson: LearnBody) => learn(providers, lesson) };
       const api = newInternalApi({
         token,
         log,
-        routes: internalRoutes({ ...parts, providers: shared, workers }),
+        routes: internalRoutes({ ...parts, providers: shared, workers, lines }),
       });
       await api.listen(port, host);
       limits.start();
@@ -64,6 +70,7 @@ export function newWorkerPort(options: {
       close = async () => {
         limits.stop();
         workers.stop();
+        lines.stop();
         await api.close();
       };
     },
@@ -74,6 +81,7 @@ export function newWorkerPort(options: {
 const NO_WORKERS: WorkerPort = {
   gates: undefined,
   workers: () => [],
+  lines: NO_LINES,
   open: async () => {},
   close: async () => {},
 };

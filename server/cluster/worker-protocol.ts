@@ -104,6 +104,48 @@ export const RunCodeBody = z.object({
   }),
 });
 
+/** What the server says over a worker's line: a wire is opened, something comes over it, it is ended. */
+export const ToWorker = z.object({
+  wire: Id,
+  /** What of the operator's file: tool:NAME or mcp:NAME. */
+  open: z.string().exactOptional(),
+  message: Json.exactOptional(),
+  closed: z.string().exactOptional(),
+});
+export type ToWorker = z.infer<typeof ToWorker>;
+
+/** A worker with labels asks what there is to do. */
+export const LineBody = z.object({
+  worker: Id,
+  name: z.string().max(200),
+  labels: z.array(z.string()).max(100),
+  /** What of the operator's file it carries out. */
+  offers: z.array(z.string()).max(1000),
+  /** As the server named it; null: none yet. */
+  line: z.string().nullable(),
+  /** The number of the last frame that it heard over it. */
+  heard: Count,
+});
+export type LineBody = z.infer<typeof LineBody>;
+
+export const LineAnswer = z.object({
+  /** Another one than asked for: the server knows nothing of what went on over that. */
+  line: z.string(),
+  /** The number of the first of these. */
+  from: z.number().int(),
+  frames: z.array(ToWorker),
+});
+export type LineAnswer = z.infer<typeof LineAnswer>;
+
+/** What a worker says over its line; `from`: the number of the first of these. */
+export const FramesBody = z.object({
+  line: z.string(),
+  from: z.number().int().min(1),
+  frames: z.array(ToWorker.omit({ open: true })).max(10_000),
+});
+export type FramesBody = z.infer<typeof FramesBody>;
+export type FromWorker = FramesBody["frames"][number];
+
 /** What a worker learned about a model of a provider. */
 export const LearnBody = z.union([
   z.object({ provider_id: Id, model: z.string().max(200), capability: Capability }),

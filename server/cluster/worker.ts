@@ -10,12 +10,16 @@ import type { Models } from "@/server/llm/model";
 import { type ModelsOptions, newModels } from "@/server/llm/models";
 import type { Effects } from "@/server/runner/ports";
 import type { WorkerSettings } from "@/server/settings";
+import { partFor } from "@/server/tools/at-workers";
 import { portableTools } from "@/server/tools/builtin";
+import { NO_OPERATOR_FILE, readOperatorFile } from "@/server/tools/operator/file";
 import { ControlAway, type ControlClient, newControlClient } from "./control-client";
 import { Heartbeats } from "./heartbeats";
+import { LineEnd } from "./line-end";
 import { LiveSender } from "./live-news";
 import type { StretchJournal, StretchNews, StretchStart } from "./protocol";
 import { newRemoteTools } from "./remote-tools";
+import { newServed } from "./served-tools";
 import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";
 import type { Heartbeat } from "./worker-protocol";
 
@@ -54,6 +58,9 @@ export interface WorkerOptions {
   everyMs?: number;
 }
 
+/** How long calls may take to finish that others make here, once the worker's own runs are given back. */
+const CALLS_END_MS = 10_000;
+
 export function newWorker(options: WorkerOptions): Worker {
   const { settings, env, version, address, log, fetch, everyMs } = options;
   const { name, labels, runs: limit, control: place } = settings;
@@ -91,6 +98,14 @@ export function newWorker(options: WorkerOptions): Worker {
       );
     },
   });
+  const file = settings.toolsFile === null ? NO_OPERATOR_FILE : readOperatorFile(settings.toolsFile, env);
+  const line = new LineEnd({
+    control,
+    served: newServed(partFor(file, labels), env),
+    about: { worker: id, name, labels },
+    redact: redactJson,
+    log,
+  });
   const models = newModels({ providers, gates, ...(fetch ? { fetch } : {}) });
   return {
     id,
@@ -108,12 +123,16 @@ export function newWorker(options: WorkerOptions): Worker {
     announce(running) {
       state.running = running;
       heartbeats.start();
+      line.start();
     },
     async drain() {
       state.phase = "draining";
+      line.leave();
       await heartbeats.now();
     },
     async stop() {
+      await line.idle(CALLS_END_MS);
+      await line.stop();
       state.phase = "gone";
       await heartbeats.now();
       heartbeats.stop();

@@ -4,6 +4,7 @@ import { newMcpFetch } from "@/server/egress/fetch";
 import { readSettings } from "@/server/settings";
 import type { CustomToolStore } from "@/server/store/custom-tools";
 import type { McpServerStore } from "@/server/store/mcp-servers";
+import { NO_LINES, toolAtWorkers, type WorkerLines } from "./at-workers";
 import type { ToolInterface } from "./define";
 import { McpServers } from "./mcp/servers";
 import { NO_OPERATOR_FILE, readOperatorFile } from "./operator/file";
@@ -40,17 +41,23 @@ export interface ToolSourcesParts {
   env?: NodeJS.ProcessEnv;
   /** Names that are taken elsewhere, such as those of built-in tools. */
   reserved?: () => readonly string[];
+  /** The way to workers, for what the operator's file wants carried out there. Absent: there are none. */
+  lines?: WorkerLines;
 }
 
 /** Reads the operator's file and puts the sources together; nothing is connected yet. Throws SettingsError. */
 export function newToolSources(parts: ToolSourcesParts): ToolSources {
-  const { customTools, mcpServers, env = process.env, reserved = () => [] } = parts;
+  const { customTools, mcpServers, env = process.env, reserved = () => [], lines = NO_LINES } = parts;
   const settings = readSettings(env);
   const isEnabled = settings.TROUPE_ENABLE_CODE;
   const file = settings.TROUPE_TOOLS_FILE
     ? readOperatorFile(settings.TROUPE_TOOLS_FILE, env)
     : NO_OPERATOR_FILE;
-  const fixed = [...operatorTools(file, env), runJavascript({ isEnabled })];
+  const fixed = [
+    ...operatorTools({ ...file, tools: file.tools.filter((tool) => !isAtWorkers(tool)) }, env),
+    ...file.tools.filter(isAtWorkers).map((tool) => toolAtWorkers(tool, lines)),
+    runJavascript({ isEnabled }),
+  ];
   const listeners = new Set<() => void>();
   const notify = () => {
     for (const listener of listeners) listener();
@@ -60,6 +67,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
     declared: file.mcp_servers,
     words: file.mcp_tools,
     fetch: newMcpFetch(settings.TROUPE_MCP_ALLOWED_HOSTS),
+    lines,
     onChange: notify,
   });
   const isTaken = (name: string) => fixed.some(({ spec }) => spec.name === name) || reserved().includes(name);
@@ -97,3 +105,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
     },
   };
 }
+
+const isAtWorkers = <T extends { worker_label?: string | undefined }>(
+  declared: T,
+): declared is T & { worker_label: string } => declared.worker_label !== undefined;

@@ -18,13 +18,16 @@ import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/
 import type { StdioServer } from "../operator/file";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
+import { newWireTransport, type OpenWire } from "./wire-transport";
 
 // Everything that needs the protocol's library. It is large, so it is only loaded once a server is to be connected.
 
 /** Where a server is and how to come in. */
 export type McpAddress =
   | { kind: "http"; url: string; authorization: string | null; fetch: typeof globalThis.fetch }
-  | { kind: "stdio"; server: StdioServer };
+  | { kind: "stdio"; server: StdioServer }
+  /** A process of a worker with its label. */
+  | { kind: "worker"; open: OpenWire };
 
 /** What a server asks a person, and what becomes of it. */
 export type Asked = (question: Omit<ToolQuestion, "from">) => Promise<{
@@ -86,7 +89,7 @@ export interface Way {
 
 export function newTransport(address: McpAddress): Way {
   // Trying out versions would start a process twice.
-  if (address.kind === "stdio") return { ...newStdioTransport(address.server), versions: "legacy" };
+  if (address.kind !== "http") return { ...processTransport(address), versions: "legacy" };
   const transport = new StreamableHTTPClientTransport(new URL(address.url), {
     ...optionsOf(address),
     reconnectionOptions: {
@@ -104,15 +107,20 @@ export function newTransport(address: McpAddress): Way {
  * protocol, over HTTP what was spoken before Streamable HTTP.
  */
 export function otherTransport(address: McpAddress, error: unknown): Way | null {
-  if (address.kind === "stdio")
+  if (address.kind !== "http")
     return error instanceof ProtocolError
-      ? { ...newStdioTransport(address.server), versions: { pin: NEWEST } }
+      ? { ...processTransport(address), versions: { pin: NEWEST } }
       : null;
   if (!(error instanceof SdkHttpError) || ![400, 404, 405].includes(error.status)) return null;
   // Deprecated with the transport itself; there are servers that speak nothing else.
   const transport = new SSEClientTransport(new URL(address.url), optionsOf(address));
   return { transport, versions: "legacy", lastWords: () => "" };
 }
+
+const processTransport = (address: Exclude<McpAddress, { kind: "http" }>) =>
+  address.kind === "stdio"
+    ? newStdioTransport(address.server)
+    : { transport: newWireTransport(address.open), lastWords: () => "" };
 
 const NEWEST = "2026-07-28";
 

@@ -2,6 +2,7 @@ import { present } from "@/server/domain/base/must";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
+import { type AtWorkers, NO_LINES, type WorkerLines } from "../at-workers";
 import type { ToolInterface } from "../define";
 import type { StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
@@ -70,6 +71,8 @@ export interface McpServersParts {
   /** What the operator's file says of single tools, by full names. */
   words?: Readonly<Record<string, McpToolWord>>;
   fetch: typeof globalThis.fetch;
+  /** The way to servers that are processes of workers. Absent: there are no workers. */
+  lines?: WorkerLines;
   /** Tools or states changed. */
   onChange(): void;
 }
@@ -81,14 +84,23 @@ export class McpServers {
   private readonly connections = new Map<string, McpConnection>();
   private readonly signIns = new Map<string, McpSignIn>();
 
-  constructor(private readonly parts: McpServersParts) {}
+  constructor(private readonly parts: McpServersParts) {
+    // A worker that has it is there now, or is there again.
+    this.lines.onThere(({ kind, name }) => {
+      if (kind === "mcp" && this.isDeclared(name)) void this.connections.get(name)?.wake();
+    });
+  }
+
+  private get lines(): WorkerLines {
+    return this.parts.lines ?? NO_LINES;
+  }
 
   /** Begins to connect to all that are enabled; resolves when each was tried once. */
   async start(): Promise<void> {
     for (const server of this.parts.declared)
       this.connections.set(
         server.name,
-        this.newConnection(server.name, () => ({ kind: "stdio", server })),
+        this.newConnection(server.name, () => this.addressOf(server)),
       );
     for (const { name, is_enabled } of this.parts.store.list()) if (is_enabled) this.connectStored(name);
     await Promise.all([...this.connections.values()].map((connection) => connection.start()));
@@ -103,10 +115,10 @@ export class McpServers {
   /** By name. */
   list(): McpServerStatus[] {
     const declared = this.parts.declared.map(
-      ({ name, command, args }): Omit<McpServerStatus, Offered> => ({
+      ({ name, command, args, worker_label: label }): Omit<McpServerStatus, Offered> => ({
         name,
         kind: "stdio",
-        where: [command, ...args].join(" "),
+        where: `${[command, ...args].join(" ")}${label === undefined ? "" : ` (at a worker with the label ${label})`}`,
         has_authorization: false,
         authorization_hint: null,
         sign_in: null,
@@ -350,6 +362,13 @@ export class McpServers {
 
   private isDeclared(name: string): boolean {
     return this.parts.declared.some((server) => server.name === name);
+  }
+
+  private addressOf(server: StdioServer): McpAddress {
+    const { name, worker_label: label } = server;
+    if (label === undefined) return { kind: "stdio", server };
+    const what: AtWorkers = { kind: "mcp", name, label };
+    return { kind: "worker", open: (end) => this.lines.open(what, name, end) };
   }
 
   private connectStored(name: string): McpConnection {

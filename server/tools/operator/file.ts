@@ -19,8 +19,15 @@ const EnvName = z
 /** A whole argument that a value of the call takes the place of: `{{name}}`. */
 const PLACE = /^\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/;
 
+/** The word by which workers say that they have what it takes. */
+const WorkerLabel = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$/, "is not a label of a worker, such as gpu");
+
 const common = {
   name: Word,
+  /** Carried out only at a worker with this label; absent: at the server. */
+  worker_label: WorkerLabel.exactOptional(),
   description: z.string().min(1).max(4000),
   /** JSON Schema of the arguments. */
   input: JsonSchema.refine((schema) => schema.type === "object", "must have type: object").default({
@@ -135,6 +142,7 @@ const McpServer = z.strictObject({
   set_env: common.set_env,
   /** The folder that it works in; the file's own by default. */
   cwd: z.string().max(1000).default("."),
+  worker_label: common.worker_label,
 });
 
 /** A server that speaks MCP over its standard input and output. */
@@ -145,6 +153,8 @@ export interface StdioServer {
   /** Beside HOME, LOGNAME, PATH, SHELL, TERM and USER. */
   environment: Record<string, string>;
   cwd: string;
+  /** It is a process of a worker with this label; absent: of the server. */
+  worker_label?: string;
 }
 
 const ToolsFile = z.strictObject({
@@ -212,13 +222,16 @@ export function parseOperatorFile(
   }
   problems.push(...twice("tools", tools), ...twice("mcp_servers", read.data.mcp_servers));
   if (problems.length > 0) throw refuse(problems);
-  const mcp_servers = read.data.mcp_servers.map(({ name, command, args, env: names, set_env, cwd }) => ({
-    name,
-    command: resolveProgram(command, folder),
-    args,
-    environment: { ...chosen(names, env), ...set_env },
-    cwd: path.resolve(folder, cwd),
-  }));
+  const mcp_servers = read.data.mcp_servers.map(
+    ({ name, command, args, env: names, set_env, cwd, worker_label }) => ({
+      name,
+      command: resolveProgram(command, folder),
+      args,
+      environment: { ...chosen(names, env), ...set_env },
+      cwd: path.resolve(folder, cwd),
+      ...(worker_label === undefined ? {} : { worker_label }),
+    }),
+  );
   return { tools, mcp_servers, mcp_tools: read.data.mcp_tools, folder };
 }
 

@@ -46,8 +46,7 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
     idle_ms: tool.idle_ms,
   };
   return {
-    // One program of an agent after another.
-    spec: { ...specOf(tool), resources: [`session:${tool.name}`] },
+    spec: operatorSpec(tool),
     check: (args) => checkBySchema(tool.input, args),
     async execute(input, scope) {
       const { code } = input as { code: string };
@@ -81,7 +80,8 @@ const NOTHING_YET = "A new process: nothing from before is defined in it.";
 const ownerOf = ({ run, agent }: Pick<ToolScope, "run" | "agent">): string | null =>
   run && agent ? JSON.stringify([run.id, agent.node_id, agent.agent_id, agent.task_id ?? ""]) : null;
 
-const specOf = (tool: OperatorTool): ToolSpec =>
+/** What is said of a tool of the operator's file, wherever it is carried out. */
+export const operatorSpec = (tool: OperatorTool): ToolSpec =>
   ToolSpec.parse({
     name: tool.name,
     description: tool.description,
@@ -97,10 +97,12 @@ const specOf = (tool: OperatorTool): ToolSpec =>
     sink: tool.type === "docker" ? tool.network !== "none" : tool.sink,
     // The process has the time; ending it takes a moment more.
     timeout_ms: tool.timeout_ms + 5_000,
+    // One program of an agent after another.
+    ...(tool.type === "python_session" ? { resources: [`session:${tool.name}`] } : {}),
   });
 
 function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
-  const spec = specOf(tool);
+  const spec = operatorSpec(tool);
   return {
     spec,
     check: (args) => checkBySchema(tool.input, args),

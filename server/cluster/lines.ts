@@ -1,0 +1,259 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { JsonObject } from "@/server/domain/base/values";
+import {
+  type AtWorkers,
+  NoSuchWorker,
+  noWorkerText,
+  type Wire,
+  type WireEnd,
+  type WorkerLines,
+} from "@/server/tools/at-workers";
+import { Refused } from "./internal-api";
+import type { FramesBody, LineAnswer, LineBody, ToWorker } from "./worker-protocol";
+
+interface Times {
+  /** How long a worker's question waits at most for something to say to it. */
+  holdMs: number;
+  /** Who has not asked again for so long is gone. */
+  goneMs: number;
+  /** How long a call waits for a worker that is about to come back, also after the server's own start. */
+  waitMs: number;
+}
+const TIMES: Times = { holdMs: 10_000, goneMs: 3_000, waitMs: 5_000 };
+
+/** A wire as the server has it. */
+interface Open {
+  what: AtWorkers;
+  key: string;
+  end: WireEnd;
+  line: Line;
+}
+
+interface Line {
+  id: string;
+  worker: string;
+  name: string;
+  labels: ReadonlySet<string>;
+  offers: ReadonlySet<string>;
+  /** What it has not said that it heard, and the number of the first of these. */
+  unheard: ToWorker[];
+  from: number;
+  /** The last that it may have heard. */
+  given: number;
+  /** How much was heard of it. */
+  heard: number;
+  wires: Map<string, Open>;
+  /** Answers the question that waits. */
+  rouse: () => void;
+  /** How many questions of it are open. */
+  asking: number;
+  leaving: ReturnType<typeof setTimeout> | undefined;
+}
+
+const offerOf = ({ kind, name }: Pick<AtWorkers, "kind" | "name">) => `${kind}:${name}`;
+
+/**
+ * What workers are asked to do for the server because they have a label: tools and MCP servers that the operator's file wants
+ * carried out there. A worker keeps a question open at the server's port, and hears by its answer; what it has to say
+ * it posts. Both are numbered, so what is said twice is heard once.
+ */
+export class Lines implements WorkerLines {
+  private readonly lines = new Map<string, Line>();
+  private readonly listeners: Parameters<WorkerLines["onThere"]>[0][] = [];
+  private readonly waiting = new Set<() => void>();
+  private readonly times: Times;
+  /** Until then it is not known who is there. */
+  private readonly settledAt: number;
+
+  constructor(private readonly options: { times?: Partial<Times>; clock?: () => number } = {}) {
+    this.times = { ...TIMES, ...options.times };
+    this.settledAt = this.clock() + this.times.waitMs;
+  }
+
+  whyNot(what: AtWorkers): string | null {
+    return this.clock() < this.settledAt || this.having(what).length > 0 ? null : this.absence(what);
+  }
+
+  async open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal): Promise<Wire> {
+    const open: Open = { what, key, end, line: await this.lineTo(what, key, signal) };
+    const wire = randomUUID();
+    open.line.wires.set(wire, open);
+    say(open.line, { wire, open: offerOf(what) });
+    return {
+      send(message) {
+        if (open.line.wires.has(wire)) say(open.line, { wire, message });
+      },
+      close() {
+        if (open.line.wires.delete(wire)) say(open.line, { wire, closed: "" });
+      },
+    };
+  }
+
+  tell(what: AtWorkers, message: JsonObject): void {
+    for (const line of this.having(what)) {
+      const wire = randomUUID();
+      say(line, { wire, open: offerOf(what) });
+      say(line, { wire, message });
+      say(line, { wire, closed: "" });
+    }
+  }
+
+  onThere(listener: Parameters<WorkerLines["onThere"]>[0]): void {
+    this.listeners.push(listener);
+  }
+
+  /** A worker asks what there is to do; answered once there is something, or after a while. */
+  async ask({ line: id, heard, ...about }: LineBody, gone: AbortSignal): Promise<LineAnswer> {
+    const line = this.lineOf(id, about);
+    line.unheard.splice(0, Math.max(0, heard - line.from + 1));
+    line.from = Math.max(line.from, heard + 1);
+    line.rouse();
+    clearTimeout(line.leaving);
+    line.asking++;
+    if (line.unheard.length === 0)
+      await new Promise<void>((answer) => {
+        const timer = setTimeout(answer, this.times.holdMs);
+        line.rouse = () => {
+          clearTimeout(timer);
+          answer();
+        };
+        gone.addEventListener("abort", line.rouse, { once: true });
+        if (gone.aborted) line.rouse();
+      });
+    if (--line.asking === 0) {
+      line.leaving = setTimeout(() => this.drop(line), this.times.goneMs);
+      line.leaving.unref();
+    }
+    // Nobody hears what is answered to a connection that is lost.
+    if (!gone.aborted) line.given = line.from + line.unheard.length - 1;
+    return { line: line.id, from: line.from, frames: [...line.unheard] };
+  }
+
+  /** A worker says something. Throws Refused where its line is not known any more. */
+  hear({ line: id, from, frames }: FramesBody): void {
+    const line = this.lines.get(id);
+    if (!line) throw new Refused(404, "NO_LINE", "The server does not know that line any more.");
+    for (const { wire, message, closed } of frames.slice(Math.max(0, line.heard + 1 - from))) {
+      line.heard++;
+      const end = line.wires.get(wire)?.end;
+      if (message !== undefined) end?.message(message);
+      if (closed === undefined) continue;
+      line.wires.delete(wire);
+      end?.closed(closed);
+    }
+  }
+
+  stop(): void {
+    for (const line of this.lines.values()) {
+      clearTimeout(line.leaving);
+      line.rouse();
+    }
+  }
+
+  private lineOf(
+    id: string | null,
+    { worker, name, labels, offers }: Omit<LineBody, "line" | "heard">,
+  ): Line {
+    let line = id === null ? undefined : this.lines.get(id);
+    if (!line) {
+      line = {
+        ...{ id: randomUUID(), worker, name, labels: new Set(), offers: new Set() },
+        ...{ unheard: [], from: 1, given: 0, heard: 0, wires: new Map() },
+        rouse: () => {},
+        asking: 0,
+        leaving: undefined,
+      };
+      this.lines.set(line.id, line);
+      for (const other of this.lines.values())
+        if (other.worker === worker && other !== line) this.drop(other);
+    }
+    const before = line.offers;
+    line.labels = new Set(labels);
+    line.offers = new Set(offers);
+    const isMore = offers.some((offer) => !before.has(offer));
+    if (isMore) {
+      for (const look of [...this.waiting]) look();
+      for (const offer of offers) {
+        const [kind, name = ""] = offer.split(/:(.*)/s);
+        if (!before.has(offer) && (kind === "tool" || kind === "mcp"))
+          for (const listener of this.listeners) listener({ kind, name });
+      }
+    }
+    return line;
+  }
+
+  /** Workers that have the label and declare it. */
+  private having(what: AtWorkers): Line[] {
+    return [...this.lines.values()].filter(
+      ({ labels, offers }) => labels.has(what.label) && offers.has(offerOf(what)),
+    );
+  }
+
+  private async lineTo(what: AtWorkers, key: string, signal: AbortSignal | undefined): Promise<Line> {
+    const choose = () => closest(this.having(what), key);
+    const line = choose() ?? (await this.arrival(choose, signal));
+    if (!line) throw new NoSuchWorker(this.absence(what));
+    return line;
+  }
+
+  private arrival(choose: () => Line | null, signal: AbortSignal | undefined): Promise<Line | null> {
+    return new Promise((resolve) => {
+      const settle = (line: Line | null) => {
+        clearTimeout(timer);
+        this.waiting.delete(look);
+        resolve(line);
+      };
+      const look = () => {
+        const line = choose();
+        if (line) settle(line);
+      };
+      const timer = setTimeout(() => settle(null), this.times.waitMs);
+      this.waiting.add(look);
+      signal?.addEventListener("abort", () => settle(null), { once: true });
+    });
+  }
+
+  private absence(what: AtWorkers): string {
+    const [labelled] = [...this.lines.values()].filter(({ labels }) => labels.has(what.label));
+    return labelled
+      ? `${what.name} runs at a worker with the label "${what.label}". ${labelled.name} has that label, but its TROUPE_TOOLS_FILE does not declare "${what.name}" for it.`
+      : noWorkerText(what);
+  }
+
+  /** It asks no more: whoever waits for an answer of it is told. */
+  private drop(line: Line): void {
+    if (!this.lines.delete(line.id)) return;
+    clearTimeout(line.leaving);
+    line.rouse();
+    const untold = line.unheard.slice(Math.max(0, line.given + 1 - line.from));
+    for (const [wire, open] of line.wires) {
+      const frames = untold.filter((frame) => frame.wire === wire);
+      const other = frames[0]?.open === undefined ? null : closest(this.having(open.what), open.key);
+      // What it never heard of, another does.
+      if (other) move(wire, open, other, frames);
+      else open.end.closed(`The worker ${line.name}, which had it, is gone.`);
+    }
+    line.wires.clear();
+  }
+
+  private clock(): number {
+    return (this.options.clock ?? (() => performance.now()))();
+  }
+}
+
+function say(line: Line, frame: ToWorker): void {
+  line.unheard.push(frame);
+  line.rouse();
+}
+
+function move(wire: string, open: Open, to: Line, frames: readonly ToWorker[]): void {
+  open.line = to;
+  to.wires.set(wire, open);
+  for (const frame of frames) say(to, frame);
+}
+
+/** The same for a key as long as it is there, and others for others. */
+function closest(lines: readonly Line[], key: string): Line | null {
+  const weight = ({ name }: Line) => createHash("sha256").update(`${key} ${name}`).digest("hex");
+  return lines.toSorted((a, b) => (weight(a) < weight(b) ? -1 : 1))[0] ?? null;
+}

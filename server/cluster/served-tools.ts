@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { errorMessage } from "@/server/domain/base/guards";
+import { Json, JsonObject } from "@/server/domain/base/values";
+import type { OperatorFile } from "@/server/tools/operator/file";
+import { operatorTools } from "@/server/tools/operator/tools";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { CallerBody, InvokeBody } from "./worker-protocol";
+
+/** Where what a program at this worker says goes. */
+export interface Out {
+  message(message: Json): void;
+  /** It has ended; why, in words. */
+  closed(why: string): void;
+}
+
+/** A program at this worker, as the server talks to it. */
+export interface In {
+  message(message: Json): void;
+  /** The server wants no more of it. */
+  close(): void;
+}
+
+/** What a worker carries out for the server because of its labels. */
+export interface Served {
+  /** tool:NAME and mcp:NAME. */
+  readonly offers: readonly string[];
+  /** Null: there is no such thing here. */
+  open(offer: string, out: Out): In | null;
+}
+
+const Call = z.union([
+  z.object({ args: Json, scope: InvokeBody.shape.scope }),
+  z.object({ end_task: CallerBody }),
+]);
+
+/** `file`: the part of the operator's file that is for this worker. */
+export function newServed(file: OperatorFile, env: NodeJS.ProcessEnv): Served {
+  const registry = new ToolsRegistry();
+  for (const tool of operatorTools(file, env)) registry.register(tool);
+  const servers = new Map(file.mcp_servers.map((server) => [server.name, server]));
+  return {
+    offers: [
+      ...registry.list().map(({ name }) => `tool:${name}`),
+      ...[...servers.keys()].map((name) => `mcp:${name}`),
+    ],
+    open(offer, out) {
+      const [kind, name = ""] = offer.split(/:(.*)/s);
+      if (kind === "tool") return registry.get(name) ? openTool(registry, name, out) : null;
+      const server = servers.get(name);
+      return kind === "mcp" && server ? openServer(server, out) : null;
+    },
+  };
+}
+
+function openTool(registry: ToolsRegistry, name: string, out: Out): In {
+  const abort = new AbortController();
+  return {
+    message(message) {
+      const read = Call.safeParse(message);
+      if (!read.success)
+        return out.closed("It was called in a way that this worker's version does not know.");
+      if ("end_task" in read.data) return registry.endTask(read.data.end_task);
+      const { args, scope } = read.data;
+      void registry.invoke(name, args, { ...scope, signal: abort.signal }).then((output) => {
+        if (!abort.signal.aborted) out.message(output);
+      });
+    },
+    close: () => abort.abort(),
+  };
+}
+
+/** Starts the process; what comes before that is done waits. */
+function openServer(server: OperatorFile["mcp_servers"][number], out: Out): In {
+  const started = (async () => {
+    const { newStdioTransport } = await import("@/server/tools/mcp/stdio");
+    const { transport, lastWords } = newStdioTransport(server);
+    transport.onmessage = (message) => out.message(Json.parse(message));
+    transport.onclose = () => out.closed(lastWords().slice(-500) || "Its process ended.");
+    await transport.start();
+    return transport;
+  })();
+  const failed = (error: unknown) => out.closed(errorMessage(error));
+  started.catch(failed);
+  return {
+    message(message) {
+      started
+        .then((transport) =>
+          transport.send(JsonObject.parse(message) as Parameters<typeof transport.send>[0]),
+        )
+        .catch(failed);
+    },
+    close() {
+      started.then((transport) => transport.close()).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { ToolOutput } from "@/server/domain/tool/tool";
+import type { ToolInterface, ToolScope } from "./define";
+import type { OperatorFile, OperatorTool } from "./operator/file";
+import { operatorSpec } from "./operator/tools";
+import { checkBySchema } from "./schema-check";
+
+/** Something that is carried out at a worker: its kind, its name, and the label that such workers have. */
+export interface AtWorkers {
+  kind: "tool" | "mcp";
+  name: string;
+  label: string;
+}
+
+/** A connection to a program at a worker, message by message. */
+export interface Wire {
+  send(message: Json): void;
+  /** Ends it; `closed` is not called any more. */
+  close(): void;
+}
+
+export interface WireEnd {
+  message(message: Json): void;
+  /** The other side ended it; why, in words. */
+  closed(why: string): void;
+}
+
+/** The way to workers by their labels. */
+export interface WorkerLines {
+  /** Why it cannot be carried out now, in words that name the label; null where it can, or may soon. */
+  whyNot(what: AtWorkers): string | null;
+  /** Waits a moment for a worker that has it. Throws NoSuchWorker. `key`: the same goes to the same worker while that is there. */
+  open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal): Promise<Wire>;
+  /** Tells every worker that has it. */
+  tell(what: AtWorkers, message: JsonObject): void;
+  /** Calls back when something that has that name may be reached from now on. */
+  onThere(listener: (what: Pick<AtWorkers, "kind" | "name">) => void): void;
+}
+
+/** Nobody is there who could carry it out; the message is for people. */
+export class NoSuchWorker extends Error {
+  override name = "NoSuchWorker";
+}
+
+/** What somebody is told of a tool whose label no worker has. */
+export const noWorkerText = ({ kind, name, label }: AtWorkers): string =>
+  `${kind === "mcp" ? `The MCP server "${name}"` : name} runs at a worker with the label "${label}", and none is there. Start one with TROUPE_WORKER_LABELS=${label}.`;
+
+/** Of a server without workers. */
+export const NO_LINES: WorkerLines = {
+  whyNot: noWorkerText,
+  open: (what) => Promise.reject(new NoSuchWorker(noWorkerText(what))),
+  tell: () => {},
+  onThere: () => {},
+};
+
+/** A call as it travels to the worker. */
+export interface WiredCall {
+  args: Json;
+  scope: Pick<ToolScope, "idempotencyKey" | "answers" | "tainted" | "run" | "agent">;
+}
+
+/** A tool of the operator's file that only workers with its label carry out, as the server has it. */
+export function toolAtWorkers(
+  tool: OperatorTool & { worker_label: string },
+  lines: WorkerLines,
+): ToolInterface {
+  const what: AtWorkers = { kind: "tool", name: tool.name, label: tool.worker_label };
+  const spec = operatorSpec(tool);
+  return {
+    get spec() {
+      const reason = lines.whyNot(what);
+      return reason === null ? spec : { ...spec, unavailable: reason };
+    },
+    check: (args) => checkBySchema(tool.input, args),
+    execute: (input, scope) => callAtWorker(lines, what, input as Json, scope),
+    ...(tool.type === "python_session"
+      ? { endTask: ({ run, agent }) => lines.tell(what, { end_task: { run, agent } as JsonObject }) }
+      : {}),
+  };
+}
+
+async function callAtWorker(
+  lines: WorkerLines,
+  what: AtWorkers,
+  args: Json,
+  { signal, idempotencyKey, answers, tainted, run, agent }: ToolScope,
+): Promise<ToolOutput> {
+  const scope: WiredCall["scope"] = {
+    idempotencyKey,
+    run,
+    agent,
+    ...(answers === undefined ? {} : { answers }),
+    ...(tainted === undefined ? {} : { tainted }),
+  };
+  let settle: (output: ToolOutput) => void = () => {};
+  const answer = new Promise<ToolOutput>((resolve) => (settle = resolve));
+  try {
+    const wire = await lines.open(
+      what,
+      run?.id ?? idempotencyKey,
+      {
+        message: (output) => settle(output as unknown as ToolOutput),
+        closed: (why) => settle({ status_code: 503, error: `${what.name}: ${why}` }),
+      },
+      signal,
+    );
+    const stopped = () => settle({ status_code: 408, error: `${what.name} was stopped.` });
+    signal.addEventListener("abort", stopped, { once: true });
+    if (signal.aborted) stopped();
+    wire.send({ args, scope } as unknown as Json);
+    const output = await answer;
+    signal.removeEventListener("abort", stopped);
+    wire.close();
+    return output;
+  } catch (error) {
+    if (error instanceof NoSuchWorker) return { status_code: 503, error: error.message };
+    throw error;
+  }
+}
+
+/** What of the operator's file is carried out at a worker with these labels, and at no server. */
+export function partFor(file: OperatorFile, labels: readonly string[]): OperatorFile {
+  const isHere = ({ worker_label: label }: { worker_label?: string | undefined }) =>
+    label !== undefined && labels.includes(label);
+  return { ...file, tools: file.tools.filter(isHere), mcp_servers: file.mcp_servers.filter(isHere) };
+}

@@ -1,0 +1,34 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { Json } from "@/server/domain/base/values";
+import type { Wire, WireEnd } from "../at-workers";
+
+/** Opens a connection to a server that is a process of a worker. Throws NoSuchWorker. */
+export type OpenWire = (end: WireEnd) => Promise<Wire>;
+
+/** Messages of the protocol over a wire to a worker, which starts the process and hands them on. */
+export function newWireTransport(open: OpenWire): Transport {
+  let wire: Wire | null = null;
+  const transport: Transport = {
+    async start() {
+      wire = await open({
+        // What a process wrote; the client reads it with the same care as from a process of this machine.
+        message: (message) => transport.onmessage?.(message as unknown as JSONRPCMessage),
+        closed(why) {
+          wire = null;
+          transport.onerror?.(new Error(why));
+          transport.onclose?.();
+        },
+      });
+    },
+    async send(message) {
+      if (!wire) throw new Error("The worker that had it is gone");
+      wire.send(message as unknown as Json);
+    },
+    async close() {
+      wire?.close();
+      wire = null;
+      transport.onclose?.();
+    },
+  };
+  return transport;
+}
