@@ -1,4 +1,5 @@
 import type { Format } from "../format";
+import { crewaiCode } from "./crewai/code-format";
 import { crewaiFlow } from "./crewai/flow";
 import { crewaiJson } from "./crewai/json";
 import { crewaiYaml } from "./crewai/yaml";
@@ -13,6 +14,7 @@ export const FORMATS: readonly Format[] = [
   crewaiFlow,
   crewaiYaml,
   crewaiJson,
+  crewaiCode,
   ...FRAMEWORKS,
   ...ROBOCO,
   ...STRANGERS,

@@ -46,7 +46,7 @@ describe("a format that is not read yet is refused with its name", () => {
 });
 
 test.each([
-  ["from crewai import Crew\n", /CrewAI.*agents\.yaml/],
+  ["from crewai import Crew\n", /CrewAI.*whole folder/],
   ["import os\nfrom langgraph.graph import StateGraph\n", /LangGraph.*to_json/],
   ["from autogen_agentchat.teams import Swarm\n", /AutoGen.*dump_component/],
 ])("code of a framework is refused with what to import in its place: %s", (text, message) => {

@@ -50,10 +50,10 @@ const codeOf = (id: string, label: string, imports: RegExp, instead: string): Re
 
 export const STRANGERS: readonly RefusedFormat[] = [
   codeOf(
-    "crewai-code",
-    "Python code of CrewAI, which is not read",
+    "crewai-other-code",
+    "Python code of CrewAI in which no agent, task or crew is made",
     /^\s*(from|import)\s+crewai\b/m,
-    "Import the crew's agents.yaml and tasks.yaml, its crew.jsonc, or a flow as YAML instead.",
+    "Import the whole folder of the crew, its crew.jsonc, or a flow as YAML instead.",
   ),
   codeOf(
     "langgraph-code",

@@ -42,7 +42,8 @@ function inOrder(files: readonly Source[]): Source[] {
   return [...done];
 }
 
-function doesImport(file: Source, other: Source): boolean {
+/** Whether a program names another file as one that it imports. */
+export function doesImport(file: Source, other: Source): boolean {
   const language = languageOf(file);
   if (file === other || language === null || language !== languageOf(other)) return false;
   return language === "python" ? importsPython(file, other) : importsTypeScript(file, other);

@@ -12,6 +12,8 @@ import { Members } from "./members";
 
 const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
 const IMPORTS_PY = /^\s*(?:from\s+agents(?:\.[\w.]+)?\s+import\b|import\s+agents\b)/m;
+/** Who makes agents of these, too, and has a file of its own that is called agents. */
+const OTHERS = /^[ \t]*(from|import)[ \t]+(crewai|agno|phi|langgraph|autogen_agentchat|google\.adk)(?!\w)/m;
 const MAKES_AGENT = /\bAgent\s*(<[^>\n]*>|\[[^\]\n]*\]|\.create)?\s*\(/;
 
 /** Code of the OpenAI Agents SDK, as Agent Builder exports it and as people write it, in TypeScript and Python. */
@@ -20,7 +22,11 @@ export const agentsSdk: ReadableFormat = {
   label: "code of the OpenAI Agents SDK",
   recognise: (sources) =>
     programsOf(sources).flatMap((files): Claim[] =>
-      files.some(({ text }) => MAKES_AGENT.test(text)) && files.some(isOfSdk) ? [{ sure: 3, files }] : [],
+      files.some(({ text }) => MAKES_AGENT.test(text)) &&
+      files.some((file) => isOfSdk(file, sources)) &&
+      !files.some(({ text }) => OTHERS.test(text))
+        ? [{ sure: 3, files }]
+        : [],
     ),
   read({ claim, findings, answers }) {
     // Who imports all others says what is done.
@@ -56,8 +62,11 @@ export const agentsSdk: ReadableFormat = {
   },
 };
 
-const isOfSdk = ({ text }: Source): boolean =>
-  IMPORTS_TS.test(text) || IMPORTS_PY.test(text) || /["']agent-builder["']/.test(text);
+/** `agents` may also be a file of their own. */
+const isOfSdk = ({ text }: Source, all: readonly Source[]): boolean =>
+  IMPORTS_TS.test(text) ||
+  (IMPORTS_PY.test(text) && !all.some(({ name }) => name === "agents.py")) ||
+  /["']agent-builder["']/.test(text);
 
 const MODELS = "models";
 

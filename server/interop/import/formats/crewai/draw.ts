@@ -1,4 +1,4 @@
-import type { Findings } from "@/server/domain/base/lenient-reader";
+import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
 import { type Choice, type Imported, nothingImported } from "../../format";
 import { Cast } from "../../roles";
@@ -30,9 +30,10 @@ export function drawCrew(
     task.agent ?? assigned(model, task, { all: said(UNASSIGNED), own: said(perTask(task.key)) });
   const drawing = new Drawing(model.name, findings);
   const shape = model.process === "hierarchical" ? "crew" : said(SHAPE);
-  if (shape === "crew") drawStep(model, { drawing, agents, who, findings });
+  if (shape === "crew") drawStep(model, { drawing, agents, who, cast, findings });
   else new Chain(model, { drawing, agents, who, cast, findings }).draw();
   sayIdle(model, who);
+  for (const [name, text] of model.code) drawing.note(text, name);
   return {
     ...nothingImported(model.name),
     graph: drawing.finish(),
@@ -46,6 +47,7 @@ interface Drawn {
   drawing: Drawing;
   agents: ReadonlyMap<string, CastAgent>;
   who: (task: TaskModel) => string | null;
+  cast: Cast;
   findings: Findings;
 }
 
@@ -139,7 +141,7 @@ const textsOf = ({ agents, tasks }: CrewModel): string[] => [
 ];
 
 /** One step in which the crew works. */
-function drawStep(model: CrewModel, { drawing, agents, who, findings }: Drawn): void {
+function drawStep(model: CrewModel, { drawing, agents, who, cast, findings }: Drawn): void {
   const inputs = inputsOf(model, drawing, variablesIn(...textsOf(model)));
   const start = drawing.start(inputs);
   const key = drawing.keyFor("crew_result", "output");
@@ -159,7 +161,7 @@ function drawStep(model: CrewModel, { drawing, agents, who, findings }: Drawn): 
       ? `A manager leads this crew and gives out the work, so that it became one step with a crew of ${agents.size}; its ${model.tasks.length} tasks are the crew's goal.`
       : `The crew became one step with a plan of ${model.tasks.length} tasks.`,
   );
-  sayInCrew(model, who, id);
+  sayInCrew(model, who, id, { cast, members: agents });
 }
 
 /** Says what of its tasks a crew in one step does differently. */
@@ -167,9 +169,18 @@ export function sayInCrew(
   { tasks, process, agents }: CrewModel,
   who: (task: TaskModel) => string | null,
   id: string,
+  { cast, members }: { cast: Cast; members: ReadonlyMap<string, CastAgent> },
 ): void {
   const isLed = process === "hierarchical";
   for (const task of tasks) {
+    const role = members.get(who(task) ?? "")?.role;
+    if (role !== undefined) cast.wants(role, task.tools, "tools", task.here);
+    else if (task.tools.length > 0)
+      task.here.dropped(
+        "tools",
+        `Nobody does "${task.key}" for certain, so that its tools (${task.tools.join(", ")}) were left out.`,
+        id,
+      );
     if (isLed && task.human_input)
       task.here.dropped(
         "human_input",
@@ -178,6 +189,12 @@ export function sayInCrew(
       );
     if (isLed && task.guardrails.length > 0)
       task.here.dropped("guardrail", "A crew with a manager has no guardrails of single tasks.", id);
+    if (task.schema)
+      task.here.dropped(
+        "output_pydantic",
+        `The answer of "${task.key}" had a shape of its own; in a crew it answers in words. Draw it as steps to keep that.`,
+        id,
+      );
     if (task.condition !== null)
       task.here.dropped(
         "condition",
@@ -193,13 +210,19 @@ export function sayInCrew(
   }
 }
 
+const answering = (key: string, schema: Raw): Raw => ({
+  type: "object",
+  properties: { [key]: schema },
+  required: [key],
+});
+
 /** A step for each task, in the order of the file; tasks that need not be waited for stand side by side. */
 class Chain {
   private readonly steps = new Map<string, { id: string; key: string; isSure: boolean }>();
 
   constructor(
     private readonly model: CrewModel,
-    private readonly how: Drawn & { cast: Cast },
+    private readonly how: Drawn,
   ) {}
 
   draw(): void {
@@ -224,9 +247,14 @@ class Chain {
     const end = drawing.end(result && !result.isSure ? [] : result ? [result.key] : []);
     for (const { from, label } of beside.length > 0 ? beside : front) drawing.edge(from, end, { label });
     if (model.planning)
-      this.how.findings.dropped(
+      model.here.dropped(
         "planning",
         "The crew wrote a plan before its tasks; as steps it does not. Draw it as one step to keep that.",
+      );
+    if (model.memory)
+      model.here.dropped(
+        "memory",
+        "The crew remembered what it had done; as steps it does not. Draw it as one step to keep that.",
       );
     if (model.tasks.some(({ isAsync }) => isAsync))
       this.how.findings.info("", "Tasks that need not be waited for stand side by side.");
@@ -317,6 +345,7 @@ class Chain {
       ...(isFixed && expected ? { expected_output: expected.slice(0, 8000) } : {}),
       ...(tools.length > 0 ? { tools } : {}),
       ...(doer?.agent.max_iter ? { max_iterations: Math.min(doer.agent.max_iter, 200) } : {}),
+      ...(task.schema ? { output_schema: answering(drawing.keyFor(task.key, "output"), task.schema) } : {}),
       guardrails: guardrailsOf(task),
     };
   }

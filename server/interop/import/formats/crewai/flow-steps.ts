@@ -150,7 +150,7 @@ export class FlowSteps {
       output_keys: [key],
       config: crewSettings(model, agents, who, (text) => toTemplate(text, local)),
     });
-    sayInCrew(model, who, id);
+    sayInCrew(model, who, id, { cast: this.cast, members: agents });
     return id;
   }
 }

@@ -11,6 +11,10 @@ export interface CrewModel {
   planning: boolean;
   memory: boolean;
   inputs: Raw;
+  /** Code that came with it and is not run, by what it is: text for notes. */
+  code: Map<string, string>;
+  /** Where its settings stand. */
+  here: Findings;
 }
 
 export interface AgentModel {
@@ -39,6 +43,8 @@ export interface TaskModel {
   guardrail_retries: number | null;
   isAsync: boolean;
   human_input: boolean;
+  /** JSON Schema of its answer, where it is more than a text and can be told. */
+  schema: Raw | null;
   /** What a conditional task asks before it runs, as it was written. */
   condition: string | null;
   here: Findings;
@@ -157,7 +163,7 @@ export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
       !NO_EFFECT.has(field)
     )
       if (MODEL_FIELDS.has(field)) sayModel(field, value, here);
-      else
+      else if (!schemaIn(value))
         here.dropped(
           field,
           `"${field}" of a task has no counterpart here and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
@@ -194,10 +200,17 @@ export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
     guardrail_retries: numberOf(raw.guardrail_max_retries),
     isAsync: raw.async_execution === true,
     human_input: raw.human_input === true,
+    schema:
+      Object.values(raw)
+        .map(schemaIn)
+        .find((schema) => schema !== null) ?? null,
     condition: isConditional ? referenceOf(raw.condition) : null,
     here,
   };
 }
+
+/** The JSON Schema that code names for what a task answers. */
+const schemaIn = (value: unknown): Raw | null => (isRaw(value) && isRaw(value.schema) ? value.schema : null);
 
 /** Names of tools; those that are programs stay names, which nothing here answers to. */
 function readTools(value: unknown, here: Findings, at: string): string[] {

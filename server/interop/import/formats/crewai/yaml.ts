@@ -1,19 +1,13 @@
-import { isRaw } from "@/server/domain/base/lenient-reader";
+import { type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
 import { type Claim, nothingImported, type ReadableFormat } from "../../format";
 import { Cast } from "../../roles";
 import type { Source } from "../../source";
 import { castAgent, human } from "./cast";
+import { readCrewCode } from "./code";
+import { type CrewProgram, crewPrograms, readsFolder } from "./code-files";
 import { drawCrew } from "./draw";
-import {
-  type AgentModel,
-  checkContexts,
-  isAgent,
-  isTask,
-  readAgent,
-  readTask,
-  type TaskModel,
-  textOf,
-} from "./model";
+import { checkContexts, isAgent, isTask, readAgent, readTask, textOf } from "./model";
+import { crewOfCode, type Described } from "./python";
 
 interface Entry {
   key: string;
@@ -61,28 +55,34 @@ export const crewaiYaml: ReadableFormat = {
       const agents = here.filter(holdsAgents);
       const tasks = here.filter((source) => !agents.includes(source) && holdsTasks(source));
       if (agents.length + tasks.length === 0) return [];
-      return [{ sure: 2, files: [...agents, ...tasks], title: titleOf(folder) }];
+      const program = programOf(folder, sources);
+      const code = program ? [...program.files, ...program.users] : [];
+      return [{ sure: 2, files: [...agents, ...tasks, ...code], title: titleOf(folder) }];
     });
   },
   read({ claim, all, findings, answers }) {
-    const agents = new Map<string, AgentModel>();
-    const tasks: TaskModel[] = [];
-    for (const source of claim.files) {
-      const isAgents = holdsAgents(source);
-      for (const { key, at, value } of entriesOf(source)) {
-        const here = source.on(findings, at);
-        if (isAgents && isAgent(value)) agents.set(key, readAgent(key, value, here));
-        else if (!isAgents && isTask(value)) tasks.push(readTask(key, value, here));
-        else here.dropped("", `"${key}" is neither an agent nor a task and was left out.`);
-      }
-    }
+    const { agents: described, tasks: asked } = describedIn(claim.files, findings);
     const [first] = claim.files;
     // The other half of the crew, which cannot be parsed.
     for (const source of all)
       if (source.problem && source.folder === first?.folder && /^(agents|tasks)\.ya?ml$/i.test(source.name))
         source.on(findings).error("", source.problem);
+    const folder = first?.folder ?? "";
+    const program = programOf(folder, claim.files);
+    const code = program ? readCrewCode(program, findings) : null;
+    const name = human(titleOf(folder) || code?.title || "Crew");
+    if (code && (asked.size > 0 || code.tasks.size > 0)) {
+      const model = crewOfCode(code, { agents: described, tasks: asked }, { name, findings });
+      code.source
+        .on(findings)
+        .info("", "The order of the tasks, who does them and the settings of the crew come from here.");
+      return drawCrew(model, { findings, answers });
+    }
+    const agents = new Map(
+      [...described].map(([key, { raw, place }]) => [key, readAgent(key, raw, findings.of(place))]),
+    );
+    const tasks = [...asked].map(([key, { raw, place }]) => readTask(key, raw, findings.of(place)));
     checkContexts(tasks);
-    const name = human(titleOf(first?.folder ?? "") || "Crew");
     if (tasks.length === 0) {
       const cast = new Cast();
       for (const agent of agents.values()) castAgent(agent, cast);
@@ -92,7 +92,7 @@ export const crewaiYaml: ReadableFormat = {
     if (agents.size > 0)
       findings.info(
         "",
-        "CrewAI keeps the order of the tasks and some of its settings in crew.py, which is not read: the tasks follow each other as in the file.",
+        "CrewAI keeps the order of the tasks and some of its settings in crew.py, which is not among the files: the tasks follow each other as in the file. Import the whole folder to have them.",
       );
     return drawCrew(
       {
@@ -104,11 +104,53 @@ export const crewaiYaml: ReadableFormat = {
         planning: false,
         memory: false,
         inputs: {},
+        code: new Map(),
+        here: findings,
       },
       { findings, answers },
     );
   },
 };
+
+/** What the files describe, with the place of each. */
+function describedIn(
+  files: readonly Source[],
+  findings: Findings,
+): { agents: Map<string, Described>; tasks: Map<string, Described> } {
+  const agents = new Map<string, Described>();
+  const tasks = new Map<string, Described>();
+  for (const source of files) {
+    const isAgents = holdsAgents(source);
+    for (const { key, at, value } of entriesOf(source)) {
+      const place: PlaceOf = (part) => {
+        const whole = part ? `${at}.${part}` : at;
+        const line = source.lineOf(whole);
+        return {
+          at: whole,
+          ...(source.path ? { file: source.path } : {}),
+          ...(line === undefined ? {} : { line }),
+        };
+      };
+      if (isAgents && isAgent(value)) agents.set(key, { raw: value, place });
+      else if (!isAgents && isTask(value)) tasks.set(key, { raw: value, place });
+      else findings.of(place).dropped("", `"${key}" is neither an agent nor a task and was left out.`);
+    }
+  }
+  return { agents, tasks };
+}
+
+/** The code that makes a crew of a folder's files; where there is only one crew, it is that. */
+function programOf(folder: string, sources: readonly Source[]): CrewProgram | undefined {
+  const programs = crewPrograms(sources).filter(({ main }) => /\bCrew\s*\(/.test(main.text));
+  const folders = new Set(
+    sources.filter((source) => holdsAgents(source) || holdsTasks(source)).map((source) => source.folder),
+  );
+  const [only, ...more] = programs;
+  return (
+    programs.find((program) => readsFolder(program, folder)) ??
+    (more.length === 0 && folders.size === 1 ? only : undefined)
+  );
+}
 
 /** The last folder that says something: `crews/job-posting/src/job_posting/config/` is job_posting. */
 function titleOf(folder: string): string {

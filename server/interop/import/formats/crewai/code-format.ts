@@ -1,0 +1,46 @@
+import { type Claim, nothingImported, type ReadableFormat } from "../../format";
+import { Cast } from "../../roles";
+import { castAgent } from "./cast";
+import { readCrewCode } from "./code";
+import { crewPrograms } from "./code-files";
+import { drawCrew } from "./draw";
+import { readAgent } from "./model";
+import { crewOfCode } from "./python";
+
+/** A CrewAI crew whose agents and tasks stand in Python. */
+export const crewaiCode: ReadableFormat = {
+  id: "crewai-code",
+  label: "a CrewAI crew in Python",
+  recognise: (sources) =>
+    crewPrograms(sources).map(
+      ({ main, files, users }): Claim => ({ sure: 2, files: [...files, ...users], title: main.path }),
+    ),
+  read({ claim, findings, answers }) {
+    const [program] = crewPrograms(claim.files);
+    const code = program ? readCrewCode(program, findings) : null;
+    if (!code) {
+      findings.error("", "The code could not be read.");
+      return nothingImported();
+    }
+    const name = code.title ?? nameOf(code.source.path);
+    if (code.tasks.size === 0) {
+      const cast = new Cast();
+      for (const [key, { raw, place }] of code.agents)
+        castAgent(readAgent(key, raw, findings.of(place)), cast);
+      if (cast.roles.length > 0)
+        findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
+      return { ...nothingImported(name), roles: cast.roles, tools: cast.tools() };
+    }
+    const model = crewOfCode(code, { agents: new Map(), tasks: new Map() }, { name, findings });
+    return drawCrew(model, { findings, answers });
+  },
+};
+
+/** `trip_planner/main.py`: the folder says more than the file. */
+function nameOf(path: string): string {
+  const names = path
+    .replace(/\.py$/i, "")
+    .split("/")
+    .filter((name) => !/^(main|crew|src|app|__init__)$/i.test(name));
+  return (names.at(-1) ?? "Crew").replace(/[_-]+/g, " ");
+}

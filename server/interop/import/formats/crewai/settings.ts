@@ -1,0 +1,87 @@
+import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
+import { type AgentModel, type CrewModel, type TaskModel, textOf } from "./model";
+
+const KNOWN = new Set([
+  "name",
+  "description",
+  "agents",
+  "tasks",
+  "process",
+  "manager_agent",
+  "manager_llm",
+  "planning",
+  "memory",
+  "inputs",
+  "verbose",
+  "cache",
+  "stream",
+  "tracing",
+  "output_log_file",
+  "share_crew",
+]);
+
+/**
+ * A crew with the settings that stand beside its agents and tasks, whichever kind of file they come from. `load`: adds an
+ * agent that leads and is only named.
+ */
+export function crewWith(
+  raw: Raw,
+  {
+    agents,
+    tasks,
+    here,
+    load,
+  }: { agents: Map<string, AgentModel>; tasks: TaskModel[]; here: Findings; load: (name: string) => void },
+): CrewModel {
+  const process = textOf(raw.process) || "sequential";
+  if (process !== "sequential" && process !== "hierarchical")
+    here.changed(
+      "process",
+      `The process ${JSON.stringify(process)} is not known; the tasks follow each other.`,
+    );
+  const model: CrewModel = {
+    name: textOf(raw.name) || "Crew",
+    agents,
+    tasks,
+    process: process === "hierarchical" ? "hierarchical" : "sequential",
+    manager: null,
+    planning: raw.planning === true,
+    memory: raw.memory === true,
+    inputs: {},
+    code: new Map(),
+    here,
+  };
+  if (model.process === "hierarchical") addManager(model, raw, here, load);
+  for (const field of Object.keys(raw))
+    if (!KNOWN.has(field) && raw[field] !== null && raw[field] !== false)
+      here.dropped(field, `"${field}" of a crew has no counterpart here and was left out.`);
+  return model;
+}
+
+/** Who leads: the agent that the file names, else one of ours. */
+function addManager(model: CrewModel, raw: Raw, here: Findings, load: (name: string) => void): void {
+  const named = textOf(raw.manager_agent);
+  if (named && !model.agents.has(named)) load(named);
+  if (raw.manager_llm) here.dropped("manager_llm", "The manager uses your own model.");
+  if (named && model.agents.has(named)) {
+    model.manager = named;
+    return;
+  }
+  if (named) return;
+  const key = model.agents.has("manager") ? "crew_manager" : "manager";
+  here.info("process", "The file names nobody who leads; a manager was added.");
+  model.agents.set(key, {
+    key,
+    role: "Crew Manager",
+    goal: "Manage the team to complete the task in the best way possible.",
+    backstory:
+      "You give each part of the work to whoever can do it best, look at what comes back, and put the results together.",
+    tools: [],
+    allow_delegation: true,
+    max_iter: null,
+    max_rpm: null,
+    max_execution_time: null,
+    here,
+  });
+  model.manager = key;
+}
