@@ -24,6 +24,8 @@ const options = (): WorkerOptions => ({
   workerId: "test",
   server: {
     postNews: async (news) => servers.get(news.run_id)?.receive(news),
+    taken: async () => {},
+    isHeld: async () => true,
     journal: async ({ run_id }) => servers.get(run_id)?.journal() ?? null,
   },
   live: () => {},

@@ -42,7 +42,7 @@ async function startWorker(workerId: string, more: Partial<WorkerOptions> = {}):
     sealer: restate.sealer,
     identityKeys: [publicKey],
     workerId,
-    server: { postNews: news.postNews, journal: async ({ run_id }) => journals.get(run_id) ?? null },
+    server: { ...news, journal: async ({ run_id }) => journals.get(run_id) ?? null },
     live: () => {},
     program: ({ run_id, interpreter_version }) =>
       interpreter_version === 2
@@ -293,6 +293,23 @@ describe("what is under way", () => {
     expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
   });
 
+  test("is aborted at once where another worker has taken it up meanwhile", async () => {
+    const [here, there] = [held(), held()];
+    const id = `run_${runs + 1}`;
+    programs.set(`other ${id}`, there.flow);
+    await begin(here.flow);
+    await expect.poll(() => here.told.begun).toBe(1);
+    await startWorker("other");
+    // The engine comes back, and finds another worker.
+    await restate.kill();
+    await restate.restart();
+    await expect.poll(() => there.told.begun).toBe(1);
+    await expect.poll(() => here.told.aborted).toBe(1);
+    there.told.letGo();
+    expect(await endOf(id)).toEqual({ kind: "rested", signals: 0 });
+    expect([here.told.begun, there.told.begun]).toEqual([1, 1]);
+  });
+
   test("is aborted where the engine does not come back in time", async () => {
     await startWorker("impatient", { lingerMs: 50 });
     for (const other of workers.splice(0, workers.length - 1)) other.kill();
@@ -423,6 +440,7 @@ describe("the server", () => {
     let isAway = true;
     await startWorker("patient", {
       server: {
+        ...news,
         journal: async () => null,
         postNews: async ({ turns, end }) => {
           if (isAway) throw new Error("The server does not answer.");

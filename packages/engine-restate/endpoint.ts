@@ -2,7 +2,13 @@ import "./polyfill";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
 import { stretchKey } from "@/server/cluster/engine-client";
-import type { SentTurn, StretchJournal, StretchNews, StretchStart } from "@/server/cluster/protocol";
+import type {
+  SentTurn,
+  StretchHold,
+  StretchJournal,
+  StretchNews,
+  StretchStart,
+} from "@/server/cluster/protocol";
 import type { JournalSealer } from "@/server/cluster/seal";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
@@ -27,6 +33,10 @@ export interface WorkerOptions {
     postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
     /** The log of the run; null where the stretch is not to be carried on. Rejects where it has to be asked again. */
     journal(start: StretchStart, abort: AbortSignal): Promise<StretchJournal | null>;
+    /** Tells the server that this worker carries the stretch out from now on. Rejects where that is not to be told any more. */
+    taken(hold: StretchHold, abort: AbortSignal): Promise<void>;
+    /** Whether no other worker has taken it up meanwhile. Rejects where that cannot be known now. */
+    isHeld(hold: StretchHold): Promise<boolean>;
   };
   live(runId: string, frame: LiveFrame): void;
   /** Blacks out secrets in what comes from outside. */
@@ -48,7 +58,7 @@ export interface WorkerEndpoint {
   handler(request: Http2ServerRequest, response: Http2ServerResponse): void;
   /** `isQuiet`: there are runs, and each waits for what comes from outside, with nothing left to record. */
   load(): { runs: number; steps: number; isQuiet: boolean };
-  /** Ends at once what goes on here of a stretch that another worker has. */
+  /** Ends at once what goes on here of a stretch, as happens by itself once another worker has it. */
   drop(runId: string, stretch: number): void;
   /** Takes up nothing more, lets what is under way finish for at most `ms`, and gives the stretches back to the engine. */
   drain(ms: number): Promise<void>;
@@ -71,11 +81,17 @@ const SURELY_FITS = 7 * 1024 * 1024;
 export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
   const { sealer, server, identityKeys, log = () => {} } = options;
   const time = options.time ?? new WorkTime();
-  const sessions = new Sessions(options.lingerMs ?? LINGER_MS, {
-    post: server.postNews,
-    failed: (error) =>
-      log("warn", `The server could not be told of a run; trying again: ${errorMessage(error)}`),
-  });
+  const sessions = new Sessions(
+    {
+      forMs: options.lingerMs ?? LINGER_MS,
+      isHeld: ({ runId, stretch }) => server.isHeld({ run_id: runId, stretch, worker: options.workerId }),
+    },
+    {
+      post: server.postNews,
+      failed: (error) =>
+        log("warn", `The server could not be told of a run; trying again: ${errorMessage(error)}`),
+    },
+  );
   const fits = (turn: SentTurn, chars: number) => {
     if (chars <= SURELY_FITS) return true;
     const plain = Buffer.from(JSON.stringify(turn));
@@ -87,8 +103,11 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     const journal = await journalOf(start, server.journal, abort);
     if (!journal) return null;
     const { live, redact, workerId, stopwatch } = options;
+    // Told in vain where the attempt is over: whoever goes on tells it anew.
+    server.taken({ ...holdOf(start), worker: workerId }, abort).catch(() => {});
     return new Session({
       runId: start.run_id,
+      stretch: start.stretch,
       workerId,
       program,
       journal: withKept(journal, entries, [...start.signals, ...signals]),
@@ -121,6 +140,8 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     close: () => sessions.close(),
   };
 }
+
+const holdOf = ({ run_id, stretch }: StretchStart) => ({ run_id, stretch });
 
 /** What the engine keeps is sealed; what is empty says nothing. */
 const codecOf = (sealer: JournalSealer) => ({

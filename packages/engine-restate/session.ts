@@ -26,6 +26,7 @@ export type Program = (ctx: DurableContext, watch: (state: RunState) => void) =>
 
 export interface SessionOptions {
   runId: string;
+  stretch: number;
   workerId: string;
   program: Program;
   /** Its log as it is kept, with what the engine keeps of this stretch. */
@@ -114,6 +115,10 @@ export class Session {
         () => this.finish(this.rested()),
         (error: unknown) => this.finish(endFor(error)),
       );
+  }
+
+  get place(): { runId: string; stretch: number } {
+    return this.options;
   }
 
   /** Steps under way. */

@@ -3,7 +3,10 @@ import type { Entry } from "./session";
 import { Sessions } from "./sessions";
 
 test("a worker that has as many runs as it may takes no new one, but one that another worker had begun", () => {
-  const sessions = new Sessions(0, { post: () => Promise.resolve(), failed: () => {} });
+  const sessions = new Sessions(
+    { forMs: 0, isHeld: () => Promise.resolve(true) },
+    { post: () => Promise.resolve(), failed: () => {} },
+  );
   const begun: Entry = { session: "other", worker: "other", turns: [], chars: 0 };
   expect([
     sessions.admits("a.1", [], 1),

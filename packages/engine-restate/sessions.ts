@@ -11,6 +11,17 @@ export interface Attempt {
   signal: AbortSignal;
 }
 
+/** How a stretch goes on whose attempt was lost. */
+export interface Lingering {
+  /** For so long, in milliseconds. */
+  forMs: number;
+  /** Whether no other worker has taken it up. Rejects where that cannot be known now. */
+  isHeld(place: Session["place"]): Promise<boolean>;
+}
+
+/** How often that is asked, in milliseconds. */
+const ASK_EVERY_MS = 250;
+
 interface Held {
   session: Session;
   attempt: AbortSignal;
@@ -29,7 +40,7 @@ export class Sessions {
   private draining = false;
 
   constructor(
-    private readonly lingerMs: number,
+    private readonly lingering: Lingering,
     private readonly telling: TellerOptions,
   ) {
     this.looking = setInterval(() => {
@@ -118,8 +129,19 @@ export class Sessions {
     if (this.held.get(key) !== held) return;
     held.session.refuse(new NoEntry("The connection to the engine is lost."));
     if (this.draining) return this.drop(key);
-    held.dropping = setTimeout(() => this.drop(key), this.lingerMs);
+    held.dropping = setTimeout(() => this.drop(key), this.lingering.forMs);
     held.dropping.unref();
+    void this.watch(key, held);
+  }
+
+  /** Ends a stretch whose attempt was lost as soon as another worker has it. */
+  private async watch(key: string, held: Held): Promise<void> {
+    const isLost = () => this.held.get(key) === held && held.dropping !== undefined;
+    while (isLost()) {
+      const isHeld = await this.lingering.isHeld(held.session.place).catch(() => true);
+      if (!isHeld && isLost()) return this.drop(key);
+      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS).unref());
+    }
   }
 
   /** Ends what goes on here of a stretch: its end is kept, or another worker has it. */

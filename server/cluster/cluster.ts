@@ -63,6 +63,8 @@ export function newCluster(options: {
     },
     receiver: (host) => ({
       receive: (news) => host.receive(news),
+      taken: ({ run_id, stretch, worker }) => stretches.taken(run_id, stretch, worker),
+      isHeld: ({ run_id, stretch, worker }) => stretches.isHeldBy(run_id, stretch, worker),
       journal: (runId, stretch) => stretchJournal(runs, stretches, runId, stretch),
       live({ run_id, frames }) {
         if (dispatcher.stretchOf(run_id) !== null) host.show(run_id, frames);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import type { ControlFetch } from "@/server/egress/control";
-import type { LiveNews, StretchJournal, StretchNews } from "./protocol";
+import type { LiveNews, StretchHold, StretchJournal, StretchNews } from "./protocol";
 import {
   ErrorBody,
   type Heartbeat,
@@ -50,6 +50,10 @@ export interface ControlClient {
   tell(news: StretchNews, signal?: AbortSignal): Promise<void>;
   /** Null where the stretch is not at work any more. Throws ControlAway. */
   journal(runId: string, stretch: number, signal?: AbortSignal): Promise<StretchJournal | null>;
+  /** Tells until the server has it. Throws ControlRefused, or the signal's reason. */
+  taken(hold: StretchHold, signal: AbortSignal): Promise<void>;
+  /** Throws ControlAway or ControlRefused. */
+  isHeld(hold: StretchHold): Promise<boolean>;
   live(news: LiveNews): Promise<void>;
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>;
   providers(): Promise<ProviderSnapshot>;
@@ -102,6 +106,10 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
         throw error;
       }
     },
+    async taken(hold, signal) {
+      await insist("stretch/taken", hold, { signal });
+    },
+    isHeld: async (hold) => (await ask("stretch/held", hold)) === true,
     async live(news) {
       await ask("live", news);
     },

@@ -244,6 +244,27 @@ describe("a run that is carried out elsewhere", () => {
     expect(told.starts[2]).toMatchObject({ run_id: lost, stretch: 2 });
   });
 
+  test("is at whichever worker took it up last, whoever made what is told of it, until its stretch is over", async () => {
+    const clock = { now: 5 };
+    const { host, told, start, stretches } = newServer({ now: () => clock.now });
+    const id = start(GRAPH);
+    await until(() => told.starts.length === 1);
+    const held = () => ["w1", "w2"].filter((worker) => stretches.isHeldBy(id, 1, worker));
+    expect(held()).toEqual(["w1", "w2"]);
+    stretches.taken(id, 1, "w1");
+    expect(held()).toEqual(["w1"]);
+    clock.now = 7;
+    stretches.taken(id, 1, "w2");
+    const { rest: turns } = await carriedOut();
+    clock.now = 9;
+    // What the first one made is told by the second.
+    await host.receive({ run_id: id, stretch: 1, worker: "w1", turns: turns.slice(0, 1) });
+    expect(held()).toEqual(["w2"]);
+    expect(stretches.place(id)).toMatchObject({ worker: "w2", moved_from: "w1", moved_at: 7 });
+    await host.receive({ run_id: id, stretch: 1, worker: "w2", turns, end: { kind: "rested", signals: 0 } });
+    expect(held()).toEqual([]);
+  });
+
   test("gives a worker its log up to the beginning of the stretch, and none of a stretch that is over", async () => {
     const { host, store, told, start, stretches } = newServer();
     const id = start(GRAPH);

@@ -43,6 +43,8 @@ describe("whoever does not carry the workers' token", () => {
   const paths = [
     "/turns",
     "/journal?run=run_a&stretch=2",
+    "/stretch/taken",
+    "/line/ask",
     "/heartbeat",
     "/tools/invoke",
     "/providers",
@@ -104,6 +106,17 @@ describe("a worker", () => {
     const client = side.client();
     expect(await client.journal("run_a", 2)).toEqual({ turns: [], timers: [] });
     expect(await client.journal("run_a", 1)).toBeNull();
+  });
+
+  test("says what it takes up, and hears whether it still has it", async () => {
+    const client = side.client();
+    const hold = { run_id: "run_a", stretch: 2, worker: "holder" };
+    await client.taken(hold, new AbortController().signal);
+    expect(side.heard.news).toEqual([{ taken: hold }]);
+    expect([await client.isHeld(hold), await client.isHeld({ ...hold, worker: "other" })]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test("is refused what has another form, with the place", async () => {

@@ -3,12 +3,13 @@ import type { ToolHost } from "@/server/tools/host";
 import { CallsOnce } from "./calls-once";
 import { get, post, Refused, type Route } from "./internal-api";
 import type { Lines } from "./lines";
-import type { LiveNews, StretchJournal, StretchNews } from "./protocol";
+import type { LiveNews, StretchHold, StretchJournal, StretchNews } from "./protocol";
 import {
   CallerBody,
   FramesBody,
   Heartbeat,
   type HeartbeatAnswer,
+  HoldBody,
   InvokeBody,
   KeepBody,
   LearnBody,
@@ -30,6 +31,10 @@ const TOOL_BYTES = 40 * MIB;
 export interface StretchReceiver {
   /** Resolves once it is in the log; news that nobody needs any more is dropped. */
   receive(news: StretchNews): Promise<void>;
+  /** A worker carries it out from now on. */
+  taken(hold: StretchHold): void;
+  /** Whether it still does, as far as is known. */
+  isHeld(hold: StretchHold): boolean;
   /** Null where that is not the run's present stretch. */
   journal(runId: string, stretch: number): StretchJournal | null;
   live(news: LiveNews): void;
@@ -60,6 +65,8 @@ export function internalRoutes(parts: InternalParts): Route[] {
       if (!journal) throw new Refused(404, "NOT_FOUND", "That stretch is not at work any more.");
       return journal;
     }),
+    post("/stretch/taken", HoldBody, (hold) => runs.taken(hold)),
+    post("/stretch/held", HoldBody, (hold) => runs.isHeld(hold)),
     post("/live", LiveBody, (news) => runs.live(redact(news)), LIVE_BYTES),
     post("/heartbeat", Heartbeat, (heartbeat) => {
       const answer = workers.beat(heartbeat);

@@ -18,6 +18,9 @@ import { newServed } from "./served-tools";
 import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "./testing";
 import { newWorker, type Worker } from "./worker";
 
+/** Processes take a while to start on a machine that has much else to do. */
+const BUSY = { timeout: 20_000 };
+
 let folder: string;
 let side: ControlSide;
 let sources: ToolSources;
@@ -179,7 +182,7 @@ describe("a tool that is declared for a label", () => {
       return typeof output === "string" ? output.split(" ")[0] : output;
     };
     await expect
-      .poll(async () => new Set(await Promise.all(["a", "b", "c", "d", "e", "f"].map(placeOf))).size)
+      .poll(async () => new Set(await Promise.all(["a", "b", "c", "d", "e", "f"].map(placeOf))).size, BUSY)
       .toBe(2);
     const first = await placeOf("a");
     expect(await placeOf("a")).toBe(first);
@@ -203,7 +206,7 @@ describe("a tool that is declared for a label", () => {
     writeFileSync(file, TOOLS(folder).replace("name: away", "name: nearby"));
     await startWorker("odd", { TROUPE_WORKER_LABELS: "quantum", TROUPE_TOOLS_FILE: file });
     await expect
-      .poll(() => call("away"))
+      .poll(() => call("away"), BUSY)
       .toEqual({
         status_code: 503,
         error:
@@ -221,7 +224,7 @@ describe("a tool that is declared for a label", () => {
     await startWorker("gpu-1", { TROUPE_WORKER_LABELS: "gpu" });
     const abort = new AbortController();
     const output = call("slow", { signal: abort.signal });
-    await expect.poll(began).toBe("x");
+    await expect.poll(began, BUSY).toBe("x");
     side.loseConnections();
     expect(await call("render", { idempotencyKey: "after" })).toMatchObject({ output: "gpu-1 after\n" });
     expect(began()).toBe("x");
@@ -232,7 +235,7 @@ describe("a tool that is declared for a label", () => {
   test("fails in words where its worker is gone meanwhile", async () => {
     const { kill } = startLine("gpu-1", "gpu");
     const output = side.tools.invoke("slow", {}, scope());
-    await expect.poll(began).toBe("x");
+    await expect.poll(began, BUSY).toBe("x");
     kill();
     expect(await output).toMatchObject({
       status_code: 503,
@@ -247,14 +250,14 @@ test("an MCP server that is declared for a label is a process of such a worker, 
   const [before] = sources.mcp.list();
   expect(before).toMatchObject({ state: "failed", last_error: NOBODY('The MCP server "cards"', "gpu") });
   const worker = await startWorker("gpu-1", { TROUPE_WORKER_LABELS: "gpu" });
-  await expect.poll(() => sources.mcp.list()[0]?.state).toBe("connected");
+  await expect.poll(() => sources.mcp.list()[0]?.state, BUSY).toBe("connected");
   const [tool] = sources.mcp.list()[0]?.tools ?? [];
   if (!tool) throw new Error("The server offers nothing.");
   expect(sources.mcp.approve("cards", tool.name, tool.fingerprint)).toBe("approved");
   const known = sources.tools().find(({ spec }) => spec.name === tool.full_name);
   expect(await known?.execute({}, scope())).toMatchObject({ status_code: 200 });
   await worker.stop();
-  await expect.poll(() => sources.mcp.list()[0]?.state).toBe("failed");
+  await expect.poll(() => sources.mcp.list()[0]?.state, BUSY).toBe("failed");
   expect(sources.mcp.list()[0]?.last_error).toBe("The server closed the connection");
 });
 

@@ -77,6 +77,13 @@ export interface StretchNews {
   end?: StretchEnd;
 }
 
+/** A worker at a stretch: it takes it up, or asks whether nobody else has. */
+export interface StretchHold {
+  run_id: string;
+  stretch: number;
+  worker: string;
+}
+
 /** Text that is being written; it is not kept. */
 export interface LiveNews {
   run_id: string;

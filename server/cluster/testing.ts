@@ -76,6 +76,8 @@ export function newControlSide(
       async receive(news) {
         heard.news.push(news);
       },
+      taken: (hold) => void heard.news.push({ taken: hold }),
+      isHeld: ({ worker }) => worker === "holder",
       journal: (runId, stretch) => (runId === "run_a" && stretch === 2 ? { turns: [], timers: [] } : null),
       live: (news) => void heard.live.push(news),
     },

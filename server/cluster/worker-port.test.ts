@@ -38,7 +38,7 @@ function newPort(more: Record<string, string>) {
   return port;
 }
 const parts: Parameters<WorkerPort["open"]>[0] = {
-  runs: { receive: async () => {}, journal: () => null, live: () => {} },
+  runs: { receive: async () => {}, taken: () => {}, isHeld: () => true, journal: () => null, live: () => {} },
   tools: {
     specs: async () => [],
     invoke: async () => ({ status_code: 404 }),

@@ -6,7 +6,7 @@ import { Capability, ModelFacts, type Provider } from "@/server/domain/model/pro
 import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
-import type { SentTurn, StretchNews } from "./protocol";
+import type { SentTurn, StretchHold, StretchNews } from "./protocol";
 
 // What workers ask of the server over its own port, and in which form. A worker carries the token that both know, so a
 // body is checked for its shape and not for what it is up to.
@@ -46,6 +46,12 @@ export const NewsBody: z.ZodType<StretchNews> = z.object({
   worker: z.string().max(200),
   turns: z.array(Turn),
   end: End.exactOptional(),
+});
+
+export const HoldBody: z.ZodType<StretchHold> = z.object({
+  run_id: Id,
+  stretch: z.number().int().min(1),
+  worker: z.string().max(200),
 });
 
 export const LiveBody = z.object({ run_id: Id, frames: z.array(Frame).max(10_000) });

@@ -17,7 +17,7 @@ import { ControlAway, type ControlClient, newControlClient } from "./control-cli
 import { Heartbeats } from "./heartbeats";
 import { LineEnd } from "./line-end";
 import { LiveSender } from "./live-news";
-import type { StretchJournal, StretchNews, StretchStart } from "./protocol";
+import type { StretchHold, StretchJournal, StretchNews, StretchStart } from "./protocol";
 import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
 import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";
@@ -31,6 +31,8 @@ export interface Worker {
   readonly server: {
     postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
     journal(start: StretchStart, abort: AbortSignal): Promise<StretchJournal | null>;
+    taken(hold: StretchHold, abort: AbortSignal): Promise<void>;
+    isHeld(hold: StretchHold): Promise<boolean>;
   };
   live(runId: string, frame: LiveFrame): void;
   redact<T>(value: T): T;
@@ -116,6 +118,8 @@ export function newWorker(options: WorkerOptions): Worker {
     server: {
       postNews: (news, abort) => control.tell(news, abort),
       journal: ({ run_id, stretch }, abort) => control.journal(run_id, stretch, abort),
+      taken: (hold, abort) => control.taken(hold, abort),
+      isHeld: (hold) => control.isHeld(hold),
     },
     live: (runId, frame) => live.add(runId, frame),
     redact: redactJson,

@@ -68,6 +68,10 @@ export function newStretchStore(db: Db, now: () => number = Date.now) {
     "update stretches set is_active = 0 where run_id = ? and stretch = ?",
   );
   const setHeard = client.prepare<{ id: string; stretch: number; worker: string; at: number }>(
+    `update stretches set heard_at = @at, worker = coalesce(worker, @worker)
+     where run_id = @id and stretch = @stretch and is_active = 1`,
+  );
+  const setTaken = client.prepare<{ id: string; stretch: number; worker: string; at: number }>(
     `update stretches set heard_at = @at, worker = @worker,
      moved_from = case when worker is not null and worker <> @worker then worker else moved_from end,
      moved_at = case when worker is not null and worker <> @worker then @at else moved_at end
@@ -105,9 +109,20 @@ export function newStretchStore(db: Db, now: () => number = Date.now) {
       setSent.run(signals, runId, stretch);
     },
 
-    /** A worker said something of it. */
+    /** A worker carries it out from now on. */
+    taken(runId: string, stretch: number, worker: string): void {
+      setTaken.run({ id: runId, stretch, worker, at: now() });
+    },
+
+    /** Something was said of it; what a worker made may be told by the one that took it over. */
     heard(runId: string, stretch: number, worker: string): void {
       setHeard.run({ id: runId, stretch, worker, at: now() });
+    },
+
+    /** Whether that worker still carries it out, as far as is known. */
+    isHeldBy(runId: string, stretch: number, worker: string): boolean {
+      const place = selectActive.get(runId)?.stretch === stretch ? selectPlace.get(runId) : undefined;
+      return place !== undefined && (place.worker === null || place.worker === worker);
     },
 
     over(runId: string, stretch: number): void {

@@ -65,17 +65,26 @@ async function newServer(db: Db, port: number, engine: Client) {
   const dispatcher = new Dispatcher({ runs, stretches, engine, isPreferred: true, rules: null });
   const stage = newStage({ db, elsewhere: dispatcher, maxRuns: 100 });
   let isDead = false;
+  const answer = async (asked: string, body: StretchNews): Promise<unknown> => {
+    const { run_id, stretch, worker } = body;
+    switch (asked) {
+      case "/turns":
+        return await stage.host.receive(body), null;
+      case "/stretch/taken":
+        return stretches.taken(run_id, stretch, worker), null;
+      case "/stretch/held":
+        return stretches.isHeldBy(run_id, stretch, worker);
+      default:
+        return stretchJournal(runs, stretches, run_id, stretch);
+    }
+  };
   const listener = http.createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = JSON.parse(Buffer.concat(chunks).toString()) as StretchNews;
       if (isDead) return void request.destroy();
-      const answer =
-        request.url === "/turns"
-          ? (await stage.host.receive(body), null)
-          : stretchJournal(runs, stretches, body.run_id, body.stretch);
-      response.end(JSON.stringify(answer));
+      response.end(JSON.stringify(await answer(request.url ?? "", body)));
     })().catch((error: unknown) => {
       response.statusCode = 500;
       response.end(String(error));

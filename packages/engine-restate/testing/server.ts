@@ -1,4 +1,4 @@
-import type { StretchNews, StretchStart } from "@/server/cluster/protocol";
+import type { StretchHold, StretchNews, StretchStart } from "@/server/cluster/protocol";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
@@ -35,6 +35,8 @@ export const stretchStart = (run_id: string, more: Partial<StretchStart> = {}): 
 export function newNewsDesk() {
   const heard = new Map<string, StretchNews[]>();
   const waiting = new Map<string, (all: StretchNews[]) => void>();
+  /** Who has which stretch. */
+  const holders = new Map<string, string>();
   const isOver = (runId: string) => heard.get(runId)?.at(-1)?.end !== undefined;
   return {
     postNews: async (news: StretchNews) => {
@@ -43,6 +45,11 @@ export function newNewsDesk() {
       heard.set(news.run_id, all);
       if (news.end) waiting.get(news.run_id)?.(all);
     },
+    taken: async ({ run_id, stretch, worker }: StretchHold) => {
+      holders.set(`${run_id}.${stretch}`, worker);
+    },
+    isHeld: async ({ run_id, stretch, worker }: StretchHold) =>
+      holders.get(`${run_id}.${stretch}`) === worker,
     of: (runId: string) => heard.get(runId) ?? [],
     ended: (runId: string) =>
       isOver(runId)

@@ -20,6 +20,8 @@ const endpoint = newEndpoint({
   workerId,
   server: {
     postNews: async (news, signal) => void (await ask("/turns", news, signal)),
+    taken: async (hold, signal) => void (await ask("/stretch/taken", hold, signal)),
+    isHeld: async (hold) => (await ask("/stretch/held", hold, AbortSignal.timeout(1_000))) === true,
     journal: async ({ run_id, stretch }, signal) =>
       (await ask("/journal", { run_id, stretch }, signal)) as StretchJournal | null,
   },
