@@ -28,6 +28,8 @@ export interface TestDraft {
   isSimulated: boolean;
   pins: readonly { node: string; pin: Pin }[];
   people: ScenarioFields["people"];
+  /** What people tell its run beside answering. */
+  commands: NonNullable<ScenarioFields["commands"]>;
   expect: ScenarioFields["expect"];
   repeats: { times: number; at_least: number } | null;
 }
@@ -59,6 +61,7 @@ export function toDraft(graph: WorkflowGraph, test: ScenarioFields): TestDraft {
     isSimulated: test.simulated === true,
     pins: Object.entries(test.pins ?? {}).map(([node, pin]) => ({ node, pin })),
     people: test.people,
+    commands: test.commands ?? [],
     expect: test.expect,
     repeats: test.repeats ?? null,
   };
@@ -76,6 +79,7 @@ export function readDraft(
       name: draft.name.trim(),
       input: { ...draft.others, ...input },
       people: draft.people,
+      ...(draft.commands.length > 0 ? { commands: draft.commands } : {}),
       expect: draft.expect,
       ...(draft.pins.length > 0
         ? { pins: Object.fromEntries(draft.pins.map(({ node, pin }) => [node, pin])) }
@@ -153,6 +157,8 @@ function besideTheDrawing(
     look(`expect.${expect[k] ?? k}`, { expect: [one] }, /^Expectation 1: /);
   for (const [k, one] of test.people.entries())
     look(`people.${people[k] ?? k}`, { people: [one] }, /^Answer 1 of people /);
+  for (const [k, one] of (test.commands ?? []).entries())
+    look(`commands.${k}`, { commands: [one] }, /^Command 1 /);
   for (const [id, pin] of Object.entries(test.pins ?? {})) look(`pins.${id}`, { pins: { [id]: pin } }, /^$/);
   const [first] = known;
   if (first !== undefined) faults.input = first.replace(/^The input does not fit: /, "");

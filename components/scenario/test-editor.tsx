@@ -15,6 +15,7 @@ import { TextField } from "@/components/ui/text-field";
 import { isObject, keysOf } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { commandWords } from "@/server/domain/run/repeated";
 import { AnsweringFields, PinFields, RepeatFields } from "./answering-fields";
 import { ExpectationFields } from "./expectation-fields";
 import { answerWords, PeopleFields } from "./people-fields";
@@ -107,6 +108,7 @@ export function TestEditor({
             <PinFields graph={graph} {...part} />
           </Group>
           <People graph={graph} {...part} />
+          <Commands {...part} />
           <Expectations graph={graph} {...part} />
           <Group title="Repeats">
             <RepeatFields {...part} />
@@ -219,6 +221,37 @@ function People({ graph, content: { people }, set, faultOf }: Part & { graph: Wo
   );
 }
 
+/** What people did in the run that the test was kept from. New ones are not made here: a run is steered, and kept. */
+function Commands({ content: { commands }, set, faultOf }: Part) {
+  if (commands.length === 0) return null;
+  return (
+    <Group
+      title="What people do on the way"
+      about="Done again at the same places. Steer a run by hand and keep it as a test to have others."
+    >
+      <ol className="flex flex-col gap-1.5">
+        {commands.map((told, at) => (
+          <li key={at} className="rounded-lg border border-line px-3 py-2 text-[13px]">
+            <p className="[overflow-wrap:anywhere]">{commandWords(told)}</p>
+            <Fault text={faultOf(`commands.${at}`)} />
+          </li>
+        ))}
+      </ol>
+      <Button className="self-start" onClick={() => set({ commands: [] })}>
+        Leave all of it out
+      </Button>
+    </Group>
+  );
+}
+
+function Fault({ text }: { text: string | undefined }) {
+  return text ? (
+    <p role="alert" className="mt-1 text-[13px] text-failed [overflow-wrap:anywhere]">
+      {text}
+    </p>
+  ) : null;
+}
+
 function Expectations({ graph, content: { expect }, set, faultOf }: Part & { graph: WorkflowGraph }) {
   return (
     <Group
@@ -300,11 +333,7 @@ function Row({
       <FoldedRow label={label} summary={summary} remove={remove} isOpenAtFirst={isWrong}>
         {children}
       </FoldedRow>
-      {fault ? (
-        <p role="alert" className="mt-1 text-[13px] text-failed [overflow-wrap:anywhere]">
-          {fault}
-        </p>
-      ) : null}
+      <Fault text={fault} />
     </>
   );
 }

@@ -39,6 +39,16 @@ test("a run is forked and replayed from the terminal, each to its end", async ()
   expect(JSON.parse(printed.at(-1)!)).toEqual(api.runs.state(run_id)!.run.output);
 });
 
+test("a replay says what people did that it does again, and what it does not", async () => {
+  const { api, run_id, call, lines } = await ended();
+  const router = api.runs.events(run_id).find(({ type }) => type === "router_decided")!.node_id!;
+  await call("fork", run_id, "--at", `${router}:1`, "--set", "approval_status=rejected");
+  const [fork] = api.runs.family(run_id).filter(({ origin }) => origin?.kind === "fork");
+  lines.length = 0;
+  await call("replay", fork!.id);
+  expect(lines[1]).toBe("Not repeated: its state was changed where it was forked.");
+});
+
 test("what the server refuses is told with its sentence", async () => {
   const { call, run_id, lines } = await ended();
   expect(await call("fork", run_id, "--at", "nobody")).toBe(2);

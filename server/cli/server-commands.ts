@@ -37,7 +37,8 @@ const POLL_MS = 300;
 const REFUSED = 2;
 const ASKS = 4;
 
-const Made = z.object({ run_id: z.string() });
+const Words = z.array(z.string()).default([]);
+const Made = z.object({ run_id: z.string(), repeats: Words, not_repeated: Words });
 const Run = z.looseObject({
   status: z.string(),
   final_status: FinalStatus.nullable(),
@@ -109,8 +110,10 @@ export async function serverCommand(argv: readonly string[], terminal: ServerTer
     terminal.tell(made.refused);
     return REFUSED;
   }
-  const { run_id } = Made.parse(made.answer);
+  const { run_id, repeats, not_repeated } = Made.parse(made.answer);
   terminal.tell(`${command.path === "fork" ? "Fork" : "Replay"} of ${command.run}: ${run_id}`);
+  if (repeats.length > 0) terminal.tell(`It repeats what people did: they ${repeats.join(", ")}.`);
+  if (not_repeated.length > 0) terminal.tell(`Not repeated: ${not_repeated.join("; ")}.`);
   return follow(run_id, command, ask, terminal);
 }
 

@@ -100,6 +100,33 @@ test("a strict replay makes no call at all and comes to the same end", async () 
   expect(api.runs.find(replay)?.origin).toMatchObject({ kind: "replay", run_id });
 });
 
+test("what people did to a run is said before it is replayed and with the replay: what is done again, and what is not", async () => {
+  const { api, run_id, events } = await approved();
+  const router = events.find(({ type }) => type === "router_decided")!;
+  const made = await api.ask("POST", `/runs/${run_id}/fork`, {
+    at: { node_id: router.node_id },
+    state: { set: { approver_comments: "Soon." } },
+    config: { mode: "step" },
+  });
+  const { run_id: fork } = made.body as { run_id: string };
+  await expect.poll(() => api.runs.find(fork)?.status).toBe("paused");
+  await api.ask("POST", `/runs/${fork}/state`, { set: { approver_comments: "Later." } });
+  await api.ask("POST", `/runs/${fork}/breakpoints`, { breakpoints: [] });
+  while (api.runs.find(fork)?.status !== "finished") {
+    await expect.poll(() => api.runs.find(fork)?.status).toMatch(/paused|finished/);
+    await api.ask("POST", `/runs/${fork}/step`, {});
+  }
+  const doings = {
+    repeats: ["changed the state"],
+    not_repeated: ["its state was changed where it was forked"],
+  };
+  expect((await api.ask("GET", `/runs/${fork}/recorded`)).body).toMatchObject(doings);
+  const replay = await api.ask("POST", `/runs/${fork}/replay`, {});
+  expectSchema("replayRun", replay.body);
+  expect(replay.body).toMatchObject(doings);
+  await ended(api, (replay.body as { run_id: string }).run_id);
+});
+
 test("a fork has the settings that a program gives it, and a run tells how many of its answers can be found again", async () => {
   const { api, run_id, events } = await approved();
   const router = events.find(({ type }) => type === "router_decided")!;
@@ -121,5 +148,5 @@ test("a fork has the settings that a program gives it, and a run tells how many 
   expect(await refused({ stop_at: "luck" })).toEqual([409, "not_forked"]);
   const recorded = await api.ask("GET", `/runs/${run_id}/recorded`);
   expectSchema("countRecordedAnswers", recorded.body);
-  expect(recorded.body).toEqual({ answers: 2, model_calls: 2 });
+  expect(recorded.body).toEqual({ answers: 2, model_calls: 2, repeats: [], not_repeated: [] });
 });

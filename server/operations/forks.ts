@@ -2,12 +2,15 @@ import { z } from "zod";
 import { ForkSettings } from "@/server/domain/agent/outcome";
 import { Id, Json, StateKey } from "@/server/domain/base/values";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
+import { doneBy, notRepeated } from "@/server/domain/run/repeated";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
+import { repeatedOf } from "@/server/runner/forking";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";
 import { operation } from "./operation";
 import { Problem } from "./problem";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
 import { RunSummary } from "./schemas";
+import type { Services } from "./services";
 
 const Moment = z.union([
   z.strictObject({
@@ -30,10 +33,29 @@ const Forked = z.object({
   at_seq: z.int().meta({ description: "The last event that both runs have" }),
 });
 
-const Recorded = z.object({
+/** What a person did in a run beside answering it, as another one repeats it. */
+const Doings = z.object({
+  repeats: z.array(z.string()).meta({
+    description:
+      "What people did on the way beside answering, in words; a replay and a kept test do it again at the same places",
+  }),
+  not_repeated: z
+    .array(z.string())
+    .meta({ description: "What made the run another one and is not repeated, in words" }),
+});
+
+const Recorded = Doings.extend({
   answers: z.int().meta({ description: "Answers of models and tools that are found by their request" }),
   model_calls: z.int().meta({ description: "Calls of models that came to an answer" }),
 });
+
+function doingsOf(services: Pick<Services, "runs">, run_id: string): z.infer<typeof Doings> {
+  const journal = services.runs.journal(run_id);
+  return {
+    repeats: doneBy(repeatedOf(run_id, journal)),
+    not_repeated: notRepeated(journal.turns.flatMap(({ events }) => events)),
+  };
+}
 
 /** Runs that come from others. */
 export const forkOperations = {
@@ -95,10 +117,10 @@ export const forkOperations = {
     name: "replayRun",
     summary: "Carries a run out again with its recorded answers",
     about:
-      "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. `strict` makes no call at all: it ends with the code NOT_RECORDED where something is asked that was never asked, whatever the drawing says of failures, and `error.detail` says what differs from the nearest recorded request. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
+      "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. What people did on the way (changes of state, plan and team, instructions, skips, choices of what comes next, raised limits, signals, a cancel) is done again at the same places: `repeats` says what, `not_repeated` what is not. A change that does not fit there any more is told as a warning. `strict` makes no call at all: it ends with the code NOT_RECORDED where something is asked that was never asked, whatever the drawing says of failures, and `error.detail` says what differs from the nearest recorded request. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
     tag: "Runs",
     input: ByRun.extend({ mode: ReplayMode.default("strict") }),
-    output: Forked,
+    output: Forked.extend(Doings.shape),
     problems: ["not_found", "not_forked", "queue_full", "damaged_log"],
     http: {
       method: "POST",
@@ -110,7 +132,8 @@ export const forkOperations = {
     run(services, { run_id, mode }, { by, principal }) {
       runOf(services, run_id);
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
-      return services.forkRun({ run_id, graph: "original", patches: {}, replay: mode, by, trigger });
+      const made = services.forkRun({ run_id, graph: "original", patches: {}, replay: mode, by, trigger });
+      return { ...made, ...doingsOf(services, run_id) };
     },
   }),
 
@@ -119,7 +142,7 @@ export const forkOperations = {
     name: "countRecordedAnswers",
     summary: "How many of a run's answers another run can be given",
     about:
-      "A fork or a replay finds an answer by its request. Runs from before requests were recorded have none: behind a fork of one all is asked anew, and a strict replay of it ends at its first call.",
+      "A fork or a replay finds an answer by its request. Runs from before requests were recorded have none: behind a fork of one all is asked anew, and a strict replay of it ends at its first call. `repeats` and `not_repeated` say what of people's doings another run would do again.",
     tag: "Runs",
     input: ByRun,
     output: Recorded,
@@ -135,6 +158,7 @@ export const forkOperations = {
       const answers = services.runs.answers(run_id).filter(({ result }) => result.ok);
       return {
         answers: answers.filter(({ result }) => result.ok && result.request !== undefined).length,
+        ...doingsOf(services, run_id),
         model_calls: Object.values(state.calls).filter(({ status }) => status === "completed").length,
       };
     },

@@ -33,6 +33,7 @@ import { LimitAsking } from "./interpreter/limit-asking";
 import { limitsAskEverywhere, openLimitQuestion, raisedNow, raisedTo } from "./interpreter/limit-question";
 import { limitError, limitValue } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
+import { leftOut, notFitting, Repeating } from "./interpreter/repeating";
 import type { Task } from "./interpreter/tasks";
 import type { Effects } from "./ports";
 import { missIn } from "./recorded/recorded-answers";
@@ -68,10 +69,13 @@ export class Interpreter extends Holding {
   /** What its failure stopped. */
   private stopped: readonly string[] = [];
   private readonly limitAsking = new LimitAsking(this);
+  /** What people told the run that this one repeats. */
+  private repeating: Repeating;
 
   constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
     this.control = ctx.signal("control#1");
+    this.repeating = new Repeating(this.s, created);
   }
 
   async run(): Promise<void> {
@@ -82,7 +86,7 @@ export class Interpreter extends Holding {
     this.applyAll(begin(this.a, this.s));
     try {
       for (;;) {
-        if (this.isOver && !this.ctx.isSent(this.control.key)) return;
+        if (this.isOver && !this.repeating.isRetryNext && !this.ctx.isSent(this.control.key)) return;
         if (this.isLimitOpened) this.openLimits();
         if (!this.isOver) this.advance();
         if (this.reached()) continue;
@@ -97,6 +101,7 @@ export class Interpreter extends Holding {
           if (!this.finish()) return;
           if (this.isOver) continue;
         }
+        if (this.repeat()) continue;
         const next = this.ctx.next([
           ...this.tasks.pending,
           ...this.advice.pending,
@@ -230,6 +235,7 @@ export class Interpreter extends Holding {
       return;
     }
     if (answer.key === this.control.key) return this.command(answer);
+    this.repeating.note(answer.key);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
     if (this.limitAsking.waitsFor(answer.key)) return this.atLimit(answer);
     const advised = this.advice.receive(answer, this.s);
@@ -306,7 +312,7 @@ export class Interpreter extends Holding {
   private finish(): boolean {
     const { s } = this;
     const output = outputOf(this.a, s, this.ended);
-    if (!this.limit || this.terminated) this.applyAll(unread(s));
+    if (!this.limit || this.terminated) this.applyAll([...unread(s), ...leftOut(this.repeating)]);
     const finished = (
       final_status: "COMPLETED" | "ERROR" | "INCOMPLETE",
       reason_code: ReasonCode,
@@ -367,16 +373,30 @@ export class Interpreter extends Holding {
     if (value.kind === "edit_plan") return this.editPlan(value, by);
     if (value.kind === "raise_limit") return this.raiseLimit(value, by);
     const read = RunCommand.safeParse(value);
-    if (read.success) this.follow(read.data, by);
+    if (!read.success) return;
+    // The run may have gone on since the person saw it.
+    const fault = commandFault(this.a, this.s, read.data);
+    if (fault === null) this.follow(read.data, by);
+    else this.apply({ type: "warning", payload: { code: "COMMAND_TOO_LATE", message: fault } });
   }
 
-  /** Checked once more: the run may have gone on since the person saw it. */
-  private follow(command: RunCommand, by: string): void {
-    const fault = commandFault(this.a, this.s, command);
-    if (fault !== null) {
-      this.apply({ type: "warning", payload: { code: "COMMAND_TOO_LATE", message: fault } });
-      return;
+  /** Gives the run what a person told the one that it repeats, where it has come to that place. True if it did. */
+  private repeat(): boolean {
+    const told = this.repeating.take(!this.tasks.areMoving);
+    if (!told) return false;
+    const { command, by } = told;
+    if (command.kind === "cancel") throw new Cancelled(by, command.reason, this.at);
+    if (command.kind === "edit_plan") this.editPlan(command, by);
+    else if (command.kind === "raise_limit") this.raiseLimit(command, by);
+    else {
+      const fault = commandFault(this.a, this.s, command);
+      if (fault === null) this.follow(command, by);
+      else this.applyAll(notFitting(told, fault));
     }
+    return true;
+  }
+
+  private follow(command: RunCommand, by: string): void {
     switch (command.kind) {
       case "pause":
         return this.pauseAt(by, "person", { point: "anywhere" }, command.now);
@@ -419,6 +439,8 @@ export class Interpreter extends Holding {
     this.edits.push(...messageEdits(this.s, fork.patches));
     this.apply(forkedEvent(fork));
     if (fork.latest) this.a = analysisOf(this.s.graph);
+    // What a fork of a replay comes to is its own.
+    if (!fork.replay) this.repeating = new Repeating(this.s);
     for (const event of questionsMoved(this.s, paused)) this.apply(event);
     for (const patch of fork.patches.plan ?? []) this.editPlan(patch, fork.by);
     return true;

@@ -7,10 +7,12 @@ import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { forkFaults } from "@/server/domain/run/fork-check";
 import type { ForkGraph, ForkOrigin, ForkPatches, ReplayMode } from "@/server/domain/run/lineage";
+import { keptCommands, type RepeatedCommand } from "@/server/domain/run/repeated";
 import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs";
 import { storedCreation } from "./beginnings";
 import type { Journal } from "./embedded";
 import { interpreters } from "./interpreters";
+import { commandsOf } from "./recorded/commands-of";
 import type { ForkTurn } from "./recorded/fork-turn";
 import { RecordedAnswers } from "./recorded/recorded-answers";
 import { type RetracedRequest, retracedRequests } from "./recorded/retrace";
@@ -82,6 +84,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     );
   const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
   const replaced = isBeginning && latest ? { graph: latest.graph, roles: latest.roles } : {};
+  const repeats = replay ? repeatedOf(run_id, journal) : [];
   const forks = [
     ...keptForks(state),
     {
@@ -97,7 +100,14 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     origin: { kind: replay ? "replay" : "fork", run_id, root: origin.root_run, seq: at_seq },
     created: storedCreation({
       ...created,
-      payload: { ...created.payload, ...replaced, ...(input ? { input } : {}), trigger, forks },
+      payload: {
+        ...created.payload,
+        ...replaced,
+        ...(input ? { input } : {}),
+        trigger,
+        forks,
+        ...(repeats.length > 0 ? { repeats: keptCommands(repeats) } : {}),
+      },
     }),
     fork: { from: run_id, isReplay: replay !== undefined, turn: forkTurn(journal, { turn, at_seq, now }) },
   };
@@ -113,6 +123,15 @@ export function withOriginal(
   if (from === undefined) return journal;
   const requests = () => requestsOf(store, from);
   return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from), replay, requests) };
+}
+
+/** What people told a run beside answering it, as another one can be told it; empty where its log cannot be repeated here. */
+export function repeatedOf(
+  run_id: string,
+  journal: Journal & { version: number },
+): readonly RepeatedCommand[] {
+  const execute = interpreters[journal.version];
+  return execute ? commandsOf(run_id, journal, execute) : [];
 }
 
 /** What a run asked models and tools; empty where its log cannot be repeated here. */

@@ -9,7 +9,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { ReplayMode } from "@/server/domain/run/lineage";
-import { RecordedNote } from "./recorded-note";
+import { DoingsNote, RecordedNote } from "./recorded-note";
 
 const MEANS: Readonly<Record<ReplayMode, string>> = {
   strict:
@@ -61,6 +61,7 @@ export function ReplayDialog({ runId, workflowId, onClose }: ReplayDialogProps) 
     >
       <div className="flex flex-col gap-3 pt-1">
         <RecordedNote runId={runId} before="replay" />
+        <DoingsNote runId={runId} as="replay" />
         <SegmentedControl
           label="When an answer is missing"
           className="self-start"

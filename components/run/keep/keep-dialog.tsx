@@ -7,6 +7,7 @@ import { type FormEvent, useMemo, useState } from "react";
 import { expectationWords, KINDS } from "@/components/display/expectation-words";
 import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
+import { DoingsNote } from "@/components/run/control/recorded-note";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
@@ -77,6 +78,7 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
           onValueChange={setName}
           error={name.trim() === "" ? "Give it a name." : undefined}
         />
+        <DoingsNote runId={runId} as="test" />
         <WhatIsKept />
       </form>
     </Dialog>

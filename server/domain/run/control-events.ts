@@ -59,3 +59,11 @@ export interface ControlEvents {
   /** An activation is not carried out, or not any further: it has the output that a person gives. */
   node_skipped_by: { output: JsonObject; labels?: string[]; by: string };
 }
+
+/** A command to the run that another one repeats, with its place, as it is kept; `RepeatedCommand` of `repeated.ts` reads it. */
+export interface KeptCommand {
+  after: string[];
+  while_paused?: true;
+  by: string;
+  command: JsonObject;
+}

@@ -16,7 +16,7 @@ import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan"
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { QuestionParts } from "@/server/domain/tool/person-question";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
-import type { ControlEvents } from "./control-events";
+import type { ControlEvents, KeptCommand } from "./control-events";
 import type { ForkGraph, ForkOrigin, ForkPatches } from "./lineage";
 import type { Pins } from "./pins";
 
@@ -92,6 +92,8 @@ export interface RunEvents {
     people?: PeopleRules;
     /** Where the run begins as another one went, and where that one did so before; absent where it begins by itself. */
     forks?: ForkOrigin[];
+    /** What people told the run that this one repeats, beside answers; absent where it repeats none, and in older runs. */
+    repeats?: KeptCommand[];
   };
   run_started: Record<string, never>;
   /**

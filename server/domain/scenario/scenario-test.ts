@@ -3,6 +3,7 @@ import { RunConfigChanges } from "@/server/domain/agent/outcome";
 import { Id, Json, JsonObject } from "@/server/domain/base/values";
 import type { QuestionKind } from "@/server/domain/run/events";
 import { Pins } from "@/server/domain/run/pins";
+import { MOST_REPEATED, RepeatedCommand } from "@/server/domain/run/repeated";
 import { Cassette } from "./cassette";
 import { Expectation } from "./expectation";
 
@@ -64,6 +65,8 @@ export const ScenarioFields = z.strictObject({
   /** What nodes give instead of being carried out. */
   pins: Pins.exactOptional(),
   people: z.array(PeopleAnswer).max(200).default([]),
+  /** What people tell the run beside answering it, each at its place. Its mode and breakpoints hold only with these. */
+  commands: z.array(RepeatedCommand).max(MOST_REPEATED).exactOptional(),
   expect: z.array(Expectation).max(200).default([]),
   repeats: Repeats.exactOptional(),
   /** The offline demo model answers, whatever models the workflow names. */

@@ -8,6 +8,7 @@ import { stateProperties } from "@/server/domain/graph/state-properties";
 import { findNodeKind, isExecutable, writtenKeys } from "@/server/domain/nodes";
 import { REPEATED } from "@/server/domain/nodes/end";
 import { compileRegex } from "@/server/domain/regex/regex";
+import type { ToldCommand } from "@/server/domain/run/repeated";
 import { checkExpression } from "@/server/domain/text/expression";
 import { CASSETTE_LIMITS } from "./cassette";
 import type { Expectation } from "./expectation";
@@ -26,6 +27,9 @@ export function testFaults(graph: WorkflowGraph, test: ScenarioFields): string[]
     ...Object.keys(test.pins ?? {}).flatMap((id) => pinFaults(graph, id)),
     ...test.people.flatMap(({ node_id }, at) =>
       node_id === undefined ? [] : nodeFault(graph, node_id, `Answer ${at + 1} of people`),
+    ),
+    ...(test.commands ?? []).flatMap(({ command }, at) =>
+      nodesOf(command).flatMap((id) => nodeFault(graph, id, `Command ${at + 1}`)),
     ),
     ...test.expect.flatMap((expectation, at) =>
       expectationFaults(graph, keys, expectation).map((fault) => `Expectation ${at + 1}: ${fault}`),
@@ -51,6 +55,14 @@ const nodeFault = (graph: WorkflowGraph, id: string, who: string): string[] => {
   if (!node) return [`${who} names the node ${id}, which this workflow does not have.`];
   return isExecutable(node) ? [] : [`${who} names ${node.name || id}, which never runs.`];
 };
+
+/** The nodes that a command names. */
+function nodesOf(command: ToldCommand): string[] {
+  const nodes = "activation_id" in command ? [command.activation_id.split("#", 1)[0] ?? ""] : [];
+  if (command.kind === "override_next") return [...nodes, command.to];
+  if (command.kind === "edit_team") return [command.node_id];
+  return command.kind === "inject" && "node_id" in command.target ? [command.target.node_id] : nodes;
+}
 
 function pinFaults(graph: WorkflowGraph, id: string): string[] {
   const node = graph.nodes[id];

@@ -99,6 +99,20 @@ export function retracedCalls(...of: Parameters<typeof retraced>): RetracedCall[
   return [...calls.filter(({ result }) => result), ...calls.filter(({ result }) => !result)];
 }
 
+/** Repeats a run from its log; `told` hears of each answer before the run has it, inline steps' too. */
+export function retell(
+  runId: string,
+  journal: Journal,
+  execute: Execute,
+  told: (key: string, turn: Turn | undefined, state: RunState | undefined) => void,
+): void {
+  const created = journal.turns[0]?.events[0];
+  if (!created) return;
+  const states: RunState[] = [];
+  const context = new Retracing(runId, journal, (key, turn) => told(key, turn, states[0]));
+  execute(context, created, NO_EFFECTS, (state) => void states.push(state)).catch(() => {});
+}
+
 /** What a person is asked, without what names the run and the moment. */
 export function askedOf(question: RunEvent | undefined): Json {
   if (question?.type !== "interaction_requested") return null;
@@ -142,6 +156,7 @@ class Retracing implements DurableContext {
   constructor(
     readonly runId: string,
     private readonly journal: Journal,
+    private readonly told: (key: string, turn?: Turn) => void = () => {},
   ) {
     this.begunAt = this.at = journal.turns[1]?.at ?? 0;
   }
@@ -186,6 +201,7 @@ class Retracing implements DurableContext {
     if (first && this.inlined < (turns[this.turn]?.inlined ?? 0)) {
       this.inlined++;
       this.inline.delete(first[0]);
+      this.told(first[0]);
       return { key: first[0], result: { ok: true, value: pure(first[1]) }, at: this.at };
     }
     const upcoming = turns[++this.turn];
@@ -194,6 +210,7 @@ class Retracing implements DurableContext {
       throw new EndOfLog();
     const { key, result, at } = upcoming;
     this.at = at;
+    this.told(key, upcoming);
     if (key === "$cancel") throw new Cancelled("", "", at);
     this.inline.delete(key);
     this.note(key, result, upcoming);

@@ -11,6 +11,7 @@ import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { openInteractions } from "@/server/domain/run/open-questions";
 import { readAnswer } from "@/server/domain/run/person-answer";
 import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import { keptCommands } from "@/server/domain/run/repeated";
 import type { MissedAnswer, UnansweredQuestion } from "@/server/domain/scenario/report";
 import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/domain/scenario/scenario-test";
 import { storedCreation } from "../beginnings";
@@ -37,6 +38,8 @@ export interface ScenarioRun {
   question: UnansweredQuestion | null;
   /** An answer of the test to a question of the run that this one does not take, in a sentence. */
   wrongAnswer: string | null;
+  /** What people told it and this run did not come to, or could not take, in a sentence. */
+  notRepeated: string | null;
   unused: number;
   duration_ms: number;
 }
@@ -91,6 +94,7 @@ export async function runScenario(
   return {
     ...run,
     ...ended,
+    notRepeated: notRepeatedIn(context.events),
     events: [created, ...context.events],
     state: present(state ?? undefined, "state"),
     unused: world.unused(),
@@ -98,9 +102,14 @@ export async function runScenario(
   };
 }
 
+function notRepeatedIn(events: readonly RunEvent[]): string | null {
+  const found = events.find(({ type, payload }) => type === "warning" && payload.code === "NOT_REPEATED");
+  return found?.type === "warning" ? found.payload.message : null;
+}
+
 function creationOf(
   { name, graph, roles, installation }: Tested,
-  { input, pins, config: changes, answers }: ScenarioFields,
+  { input, pins, config: changes, answers, commands = [] }: ScenarioFields,
   ts: number,
   { models }: Effects,
 ): RunEventOf<"run_created"> {
@@ -108,8 +117,8 @@ function creationOf(
   const config: RunConfig = RunConfigSchema.parse({
     ...graph.config,
     ...changes,
-    mode: "continuous",
-    breakpoints: undefined,
+    // Nobody is there to let it go on but who tells it so.
+    ...(commands.length > 0 ? {} : { mode: "continuous", breakpoints: undefined }),
   });
   const { context_windows, past_work = [] } = answers?.recorded ?? {};
   const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
@@ -138,6 +147,8 @@ function creationOf(
       ...(context_windows ? { context_windows } : {}),
       ...(past_work.length > 0 ? { past_work } : {}),
       ...(installation ? { installation } : {}),
+      ...(commands.length > 0 ? { repeats: keptCommands(commands) } : {}),
+      ...(config.mode === "continuous" ? {} : { can_hold: true as const }),
       ...(pins && Object.keys(pins).length > 0 ? { pins } : {}),
     },
   });

@@ -112,7 +112,7 @@ const COMES_TO_AN_END: Expectation[] = [{ kind: "status", is: "COMPLETED" }];
 /** What a run of a test comes to. */
 function reportOf(test: ScenarioTest, run: ScenarioRun, results: ExpectationResult[]): TestReport {
   const failed = results.filter(({ status }) => status === "failed");
-  const stopped = run.missed?.sentence ?? run.wrongAnswer ?? unanswered(run);
+  const stopped = run.missed?.sentence ?? run.wrongAnswer ?? run.notRepeated ?? unanswered(run);
   const count = (wanted: ExpectationResult["status"]) =>
     results.filter(({ status }) => status === wanted).length;
   const undecided = { notes: count("note"), unchecked: count("not_checked") };

@@ -1,4 +1,5 @@
 import type { RunEvent } from "@/server/domain/run/events";
+import { notRepeated } from "@/server/domain/run/repeated";
 import type { Expectation } from "@/server/domain/scenario/expectation";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import type { TestParts } from "./answering";
@@ -13,7 +14,7 @@ export interface KeptTest {
 
 /**
  * Runs a test that was made of a run on that run's own drawing, and leaves out what does not hold the second time: the order
- * in which branches side by side came to their ends, and what people did beside answering.
+ * in which branches side by side came to their ends.
  */
 export async function verifyKept(
   tested: Tested,
@@ -21,7 +22,7 @@ export async function verifyKept(
   events: readonly RunEvent[],
   parts: TestParts,
 ): Promise<KeptTest> {
-  const notes = steeredBy(events);
+  const notes = changedAt(events);
   const report = await runTest(tested, made, parts);
   if (report.status === "passed") return { test: made, notes };
   if (report.missed || report.question || report.problems.length > 0)
@@ -42,17 +43,8 @@ export async function verifyKept(
     : { test: looser, notes: [...notes, ...said, `Run again, it does not pass: ${again.sentence}`] };
 }
 
-const STEERED: Partial<Record<RunEvent["type"], string>> = {
-  state_edited: "changed the state",
-  node_skipped_by: "gave a node its output",
-  instruction_injected: "instructed agents",
-  member_changed: "changed a crew's team",
-  run_limit_raised: "raised a limit",
-  run_cancel_requested: "cancelled it",
-};
-
-/** What people did to the run that a test has no words for. */
-function steeredBy(events: readonly RunEvent[]): string[] {
-  const done = new Set(events.flatMap(({ type }) => STEERED[type] ?? []));
-  return done.size === 0 ? [] : [`On the way a person ${[...done].join(", ")}; a test does not repeat that.`];
+/** What made the run another one and that a test has no words for. */
+function changedAt(events: readonly RunEvent[]): string[] {
+  const done = notRepeated(events);
+  return done.length === 0 ? [] : [`A test does not repeat that ${done.join(", and that ")}.`];
 }

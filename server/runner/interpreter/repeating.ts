@@ -1,0 +1,83 @@
+import type { RunState } from "@/server/domain/run";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
+import { doneBy, type RepeatedCommand, readCommands } from "@/server/domain/run/repeated";
+
+/** Gives a run what people told the one that it repeats, each at the place at which that one was told it. */
+export class Repeating {
+  private readonly left: RepeatedCommand[];
+  private readonly settled = new Set<string>();
+
+  constructor(
+    private readonly s: RunState,
+    created?: RunEvent,
+  ) {
+    this.left = created?.type === "run_created" ? readCommands(created.payload.repeats ?? []) : [];
+  }
+
+  /** The commands to whose place the run has not come. */
+  get commands(): readonly RepeatedCommand[] {
+    return this.left;
+  }
+
+  /** Whether a node that failed is to be tried again next. */
+  get isRetryNext(): boolean {
+    return this.left[0]?.command.kind === "retry_node";
+  }
+
+  note(key: string): void {
+    if (this.left.length > 0) this.settled.add(key);
+  }
+
+  /**
+   * The command whose place the run has come to; undefined where it has not. `isStuck`: nothing will come by itself any
+   * more, so that a run that was paused goes on by the next one, wherever it is.
+   */
+  take(isStuck: boolean): RepeatedCommand | undefined {
+    const [next] = this.left;
+    if (!next) return undefined;
+    const isPaused = this.s.run.paused_at !== undefined;
+    const isDue = (!next.while_paused || isPaused) && next.after.every((key) => this.isOver(key));
+    if (!isDue && !(isPaused && isStuck)) return undefined;
+    return this.left.shift();
+  }
+
+  /** Whether an answer came, or can come no more: failures of the original are not repeated. */
+  private isOver(key: string): boolean {
+    if (this.settled.has(key)) return true;
+    const activation = this.s.activations[activationOf(key)];
+    return activation !== undefined && ENDED.has(activation.status);
+  }
+}
+
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "skipped"]);
+
+/** The activation that waits for an answer, by the answer's key. */
+export const activationOf = (key: string): string => key.replace(/^answer:/, "").split("/", 1)[0] ?? "";
+
+const warning = (message: string): NewEvent => ({
+  type: "warning",
+  payload: { code: "NOT_REPEATED", message },
+});
+
+/** What follows from a command that does not fit where it is repeated. What did not fail need not be tried again. */
+export function notFitting(told: RepeatedCommand, fault: string): NewEvent[] {
+  if (told.command.kind === "retry_node") return [];
+  const [words = "told it something"] = doneBy([told]);
+  return [
+    warning(
+      `In the run that this one repeats ${told.by} ${words} at this place. It does not fit here: ${fault}`,
+    ),
+  ];
+}
+
+/** Says which commands were not repeated, as the run ends without having come to their place. */
+export function leftOut({ commands, isRetryNext }: Repeating): NewEvent[] {
+  const words = isRetryNext ? [] : doneBy(commands);
+  return words.length === 0
+    ? []
+    : [
+        warning(
+          `In the run that this one repeats a person ${words.join(", ")} at a place that this one did not come to: that is not repeated.`,
+        ),
+      ];
+}

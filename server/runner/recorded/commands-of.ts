@@ -1,0 +1,56 @@
+import { tooLate } from "@/server/domain/run/command";
+import { MOST_REPEATED, RepeatedCommand, readCommands, worthRepeating } from "@/server/domain/run/repeated";
+import type { Journal, Turn } from "../embedded";
+import { activationOf } from "../interpreter/repeating";
+import { type Execute, retell } from "./retrace";
+
+/** Answers that another run does not have: notes of the engine, commands, times that were over, pauses for other runs. */
+const OWN = /^(recovered|clock|control|breath)#|\/timeout\d+$|^\$/;
+
+/** How many places a command can hang on. */
+const MOST_PLACES = 64;
+
+/**
+ * What people told a run beside answering its questions, as another run that goes the same way can be told it; none where
+ * they only said when it is to go on. What came too late is left out: it changed nothing.
+ */
+export function commandsOf(runId: string, journal: Journal, execute: Execute): readonly RepeatedCommand[] {
+  const created = journal.turns[0]?.events[0];
+  const found: RepeatedCommand[] = [
+    ...(created?.type === "run_created" ? readCommands(created.payload.repeats ?? []) : []),
+  ];
+  let last = new Map<string, string>();
+  const isTold = journal.turns.some(({ key }) => key?.startsWith("control#") || key === "$cancel");
+  if (!isTold) return found;
+  retell(runId, journal, execute, (key, turn, state) => {
+    const command = turn && commandIn(turn);
+    if (command) {
+      const read = RepeatedCommand.safeParse({
+        after: [...last.values()].slice(-MOST_PLACES),
+        ...(state?.run.paused_at ? { while_paused: true } : {}),
+        ...command,
+      });
+      if (!read.success || found.length >= MOST_REPEATED) return;
+      found.push(read.data);
+      last = new Map();
+    } else if (!OWN.test(key)) {
+      const activation = activationOf(key);
+      last.delete(activation);
+      last.set(activation, key);
+    }
+  });
+  return worthRepeating(found);
+}
+
+/** The command that began a turn, and that took effect there. */
+function commandIn({ key, result, events }: Turn): { by: string; command: unknown } | null {
+  if (key !== "$cancel" && !key?.startsWith("control#")) return null;
+  if (!result?.ok || typeof result.value !== "object" || result.value === null || Array.isArray(result.value))
+    return null;
+  const { by: told, ...value } = result.value;
+  const by = typeof told === "string" ? told : "user";
+  if (key === "$cancel") return { by, command: { kind: "cancel", reason: value.reason ?? "" } };
+  const [first] = events;
+  const isRefused = first?.type === "warning" && first.payload.code === "PLAN_EDIT_REFUSED";
+  return events.length === 0 || isRefused || tooLate(events) !== null ? null : { by, command: value };
+}
