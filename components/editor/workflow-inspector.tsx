@@ -5,7 +5,7 @@ import { CircleAlert, CircleCheck, Plus, X } from "lucide-react";
 import { useContext, useEffect } from "react";
 import { keyFault } from "@/components/forms/assignments-field";
 import { DraftField } from "@/components/forms/draft-field";
-import { DurationField } from "@/components/forms/duration-field";
+import { FormParts } from "@/components/forms/form-parts";
 import { freshKey } from "@/components/forms/named-rows";
 import { PresetField, TypeDetails, TypeSelect } from "@/components/forms/schema-field";
 import { readRow, type SchemaRow, writeRow } from "@/components/forms/schema-rows";
@@ -16,16 +16,14 @@ import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
 import { ListEditor } from "@/components/ui/list-editor";
-import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
-import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
+import { WORKFLOW_LIMITS } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
 import { entriesOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
-import { SIZES } from "@/server/domain/base/sizes";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { REDUCERS, type Reducer, reducerOf, stateProperties } from "@/server/domain/graph/state-properties";
@@ -344,10 +342,6 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
 function Limits({ graph }: { graph: WorkflowGraph }) {
   const set = useSetWorkflow();
   const config = graph.config ?? RunConfig.parse({});
-  const change = (patch: Partial<RunConfig>) => set({ config: { ...config, ...patch } });
-  const budget = (patch: Partial<RunConfig["budget"]>) => change({ budget: { ...config.budget, ...patch } });
-  const whole = (value: number | null, least: number, most: number) =>
-    Math.min(most, Math.max(least, Math.round(value ?? least)));
   return (
     <Disclosure
       look="section"
@@ -356,92 +350,7 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
         config.budget.max_cost_usd == null ? `${config.max_steps} steps` : `US$ ${config.budget.max_cost_usd}`
       }
     >
-      <div className="grid grid-cols-2 gap-3">
-        <NumberField
-          label="Budget"
-          unit="US$"
-          min={0}
-          placeholder="None"
-          value={config.budget.max_cost_usd ?? null}
-          onValueChange={(max_cost_usd) => budget({ max_cost_usd })}
-        />
-        <NumberField
-          label="Tokens"
-          min={0}
-          step={10_000}
-          placeholder="Any"
-          value={config.budget.max_total_tokens ?? null}
-          onValueChange={(max_total_tokens) => budget({ max_total_tokens })}
-        />
-        <NumberField
-          label="Node runs"
-          min={1}
-          max={5000}
-          value={config.max_steps}
-          onValueChange={(value) => change({ max_steps: whole(value, 1, 5000) })}
-        />
-        <NumberField
-          label="Turns of a loop"
-          min={1}
-          max={1000}
-          value={config.max_loop_iterations}
-          onValueChange={(value) => change({ max_loop_iterations: whole(value, 1, 1000) })}
-        />
-        <NumberField
-          label="Model turns"
-          min={1}
-          max={2000}
-          value={config.max_global_iterations}
-          onValueChange={(value) => change({ max_global_iterations: whole(value, 1, 2000) })}
-        />
-        <NumberField
-          label="Nodes at once"
-          min={1}
-          max={256}
-          value={config.max_parallel_nodes}
-          onValueChange={(value) => change({ max_parallel_nodes: whole(value, 1, 256) })}
-        />
-        <NumberField
-          label="Size of the state"
-          hint="In thousands of characters"
-          min={1}
-          max={Math.floor(SIZES.state.most / 1000)}
-          value={Math.round(config.max_state_chars / 1000)}
-          onValueChange={(value) =>
-            change({ max_state_chars: whole(value, 1, Math.floor(SIZES.state.most / 1000)) * 1000 })
-          }
-        />
-        <NumberField
-          label="Size of the log"
-          hint="In thousands of characters"
-          min={10}
-          max={Math.floor(SIZES.log.most / 1000)}
-          value={Math.round(config.max_log_chars / 1000)}
-          onValueChange={(value) =>
-            change({ max_log_chars: whole(value, 10, Math.floor(SIZES.log.most / 1000)) * 1000 })
-          }
-        />
-      </div>
-      <DurationField
-        label="Running time"
-        hint="Without the time spent waiting"
-        value={config.max_active_ms}
-        onChange={(ms) =>
-          change({ max_active_ms: Math.min(24 * 3_600_000, typeof ms === "number" ? ms : 30 * 60_000) })
-        }
-      />
-      <Switch
-        label="Strict state"
-        hint="A value that does not fit its type is an error, not a warning"
-        checked={config.strict_state}
-        onCheckedChange={(strict_state) => change({ strict_state })}
-      />
-      <Switch
-        label="Ask before the run stops at a limit"
-        hint="A person raises it, lets the agent go on with a model that costs less, or stops the run"
-        checked={config.on_limit === "ask"}
-        onCheckedChange={(asks) => change({ on_limit: asks ? "ask" : "stop" })}
-      />
+      <FormParts parts={WORKFLOW_LIMITS} value={config} onChange={(next) => set({ config: next })} />
     </Disclosure>
   );
 }

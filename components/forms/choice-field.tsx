@@ -3,8 +3,7 @@
 import { ListEditor } from "@/components/ui/list-editor";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
-import type { Field } from "@/server/domain/nodes";
-import type { FieldProps } from "./field-props";
+import type { FieldData, FieldProps } from "./field-props";
 
 export const asText = (value: unknown) => (typeof value === "string" ? value : "");
 export const orNothing = (text: string) => (text === "" ? undefined : text);
@@ -14,12 +13,14 @@ export function TextsField({
   value,
   onChange,
   itemName = "entry",
+  isMono,
   ...words
-}: FieldProps & { itemName?: string | undefined }) {
+}: FieldProps & { itemName?: string | undefined; isMono?: boolean | undefined }) {
   return (
     <ListEditor
       {...words}
       itemName={itemName}
+      mono={isMono}
       items={Array.isArray(value) ? value.filter((item) => typeof item === "string") : []}
       onItemsChange={(items) => onChange(items.length === 0 ? undefined : items)}
     />
@@ -34,7 +35,7 @@ export function ChoiceField({
   error,
   value,
   onChange,
-}: FieldProps & { field: Pick<Field, "options" | "unset"> }) {
+}: FieldProps & { field: Pick<FieldData, "options" | "unset"> }) {
   const { unset, options: offered = [] } = field;
   // What may be left open can be left open again.
   const options = unset === undefined ? offered : [{ value: "", label: unset }, ...offered];

@@ -1,3 +1,8 @@
+import type { FieldOf } from "@/server/domain/base/form";
+
+/** What a field says of itself, without what it shows. */
+export type FieldData = Omit<FieldOf<never, string, string>, "key" | "as" | "showIf" | "usual">;
+
 /** What every look of a field is given. Values come from files: each look checks what it can show. */
 export interface FieldProps {
   label: string;

@@ -3,14 +3,10 @@
 import dynamic from "next/dynamic";
 import type { ReactNode } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import { NumberField } from "@/components/ui/number-field";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Switch } from "@/components/ui/switch";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import type { Field, FieldLook } from "@/server/domain/nodes";
-import { asText, ChoiceField, orNothing, TextsField } from "./choice-field";
-import { DurationField, SecondsField } from "./duration-field";
+import { basicLooks } from "./basic-fields";
+import { asText, orNothing } from "./choice-field";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import { LabelField } from "./label-field";
@@ -42,21 +38,15 @@ const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField),
 const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
 const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
 const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
-const EscalationField = dynamic(() => import("./escalation-field").then((m) => m.EscalationField), {
-  loading,
-});
-const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
 
 type Look = (props: FieldProps & { field: Field }) => ReactNode;
 
 /** One component per look: a node kind only names the look it wants. */
 const looks: Record<FieldLook, Look> = {
-  text: ({ value, onChange, field: _field, ...words }) => (
-    <TextField {...words} value={asText(value)} onValueChange={onChange} />
-  ),
-  multiline: ({ value, onChange, field: _field, ...words }) => (
-    <TextArea {...words} rows={3} value={asText(value)} onValueChange={onChange} />
-  ),
+  ...basicLooks,
+  // Of a node every text is there, also an empty one.
+  text: (props) => basicLooks.text({ ...props, field: { ...props.field, empty: "" } }),
+  multiline: (props) => basicLooks.multiline({ ...props, field: { ...props.field, empty: "" } }),
   template: ({ field, ...props }) => <TemplateField {...props} minLines={field.lines} />,
   expression: (props) => (
     <ExpressionField
@@ -65,24 +55,8 @@ const looks: Record<FieldLook, Look> = {
       onChange={(text) => props.onChange(orNothing(text))}
     />
   ),
-  number: ({ value, onChange, field: { min, max }, ...words }) => (
-    <NumberField
-      {...words}
-      {...(min === undefined ? {} : { min })}
-      {...(max === undefined ? {} : { max })}
-      placeholder="Default"
-      value={typeof value === "number" ? value : null}
-      onValueChange={(next) => onChange(next === null ? undefined : Math.round(next))}
-    />
-  ),
-  milliseconds: (props) => <DurationField {...props} />,
-  switch: ({ value, onChange, label, hint }) => (
-    <Switch label={label} hint={hint} checked={value === true} onCheckedChange={onChange} />
-  ),
-  choice: (props) => <ChoiceField {...props} />,
   role: (props) => <RoleField {...props} />,
   schema: (props) => <SchemaField {...props} />,
-  json: (props) => <JsonField {...props} />,
   ways: (props) => <WaysField {...props} />,
   value: ({ value, onChange, field: _field, ...words }) => (
     <ValueField {...words} value={asText(value)} onChange={(text) => onChange(orNothing(text))} />
@@ -98,9 +72,6 @@ const looks: Record<FieldLook, Look> = {
   llm: (props) => <TaskLlm {...props} />,
   router_function: (props) => <RuleNameField {...props} />,
   own_rule: (props) => <OwnRuleField {...props} />,
-  seconds: ({ field: _field, ...props }) => <SecondsField {...props} placeholder="As usual" />,
-  texts: ({ field: { itemName }, ...props }) => <TextsField {...props} itemName={itemName} />,
-  escalation: ({ field: _field, ...props }) => <EscalationField {...props} />,
   label: (props) => <LabelField {...props} />,
   tool: (props) => <ToolField {...props} />,
   arguments: (props) => <ArgumentsField {...props} />,

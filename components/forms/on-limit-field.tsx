@@ -1,7 +1,9 @@
 "use client";
 
 import { Select } from "@/components/ui/select";
+import { ON_LIMITS } from "@/server/domain/agent/on-limit";
 import type { OnLimit } from "@/server/domain/agent/role";
+import { choicesOf } from "@/server/domain/base/form";
 
 /** What happens where a limit of the run stands in an agent's way. `unset`: who says so where nothing is chosen here. */
 export function OnLimitField({
@@ -19,11 +21,7 @@ export function OnLimitField({
       value={value ?? ""}
       onValueChange={(next) => onValueChange(next === "" ? undefined : next)}
       fieldClassName="max-w-80"
-      options={[
-        { value: "", label: unset },
-        { value: "stop", label: "The run stops" },
-        { value: "ask", label: "A person is asked first" },
-      ]}
+      options={[{ value: "", label: unset }, ...choicesOf(ON_LIMITS)]}
     />
   );
 }

@@ -5,6 +5,7 @@ import { History, Play, SlidersHorizontal, StepForward } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { countOf, formatList } from "@/components/display/format";
+import { FormParts } from "@/components/forms/form-parts";
 import { InputFields } from "@/components/forms/input-field";
 import { type InputError, type InputValues, readInput, toValues } from "@/components/forms/input-fields";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -16,6 +17,7 @@ import { Menu } from "@/components/ui/menu";
 import { Spinner } from "@/components/ui/spinner";
 import { Switch } from "@/components/ui/switch";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import { type Limits, RUN_LIMITS, toLimits, withLimits } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -26,7 +28,6 @@ import { breakpointTitle } from "./breakpoints/breakpoint-words";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
 import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./launch-problems";
-import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { inputFields } from "./run-form";
 import { pinsFor, tryOutsOf } from "./try-out/try-out-store";
@@ -255,13 +256,16 @@ export function LaunchDialog({
           ) : null}
           <Estimate workflowId={workflowId} />
           <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
-            <LimitsForm
-              limits={limits}
-              onChange={(next) => {
-                setLimits(next);
-                setKey(newIdempotencyKey());
-              }}
-            />
+            <div className="flex flex-col gap-4">
+              <FormParts
+                parts={RUN_LIMITS}
+                value={limits}
+                onChange={(next) => {
+                  setLimits(next);
+                  setKey(newIdempotencyKey());
+                }}
+              />
+            </div>
           </Disclosure>
         </form>
       )}

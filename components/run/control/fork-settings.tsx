@@ -1,11 +1,12 @@
 "use client";
 
 import { countOf } from "@/components/display/format";
+import { FormParts } from "@/components/forms/form-parts";
 import { breakpointsFor, breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
-import { type Limits, LimitsForm, toLimits, withLimits } from "@/components/run/limits-form";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
+import { type Limits, RUN_LIMITS, toLimits, withLimits } from "@/server/domain/agent/limits-form";
 import type { ForkSettings, RunConfig } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
@@ -90,7 +91,11 @@ export function ForkSettingsForm({
           value={how.mode}
           onValueChange={(mode) => onChange({ ...how, mode })}
         />
-        <LimitsForm limits={how.limits} onChange={(limits) => onChange({ ...how, limits })} />
+        <FormParts
+          parts={RUN_LIMITS}
+          value={how.limits}
+          onChange={(limits) => onChange({ ...how, limits })}
+        />
         <p className="text-[13px] text-ink-2">
           What this run has spent does not count against the fork's limits of cost and tokens.
         </p>

@@ -17,6 +17,9 @@ export type ResponseRung = z.infer<typeof ResponseRung>;
 export const ModelApi = z.enum(["chat", "responses"]);
 export type ModelApi = z.infer<typeof ModelApi>;
 
+/** What OpenAI calls them. */
+export const MODEL_APIS: Record<ModelApi, string> = { chat: "Chat Completions", responses: "Responses" };
+
 /** What was learned about one model of a provider from its refusals, and from tests. */
 export const Capability = z
   .object({
@@ -183,7 +186,7 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /** Ollama works on one answer at a time; others on several. */
-export function concurrencyOf(provider: Provider): number {
+export function concurrencyOf(provider: Pick<Provider, "kind" | "base_url" | "settings">): number {
   const isOllama = URL.canParse(provider.base_url) && new URL(provider.base_url).port === "11434";
   return provider.settings.max_concurrency ?? (provider.kind === "offline" ? 64 : isOllama ? 1 : 4);
 }

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ErrorCode, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import type { BasicLook, FieldOf } from "@/server/domain/base/form";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -14,19 +15,13 @@ import type { SchemaParts } from "./schema-parts";
 
 export type { NodeBase, SchemaParts };
 
-/** The looks of a form field. Which keys of the config it may name is checked by the compiler. */
+/** The looks of a field of a node kind. Which keys of the config it may name is checked by the compiler. */
 export type FieldLook =
-  | "text"
-  | "multiline"
+  | BasicLook
   | "template"
   | "expression"
-  | "number"
-  | "milliseconds"
-  | "switch"
-  | "choice"
   | "role"
   | "schema"
-  | "json"
   | "ways"
   | "value"
   | "assignments"
@@ -43,28 +38,9 @@ export type FieldLook =
   | "tool"
   | "arguments"
   | "code"
-  | "label"
-  | "seconds"
-  | "texts"
-  | "escalation";
+  | "label";
 
-export interface Field<C = Record<string, unknown>> {
-  key: Extract<keyof C, string>;
-  label: string;
-  as: FieldLook;
-  hint?: string;
-  /** Templates only: how many lines of text it shows when empty; 3 if absent. */
-  lines?: number;
-  options?: readonly { value: string; label: string; hint?: string }[];
-  /** Shown only where this holds. */
-  showIf?: (config: C) => boolean;
-  /** Of a whole number. */
-  min?: number;
-  max?: number;
-  /** Of a choice that may be left open: what holds then. */
-  unset?: string;
-  /** Of a list: what one of it is called. */
-  itemName?: string;
+export interface Field<C = Record<string, unknown>> extends FieldOf<C, Extract<keyof C, string>, FieldLook> {
   /** Few need it: folded away. */
   isRare?: boolean;
 }

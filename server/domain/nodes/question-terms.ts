@@ -1,16 +1,19 @@
+import { ON_LIMITS } from "@/server/domain/agent/on-limit";
+import { type BasicLook, choicesOf, type FieldOf, type FormField } from "@/server/domain/base/form";
 import type { CrewQuestions } from "@/server/domain/crew/questions";
 import { escalationFault } from "@/server/domain/tool/escalation";
 import type { QuestionParts, QuestionTerms } from "@/server/domain/tool/person-question";
 import type { Fault, Field, FieldLook } from "./define";
 
-/** The fields of every node that asks a person: how long, what then, who is waited for. `standard`: how its standard answer is entered. */
-export const questionFields = (standard: FieldLook): readonly Field<QuestionTerms>[] => [
+type TermField = FieldOf<unknown, Exclude<keyof QuestionTerms, "default_response">, BasicLook>;
+
+/** How long a question waits, what then, who is waited for. */
+const TERMS: readonly TermField[] = [
   {
     key: "assigned_to",
     label: "Meant for",
     as: "text",
     hint: "A name or a role of people, shown with the question",
-    isRare: true,
   },
   {
     key: "required_expertise",
@@ -18,14 +21,12 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     as: "texts",
     itemName: "subject",
     hint: "What whoever answers should know about, shown with the question",
-    isRare: true,
   },
   {
     key: "urgency",
     label: "Urgency",
     as: "choice",
     unset: "Normal, as usual",
-    isRare: true,
     options: [
       { value: "low", label: "Not urgent" },
       { value: "normal", label: "Normal" },
@@ -38,7 +39,6 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     label: "Meanwhile",
     as: "choice",
     unset: "As usual: other branches go on",
-    isRare: true,
     options: [
       { value: "async", label: "Other branches go on", hint: "Only this one waits" },
       { value: "sync", label: "The whole run waits", hint: "Nothing new starts, and its time stands still" },
@@ -54,14 +54,12 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     label: "Time to answer",
     as: "seconds",
     hint: "Empty: as the installation says, usually 7 days",
-    isRare: true,
   },
   {
     key: "on_timeout",
     label: "If nobody answers",
     as: "choice",
     unset: "As usual: never a yes",
-    isRare: true,
     options: [
       { value: "reject", label: "It counts as no" },
       { value: "fail", label: "The node fails" },
@@ -75,15 +73,23 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
       { value: "approve", label: "It counts as yes", hint: "Think twice: nobody has looked at it" },
     ],
   },
-  { key: "default_response", label: "Standard answer", as: standard, isRare: true },
-  {
-    key: "escalation",
-    label: "Escalation",
-    as: "escalation",
-    hint: "Who is asked next where nobody answers for so long, counted from the question",
-    isRare: true,
-  },
 ];
+
+const ESCALATION: TermField = {
+  key: "escalation",
+  label: "Escalation",
+  as: "escalation",
+  hint: "Who is asked next where nobody answers for so long, counted from the question",
+};
+
+/** The fields of every node that asks a person. `standard`: how its standard answer is entered. */
+export const questionFields = (standard: FieldLook): readonly Field<QuestionTerms>[] =>
+  [...TERMS, { key: "default_response", label: "Standard answer", as: standard } as const, ESCALATION].map(
+    (field) => ({
+      ...field,
+      isRare: true,
+    }),
+  );
 
 /** What happens where a model call of this node reaches a limit. */
 export const ON_LIMIT_FIELD: Field<{ on_limit?: "stop" | "ask" | undefined }> = {
@@ -92,27 +98,18 @@ export const ON_LIMIT_FIELD: Field<{ on_limit?: "stop" | "ask" | undefined }> = 
   as: "choice",
   unset: "As its crew, its role or the run says",
   isRare: true,
-  options: [
-    { value: "stop", label: "The run stops" },
-    { value: "ask", label: "A person is asked first" },
-  ],
+  options: choicesOf(ON_LIMITS),
 };
 
 /** What a crew cannot say of its questions: nobody is asked in passing, and there is no standard answer. */
 const NOT_OF_CREWS: ReadonlySet<string> = new Set(["advisory", "default", "continue"]);
 
 /** The same fields where a crew asks. */
-export const CREW_QUESTION_FIELDS: readonly Field<CrewQuestions>[] = questionFields("json").flatMap(
-  ({ showIf: _always, key, options, ...field }) =>
-    key === "default_response"
-      ? []
-      : [
-          {
-            ...field,
-            key,
-            ...(options ? { options: options.filter(({ value }) => !NOT_OF_CREWS.has(value)) } : {}),
-          },
-        ],
+export const CREW_QUESTION_FIELDS: readonly FormField<CrewQuestions>[] = [...TERMS, ESCALATION].map(
+  ({ options, ...field }) => ({
+    ...field,
+    ...(options ? { options: options.filter(({ value }) => !NOT_OF_CREWS.has(value)) } : {}),
+  }),
 );
 
 /** The terms of a question as they are set; what is not set is left out. */

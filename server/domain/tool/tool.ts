@@ -151,6 +151,9 @@ export type ToolCall = z.infer<typeof ToolCall>;
 export const ToolProtocol = z.enum(["native", "text"]);
 export type ToolProtocol = z.infer<typeof ToolProtocol>;
 
+/** How tools are offered, in words. */
+export const TOOL_PROTOCOLS: Record<ToolProtocol, string> = { native: "As functions", text: "As text" };
+
 /** Whether a list of tool names, as roles have it, grants this tool. `mcp:server/*` grants all of one server. */
 export function isGranted(tools: readonly string[], name: string): boolean {
   return tools.some(

@@ -1,0 +1,182 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import type { ReactNode } from "react";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Field as Labelled } from "@/components/ui/field";
+import { NumberField } from "@/components/ui/number-field";
+import { Skeleton } from "@/components/ui/skeleton";
+import { SuggestField } from "@/components/ui/suggest-field";
+import { Switch } from "@/components/ui/switch";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import type { BasicLook } from "@/server/domain/base/form";
+import { textsOf } from "@/server/domain/base/guards";
+import { asText, ChoiceField, TextsField } from "./choice-field";
+import { DurationField, SecondsField } from "./duration-field";
+import type { FieldData, FieldProps } from "./field-props";
+
+const loading = () => <Skeleton className="h-16 w-full" />;
+const EscalationField = dynamic(() => import("./escalation-field").then((m) => m.EscalationField), {
+  loading,
+});
+const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
+
+export interface LookProps extends FieldProps {
+  field: FieldData;
+  aside?: ReactNode;
+  isDisabled?: boolean | undefined;
+}
+
+const asNumber = (value: unknown) => (typeof value === "number" ? value : null);
+
+function NumberLook({
+  value,
+  onChange,
+  field,
+  isDisabled,
+  show,
+  keep,
+  unit,
+  ...words
+}: LookProps & { show: (kept: number) => number; keep: (shown: number) => number; unit?: string }) {
+  const kept = asNumber(value);
+  return (
+    <NumberField
+      {...words}
+      min={field.min}
+      max={field.max}
+      step={field.step}
+      unit={field.unit ?? unit}
+      placeholder={field.placeholder ?? "Default"}
+      disabled={isDisabled}
+      value={kept === null ? null : show(kept)}
+      onValueChange={(next) => onChange(next === null ? field.empty : keep(next))}
+    />
+  );
+}
+
+const same = (amount: number) => amount;
+
+/** One component per look that any form may have. */
+export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
+  text: ({ value, onChange, field, isDisabled, ...words }) => (
+    <TextField
+      {...words}
+      mono={field.isMono}
+      disabled={isDisabled}
+      maxLength={field.longest}
+      placeholder={field.placeholder}
+      value={asText(value)}
+      onValueChange={(text) => onChange(text === "" ? field.empty : text)}
+    />
+  ),
+  multiline: ({ value, onChange, field, isDisabled, ...words }) => (
+    <TextArea
+      {...words}
+      mono={field.isMono}
+      disabled={isDisabled}
+      maxLength={field.longest}
+      placeholder={field.placeholder}
+      rows={field.lines ?? 3}
+      value={asText(value)}
+      onValueChange={(text) => onChange(text === "" ? field.empty : text)}
+    />
+  ),
+  secret: ({ value, onChange, field, isDisabled, ...words }) => (
+    <TextField
+      {...words}
+      type="password"
+      mono
+      autoComplete="off"
+      disabled={isDisabled}
+      placeholder={field.placeholder}
+      value={asText(value)}
+      onValueChange={(text) => onChange(text === "" ? field.empty : text)}
+    />
+  ),
+  suggest: ({ value, onChange, field, isDisabled: _disabled, ...words }) => (
+    <SuggestField
+      {...words}
+      mono={field.isMono}
+      maxLength={field.longest}
+      placeholder={field.placeholder}
+      suggestions={(field.suggestions ?? []).map((known) => ({ value: known }))}
+      value={asText(value)}
+      onValueChange={(text) => onChange(text === "" ? field.empty : text)}
+    />
+  ),
+  number: (props) => {
+    const { per = 1 } = props.field;
+    return <NumberLook {...props} show={(kept) => kept / per} keep={(shown) => Math.round(shown * per)} />;
+  },
+  decimal: (props) => <NumberLook {...props} show={same} keep={same} />,
+  percent: (props) => (
+    <NumberLook
+      {...props}
+      unit="%"
+      show={(share) => Math.round(share * 100)}
+      keep={(percent) => percent / 100}
+    />
+  ),
+  milliseconds: ({ field: { placeholder, max = Number.POSITIVE_INFINITY, empty }, onChange, ...props }) => (
+    <DurationField
+      {...props}
+      onChange={(ms) => onChange(typeof ms === "number" ? Math.min(max, ms) : empty)}
+      {...(placeholder === undefined ? {} : { placeholder })}
+    />
+  ),
+  seconds: ({ field, ...props }) => <SecondsField {...props} placeholder={field.placeholder ?? "As usual"} />,
+  switch: ({ value, onChange, label, hint, field: { on = true, off = false } }) => (
+    <Switch
+      label={label}
+      hint={hint}
+      checked={value === on}
+      onCheckedChange={(isOn) => onChange(isOn ? on : off)}
+    />
+  ),
+  check: ({ value, onChange, label, hint, isDisabled, field: { on = true, off = false } }) => (
+    <Checkbox
+      label={label}
+      hint={hint}
+      checked={value === on}
+      disabled={isDisabled}
+      onCheckedChange={(isOn) => onChange(isOn ? on : off)}
+    />
+  ),
+  choice: (props) => <ChoiceField {...props} />,
+  several: ({ value, onChange, field: { options = [] }, ...words }) => {
+    const chosen = textsOf(value);
+    return (
+      <Labelled {...words} group>
+        <ul className="grid grid-cols-2 gap-2">
+          {options.map((option) => (
+            <li key={option.value}>
+              <Checkbox
+                label={option.label}
+                checked={chosen.includes(option.value)}
+                onCheckedChange={(on) =>
+                  onChange(
+                    options
+                      .map(({ value: other }) => other)
+                      .filter((other) => (other === option.value ? on : chosen.includes(other))),
+                  )
+                }
+              />
+            </li>
+          ))}
+        </ul>
+      </Labelled>
+    );
+  },
+  texts: ({ field: { itemName, most, isMono }, onChange, ...props }) => (
+    <TextsField
+      {...props}
+      itemName={itemName}
+      isMono={isMono}
+      onChange={(texts) => onChange(most === undefined ? texts : textsOf(texts).slice(0, most))}
+    />
+  ),
+  json: ({ field: { check }, ...props }) => <JsonField {...props} {...(check ? { check } : {})} />,
+  escalation: ({ field: _field, ...props }) => <EscalationField {...props} />,
+};

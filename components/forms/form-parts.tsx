@@ -1,0 +1,119 @@
+"use client";
+
+import clsx from "clsx";
+import type { ReactNode } from "react";
+import { Disclosure } from "@/components/ui/disclosure";
+import { Field as Labelled } from "@/components/ui/field";
+import {
+  type FieldKey,
+  type FormField,
+  type FormGroup,
+  type FormPart,
+  settingAt,
+  withSetting,
+} from "@/server/domain/base/form";
+import { basicLooks } from "./basic-fields";
+import type { FieldData } from "./field-props";
+
+/** What a field says for now, over what is declared. */
+export interface FieldNow
+  extends Partial<Pick<FieldData, "hint" | "options" | "suggestions" | "placeholder">> {
+  error?: string | undefined;
+  aside?: ReactNode;
+  isDisabled?: boolean | undefined;
+}
+
+export interface FormPartsProps<C extends object, S extends string> {
+  /** The form as data. */
+  parts: readonly FormPart<C, S>[];
+  value: C;
+  onChange: (value: C) => void;
+  /** What fields say for now, by their keys. */
+  now?: { readonly [K in FieldKey<C>]?: FieldNow };
+  /** What stands in the form's slots. */
+  slots?: Readonly<Record<S, ReactNode>>;
+}
+
+/** A form made of its data. What no field can express comes in slots. */
+export function FormParts<C extends object, S extends string = never>(props: FormPartsProps<C, S>) {
+  const { parts, value } = props;
+  return parts
+    .filter((part) => !("showIf" in part && part.showIf) || part.showIf(value))
+    .map((part) => <PartView key={keyOf(part)} {...props} part={part} />);
+}
+
+function keyOf<C, S extends string>(part: FormPart<C, S>): string {
+  if ("slot" in part) return `slot ${part.slot}`;
+  if ("text" in part) return part.text;
+  if (!("parts" in part)) return part.key;
+  const [first] = part.parts;
+  return `${part.as} ${first ? keyOf(first) : ""}`;
+}
+
+function PartView<C extends object, S extends string>({
+  part,
+  ...props
+}: FormPartsProps<C, S> & { part: FormPart<C, S> }) {
+  if ("slot" in part) return props.slots?.[part.slot];
+  if ("text" in part) return <p className="text-[13px] text-ink-2">{part.text}</p>;
+  if ("parts" in part) return <Group {...props} group={part} />;
+  return <OneField {...props} field={part} />;
+}
+
+function Group<C extends object, S extends string>({
+  group,
+  ...props
+}: FormPartsProps<C, S> & { group: FormGroup<C, S> }) {
+  const inner = <FormParts {...props} parts={group.parts} />;
+  switch (group.as) {
+    case "box":
+      return (
+        <Disclosure look="box" title={group.title}>
+          {inner}
+        </Disclosure>
+      );
+    case "group":
+      return (
+        <Labelled label={group.title} hint={group.hint} group>
+          {inner}
+        </Labelled>
+      );
+    case "columns":
+      return (
+        <div className="@container">
+          <div
+            className={clsx(
+              "grid grid-cols-1 gap-3",
+              group.most === 3 ? "@lg:grid-cols-3" : group.areWide ? "@lg:grid-cols-2" : "@3xs:grid-cols-2",
+            )}
+          >
+            {inner}
+          </div>
+        </div>
+      );
+  }
+}
+
+function OneField<C extends object, S extends string>({
+  field,
+  value,
+  onChange,
+  now,
+}: FormPartsProps<C, S> & { field: FormField<C> }) {
+  const given: FieldNow | undefined = now?.[field.key];
+  const { error, aside, isDisabled, ...said } = given ?? {};
+  const data = { ...field, ...said };
+  const Look = basicLooks[field.as];
+  return (
+    <Look
+      field={data}
+      label={data.label}
+      hint={data.hint}
+      error={error}
+      aside={aside ?? data.aside}
+      isDisabled={isDisabled}
+      value={settingAt(value, field.key) ?? field.usual?.(value)}
+      onChange={(next) => onChange(withSetting(value, field.key, next))}
+    />
+  );
+}

@@ -1,0 +1,178 @@
+import { choicesOf, type FormPart } from "@/server/domain/base/form";
+import { TOOL_PROTOCOLS } from "@/server/domain/tool/tool";
+import { isLocalServer, MODEL_APIS, type Price, type ProviderSettings } from "./provider";
+
+/** A provider while its form is filled in. */
+export interface ProviderDraft extends Omit<ProviderSettings, "prices" | "capabilities"> {
+  name: string;
+  base_url: string;
+  /** What was entered; the stored one never comes out. */
+  key: string;
+  default_model: string;
+  is_default: boolean;
+  /** US dollars for a million tokens, of all models that have no price of their own. */
+  input_price?: number;
+  output_price?: number;
+}
+
+const PRICE = {
+  as: "decimal",
+  hint: "US$ per million tokens",
+  min: 0,
+  step: 0.1,
+  placeholder: "known",
+} as const;
+const TIME = { as: "number", per: 1000, min: 1, max: 86_400, placeholder: "as usual" } as const;
+
+/** The form of a provider. Slots: its own headers. */
+export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
+  { key: "name", label: "Name", as: "text", longest: 80, empty: "" },
+  {
+    key: "base_url",
+    label: "Address",
+    as: "text",
+    isMono: true,
+    placeholder: "https://api.example.org/v1",
+    empty: "",
+  },
+  { key: "key", label: "API key", as: "secret", empty: "" },
+  {
+    key: "default_model",
+    label: "Model",
+    as: "suggest",
+    isMono: true,
+    hint: "Used where a node names none. A test lists the models, and asks this one a few tiny questions.",
+    empty: "",
+  },
+  {
+    key: "is_default",
+    label: "Use for all runs",
+    as: "check",
+    hint: "Unless a node names another provider.",
+  },
+  {
+    as: "box",
+    title: "Limits and prices",
+    parts: [
+      {
+        as: "columns",
+        most: 3,
+        parts: [
+          { key: "max_concurrency", label: "Calls at once", as: "number", min: 1, max: 64 },
+          { key: "input_price", label: "Input price", ...PRICE },
+          { key: "output_price", label: "Output price", ...PRICE },
+          {
+            key: "max_requests_per_minute",
+            label: "Calls a minute",
+            as: "number",
+            hint: "Others wait their turn.",
+            min: 1,
+            max: 1_000_000,
+            placeholder: "any",
+          },
+          {
+            key: "max_tokens_per_minute",
+            label: "Tokens a minute",
+            as: "number",
+            hint: "In and out together.",
+            min: 1,
+            max: 1_000_000_000,
+            placeholder: "any",
+          },
+          {
+            key: "tool_protocol",
+            label: "Tools are offered",
+            as: "choice",
+            hint: "Small models often do better with text.",
+            unset: "As it can",
+            options: choicesOf(TOOL_PROTOCOLS),
+          },
+          {
+            key: "api",
+            label: "Asked by",
+            as: "choice",
+            hint: "Which of OpenAI's two protocols.",
+            unset: "As tested",
+            options: choicesOf(MODEL_APIS),
+          },
+          {
+            key: "context_window",
+            label: "Context",
+            as: "number",
+            hint: "Tokens that a model reads at once.",
+            min: 1_000,
+            max: 100_000_000,
+            step: 1_000,
+            placeholder: "known",
+          },
+        ],
+      },
+      {
+        as: "columns",
+        most: 3,
+        parts: [
+          { key: "first_byte_ms", label: "Longest wait", hint: "Seconds until the first word.", ...TIME },
+          { key: "idle_timeout_ms", label: "Longest silence", hint: "Seconds between two pieces.", ...TIME },
+          { key: "timeout_ms", label: "Longest answer", hint: "Seconds in all.", ...TIME },
+        ],
+      },
+      {
+        key: "local",
+        label: "Runs on my own hardware",
+        as: "check",
+        hint: "Its calls cost nothing.",
+        usual: ({ base_url }) => isLocalServer(base_url),
+      },
+    ],
+  },
+  { as: "box", title: "Own headers", parts: [{ slot: "headers" }] },
+];
+
+const PRICE_OF_ALL = "*";
+
+/** The settings of a provider as its form has them. */
+export function providerLimits({
+  prices,
+  capabilities: _learned,
+  ...limits
+}: ProviderSettings): Omit<ProviderDraft, "name" | "base_url" | "key" | "default_model" | "is_default"> {
+  const price = prices?.[PRICE_OF_ALL];
+  return price
+    ? { ...limits, input_price: price.input_per_mtok, output_price: price.output_per_mtok }
+    : limits;
+}
+
+/** The settings that the form says; what it does not show stays as it was. */
+export function providerSettings(before: ProviderSettings, draft: ProviderDraft): ProviderSettings {
+  const { name, base_url, key, default_model, is_default, input_price, output_price, ...limits } = draft;
+  const prices = pricesOf(before, input_price, output_price);
+  return {
+    ...limits,
+    ...(before.capabilities ? { capabilities: before.capabilities } : {}),
+    ...(Object.keys(prices).length > 0 ? { prices } : {}),
+  };
+}
+
+/** Prices of single models stay; where one of the two is entered, the other is none. */
+function pricesOf({ prices = {} }: ProviderSettings, input?: number, output?: number): Record<string, Price> {
+  const { [PRICE_OF_ALL]: before, ...others } = prices;
+  return input === undefined && output === undefined
+    ? others
+    : { ...others, [PRICE_OF_ALL]: { ...before, input_per_mtok: input ?? 0, output_per_mtok: output ?? 0 } };
+}
+
+/** What is wrong with what has to be there, by field. */
+export function providerFaults(draft: Pick<ProviderDraft, "name" | "base_url" | "default_model">): {
+  name?: string;
+  base_url?: string;
+  default_model?: string;
+} {
+  const address = draft.base_url.trim();
+  return {
+    ...(draft.name.trim() ? {} : { name: "Give it a name." }),
+    ...(/^https?:\/\//.test(address) && URL.canParse(address)
+      ? {}
+      : { base_url: "An address that begins with https:// or http://, usually ending in /v1." }),
+    ...(draft.default_model.trim() ? {} : { default_model: "Say which model answers." }),
+  };
+}
