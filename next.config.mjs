@@ -21,7 +21,16 @@ const config = {
   },
   // Its image route is switched off, and package.json puts an empty package in the place of the library it would load.
   images: { unoptimized: true },
-  experimental: { agentUpgrade: false },
+  experimental: {
+    agentUpgrade: false,
+    // Beside the browser a request costs more than what it brings: fewer and larger files, most so for the drawing.
+    turbopackChunking: {
+      requestCost: 1_000_000,
+      minChunkSize: 150_000,
+      priorityRoutes: [/^\/workflows\/\[id\]$/],
+      priorityBoost: 4,
+    },
+  },
   // Pages get these and a policy of their own from proxy.ts; what it does not serve gets them here.
   headers: async () => [
     {
