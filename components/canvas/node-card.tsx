@@ -15,6 +15,7 @@ import { BORDER, type CardSize, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KeySlip } from "./key-slip";
 import { MarkIcon } from "./mark-icon";
+import { StaleMark, useStaleReason } from "./stale-mark";
 import { type CardTry, useCardTry } from "./tried-context";
 import { PinMark, TriedSlip } from "./tried-slip";
 
@@ -84,7 +85,7 @@ function Plate({ node, ports, run, grown }: InsideProps) {
     <>
       {run && (
         <div className="node-head">
-          <Marks mark={undefined} run={run} />
+          <Marks mark={undefined} run={run} stale={undefined} />
         </div>
       )}
       <PlateBreakpoint nodeId={node.id} />
@@ -116,6 +117,7 @@ function Words({ node, ports, mark, run, grown }: InsideProps & { mark: Mark | u
   const { agents } = useCanvas();
   const parts = useRunParts();
   const tried = useCardTry(node.id);
+  const stale = useStaleReason(node.id) ?? tried?.stale ?? undefined;
   const name = node.name || kind.title;
   const text = doerOf(node, agents).name ?? kind.summary(node.config, node);
   useFreshPorts(node.id, ports, grown);
@@ -133,7 +135,7 @@ function Words({ node, ports, mark, run, grown }: InsideProps & { mark: Mark | u
           {text !== name && <span className="node-summary">{breakable(text)}</span>}
         </span>
       </header>
-      <Marks mark={mark} run={run} tried={tried} />
+      <Marks mark={mark} run={run} tried={tried} stale={stale} />
       <CardBreakpoint nodeId={node.id} name={name} />
       <Ports node={node} ports={ports} />
       {grown && parts?.Inside ? (
@@ -164,10 +166,12 @@ function Marks({
   mark,
   run,
   tried,
+  stale,
 }: {
   mark: Mark | undefined;
   run: NodeRunView | undefined;
   tried?: CardTry | undefined;
+  stale: string | undefined;
 }) {
   const parts = useRunParts();
   return (
@@ -183,6 +187,7 @@ function Marks({
         </span>
       )}
       {tried?.isPinned && <PinMark isStale={tried.stale !== null} />}
+      {stale !== undefined && <StaleMark reason={stale} />}
       {mark && <MarkIcon mark={mark} />}
       {parts && run && run.status !== "idle" && <parts.Status status={run.status} />}
     </span>

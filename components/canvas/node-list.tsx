@@ -17,6 +17,8 @@ import { shapeOf } from "./card-shape";
 import type { Mark } from "./flow-mapping";
 import { MarkIcon } from "./mark-icon";
 import { readingOrder } from "./navigation";
+import { StaleMark, useStaleReason } from "./stale-mark";
+import { useCardTry } from "./tried-context";
 import "./canvas.css";
 
 export interface NodeListProps {
@@ -114,6 +116,8 @@ function Words({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
 function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
   const run = useNodeRun(nodeId);
   const breakpoint = useBreakpointMark("node", nodeId);
+  const tried = useCardTry(nodeId);
+  const stale = useStaleReason(nodeId) ?? tried?.stale ?? undefined;
   return (
     <span className="flex shrink-0 items-center gap-1.5 pt-0.5">
       {breakpoint && (
@@ -122,6 +126,7 @@ function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
           <span className="sr-only">Breakpoint: {breakpoint.text}</span>
         </span>
       )}
+      {stale !== undefined && <StaleMark reason={stale} />}
       {mark && <MarkIcon mark={mark} />}
       {run && run.status !== "idle" && <StatusMark status={run.status} />}
     </span>

@@ -20,6 +20,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newCanvasRun } from "./canvas-run";
 import { useRun, useRunViewStore } from "./run-context";
 import { spotlightNode } from "./spotlight";
+import { StaleCards } from "./stale-note";
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList));
 const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch));
@@ -68,42 +69,46 @@ export function RunCanvas({
     return (
       <div className="size-full scroll-pt-14 overflow-y-auto bg-stage">
         {lookSwitch}
-        <NodeList
-          graph={graph}
-          roles={byName}
-          agents={agents}
-          run={run}
-          selected={picked}
-          onPick={onSelect}
-          under={(id) => <CrewSection nodeId={id} />}
-        />
+        <StaleCards>
+          <NodeList
+            graph={graph}
+            roles={byName}
+            agents={agents}
+            run={run}
+            selected={picked}
+            onPick={onSelect}
+            under={(id) => <CrewSection nodeId={id} />}
+          />
+        </StaleCards>
       </div>
     );
   return (
-    <CanvasProvider>
-      {lookSwitch}
-      <GraphCanvas
-        graph={graph}
-        label="Drawing of the run"
-        roles={byName}
-        agents={agents}
-        run={run}
-        selectedId={selected}
-        onSelect={onSelect}
-        dressing={dressing}
-        onKeyDown={onKeyDown}
-        onUserMove={stopFollowing}
-      >
-        <Follower isFollowing={isFollowing} />
-        <CrewDoors />
-        <CrewCamera onShow={stopFollowing} />
-        {isOver ? null : (
-          <Panel position="top-left">
-            <FollowChip isFollowing={isFollowing} onChange={setFollowing} />
-          </Panel>
-        )}
-      </GraphCanvas>
-    </CanvasProvider>
+    <StaleCards>
+      <CanvasProvider>
+        {lookSwitch}
+        <GraphCanvas
+          graph={graph}
+          label="Drawing of the run"
+          roles={byName}
+          agents={agents}
+          run={run}
+          selectedId={selected}
+          onSelect={onSelect}
+          dressing={dressing}
+          onKeyDown={onKeyDown}
+          onUserMove={stopFollowing}
+        >
+          <Follower isFollowing={isFollowing} />
+          <CrewDoors />
+          <CrewCamera onShow={stopFollowing} />
+          {isOver ? null : (
+            <Panel position="top-left">
+              <FollowChip isFollowing={isFollowing} onChange={setFollowing} />
+            </Panel>
+          )}
+        </GraphCanvas>
+      </CanvasProvider>
+    </StaleCards>
   );
 }
 

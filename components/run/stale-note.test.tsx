@@ -1,11 +1,12 @@
-import { screen } from "@testing-library/react";
+import { screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { NodeList } from "@/components/canvas/node-list";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRunViewStore } from "./run-view-store";
-import { StaleNote, StaleOutputs } from "./stale-note";
+import { StaleCards, StaleNote, StaleOutputs } from "./stale-note";
 
 const drawing = (set: string) =>
   draw("start > a > b > end", {
@@ -23,6 +24,9 @@ test("the page of a run says which outputs may not hold since the drawing was ch
           <StaleOutputs />
           <StaleNote nodeId="a" />
           <StaleNote nodeId="start" />
+          <StaleCards>
+            <NodeList graph={drawing("1")} selected={new Set()} onPick={() => {}} />
+          </StaleCards>
         </>
       )}
     </OnRunPage>,
@@ -37,11 +41,28 @@ test("the page of a run says which outputs may not hold since the drawing was ch
   show();
   expect((await screen.findByRole("note")).textContent).toBe("May not hold any more: It was changed since.");
   await person.click(screen.getByText("3 outputs of this run may not hold any more"));
-  expect(screen.getAllByRole("listitem").map(({ textContent }) => textContent)).toEqual([
+  expect(
+    within(screen.getByRole("group"))
+      .getAllByRole("listitem")
+      .map(({ textContent }) => textContent),
+  ).toEqual([
     "First: It was changed since.",
     "b: First, which comes before it, may give something else now.",
     "end: First, which comes before it, may give something else now.",
   ]);
-  await person.click(screen.getByRole("button", { name: "First" }));
+  await person.click(within(screen.getByRole("group")).getByRole("button", { name: "First" }));
   expect(opened).toEqual(["a"]);
+  // So do the nodes of the drawing, each with the reason.
+  expect(
+    within(screen.getByRole("list", { name: "Nodes in reading order" }))
+      .getAllByTitle(/^May not hold/)
+      .map(({ title }) => title),
+  ).toEqual([
+    "May not hold any more: It was changed since.",
+    "May not hold any more: First, which comes before it, may give something else now.",
+    "May not hold any more: First, which comes before it, may give something else now.",
+  ]);
+  expect(
+    screen.getByRole("button", { name: /First.* May not hold any more: It was changed since\./ }),
+  ).toBeTruthy();
 });

@@ -2,7 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
+import { StaleContext } from "@/components/canvas/stale-mark";
 import { useTrpc } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { StaleOutput } from "@/server/domain/run/stale";
@@ -27,6 +28,13 @@ function useStale(): readonly StaleOutput[] {
     enabled: page !== null && isOver && workflowId !== null,
   });
   return data ?? NONE;
+}
+
+/** Marks the cards of the run's drawing whose outputs may be another now. */
+export function StaleCards({ children }: { children: ReactNode }) {
+  const stale = useStale();
+  const reasons = useMemo(() => new Map(stale.map(({ node_id, reason }) => [node_id, reason])), [stale]);
+  return <StaleContext value={reasons}>{children}</StaleContext>;
 }
 
 /** Says why what a node gave in this run may be another now; nothing where it holds. */
