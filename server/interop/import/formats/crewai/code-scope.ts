@@ -33,7 +33,6 @@ export class CodeScope {
   readonly classes: {
     name: string;
     bases: readonly Expr[];
-    decorators: string[];
     from: number;
     to: number;
   }[] = [];
@@ -51,7 +50,7 @@ export class CodeScope {
         this.collect(statement.body, statement);
       } else if (statement.is === "class") {
         const { name, bases, from, to } = statement;
-        this.classes.push({ name, bases, decorators: [], from, to });
+        this.classes.push({ name, bases, from, to });
         this.collect(statement.body, null);
       }
       if (statement.is === "assign") {
@@ -172,19 +171,20 @@ export class CodeScope {
       .join("");
   }
 
-  /** The items of a list, also behind its name; null where it is made by code. */
+  /** The items of a list, also behind its name; null where it is made by code. What only code can tell is one of them. */
   items(bound: Bound): Bound[] | null {
     const { expr, names } = this.resolved(bound);
     if (expr.is === "binary" && expr.operator === "+") {
       const [left, right] = [expr.left, expr.right].map((one) => this.items({ expr: one, names }));
-      return left && right ? [...left, ...right] : null;
+      return left || right
+        ? [...(left ?? [{ expr: expr.left, names }]), ...(right ?? [{ expr: expr.right, names }])]
+        : null;
     }
     if (expr.is !== "list") return null;
     const items: Bound[] = [];
     for (const item of expr.items) {
-      const inner = "spread" in item ? this.items({ expr: item.spread, names }) : [{ expr: item, names }];
-      if (!inner) return null;
-      items.push(...inner);
+      const inner = "spread" in item ? this.items({ expr: item.spread, names }) : null;
+      items.push(...(inner ?? [{ expr: "spread" in item ? item.spread : item, names }]));
     }
     return items;
   }

@@ -363,6 +363,31 @@ if Crew(agents=[a], tasks=[one]).kickoff() != 'STOP':
     expect(found).toEqual([]);
   });
 
+  test("tasks that are done without a crew stand where the code does them, described by a part of a file", () => {
+    const crew = read(
+      files({
+        "config/agents.yaml": AGENTS,
+        "config/tasks.yaml": TASKS,
+        "letters.py": `
+from crewai import Agent, Task, Crew
+writer = Agent(config=agents_config["writer"], tools=[*toolkit.get_tools(), SerperDevTool()])
+first = Task(description=tasks_config["research_task"]["description"], expected_output=tasks_config["research_task"]["expected_output"], agent=writer)
+if "STOP" in first.execute():
+    exit()
+second = Task(config=tasks_config["write_task"], agent=writer)
+crew = Crew(agents=[writer], tasks=[second])
+crew.kickoff()
+`,
+      }),
+    );
+    expect(stepsOf(crew)).toEqual(["research_task: Writer", "write_task: Writer"]);
+    expect(crew.graph.nodes.research_task?.config).toMatchObject({ expected_output: "Five points" });
+    expect(said(crew, "dropped").slice(0, 2)).toEqual([
+      expect.stringContaining("toolkit.get_tools()"),
+      expect.stringContaining("unused_task"),
+    ]);
+  });
+
   test("agents alone are roles", () => {
     const { imported } = readImport(
       files({ "agents.py": "from crewai import Agent\na = Agent(role='A', goal='g', backstory='b')\n" }),

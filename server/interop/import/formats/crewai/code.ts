@@ -2,6 +2,8 @@ import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, PlaceOf, Raw } from "@/server/domain/base/lenient-reader";
 import { calledName, given, isCallOf, jsonOf, pathOf, positional } from "../../code/literals";
 import {
+  type CallExpr,
+  type Expr,
   type FunctionStatement,
   lineOf,
   type Place,
@@ -14,6 +16,7 @@ import type { Source } from "../../source";
 import { Declarations } from "../agents-sdk/declarations";
 import { joined } from "../agents-sdk/files";
 import { schemaOf } from "../agents-sdk/schemas";
+import { inputsOf, MOST_CODE, sayAround, titleOf } from "./code-around";
 import type { CrewProgram } from "./code-files";
 import { type Bound, CodeScope, type Kind, MAKES, type Made } from "./code-scope";
 
@@ -26,9 +29,9 @@ export interface CodePart {
   raw: Raw;
   place: PlaceOf;
 }
-/** A crew as code makes it. `tasks`: names of its tasks, in their order. */
+/** A crew as code makes it, or a task that works alone. `tasks`: names of its tasks, in their order. */
 export interface CodeCrew {
-  raw: Raw;
+  raw: Raw | null;
   tasks: string[];
   place: PlaceOf;
 }
@@ -46,7 +49,6 @@ export interface CrewCode {
 }
 
 const NO_NAMES: ReadonlyMap<string, Bound> = new Map();
-const MOST_CODE = 3_000;
 const MODELS = new Set(["llm", "function_calling_llm", "manager_llm", "planning_llm", "chat_llm"]);
 const TYPED = new Set(["output_pydantic", "output_json", "response_model"]);
 
@@ -71,6 +73,7 @@ function readFiles(source: Source, files: readonly Source[], findings: Findings)
       const line = lineOf(text, offset);
       return { at: `line ${line}`, line, ...(file.path ? { file: file.path } : {}) };
     };
+  const begin = whole.text.length - source.text.length;
   let program: Program;
   try {
     program = readPython(whole.text);
@@ -83,7 +86,7 @@ function readFiles(source: Source, files: readonly Source[], findings: Findings)
     findings
       .of(placeOf(fault))
       .dropped("", "Something here could not be understood; the rest of the code was read.");
-  return new Reader(source, program, (place) => placeOf(place), findings).read();
+  return new Reader(source, program, placeOf, findings, begin).read();
 }
 
 class Reader {
@@ -99,6 +102,8 @@ class Reader {
     private readonly program: Program,
     private readonly placeOf: (place: Place) => PlaceOf,
     private readonly findings: Findings,
+    /** Where the file begins that makes the crew. */
+    private readonly begin: number,
   ) {
     this.scope = new CodeScope(program);
     this.types = new Declarations(program);
@@ -115,9 +120,13 @@ class Reader {
     const crews: CodeCrew[] = [];
     const seen = new Set<string>();
     for (const { call } of scope.calls) {
-      if (!isCallOf(call, "Crew") || seen.has(`${call.from}`)) continue;
-      seen.add(`${call.from}`);
-      crews.push(this.crew({ call, names: NO_NAMES, name: null, id: `${call.from}` }));
+      // `Crew(...).kickoff()` and `Crew(...)` begin at the same place.
+      const id = `${call.from}-${call.to}`;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      if (isCallOf(call, "Crew"))
+        crews.push(this.crew({ call, names: NO_NAMES, name: null, id: `${call.from}` }));
+      else crews.push(...this.alone(call));
     }
     // Agents and tasks that no crew names: what is made of them is decided by who reads this.
     for (const { call, within } of scope.calls)
@@ -125,14 +134,14 @@ class Reader {
         if (isCallOf(call, ...MAKES[kind]))
           if (![...this.known.keys()].some((id) => id.startsWith(`${kind} ${call.from}`)))
             this.part(kind, { call, names: NO_NAMES, name: within?.name ?? null, id: `${call.from}` });
-    this.sayAround();
+    sayAround(this.scope, (place) => this.here(place), this.programs);
     return {
       source: this.source,
-      title: this.titleOf(),
+      title: titleOf(scope),
       agents: this.agents,
       tasks: this.tasks,
       crews,
-      inputs: this.inputs(),
+      inputs: inputsOf(scope),
       programs: this.programs,
     };
   }
@@ -182,9 +191,11 @@ class Reader {
       const { expr } = this.scope.resolved(bound);
       const isOpen = name === null && (isSpread || expr.is === "record");
       if (name === "config") this.configure(part, bound, places);
-      else if (name !== null) {
+      else if (name !== null && name !== "__proto__") {
+        const described = configIn(value);
         places.set(name, value);
-        const read = this.setting(name, bound);
+        const read = described === null ? this.setting(name, bound) : undefined;
+        if (described !== null) part.config ??= described;
         if (read !== undefined) part.raw[name] = read;
       } else if (isOpen && expr.is === "record") this.open(part, { expr, names: made.names }, places);
       else
@@ -198,7 +209,7 @@ class Reader {
   private open(part: Pick<CodePart, "raw">, { expr, names }: Bound, places: Map<string, Place>): void {
     if (expr.is !== "record") return;
     for (const entry of expr.entries)
-      if (!("spread" in entry)) {
+      if (!("spread" in entry) && entry.key !== "__proto__") {
         places.set(entry.key, entry.value);
         const read = this.setting(entry.key, { expr: entry.value, names });
         if (read !== undefined) part.raw[entry.key] = read;
@@ -305,6 +316,15 @@ class Reader {
     };
   }
 
+  /** `task.execute()`: a task that works without a crew. */
+  private alone(call: CallExpr): CodeCrew[] {
+    if (!isCallOf(call, "execute", "execute_sync", "execute_async") || call.callee.is !== "member") return [];
+    // Those within tools of other files are no part of the crew.
+    if (call.from < this.begin) return [];
+    const made = this.scope.made("task", { expr: call.callee.of, names: NO_NAMES });
+    return made ? [{ raw: null, tasks: [this.part("task", made)], place: this.placeOf(call) }] : [];
+  }
+
   /** The names of tools; those that this code makes stay as text. */
   private tools(bound: Bound): unknown[] {
     const items = this.scope.items(bound);
@@ -315,7 +335,9 @@ class Reader {
   private tool(item: Bound): unknown {
     const { expr } = this.scope.resolved(item);
     const name = (expr.is === "call" ? calledName(expr) : pathOf(expr)?.at(-1)) ?? null;
-    if (name === null) return { python: this.text(item.expr) };
+    const isMadeByMethod = expr.is === "call" && expr.callee.is === "member" && /^[a-z]/.test(name ?? "");
+    if (name === null || (isMadeByMethod && !this.scope.functions.has(name)))
+      return { python: this.text(item.expr) };
     this.keepProgram(expr.is === "call" ? expr.callee : expr);
     const routine = this.scope.functions.get(name);
     const decorator = routine?.decorators.find((one) => isCallOf(one, "tool"));
@@ -344,54 +366,10 @@ class Reader {
   private text(place: Place): string {
     return sourceOf(this.program, place, 120).replace(/\s+/g, " ");
   }
+}
 
-  /** What runs around a crew: before it, after it, and flows that call it. */
-  private sayAround(): void {
-    for (const [name, when] of [
-      ["before_kickoff", "before the crew begins"],
-      ["after_kickoff", "after the crew has ended"],
-    ] as const)
-      for (const routine of this.scope.decorated(name)) {
-        this.here(routine).dropped(
-          "",
-          `"${routine.name}" is code that runs ${when}, and was left out. It stands in a note.`,
-        );
-        this.programs.set(routine.name, sourceOf(this.program, routine, MOST_CODE));
-      }
-    for (const flow of this.scope.classes)
-      if (flow.bases.some((base) => pathOf(base.is === "index" ? base.of : base)?.at(-1) === "Flow")) {
-        this.here(flow).dropped(
-          "",
-          `The flow "${flow.name}" is code, which decides what runs when; it was left out and stands in a note.`,
-        );
-        this.programs.set(flow.name, sourceOf(this.program, flow, MOST_CODE));
-      }
-    for (const { call } of this.scope.calls)
-      if (isCallOf(call, "kickoff_for_each", "kickoff_for_each_async"))
-        this.here(call).dropped("", "The crew ran once for each of several inputs; here a run has one.");
-  }
-
-  private inputs(): Raw {
-    for (const { call } of this.scope.calls) {
-      if (!isCallOf(call, "kickoff", "kickoff_async")) continue;
-      const inputs = given(call, "inputs") ?? positional(call, 0);
-      const { expr } = inputs ? this.scope.resolved({ expr: inputs, names: NO_NAMES }) : { expr: null };
-      if (expr?.is !== "record") continue;
-      const found: Raw = {};
-      for (const entry of expr.entries)
-        if (!("spread" in entry)) {
-          const value = jsonOf(this.scope.resolved({ expr: entry.value, names: NO_NAMES }).expr);
-          found[entry.key] = value ?? null;
-        }
-      return found;
-    }
-    return {};
-  }
-
-  private titleOf(): string | null {
-    const method = this.scope.decorated("crew").length > 0;
-    const made =
-      this.scope.classes.find(({ name }) => /crew$/i.test(name)) ?? (method ? this.scope.classes[0] : null);
-    return made ? made.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2") : null;
-  }
+/** `tasks_config["research"]["description"]`: research. */
+function configIn(expr: Expr): string | null {
+  if (expr.is !== "member" || expr.of.is !== "member") return null;
+  return /config/i.test(pathOf(expr.of.of)?.at(-1) ?? "") ? expr.of.key : null;
 }

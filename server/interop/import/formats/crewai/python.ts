@@ -59,7 +59,7 @@ export function crewOfCode(
         .of(part.place)
         .dropped("", `No crew of the code has the task "${part.name}"; it was left out.`);
   checkContexts(tasks);
-  const [first] = code.crews;
+  const first = code.crews.find(({ raw }) => raw !== null);
   const raw: Raw = { ...first?.raw, name };
   if (typeof raw.manager_agent === "string")
     raw.manager_agent = agentKeys.get(raw.manager_agent) ?? raw.manager_agent;
@@ -83,14 +83,13 @@ function orderOf({ crews, tasks, source }: CrewCode, findings: Findings): CodePa
       .info("", "The code makes no crew that can be read; the tasks follow each other as they stand.");
     return [...tasks.values()];
   }
-  if (more.length > 0)
-    for (const { place } of more)
-      findings
-        .of(place)
-        .changed(
-          "",
-          "The code makes another crew here and decides itself when it works; its tasks follow those of the crew before.",
-        );
+  for (const { raw, place } of more)
+    findings
+      .of(place)
+      .changed(
+        "",
+        `The code ${raw ? "makes another crew" : "has a task done without a crew"} here and decides itself when; ${raw ? "its tasks follow those of the crew before" : "it follows what was done before"}.`,
+      );
   const names = [...new Set(crews.flatMap((crew) => crew.tasks))];
   return names.flatMap((name) => tasks.get(name) ?? []);
 }
