@@ -23,8 +23,8 @@ export function ComparisonView({ report }: { report: ComparisonReport }) {
       />
       {spending ? (
         <p className="text-[13px]">
-          {formatDollars(spending.spent_usd)} of {formatDollars(spending.max_cost_usd)} spent, judges
-          included.
+          {spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} of{" "}
+          {formatDollars(spending.max_cost_usd)} spent, judges included.
         </p>
       ) : null}
       {notes.length > 0 ? (

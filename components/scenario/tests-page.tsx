@@ -203,7 +203,7 @@ export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
 /** What real models cost, after that. */
 const spentWords = ({ spending }: SuiteReport): string =>
   spending
-    ? ` ${formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
+    ? ` ${spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
     : "";
 
 /** Runs them all once where the address asks for it, which it does then no more. */

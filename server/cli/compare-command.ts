@@ -130,15 +130,17 @@ async function compared(
   }
 }
 
+const dollars = (value: number | null) => (value === null ? "unknown" : formatDollars(value));
+
 /** A table for a person at the terminal, and what to know of it. */
 function linesOf({ variants, cases, notes, spending }: ComparisonReport): string {
   const rows = [
     ["Variant", "passed", "judge", "cost", "tokens", "time"],
-    ...variants.map(({ name, passed, judged, cost_usd, tokens, time_ms, simulated }) => [
+    ...variants.map(({ name, passed, judged, cost_usd, tokens, time_ms, simulated, cells }) => [
       name,
       `${passed} of ${cases.length}`,
       judged === null ? "-" : judged.toFixed(2),
-      cost_usd === null ? "unknown" : formatDollars(cost_usd),
+      cells.some(({ runs }) => runs > 0) ? dollars(cost_usd) : "-",
       String(tokens),
       simulated ? "simulated" : time_ms === null ? "-" : `${(time_ms / 1000).toFixed(1)} s`,
     ]),
@@ -150,9 +152,7 @@ function linesOf({ variants, cases, notes, spending }: ComparisonReport): string
       .join("  "),
   );
   const spent = spending
-    ? [
-        `${formatDollars(spending.spent_usd)} of ${formatDollars(spending.max_cost_usd)} spent, judges included.`,
-      ]
+    ? [`${dollars(spending.spent_usd)} of ${formatDollars(spending.max_cost_usd)} spent, judges included.`]
     : [];
   const after = [...spent, ...notes];
   return `${[...table, ...(after.length > 0 ? ["", ...after] : [])].map(printableLine).join("\n")}\n`;

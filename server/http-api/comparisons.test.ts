@@ -135,6 +135,26 @@ test("without real models nothing outside is asked: the offline demo model is sa
   expect(asked).toEqual([]);
 });
 
+test("a variant whose model has no known price is refused before anything is asked", async () => {
+  const { api, asked, compare } = newsroom();
+  const { describe } = api.models;
+  api.models.describe = (choice = {}) => {
+    const found = describe(choice);
+    return found && { ...found, model: choice.model ?? found.model, price_known: choice.model !== "odd-1" };
+  };
+  const answer = await compare({
+    variants: [{ name: "As it is" }, { name: "Odd", models: { default: "odd-1" } }],
+    inputs: INPUTS,
+    real: true,
+    max_cost_usd: 5,
+  });
+  expect([answer.status, answer.body.error.message, asked]).toEqual([
+    400,
+    "The price of odd-1 is unknown, so that no limit in dollars could be held. Set it in the provider's settings.",
+    [],
+  ]);
+});
+
 test("what cannot be compared is refused with words", async () => {
   const { compare } = newsroom();
   const said = async (body: object) => {

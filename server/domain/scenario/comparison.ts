@@ -39,7 +39,7 @@ export const ComparisonCell = z.object({
   passed: z.int(),
   /** Mean score of its judges, from 0 to 1; null: nothing was judged. */
   judged: z.number().nullable(),
-  /** US dollars of a run on average; null: unknown. */
+  /** US dollars of a run on average; null: unknown, or nothing was run. */
   cost_usd: z.number().nullable(),
   /** US dollars of its judges, of all its runs; null: unknown. */
   judge_cost_usd: z.number().nullable(),
@@ -61,7 +61,7 @@ export const VariantReport = z.object({
   failed: z.int(),
   not_run: z.int(),
   judged: z.number().nullable(),
-  /** US dollars of all its runs; null: unknown. */
+  /** US dollars of all its runs; null: unknown, or nothing was run. */
   cost_usd: z.number().nullable(),
   /** US dollars of its judges beside that; null: unknown. */
   judge_cost_usd: z.number().nullable(),
@@ -101,7 +101,7 @@ export function variantReport(name: string, cells: ComparisonCell[]): VariantRep
     failed: count("failed"),
     not_run: count("not_run"),
     judged: mean(judged),
-    cost_usd: sum(({ cost_usd }) => cost_usd),
+    cost_usd: ran.length === 0 ? null : sum(({ cost_usd }) => cost_usd),
     judge_cost_usd: sum(({ judge_cost_usd, runs }) => judge_cost_usd && judge_cost_usd / runs),
     tokens: sum(({ tokens }) => tokens) ?? 0,
     time_ms: ran.length === 0 ? null : sum(({ time_ms }) => time_ms),

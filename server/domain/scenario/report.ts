@@ -111,8 +111,8 @@ export type TestReport = z.infer<typeof TestReport>;
 
 /** What real models cost. */
 export const Spending = z.object({
-  /** US dollars. */
-  spent_usd: z.number(),
+  /** US dollars; null: unknown, since the price of an answer is. */
+  spent_usd: z.number().nullable(),
   max_cost_usd: z.number(),
   /** Why it was stopped, a sentence; null: it came to its end. */
   stopped: z.string().nullable(),

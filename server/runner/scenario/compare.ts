@@ -70,7 +70,7 @@ function cellOf(test: ScenarioTest, reports: readonly TestReport[]): ComparisonC
     runs: ran.length,
     passed,
     judged: mean(judges.map(({ score }) => score)),
-    cost_usd: costs.length === outcomes.length ? (mean(costs) ?? 0) : null,
+    cost_usd: costs.length === outcomes.length ? mean(costs) : null,
     judge_cost_usd: judges.reduce<number | null>(
       (sum, { cost_usd }) => (sum === null || cost_usd === null ? null : sum + cost_usd),
       0,

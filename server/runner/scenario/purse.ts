@@ -21,6 +21,8 @@ export class Purse {
   private readonly id = `test_${randomUUID()}`;
   private spent = 0;
   private gone: string | null = null;
+  /** An answer came whose price nobody knows. */
+  private isUnknown = false;
 
   constructor(readonly max_cost_usd: number) {}
 
@@ -29,12 +31,22 @@ export class Purse {
     return this.gone;
   }
   get spending(): Spending {
-    return { spent_usd: this.spent, max_cost_usd: this.max_cost_usd, stopped: this.gone };
+    return {
+      spent_usd: this.isUnknown ? null : this.spent,
+      max_cost_usd: this.max_cost_usd,
+      stopped: this.gone,
+    };
   }
 
   /** The models, paid from here. What a run's own budget forbids is refused as always. Throws MoneyGone. */
   paying(models: Models): Models {
     return { ...models, complete: (request, io) => this.pay(models, request, io) };
+  }
+
+  /** From an answer without a price on nothing more is paid: no limit could be held. */
+  private lose(model: string): void {
+    this.isUnknown = true;
+    this.gone ??= `The price of an answer by ${model} is unknown, so that the limit of ${formatDollars(this.max_cost_usd)} cannot be held: no further call was made.`;
   }
 
   private async pay(models: Models, request: ModelRequest, io: Parameters<Models["complete"]>[1]) {
@@ -59,6 +71,7 @@ export class Purse {
         io,
       );
       this.spent += answer.cost_usd ?? 0;
+      if (answer.cost_usd === null) this.lose(answer.model);
       return answer;
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
