@@ -6,6 +6,7 @@ import { newRunStore } from "@/server/store/runs";
 import { newStretchStore } from "@/server/store/stretches";
 import { Dispatcher } from "./dispatcher";
 import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-client";
+import { EngineStatus } from "./engine-status";
 import type { SentTurn, StretchSignal, StretchStart } from "./protocol";
 import { stretchJournal } from "./stretch-journal";
 
@@ -184,6 +185,39 @@ describe("a run that is carried out elsewhere", () => {
     expect(second.told.starts.map(({ run_id, stretch }) => [run_id, stretch])).toEqual([[id, 1]]);
     expect(second.told.signals.map(({ name, index }) => [name, index])).toEqual([["cancel", 1]]);
     expect(second.dispatcher.outbox()).toEqual({ waiting: 0, oldest_at: null, fault: null });
+  });
+
+  test("waits in an outbox that is counted by one question, however many there are", async () => {
+    const clock = { now: 100 };
+    const { host, told, start, stretches, dispatcher } = newServer({ now: () => clock.now });
+    const sent = start(GRAPH);
+    await until(() => told.starts.length === 1 && dispatcher.outbox().waiting === 0);
+    told.isAway = true;
+    clock.now = 200;
+    for (const id of [sent, start(GRAPH), start(GRAPH)]) host.cancel(id, { by: "ann", reason: "" });
+    await until(() => dispatcher.outbox().fault !== null);
+    const asked: (string | symbol)[] = [];
+    const watched = new Proxy(stretches, {
+      get(store, name: keyof typeof stretches) {
+        asked.push(name);
+        return store[name];
+      },
+    });
+    const status = new EngineStatus({
+      kind: "restate",
+      dispatcher: new Dispatcher({
+        stretches: watched,
+        runs: newRunStore(openDb(":memory:")),
+        isPreferred: true,
+        rules: null,
+      }),
+      stretches: watched,
+      workers: () => [],
+    });
+    asked.length = 0;
+    // Two that were begun, and a signal for each of the three.
+    expect(status.state()).toMatchObject({ at_work: 3, outbox: { waiting: 5, oldest_at: 200 } });
+    expect(asked).toEqual(["outbox"]);
   });
 
   test("is held where the server is not told of its engine, and goes on with it, or here once a person says so", async () => {

@@ -103,17 +103,7 @@ export class Dispatcher implements Elsewhere {
   }
 
   outbox(): OutboxState {
-    let waiting = 0;
-    let oldest: number | null = null;
-    const note = (at: number) => {
-      waiting++;
-      oldest = Math.min(oldest ?? at, at);
-    };
-    for (const stretch of this.options.stretches.all()) {
-      if (!stretch.is_posted) note(stretch.begun_at);
-      for (const { sent_at } of this.unsent(stretch)) note(sent_at);
-    }
-    return { waiting, oldest_at: oldest, fault: this.fault };
+    return { ...this.options.stretches.outbox(), fault: this.fault };
   }
 
   /** Whether the engine answers. Throws EngineUnreachable. */

@@ -29,22 +29,12 @@ function newStatus(kind: EngineState["kind"] = "restate") {
     kind,
     dispatcher: {
       isConfigured: true,
+      runs: () => has.atWork,
       outbox: () => has.outbox,
       ping: async () => refuse("ingress"),
       reconcile: async () => (refuse("admin"), has.invocations),
     },
     stretches: {
-      all: () =>
-        has.atWork.map((run_id) => ({
-          run_id,
-          stretch: 1,
-          from_turn: 0,
-          signals_before: 0,
-          signals_sent: 0,
-          is_posted: true,
-          begun_at: 0,
-          heard_at: null,
-        })),
       place: () => ({ ...has.place, is_posted: has.isPosted, begun_at: 0 }),
     },
     workers: () => has.workers,

@@ -15,8 +15,8 @@ const LOOK_AGAIN_MS = 2_000;
 
 interface EngineStatusOptions {
   kind: EngineState["kind"];
-  dispatcher: Pick<Dispatcher, "outbox" | "ping" | "reconcile" | "isConfigured">;
-  stretches: Pick<StretchStore, "all" | "place">;
+  dispatcher: Pick<Dispatcher, "outbox" | "ping" | "reconcile" | "isConfigured" | "runs">;
+  stretches: Pick<StretchStore, "place">;
   /** The workers of which something was heard lately. */
   workers: () => WorkerState[];
   now?: () => number;
@@ -66,10 +66,10 @@ export class EngineStatus {
   }
 
   state(): EngineState {
-    const { kind, stretches, dispatcher } = this.options;
+    const { kind, dispatcher } = this.options;
     const { waiting, oldest_at, fault: told } = dispatcher.outbox();
     const workers = this.options.workers();
-    const at_work = stretches.all().length;
+    const at_work = dispatcher.runs().length;
     const fault = this.silence && (!told || this.silence.since < told.since) ? this.silence : told;
     const isConcerned = kind === "restate" || at_work > 0;
     const is_away = isConcerned && fault !== null && this.now() - fault.since > AWAY_TOLD_AFTER_MS;

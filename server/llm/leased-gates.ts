@@ -141,8 +141,8 @@ export class LeasedGates implements Gates {
     const { limiter } = gate;
     const notice = () => this.options.onChange();
     return {
-      async enter(signal, tokens) {
-        const entered = limiter.enter(signal, tokens);
+      async enter(...asked) {
+        const entered = limiter.enter(...asked);
         if (limiter.waiting > 0) notice();
         const leave = await entered;
         return (usedTokens) => {

@@ -40,6 +40,8 @@ export interface BudgetCheck {
 
 export interface ModelIo {
   signal: AbortSignal;
+  /** It was asked before, and cut with the process that asked: it stands before calls that are new. */
+  isAgain?: boolean;
   /** Streamed text; `offset` counts characters of this channel sent before. */
   delta(channel: "content" | "reasoning" | "tool_args", offset: number, text: string): void;
 }

@@ -324,6 +324,29 @@ describe("queues", () => {
     expect(order).toEqual([1, 2, 3]);
     expect(gate.waiting).toBe(0);
   });
+  test("calls that were cut with the process that made them stand before new ones, in their order", async () => {
+    const order: string[] = [];
+    const open: (() => void)[] = [];
+    server = await newServer(({ body }, response) => {
+      order.push(/call (\w+)/.exec(JSON.stringify(body))?.[1] ?? "");
+      open.push(() => sendSse(response, sse(["ok"])));
+    });
+    const models = newModels({
+      providers: memoryProviders([remoteProvider(server.url, { settings: { max_concurrency: 1 } })]),
+      fetch: globalThis.fetch,
+    });
+    const call = (name: string, isAgain: boolean) =>
+      models.complete(ask(`call ${name}`, { run_id: name }), { ...newIo().io, isAgain });
+    const calls = [call("first", false)];
+    await vi.waitFor(() => expect(open).toHaveLength(1));
+    calls.push(call("new1", false), call("cut1", true), call("new2", false), call("cut2", true));
+    for (let k = 0; k < calls.length; k++) {
+      await vi.waitFor(() => expect(open).toHaveLength(1), { timeout: 5_000 });
+      open.splice(0)[0]?.();
+    }
+    await Promise.all(calls);
+    expect(order).toEqual(["first", "cut1", "cut2", "new1", "new2"]);
+  });
   test("whoever gives up leaves the queue", async () => {
     const gate = newRateLimiter(1);
     const abort = new AbortController();

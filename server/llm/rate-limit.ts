@@ -6,13 +6,14 @@ export interface Rate {
   tokens?: number | undefined;
 }
 
-/** Lets a number of calls through at once and in a minute; the others wait in the order they came. */
+/** Lets a number of calls through at once and in a minute; the others wait in the order they came, those that waited before first. */
 export interface RateLimiter {
   /**
    * Resolves with a function that frees the place; told the tokens that a call really used, it corrects what was
-   * counted for it. `tokens`: how many the call will use at a guess. Rejects with the signal's reason.
+   * counted for it. `tokens`: how many the call will use at a guess. `isAgain`: it was let in before, and cut with its process.
+   * Rejects with the signal's reason.
    */
-  enter(signal: AbortSignal, tokens?: number): Promise<(usedTokens?: number) => void>;
+  enter(signal: AbortSignal, tokens?: number, isAgain?: boolean): Promise<(usedTokens?: number) => void>;
   /** Lets nobody in until then; `untilMs` is Unix time. */
   coolDown(untilMs: number): void;
   /** `isFresh`: a minute's worth may go out at once. Otherwise a rate that was raised fills up over time. */
@@ -26,6 +27,7 @@ export interface RateLimiter {
 }
 
 interface Waiter {
+  isAgain: boolean;
   tokens: number;
   admit(): void;
 }
@@ -120,7 +122,7 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
   };
 
   return {
-    enter(signal, guessed = 0) {
+    enter(signal, guessed = 0, isAgain = false) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(reasonOf(signal));
         const stop = () => {
@@ -130,6 +132,7 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
           advance();
         };
         const waiter: Waiter = {
+          isAgain,
           tokens: guessed,
           admit() {
             signal.removeEventListener("abort", stop);
@@ -137,7 +140,8 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
           },
         };
         signal.addEventListener("abort", stop, { once: true });
-        queue.push(waiter);
+        const firstNew = isAgain ? queue.findIndex((other) => !other.isAgain) : -1;
+        queue.splice(firstNew < 0 ? queue.length : firstNew, 0, waiter);
         advance();
       });
     },

@@ -100,6 +100,8 @@ interface Handle extends Durable {
   /** For a step that goes on beside the thread. */
   over?: (() => void) | undefined;
   started: boolean;
+  /** Another process may have begun it. */
+  isAgain?: boolean;
 }
 
 /** The wall clock and the time at work at the same moment. */
@@ -162,6 +164,8 @@ export class EmbeddedRun implements DurableContext {
   private lastSeq: number;
   private wake: (() => void) | null = null;
   private recovered: boolean;
+  /** What is started next may have been under way in another process. */
+  private isTakingUp: boolean;
   private frozen = false;
   private stopped = false;
   private cancelSeen = false;
@@ -186,6 +190,7 @@ export class EmbeddedRun implements DurableContext {
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
     const isTakenUp = journal.turns.length > (fork?.turn ?? 1);
+    this.isTakingUp = isTakenUp && !asleep;
     this.recovered = isTakenUp && !host.takesOver ? !asleep : this.hasOtherRules;
     if (!this.recovered) this.seen = asleep ?? { at: this.seenFirst(isTakenUp), worked: host.time.read() };
   }
@@ -558,9 +563,12 @@ export class EmbeddedRun implements DurableContext {
     this.host.computing?.();
     const starting = this.fresh;
     this.fresh = [];
+    const isAgain = this.isTakingUp;
+    this.isTakingUp = false;
     for (const handle of starting) {
       if (this.handles.get(handle.key) !== handle) continue;
       handle.started = true;
+      handle.isAgain = isAgain;
       if (handle.kind === "signal") {
         const value = this.signals.get(handle.key);
         if (value !== undefined) this.settle(handle, { ok: true, value });
@@ -707,6 +715,9 @@ class Scope implements StepScope {
   }
   get abort(): AbortSignal {
     return (this.handle.abort ??= new AbortController()).signal;
+  }
+  get isAgain(): boolean {
+    return this.handle.isAgain ?? false;
   }
   live(frame: LiveFrame): void {
     this.run.show(this.handle, frame);

@@ -163,6 +163,40 @@ describe("a run that comes from another worker", () => {
     expect(await told(kept, { takesOver: false })).toEqual(["a", "recovered#3", "go"]);
   });
 
+  test("says of what was under way that it is made again, and of nothing that begins later or in a new run", async () => {
+    const madeAgain = async (...turns: Partial<Turn>[]) => {
+      const { host, keepAll } = newHost();
+      const run = new EmbeddedRun("r", host, journal(...turns));
+      const seen: [string, boolean | undefined][] = [];
+      const step = (key: string) => run.step(key, ({ isAgain }) => (seen.push([key, isAgain]), key));
+      const flow = (async () => {
+        const open = [step("one"), step("two")];
+        await run.next(open);
+        open.push(step("three"));
+        await run.next(open);
+        await run.next(open);
+      })();
+      for (let k = 0; k < 5; k++) await settle().then(keepAll);
+      await flow;
+      run.stop();
+      return seen;
+    };
+    expect(await madeAgain({})).toEqual([
+      ["one", false],
+      ["two", false],
+      ["three", false],
+    ]);
+    expect(await madeAgain({}, {}, { key: "one", result: { ok: true, value: "one" } })).toEqual([
+      ["two", true],
+      ["three", true],
+    ]);
+    expect(await madeAgain({}, {})).toEqual([
+      ["one", true],
+      ["two", true],
+      ["three", false],
+    ]);
+  });
+
   test("is told of rules that changed since", async () => {
     const before = { ...kept[0], ...createdUnder({}) };
     expect(await told([before, ...kept.slice(1)], { rules: rules! })).toEqual(["a", "recovered#3", "go"]);

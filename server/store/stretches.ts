@@ -80,6 +80,16 @@ export function newStretchStore(db: Db, now: () => number = Date.now) {
   const selectPlace = client.prepare<[string], Omit<RunPlace, "is_posted"> & { is_posted: number }>(
     "select worker, moved_from, moved_at, is_posted, begun_at from stretches where run_id = ? and is_active = 1",
   );
+  const selectOutbox = client.prepare<[], { waiting: number; oldest_at: number | null }>(
+    `with numbered as (
+       select run_id, sent_at, row_number() over (partition by run_id order by rowid) as nth from run_signals
+       where run_id in (select run_id from stretches where is_active = 1))
+     select count(*) as waiting, min(at) as oldest_at from (
+       select begun_at as at from stretches where is_active = 1 and is_posted = 0
+       union all
+       select n.sent_at from stretches s join numbered n on n.run_id = s.run_id
+       where s.is_active = 1 and n.nth > s.signals_before + s.signals_sent)`,
+  );
   const active = (row: Row | undefined): ActiveStretch | null =>
     row ? { ...row, is_posted: row.is_posted === 1 } : null;
 
@@ -93,6 +103,9 @@ export function newStretchStore(db: Db, now: () => number = Date.now) {
     active: (runId: string): ActiveStretch | null => active(selectActive.get(runId)),
 
     all: (): ActiveStretch[] => selectAll.all().flatMap((row) => active(row) ?? []),
+
+    /** How many stretches and signals the engine has yet to be told of, and since when the oldest waits. */
+    outbox: () => present(selectOutbox.get(), "a row of counts"),
 
     /** Signals of a run after the first `skip`, in the order in which they were sent. */
     signals: (runId: string, skip = 0) =>

@@ -100,6 +100,8 @@ export interface StepScope {
   /** The same for every attempt at this step, also after a crash: pass it on to what has effects outside. */
   readonly idempotencyKey: string;
   readonly abort: AbortSignal;
+  /** It may have been under way before, in a process that ended: whoever waits in a queue may have waited there already. */
+  readonly isAgain?: boolean;
   /** Shows something to whoever watches right now; it is not kept. */
   live(frame: LiveFrame): void;
 }
