@@ -119,10 +119,14 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       keep={(percent) => percent / 100}
     />
   ),
-  milliseconds: ({ field: { placeholder, max = Number.POSITIVE_INFINITY, empty }, onChange, ...props }) => (
+  milliseconds: ({
+    field: { placeholder, min = 0, max = Number.POSITIVE_INFINITY, empty },
+    onChange,
+    ...props
+  }) => (
     <DurationField
       {...props}
-      onChange={(ms) => onChange(typeof ms === "number" ? Math.min(max, ms) : empty)}
+      onChange={(ms) => onChange(typeof ms === "number" && ms >= min ? Math.min(max, ms) : empty)}
       {...(placeholder === undefined ? {} : { placeholder })}
     />
   ),

@@ -35,10 +35,13 @@ export function ChoiceField({
   error,
   value,
   onChange,
-}: FieldProps & { field: Pick<FieldData, "options" | "unset"> }) {
-  const { unset, options: offered = [] } = field;
+}: FieldProps & { field: Pick<FieldData, "options" | "unset" | "unsetHint"> }) {
+  const { unset, unsetHint, options: offered = [] } = field;
   // What may be left open can be left open again.
-  const options = unset === undefined ? offered : [{ value: "", label: unset }, ...offered];
+  const options =
+    unset === undefined
+      ? offered
+      : [{ value: "", label: unset, ...(unsetHint === undefined ? {} : { hint: unsetHint }) }, ...offered];
   const isShort = options.length <= 2 && options.every(({ hint }) => !hint);
   if (!isShort)
     return (

@@ -17,11 +17,15 @@ import type { FieldData } from "./field-props";
 
 /** What a field says for now, over what is declared. */
 export interface FieldNow
-  extends Partial<Pick<FieldData, "hint" | "options" | "suggestions" | "placeholder">> {
+  extends Partial<
+    Pick<FieldData, "hint" | "options" | "suggestions" | "placeholder" | "unset" | "unsetHint">
+  > {
   error?: string | undefined;
   aside?: ReactNode;
   isDisabled?: boolean | undefined;
 }
+
+export type FieldsNow<C> = { readonly [K in FieldKey<C>]?: FieldNow | undefined };
 
 export interface FormPartsProps<C extends object, S extends string> {
   /** The form as data. */
@@ -29,7 +33,7 @@ export interface FormPartsProps<C extends object, S extends string> {
   value: C;
   onChange: (value: C) => void;
   /** What fields say for now, by their keys. */
-  now?: { readonly [K in FieldKey<C>]?: FieldNow };
+  now?: FieldsNow<C>;
   /** What stands in the form's slots. */
   slots?: Readonly<Record<S, ReactNode>>;
 }
@@ -84,7 +88,7 @@ function Group<C extends object, S extends string>({
           <div
             className={clsx(
               "grid grid-cols-1 gap-3",
-              group.most === 3 ? "@lg:grid-cols-3" : group.areWide ? "@lg:grid-cols-2" : "@3xs:grid-cols-2",
+              group.most === 3 ? "@md:grid-cols-3" : group.areWide ? "@lg:grid-cols-2" : "@3xs:grid-cols-2",
             )}
           >
             {inner}
@@ -103,6 +107,7 @@ function OneField<C extends object, S extends string>({
   const given: FieldNow | undefined = now?.[field.key];
   const { error, aside, isDisabled, ...said } = given ?? {};
   const data = { ...field, ...said };
+  const usual = data.unset === undefined ? field.usual?.(value) : undefined;
   const Look = basicLooks[field.as];
   return (
     <Look
@@ -112,8 +117,8 @@ function OneField<C extends object, S extends string>({
       error={error}
       aside={aside ?? data.aside}
       isDisabled={isDisabled}
-      value={settingAt(value, field.key) ?? field.usual?.(value)}
-      onChange={(next) => onChange(withSetting(value, field.key, next))}
+      value={settingAt(value, field.key) ?? usual}
+      onChange={(next) => onChange(withSetting(value, field.key, next === usual ? undefined : next))}
     />
   );
 }

@@ -2,7 +2,7 @@
 
 import { useFormScope } from "@/components/forms/form-scope";
 import { keySuggestions } from "@/components/forms/key-facts";
-import { ModelChoice } from "@/components/forms/llm-field";
+import { ModelChoice } from "@/components/forms/model-choice";
 import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
 import { SuggestField } from "@/components/ui/suggest-field";

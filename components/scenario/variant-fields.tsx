@@ -1,6 +1,6 @@
 "use client";
 
-import { ModelChoice } from "@/components/forms/llm-field";
+import { ModelChoice } from "@/components/forms/model-choice";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";

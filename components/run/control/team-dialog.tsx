@@ -3,7 +3,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { UserMinus, UserPlus, UserRoundCog } from "lucide-react";
 import { useState } from "react";
-import { ModelChoice } from "@/components/forms/llm-field";
+import { ModelChoice } from "@/components/forms/model-choice";
 import { RolePicker } from "@/components/forms/role-field";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";

@@ -54,7 +54,7 @@ export interface FieldOf<C, K extends string, L extends string> {
   per?: number;
   /** What an empty field says. */
   placeholder?: string;
-  /** What holds where nothing is set, and is shown then. */
+  /** What holds where nothing is set: it is shown then, and whoever chooses it has nothing set. */
   usual?: (config: C) => unknown;
   /** What is kept where it is emptied; absent: nothing, and the key is left out. */
   empty?: unknown;
@@ -68,6 +68,7 @@ export interface FieldOf<C, K extends string, L extends string> {
   lines?: number;
   /** Of a choice that may be left open: what holds then. */
   unset?: string;
+  unsetHint?: string;
   /** Of a list: what one of it is called. */
   itemName?: string;
   /** Of a list: how many it may have. */

@@ -1,0 +1,144 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { ArrowUp, Plus, X } from "lucide-react";
+import { useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { Select } from "@/components/ui/select";
+import { SuggestField } from "@/components/ui/suggest-field";
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
+
+const DEFAULT = "(default)";
+const MOST_FALLBACKS = 3;
+
+/** The models that are asked, in this order, where the first one fails. */
+export function FallbackModels({
+  models,
+  hint,
+  onChange,
+}: {
+  models: NonNullable<LlmConfig["fallback_models"]>;
+  hint: string;
+  onChange: (models: NonNullable<LlmConfig["fallback_models"]>) => void;
+}) {
+  const { data } = useQuery(useTrpc().providers.list.queryOptions());
+  const standard = data?.providers.find((provider) => provider.is_default)?.id ?? "";
+  const put = (at: number, ...instead: typeof models) => onChange(models.toSpliced(at, 1, ...instead));
+  return (
+    <Field label="If it fails, ask" hint={hint} group>
+      <ol className="flex flex-col gap-3">
+        {models.map((model, at) => (
+          <li key={at} className="grid grid-cols-2 items-end gap-3">
+            <ModelChoice
+              choice={model}
+              ordinal={at + 1}
+              onChange={(change) => put(at, { ...model, model: "", ...change })}
+            />
+            <div className="col-span-2 -mt-1 flex justify-end gap-1">
+              {at > 0 ? (
+                <IconButton
+                  plain
+                  size="sm"
+                  label={`Ask model ${at + 1} sooner`}
+                  icon={<ArrowUp aria-hidden="true" />}
+                  onClick={() =>
+                    onChange(models.toSpliced(at - 1, 2, model, present(models[at - 1], "models[at - 1]")))
+                  }
+                />
+              ) : null}
+              <IconButton
+                plain
+                size="sm"
+                label={`Remove model ${at + 1}`}
+                icon={<X aria-hidden="true" />}
+                onClick={() => put(at)}
+              />
+            </div>
+          </li>
+        ))}
+      </ol>
+      {models.length < MOST_FALLBACKS ? (
+        <Button
+          size="sm"
+          className="self-start"
+          icon={<Plus aria-hidden="true" />}
+          onClick={() => onChange([...models, { provider_id: standard, model: "" }])}
+        >
+          Add a model
+        </Button>
+      ) : null}
+    </Field>
+  );
+}
+
+/** A provider and one of its models. */
+export function ModelChoice({
+  choice,
+  ordinal,
+  hasDefault = false,
+  inherited,
+  onChange,
+}: {
+  choice: Pick<LlmConfig, "provider_id" | "model">;
+  /** Its place among several. */
+  ordinal?: number;
+  /** The provider may be left to the settings. */
+  hasDefault?: boolean;
+  /** What counts where nothing is said here; absent: what the default provider says. */
+  inherited?: Pick<LlmConfig, "provider_id" | "model"> | undefined;
+  onChange: (change: { provider_id?: string; model?: string }) => void;
+}) {
+  const trpc = useTrpc();
+  const { data } = useQuery(trpc.providers.list.queryOptions());
+  const providers = data?.providers ?? [];
+  const chosen = providers.find((provider) => provider.id === choice.provider_id);
+  const used =
+    chosen ??
+    providers.find((provider) => provider.id === inherited?.provider_id) ??
+    providers.find((provider) => provider.is_default);
+  const models = useQuery({
+    ...trpc.providers.models.queryOptions({ id: used?.id ?? "" }),
+    enabled: !!used && used.kind !== "offline",
+    staleTime: 300_000,
+    retry: false,
+  });
+  const number = ordinal === undefined ? "" : ` ${ordinal}`;
+  return (
+    <>
+      <Select
+        label={`Provider${number}`}
+        options={[
+          ...(hasDefault
+            ? [
+                {
+                  value: DEFAULT,
+                  label: inherited?.provider_id ? "As the agent" : "Default",
+                  ...(used && !chosen ? { hint: used.name } : {}),
+                },
+              ]
+            : []),
+          ...providers.map(({ id, name, simulated }) => ({
+            value: id,
+            label: name,
+            ...(simulated ? { hint: "Simulated" } : {}),
+          })),
+          ...(choice.provider_id && !chosen && data
+            ? [{ value: choice.provider_id, label: choice.provider_id, hint: "Not set up here" }]
+            : []),
+        ]}
+        value={choice.provider_id || (hasDefault ? DEFAULT : null)}
+        onValueChange={(next) => onChange({ provider_id: next === DEFAULT ? "" : next })}
+      />
+      <SuggestField
+        label={`Model${number}`}
+        suggestions={(models.data ?? []).map((value) => ({ value }))}
+        placeholder={inherited?.model || used?.default_model || "Default"}
+        value={choice.model ?? ""}
+        onValueChange={(model) => onChange({ model })}
+      />
+    </>
+  );
+}
