@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { dataFolder, npmCommand, root, runProgram } from "./prepare.mjs";
+import process from "node:process";
+import { dataFolder, ensureDataDir, npmCommand, root, runProgram } from "./prepare.mjs";
 
 const home = path.join(root, "packages", "engine-restate");
 const stamp = path.join(home, "node_modules", ".troupe-lock");
@@ -76,8 +77,41 @@ async function install(what) {
   return null;
 }
 
-/** Where `npm run engine` lays the key by which workers of the same data folder know it. */
-export const publicKeyFile = () => path.join(dataFolder(), "restate", "identity.pub");
+/** What Restate keeps, and the keys by which the workers of a data folder know the Restate of the same. */
+export function ensureEngineFolder() {
+  const folder = path.join(ensureDataDir(), "restate");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** The private key's file, made if it is not there, and the public key. Whoever of engine and workers is first makes it. */
+export async function ensureEngineIdentity() {
+  const { ensureIdentity } = await import("../packages/engine-restate/identity.mjs");
+  const file = path.join(ensureEngineFolder(), "identity.pem");
+  return { file, publicKey: ensureIdentity(file) };
+}
+
+/**
+ * By which key a worker knows Restate, where it is not told: that of its own data folder. Null: it listens to other machines, so it
+ * has to be told, unless a Restate has been on this folder.
+ */
+export async function workerIdentity(env = process.env) {
+  if (env.TROUPE_RESTATE_IDENTITY) return env.TROUPE_RESTATE_IDENTITY;
+  const isAlone = LOOPBACK.test(env.TROUPE_WORKER_HOST || "127.0.0.1");
+  const isThere = existsSync(path.join(dataFolder(), "restate", "identity.pem"));
+  return isAlone || isThere ? (await ensureEngineIdentity()).publicKey : null;
+}
+
+/** Names of this machine for itself. */
+export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/;
+
+/** Why runs on Restate cannot be tested here; null where they can, with everything installed. */
+export async function whyNoEngine() {
+  const { hasRestate } = await restateServer();
+  return hasRestate()
+    ? await ensureEnginePackage("server")
+    : `there is no Restate for ${process.platform}-${process.arch}`;
+}
 
 /** Restate's program and what one says to it; only once the package is installed. */
 export const restateServer = () => import("../packages/engine-restate/restate-server.mjs");

@@ -2,11 +2,17 @@
 // keeps lies in the folder `restate` of the data folder. `npm run engine -- install`: only installs. `-- status`: how it is.
 // Where Restate itself runs elsewhere: `-- identity FILE` makes its key and prints the public one, `-- register URL` tells it
 // where the workers are.
-import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { ensureEnginePackage, publicKeyFile, restateServer } from "./engine-package.mjs";
-import { checkNode, ensureDataDir, giveUp, readEnvFile } from "./prepare.mjs";
+import {
+  ensureEngineFolder,
+  ensureEngineIdentity,
+  ensureEnginePackage,
+  LOOPBACK,
+  restateServer,
+} from "./engine-package.mjs";
+import { checkNode, giveUp, readEnvFile } from "./prepare.mjs";
 
 checkNode();
 readEnvFile();
@@ -52,12 +58,8 @@ async function start() {
   };
   const node = numberOf("TROUPE_RESTATE_NODE_PORT", 5122);
   const balancerPort = numberOf("TROUPE_BALANCER_PORT", 9080);
-  const folder = path.join(ensureDataDir(), "restate");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { ensureIdentity } = await import("../packages/engine-restate/identity.mjs");
-  const identity = path.join(folder, "identity.pem");
-  const publicKey = ensureIdentity(identity);
-  writeFileSync(publicKeyFile(), publicKey, { mode: 0o600 });
+  const folder = ensureEngineFolder();
+  const { file: identity, publicKey } = await ensureEngineIdentity();
 
   const { newBalancer } = await import("../packages/engine-restate/balancer.mjs");
   const workers = await workerList();
@@ -160,7 +162,7 @@ async function status() {
 
 function portOf(name, url) {
   const { hostname, port, protocol } = new URL(url);
-  if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
+  if (!LOOPBACK.test(hostname))
     giveUp(`${name}=${url} is on another machine: there is nothing to start here.`);
   return Number(port) || (protocol === "https:" ? 443 : 80);
 }

@@ -167,12 +167,9 @@ async function unit(version = process.versions.node, node = process.execPath) {
 
 /** Runs on Restate itself: by a package of its own, fetched once. */
 async function engine() {
-  const { ensureEnginePackage, restateServer } = await import("./engine-package.mjs");
-  const skip = (why) => console.log(`  skipped  runs on Restate: ${why}`);
-  if (!(await restateServer()).hasRestate())
-    return skip(`there is no Restate for ${process.platform}-${process.arch}`);
-  const missing = await ensureEnginePackage("server");
-  if (missing) return skip(missing);
+  const { whyNoEngine } = await import("./engine-package.mjs");
+  const why = await whyNoEngine();
+  if (why) return console.log(`  skipped  runs on Restate: ${why}`);
   await check("types of the engine's package", [[...typeScript, "-p", "packages/engine-restate"]]);
   await vitest("runs on Restate", "engine", ["--config", "packages/engine-restate/vitest.config.mjs"]);
 }

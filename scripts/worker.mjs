@@ -1,10 +1,9 @@
-// `npm run worker`: a process that carries out runs for a server. What it needs beside Troupe itself is installed once. An engine
-// that was started on the same data folder is known by the key that it laid there; nobody else is let in.
+// `npm run worker`: a process that carries out runs for a server. What it needs beside Troupe itself is installed once. The engine of
+// the same data folder is known by the key that lies there, whichever of the two is started first; nobody else is let in.
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { ensureEnginePackage, publicKeyFile } from "./engine-package.mjs";
+import { ensureEnginePackage, workerIdentity } from "./engine-package.mjs";
 import { checkNode, ensureInstalled, giveUp, isPacked, readEnvFile, root } from "./prepare.mjs";
 
 checkNode();
@@ -14,9 +13,8 @@ if (isPacked) giveUp("Workers run from a clone of Troupe's repository: npm run w
 ensureInstalled();
 const missing = await ensureEnginePackage("worker");
 if (missing) giveUp(missing);
-const keyFile = publicKeyFile();
-if (!process.env.TROUPE_RESTATE_IDENTITY && existsSync(keyFile))
-  process.env.TROUPE_RESTATE_IDENTITY = readFileSync(keyFile, "utf8").trim();
+const identity = await workerIdentity();
+if (identity) process.env.TROUPE_RESTATE_IDENTITY = identity;
 const program = path.join(root, "packages", "engine-restate", "worker.ts");
 const child = spawn(process.execPath, ["--conditions=react-server", "--import", "tsx", program], {
   // Threads are found from here.

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+// What happens on machines that this one is not: tried in processes of their own.
+
+const root = path.resolve(import.meta.dirname, "..");
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "troupe-engine-package-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a program of ours prints; those who started this test are not asked for their npm. */
+function node(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { npm_execpath: _npm, ...own } = process.env;
+  const child = spawn(process.execPath, args, { cwd: root, env: { ...own, ...env } });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (said += text));
+  return new Promise((resolve) => child.once("close", () => resolve(said)));
+}
+const module = (text: string) => ["--input-type=module", "-e", text];
+
+describe("tests of runs on Restate are skipped by name", () => {
+  test("where there is no program for the platform", async () => {
+    const platform = "Object.defineProperty(process, 'platform', { value: 'sunos' })";
+    const said = await node([
+      "--import",
+      `data:text/javascript,${encodeURIComponent(platform)}`,
+      "scripts/test.mjs",
+      "engine",
+    ]);
+    expect(said).toContain(`  skipped  runs on Restate: there is no Restate for sunos-${process.arch}\n`);
+    expect(said).toMatch(/^0 passed, 0 failed$/m);
+  });
+
+  test("where there is no network to fetch it by", async () => {
+    // Another clone, in which nothing is installed.
+    const clone = path.join(folder, "clone");
+    const from = path.join(root, "packages", "engine-restate");
+    const to = path.join(clone, "packages", "engine-restate");
+    mkdirSync(to, { recursive: true });
+    cpSync(path.join(root, "scripts"), path.join(clone, "scripts"), { recursive: true });
+    for (const file of ["package.json", "package-lock.json", "restate-server.mjs"])
+      cpSync(path.join(from, file), path.join(to, file));
+    const ask = `import { whyNoEngine } from ${JSON.stringify(path.join(clone, "scripts", "engine-package.mjs"))}; console.log("skipped:", await whyNoEngine());`;
+    const said = await node(module(ask), {
+      npm_config_registry: "http://127.0.0.1:9/",
+      npm_config_fetch_retries: "0",
+      npm_config_cache: path.join(folder, "npm"),
+    });
+    expect(said).toMatch(
+      /skipped: npm could not install packages\/engine-restate: npm error code ECONNREFUSED$/m,
+    );
+    expect(readdirSync(to).sort()).not.toContain(".installing");
+  });
+});
+
+describe("the key by which workers know their engine", () => {
+  const keyOf = (name: string, env: Record<string, string> = {}) =>
+    node(
+      module(
+        `import { workerIdentity } from ${JSON.stringify(path.join(root, "scripts", "engine-package.mjs"))}; console.log(await workerIdentity());`,
+      ),
+      {
+        TROUPE_DATA_DIR: path.join(folder, name),
+        TROUPE_RESTATE_IDENTITY: "",
+        TROUPE_WORKER_HOST: "",
+        ...env,
+      },
+    );
+
+  test("is made by whoever is first on a data folder, once", async () => {
+    const keys = await Promise.all([keyOf("first"), keyOf("first"), keyOf("first")]);
+    expect(keys).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^publickeyv1_\w{40,}\n$/)));
+    expect(new Set(keys).size).toBe(1);
+    const restate = path.join(folder, "first", "restate");
+    expect(readdirSync(restate)).toEqual(["identity.pem"]);
+    expect(statSync(path.join(restate, "identity.pem")).mode & 0o777).toBe(0o600);
+  });
+
+  test("has to be told to a worker that other machines reach, unless its engine has been on its data folder", async () => {
+    const host = { TROUPE_WORKER_HOST: "10.0.0.7" };
+    expect(await keyOf("other", host)).toBe("null\n");
+    const told = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
+    expect(await keyOf("other", { ...host, TROUPE_RESTATE_IDENTITY: told })).toBe(`${told}\n`);
+    const own = await keyOf("own");
+    expect(await keyOf("own", host)).toBe(own);
+  });
+});
