@@ -41,29 +41,34 @@ export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?:
   if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
   const obstacle = obstacleOf(result.error);
   if (!obstacle) throw new StepFailed(result.error);
-  if (yield* isAgreed(run, call, obstacle)) {
+  const agreed = yield* agreement(run, call, obstacle);
+  if (agreed === "yes") {
     const again = yield [run.request(`${call.key}/agreed`, { ...call.request, isAgreed: true }, call.work)];
     if (!again.result.ok) throw new StepFailed(again.result.error);
     return { value: again.result.value };
   }
   if (obstacle.why === "done_before") return { value: obstacle.value, reused: obstacle.run };
+  const message = `${NOT_MADE[agreed]} ${obstacle.difference}`;
+  const code = agreed === "no" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT";
   throw new StepFailed({
     name: "Declined",
-    message: `A person declined to make a call that was not recorded. ${obstacle.difference}`,
-    detail: {
-      error: {
-        code: "HUMAN_REJECTED",
-        message: `A person declined to make a call that was not recorded. ${obstacle.difference}`,
-        retryable: false,
-        user_action: "none",
-      },
-    },
+    message,
+    detail: { error: { code, message, retryable: false, user_action: "none" } },
   });
 }
 
-function* isAgreed(run: Caller, { key, question }: Call, obstacle: Obstacle): Flow<boolean> {
+const NOT_MADE = {
+  no: "A person declined to make a call that was not recorded.",
+  nobody: "Nobody answered in time whether to make a call that was not recorded, so it was not made.",
+};
+
+function* agreement(
+  run: Caller,
+  { key, question }: Call,
+  obstacle: Obstacle,
+): Flow<"yes" | keyof typeof NOT_MADE> {
   const { about, tool_name, args, risk } = question;
-  if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return true;
+  if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return "yes";
   const { title, why } = WORDS[obstacle.why](tool_name, obstacle);
   const { answer } = yield* run.ask(`${key}/before`, {
     about,
@@ -74,7 +79,8 @@ function* isAgreed(run: Caller, { key, question }: Call, obstacle: Obstacle): Fl
     args,
     ...(risk ? { risk } : {}),
   });
-  return answer === "approve" || answer === "approve_always";
+  if (answer === "expired") return "nobody";
+  return answer === "approve" || answer === "approve_always" ? "yes" : "no";
 }
 
 const WORDS: Readonly<

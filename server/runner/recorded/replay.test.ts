@@ -106,7 +106,8 @@ test("a strict replay that ends so, taken up after a crash in each of its turns,
   const { turns } = now.store.journal(missed.id);
   expect(turns.at(-1)!.events.map(({ type }) => type)).toEqual(["node_failed", "run_finished"]);
   for (let kept = 1; kept < turns.length; kept++) {
-    const db = cutAt(now, missed.id, turns.length);
+    // The original stays whole.
+    const db = cutAt(now, missed.id, 1e6);
     db.$client.prepare("delete from run_turns where run_id = ? and turn >= ?").run(missed.id, kept);
     endAt(db, missed.id, kept);
     const again = later({ ...now, db }).stage;
