@@ -92,6 +92,7 @@ export class Expressions {
     const [first, second, third] = parts;
     switch (node.name) {
       case "VariableName":
+      case "super":
       case "this": {
         const name = textIn(source, node);
         return name === "undefined" ? { is: "nothing", ...place } : { is: "name", name, ...place };

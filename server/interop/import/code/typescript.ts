@@ -119,20 +119,8 @@ class Reader {
           },
         ];
       }
-      case "ClassDeclaration": {
-        const name = parts.find((part) => part.name === "VariableDefinition");
-        return [
-          {
-            is: "class",
-            name: name ? textIn(source, name) : "",
-            bases: [],
-            fields: [],
-            body: [],
-            doc: "",
-            ...place,
-          },
-        ];
-      }
+      case "ClassDeclaration":
+        return [this.classOf(node, depth)];
       case "TypeAliasDeclaration":
       case "InterfaceDeclaration":
       case "EnumDeclaration":
@@ -144,6 +132,58 @@ class Reader {
         return [{ is: "nothing", ...place }];
     }
     return [{ is: "other", ...place }];
+  }
+
+  /** A class with its methods, and its properties that have a value. */
+  private classOf(node: SyntaxNode, depth: number): Statement {
+    const parts = partsOf(node);
+    const name = parts.find((part) => part.name === "VariableDefinition");
+    const at = parts.findIndex((part) => part.name === "extends");
+    const base = at < 0 ? undefined : parts[at + 1];
+    const members = parts.find((part) => part.name === "ClassBody");
+    return {
+      is: "class",
+      name: name ? textIn(this.source, name) : "",
+      bases: base ? [this.expressions.expression(base, depth)] : [],
+      fields: [],
+      body: members ? partsOf(members).flatMap((member) => this.member(member, depth + 1)) : [],
+      doc: "",
+      ...placeOf(node),
+    };
+  }
+
+  private member(node: SyntaxNode, depth: number): Statement[] {
+    this.source.size.spend();
+    const parts = partsOf(node);
+    const place = placeOf(node);
+    const key = parts.find((part) => /^(Private)?PropertyDefinition$/.test(part.name));
+    if (!key || depth > MAX_NESTING) return [];
+    const name = textIn(this.source, key);
+    if (node.name === "MethodDeclaration")
+      return [
+        {
+          is: "function",
+          name,
+          ...this.expressions.functionOf(node, depth),
+          decorators: [],
+          doc: "",
+          ...place,
+        },
+      ];
+    const at = parts.findIndex((part) => part.name === "Equals");
+    const value = at < 0 ? undefined : parts[at + 1];
+    if (node.name !== "PropertyDeclaration" || !value) return [];
+    return [
+      {
+        is: "assign",
+        target: { is: "name", name, ...placeOf(key) },
+        value: this.expressions.expression(value, depth),
+        operator: "=",
+        type: null,
+        isNew: true,
+        ...place,
+      },
+    ];
   }
 
   /** What stands behind `if`, `while`, `for`: a block or one statement. */

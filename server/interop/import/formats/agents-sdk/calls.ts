@@ -1,6 +1,7 @@
 import { calledName, given, isCallOf, pathOf, positional, textOf } from "../../code/literals";
 import type { CallExpr, Expr, Place, Statement } from "../../code/program";
-import { holds, holdsIn, itemsOf, type Routine } from "./declarations";
+import { holds, holdsIn, itemsOf } from "../../code/walk";
+import type { Routine } from "./declarations";
 import type { Names } from "./evaluate";
 import type { Ground } from "./ground";
 import { drawGuardrails, ofGuardrails } from "./guardrails";
@@ -67,11 +68,7 @@ export class Calls {
   }
 
   private routineOf(call: CallExpr): Routine | null {
-    const path = pathOf(call.callee);
-    const name = path?.at(-1);
-    if (!path || name === undefined || (path.length > 1 && !/^(self|this|cls)$/.test(path[0] ?? "")))
-      return null;
-    return this.flow.declarations.routines.get(name) ?? null;
+    return this.flow.declarations.routineOf(call.callee);
   }
 
   private routineActs(routine: Routine): boolean {

@@ -1,4 +1,13 @@
-import { entryOf, given, isCallOf, jsonOf, pathOf, positional, textOf } from "../../code/literals";
+import {
+  calledName,
+  entryOf,
+  given,
+  isCallOf,
+  jsonOf,
+  pathOf,
+  positional,
+  textOf,
+} from "../../code/literals";
 import type {
   CallExpr,
   ClassStatement,
@@ -8,7 +17,12 @@ import type {
   Program,
   Statement,
 } from "../../code/program";
+import { bodiesOf, itemsOf } from "../../code/walk";
+import { answerOf, boundBy, Classes, callWith, superCallIn } from "./classes";
 import type { Types } from "./schemas";
+
+const AGENT_CLASSES: ReadonlySet<string> = new Set(["Agent", "SandboxAgent", "RealtimeAgent"]);
+const MOST_HOPS = 8;
 
 /** A function, whichever way it is written. */
 export interface Routine {
@@ -36,8 +50,15 @@ export interface DeclaredAgent {
 export class Declarations implements Types {
   readonly agents = new Map<string, DeclaredAgent>();
   readonly routines = new Map<string, Routine>();
-  private readonly classes = new Map<string, ClassStatement>();
   private readonly values = new Map<string, Expr>();
+  private readonly classes = new Classes((name) => this.values.get(name));
+  /** What classes have, as `Class.name`, where another has the same name already. */
+  private readonly ownAgents = new Map<string, DeclaredAgent>();
+  private readonly methods = new Set<Routine>();
+  private readonly ownRoutines = new Map<string, Routine>();
+  /** Functions whose answer is an agent, and classes that are one, with what makes it. */
+  private readonly factories = new Map<string, { call: CallExpr; params: readonly Param[] }>();
+  private owner: string | null = null;
   /** What names mean that are imported under another. */
   private readonly imported = new Map<string, string>();
 
@@ -53,27 +74,89 @@ export class Declarations implements Types {
     return this.classes.get(name);
   }
 
+  /** The function that is called, or given by its name: also a method of the class that its object is of. */
+  routineOf(callee: Expr): Routine | null {
+    if (callee.is === "name") {
+      const known = this.routines.get(callee.name);
+      return known && !this.methods.has(known) ? known : null;
+    }
+    if (callee.is !== "member") return null;
+    const { of, key } = callee;
+    for (const owner of this.classes.ownersOf(of)) {
+      const own = this.ownRoutines.get(`${owner}.${key}`);
+      if (own) return own;
+    }
+    return of.is === "name" && /^(self|this|cls)$/.test(of.name) ? (this.routines.get(key) ?? null) : null;
+  }
+
   /** The agent that an expression is: by its name, by what makes it, or written there. */
-  agentOf(expr: Expr | null | undefined): DeclaredAgent | null {
-    if (!expr) return null;
+  agentOf(expr: Expr | null | undefined, hops = 0): DeclaredAgent | null {
+    if (!expr || hops > MOST_HOPS) return null;
     if (expr.is === "name") {
       const known = this.agents.get(expr.name);
       if (known) return known;
       const value = this.values.get(expr.name);
-      return value && value.is !== "name" ? this.agentOf(value) : null;
+      return value ? this.agentOf(value, hops + 1) : null;
     }
-    if (expr.is === "member") return this.agents.get(expr.key) ?? null;
-    if (expr.is !== "call") return null;
-    if (this.makesAgent(expr)) {
-      const id = `agent ${expr.from}`;
-      const known = [...this.agents.values()].find(({ call }) => call.from === expr.from);
-      if (known) return known;
-      const agent = { id, call: expr, calls: [expr], later: [] };
-      this.agents.set(id, agent);
-      return agent;
+    if (expr.is === "member") {
+      for (const owner of this.classes.ownersOf(expr.of)) {
+        const own = this.ownAgents.get(`${owner}.${expr.key}`);
+        if (own) return own;
+      }
+      const part = this.partOf(expr.of, expr.key);
+      return part
+        ? this.agentOf(part, hops + 1)
+        : this.agentOf({ ...expr, is: "name", name: expr.key }, hops + 1);
     }
-    const path = pathOf(expr.callee);
-    return (path?.length === 1 && path[0] !== undefined ? this.agents.get(path[0]) : null) ?? null;
+    if (expr.is === "index") {
+      const part = expr.index.is === "number" ? this.partOf(expr.of, expr.index.value) : null;
+      return part ? this.agentOf(part, hops + 1) : null;
+    }
+    return expr.is === "call" ? this.agentOfCall(expr) : null;
+  }
+
+  private agentOfCall(expr: CallExpr): DeclaredAgent | null {
+    const id = `agent ${expr.from}`;
+    const known = [...this.agents.values()].find(
+      ({ call }) => call.from === expr.from && call.to === expr.to,
+    );
+    if (known) return known;
+    const made = this.factoryOf(expr);
+    if (made && expr.args.length > 0 && made.params.length > 0) {
+      const name = calledName(expr) ?? "";
+      // It is only the pattern of others.
+      if (this.agents.get(name)?.call === made.call) this.agents.delete(name);
+      const call = callWith(made.call, boundBy(made.params, expr));
+      return this.put(id, { id, call: { ...call, from: expr.from, to: expr.to }, calls: [call], later: [] });
+    }
+    const template = made && [...this.agents.values()].find(({ call }) => call === made.call);
+    if (template) return template;
+    if (made) return this.put(id, { id, call: expr, calls: [expr, made.call], later: [] });
+    return this.makesAgent(expr) ? this.put(id, { id, call: expr, calls: [expr], later: [] }) : null;
+  }
+
+  private put(id: string, agent: DeclaredAgent): DeclaredAgent {
+    this.agents.set(id, agent);
+    return agent;
+  }
+
+  /** The function or class that gives an agent when it is called. */
+  private factoryOf({ callee }: CallExpr) {
+    const key = callee.is === "name" ? callee.name : callee.is === "member" ? callee.key : "";
+    if (callee.is === "member")
+      for (const owner of this.classes.ownersOf(callee.of)) {
+        const own = this.factories.get(`${owner}.${key}`);
+        if (own) return own;
+      }
+    return this.factories.get(key) ?? null;
+  }
+
+  /** A part of what a name stands for: of a record, of a list. */
+  private partOf(of: Expr, key: string | number): Expr | null {
+    const whole = this.resolved(of);
+    if (whole?.is === "record" && typeof key === "string") return entryOf(whole, key);
+    const item = whole?.is === "list" && typeof key === "number" ? whole.items[key] : undefined;
+    return item && !("spread" in item) ? item : null;
   }
 
   /** Whether a call makes an agent: `Agent(...)`, `new Agent(...)`, `Agent.create(...)`. */
@@ -83,7 +166,11 @@ export class Declarations implements Types {
     if (!path) return false;
     const names = path.map((name, at) => (at === 0 ? (this.imported.get(name) ?? name) : name));
     const last = names.at(-1) === "create" ? names.at(-2) : names.at(-1);
-    return last === "Agent" || last === "SandboxAgent" || last === "RealtimeAgent";
+    return last !== undefined && (AGENT_CLASSES.has(last) || this.isSubclass(last));
+  }
+
+  private isSubclass(name: string): boolean {
+    return this.classes.get(name) !== undefined && this.factories.has(name);
   }
 
   private collect(statements: readonly Statement[]): void {
@@ -93,8 +180,7 @@ export class Declarations implements Types {
           for (const { key, name } of statement.names) if (key !== name) this.imported.set(name, key);
           break;
         case "class":
-          if (!this.classes.has(statement.name)) this.classes.set(statement.name, statement);
-          this.collect(statement.body);
+          this.collectClass(statement);
           break;
         case "function":
           this.addRoutine(statement);
@@ -116,31 +202,76 @@ export class Declarations implements Types {
     }
   }
 
+  private collectClass(statement: ClassStatement): void {
+    const outer = this.owner;
+    this.classes.add(statement);
+    if (statement.bases.some((base) => this.isAgentClass(base))) {
+      const made = superCallIn(statement);
+      if (made) this.factories.set(statement.name, made);
+    }
+    this.owner = statement.name;
+    this.collect(statement.body);
+    this.owner = outer;
+  }
+  private isAgentClass(base: Expr): boolean {
+    const name = pathOf(base.is === "index" ? base.of : base)?.at(-1) ?? "";
+    return AGENT_CLASSES.has(this.imported.get(name) ?? name);
+  }
+
   /** Functions in expressions, as `withTrace("name", async () => {...})` has them. */
   private collectIn(expr: Expr): void {
     if (expr.is === "function") this.collect(expr.body);
     else if (expr.is === "call") for (const { value } of expr.args) this.collectIn(value);
+    else if (expr.is === "record")
+      for (const entry of expr.entries) this.collectPart("spread" in entry ? entry.spread : entry.value);
+    else if (expr.is === "list")
+      for (const item of expr.items) this.collectPart("spread" in item ? item.spread : item);
+  }
+  /** An agent that stands in a list or record; those that functions give are met where they are used. */
+  private collectPart(value: Expr): void {
+    if (value.is === "call" && this.makesAgent(value)) this.agentOfCall(value);
+    else this.collectIn(value);
   }
 
   private addRoutine(statement: FunctionStatement): void {
-    if (!this.routines.has(statement.name)) this.routines.set(statement.name, statement);
+    this.putRoutine(statement);
     this.collect(statement.body);
-    this.addFactory(statement.name, statement.body);
+    this.addFactory(statement.name, statement);
+  }
+  /** Methods do not take the name of a function; both can be told apart by their object. */
+  private putRoutine(routine: Routine): void {
+    const known = this.routines.get(routine.name);
+    if (this.owner !== null) {
+      this.ownRoutines.set(`${this.owner}.${routine.name}`, routine);
+      this.routines.set(known ? `${this.owner}.${routine.name}` : routine.name, routine);
+      this.methods.add(routine);
+    } else if (!known || this.methods.has(known)) {
+      this.routines.set(routine.name, routine);
+      if (known) this.routines.set(`method ${routine.name}`, known);
+    }
   }
 
   /** A function that gives an agent counts as the agent. */
-  private addFactory(name: string, body: readonly Statement[]): void {
-    const returned = body.findLast((one) => one.is === "return");
-    const value = returned?.is === "return" ? returned.value : null;
-    if (value?.is === "call" && this.makesAgent(value)) this.addAgent(name, value);
+  private addFactory(name: string, { params, body }: Pick<Routine, "params" | "body">): void {
+    const value = answerOf(body);
+    if (value?.is !== "call" || !this.makesAgent(value)) return;
+    const made = { call: value, params: params.filter((one) => !/^(self|this|cls)$/.test(one.name)) };
+    if (!this.factories.has(name)) this.factories.set(name, made);
+    if (this.owner !== null) this.factories.set(`${this.owner}.${name}`, made);
+    const known = [...this.agents.values()].find(({ call }) => call === value);
+    if (!known) this.addAgent(name, value);
   }
 
   private addValue(name: string, value: Expr): void {
     if (value.is === "function") {
-      if (!this.routines.has(name))
-        this.routines.set(name, { name, ...value, decorators: [], doc: "", from: value.from, to: value.to });
+      this.putRoutine({ name, ...value, decorators: [], doc: "", from: value.from, to: value.to });
       this.collect(value.body);
-      this.addFactory(name, value.body);
+      this.addFactory(name, value);
+      return;
+    }
+    const usual = isCallOf(value, "field", "Field") ? given(value, "default_factory", "default") : null;
+    if (usual) {
+      this.addValue(name, usual.is === "function" ? (answerOf(usual.body) ?? usual) : usual);
       return;
     }
     if (value.is === "call" && this.makesAgent(value)) {
@@ -162,7 +293,13 @@ export class Declarations implements Types {
   }
 
   private addAgent(name: string, call: CallExpr): void {
-    if (!this.agents.has(name)) this.agents.set(name, { id: name, call, calls: [call], later: [] });
+    const own = this.owner === null ? null : `${this.owner}.${name}`;
+    const id = this.agents.has(name) ? own : name;
+    const base = this.factoryOf(call);
+    if (id === null || this.agents.has(id)) return;
+    const calls = base ? [call, callWith(base.call, boundBy(base.params, call))] : [call];
+    const agent = this.put(id, { id, call, calls, later: [] });
+    if (own !== null) this.ownAgents.set(own, agent);
   }
 
   /** `a.handoffs = [b]`, `a.handoffs.append(b)`, `a.handoffs.push(b)`. */
@@ -225,84 +362,5 @@ export class Declarations implements Types {
   private memberOf(name: string, key: string): Expr | undefined {
     const value = this.values.get(name);
     return value?.is === "record" ? (entryOf(value, key) ?? undefined) : undefined;
-  }
-}
-
-/** The items of a list, or the one that stands in its place. */
-export function itemsOf(expr: Expr): Expr[] {
-  if (expr.is !== "list") return [expr];
-  return expr.items.map((item) => ("spread" in item ? item.spread : item));
-}
-
-/** The blocks within a statement, without those of functions. */
-export function bodiesOf(statement: Statement): (readonly Statement[])[] {
-  switch (statement.is) {
-    case "if":
-      return [...statement.branches.map(({ body }) => body), statement.otherwise];
-    case "while":
-    case "for":
-    case "block":
-      return [statement.body];
-    default:
-      return [];
-  }
-}
-
-/** Whether an expression, or a function in it, holds one that is looked for. */
-export function holds(expr: Expr, isIt: (expr: Expr) => boolean): boolean {
-  if (isIt(expr)) return true;
-  switch (expr.is) {
-    case "call":
-      return holds(expr.callee, isIt) || expr.args.some(({ value }) => holds(value, isIt));
-    case "member":
-    case "not":
-    case "negative":
-      return holds(expr.of, isIt);
-    case "index":
-      return holds(expr.of, isIt) || holds(expr.index, isIt);
-    case "binary":
-      return holds(expr.left, isIt) || holds(expr.right, isIt);
-    case "choice":
-      return holds(expr.test, isIt) || holds(expr.then, isIt) || holds(expr.otherwise, isIt);
-    case "list":
-      return expr.items.some((item) => holds("spread" in item ? item.spread : item, isIt));
-    case "record":
-      return expr.entries.some((entry) => holds("spread" in entry ? entry.spread : entry.value, isIt));
-    case "text":
-      return expr.parts.some((part) => typeof part !== "string" && holds(part, isIt));
-    case "function":
-      return holdsIn(expr.body, isIt);
-    default:
-      return false;
-  }
-}
-
-/** Whether statements hold an expression that is looked for; functions declared among them are left out. */
-export function holdsIn(statements: readonly Statement[], isIt: (expr: Expr) => boolean): boolean {
-  return statements.some((statement) => {
-    if (expressionsOf(statement).some((expr) => holds(expr, isIt))) return true;
-    return bodiesOf(statement).some((body) => holdsIn(body, isIt));
-  });
-}
-
-export function expressionsOf(statement: Statement): Expr[] {
-  switch (statement.is) {
-    case "assign":
-      return [statement.target, statement.value];
-    case "take":
-    case "do":
-      return [statement.value];
-    case "if":
-      return statement.branches.map(({ test }) => test);
-    case "while":
-      return [statement.test];
-    case "for":
-      return statement.of ? [statement.of] : [];
-    case "return":
-      return statement.value ? [statement.value] : [];
-    case "block":
-      return [...statement.head];
-    default:
-      return [];
   }
 }

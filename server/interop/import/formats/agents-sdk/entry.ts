@@ -1,7 +1,8 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import type { Place, Statement } from "../../code/program";
+import { holdsIn } from "../../code/walk";
 import type { Drawing } from "../../drawing";
-import { type Declarations, holdsIn, type Routine } from "./declarations";
+import type { Declarations, Routine } from "./declarations";
 import type { Names } from "./evaluate";
 import { Flow } from "./flow";
 import type { Members } from "./members";
@@ -34,7 +35,11 @@ export function drawProgram(parts: {
     const called = (one: Routine) =>
       routines.some(
         (other) =>
-          other !== one && holdsIn(other.body, (expr) => expr.is === "name" && expr.name === one.name),
+          other !== one &&
+          holdsIn(
+            other.body,
+            (expr) => (expr.is === "name" || expr.is === "member") && declarations.routineOf(expr) === one,
+          ),
       );
     const [entry, ...more] = routines.filter((routine) => !called(routine));
     if (entry) flow.draw(entry.body, namesOf(entry, flow));

@@ -1,10 +1,10 @@
 import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
 import { pathOf } from "../../code/literals";
 import { type Expr, type Place, type Program, type Statement, sourceOf } from "../../code/program";
+import { bodiesOf, expressionsOf, holds } from "../../code/walk";
 import type { Drawing } from "../../drawing";
 import { Calls } from "./calls";
 import type { Declarations, Routine } from "./declarations";
-import { bodiesOf, expressionsOf, holds } from "./declarations";
 import { Evaluator, type Names } from "./evaluate";
 import type { Ground } from "./ground";
 import { exitOf, isFailure, isMain, isStream, stops } from "./habits";

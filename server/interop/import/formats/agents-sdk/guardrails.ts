@@ -1,6 +1,6 @@
 import { calledName, entryOf, textOf } from "../../code/literals";
 import type { CallExpr, Expr } from "../../code/program";
-import { itemsOf } from "./declarations";
+import { itemsOf } from "../../code/walk";
 import type { Names } from "./evaluate";
 import type { Ground } from "./ground";
 import type { State } from "./state";

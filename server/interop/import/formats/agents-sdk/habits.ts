@@ -1,6 +1,6 @@
 import { calledName, pathOf } from "../../code/literals";
 import type { Expr, Statement } from "../../code/program";
-import { holds } from "./declarations";
+import { holds } from "../../code/walk";
 
 // Habits of programs that say nothing about the work that is done.
 

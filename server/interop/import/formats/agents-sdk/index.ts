@@ -14,7 +14,8 @@ const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
 const IMPORTS_PY = /^\s*(?:from\s+agents(?:\.[\w.]+)?\s+import\b|import\s+agents\b)/m;
 /** Who makes agents of these, too, and has a file of its own that is called agents. */
 const OTHERS = /^[ \t]*(from|import)[ \t]+(crewai|agno|phi|langgraph|autogen_agentchat|google\.adk)(?!\w)/m;
-const MAKES_AGENT = /\bAgent\s*(<[^>\n]*>|\[[^\]\n]*\]|\.create)?\s*\(/;
+const MAKES_AGENT =
+  /\bAgent\s*(<[^>\n]*>|\[[^\]\n]*\]|\.create)?\s*\(|\bclass\s+\w+\s*\([^)\n]*\bAgent\b|\bextends\s+Agent\b/;
 
 /** Code of the OpenAI Agents SDK, as Agent Builder exports it and as people write it, in TypeScript and Python. */
 export const agentsSdk: ReadableFormat = {

@@ -3,8 +3,9 @@ import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { calledName, given, isCallOf, positional, textOf, textParts } from "../../code/literals";
 import { type Expr, type Place, sourceOf } from "../../code/program";
+import { itemsOf } from "../../code/walk";
 import { Cast } from "../../roles";
-import { type Declarations, type DeclaredAgent, itemsOf, type Routine } from "./declarations";
+import type { Declarations, DeclaredAgent, Routine } from "./declarations";
 import { schemaOf } from "./schemas";
 import { toolOf } from "./tools";
 

@@ -1,5 +1,5 @@
 import type { Expr, Place, Statement } from "../../code/program";
-import { bodiesOf, expressionsOf, holds } from "./declarations";
+import { bodiesOf, expressionsOf, holds } from "../../code/walk";
 import type { Names } from "./evaluate";
 import { exitOf } from "./habits";
 import { mergedMessages, type Value } from "./values";

@@ -1,6 +1,6 @@
 import { calledName, isCallOf, jsonOf, pathOf, textParts } from "../../code/literals";
 import type { CallExpr, Expr, FunctionStatement, Program, Statement } from "../../code/program";
-import { bodiesOf, expressionsOf, holds } from "../agents-sdk/declarations";
+import { bodiesOf, expressionsOf, holds } from "../../code/walk";
 
 /** An expression with what the parameters around it stand for. */
 export interface Bound {
