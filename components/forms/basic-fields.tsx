@@ -79,6 +79,7 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       maxLength={field.longest}
       placeholder={field.placeholder}
       rows={field.lines ?? 3}
+      {...(field.isCode ? { spellCheck: false, autoComplete: "off" } : {})}
       value={asText(value)}
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />

@@ -72,7 +72,7 @@ function Group<C extends object, S extends string>({
   switch (group.as) {
     case "box":
       return (
-        <Disclosure look="box" title={group.title}>
+        <Disclosure look="box" title={group.title} isOpen={group.isOpen?.(props.value) || undefined}>
           {inner}
         </Disclosure>
       );

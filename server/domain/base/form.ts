@@ -60,6 +60,8 @@ export interface FieldOf<C, K extends string, L extends string> {
   empty?: unknown;
   /** Of a text: data rather than words. */
   isMono?: boolean;
+  /** Of a text: neither words to be checked nor to be filled in by a browser. */
+  isCode?: boolean;
   /** Of a text: how many characters it may have. */
   longest?: number;
   /** Of a text that is not chosen freely alone: what is known to fit. */
@@ -90,7 +92,7 @@ export type FormGroup<C, S extends string> = {
   showIf?: (config: C) => boolean;
 } & (
   | { as: "columns"; most: 2 | 3; areWide?: boolean }
-  | { as: "box"; title: string }
+  | { as: "box"; title: string; isOpen?: (config: C) => boolean }
   | { as: "group"; title: string; hint?: string }
 );
 

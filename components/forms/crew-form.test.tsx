@@ -1,0 +1,82 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { useState } from "react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { CrewForm } from "./crew-form";
+
+/** The form with a crew of two, and what it says in the end. */
+function opened(process: CrewConfig["process"]) {
+  let now = CrewConfig.parse({
+    process,
+    agents: [
+      { agent_id: "ann", role_name: "Writer" },
+      { agent_id: "bo", role_name: "Editor" },
+    ],
+  });
+  const before = now;
+  function Page() {
+    const [crew, setCrew] = useState(now);
+    now = crew;
+    return <CrewForm crew={crew} roles={[]} onChange={setCrew} />;
+  }
+  const { person, show } = openPage(<Page />);
+  show();
+  const choose = async (field: string, option: string) => {
+    await person.click(screen.getByRole("combobox", { name: field }));
+    await person.click(await screen.findByRole("option", { name: new RegExp(`^${option}`) }));
+  };
+  const enter = async (field: string, text: string) => {
+    const box = screen.getByRole("textbox", { name: field });
+    await person.clear(box);
+    await person.type(box, `${text}{Tab}`);
+  };
+  return { person, choose, enter, before, crew: () => now };
+}
+
+test("a crew that works by a plan says what happens when a task fails, and who plans", async () => {
+  const { person, choose, enter, before, crew } = opened("sequential");
+  await person.click(screen.getByRole("switch", { name: "Plan the work first" }));
+  expect(screen.queryByRole("textbox", { name: "Most new plans" })).toBeNull();
+  await choose("When a task fails", "Plan anew");
+  await enter("Most new plans", "4");
+  await person.click(screen.getByText("More"));
+  await choose("Planner", "bo");
+  await person.click(screen.getByRole("switch", { name: "Delegates keep their tools" }));
+  expect(crew()).toEqual({
+    ...before,
+    planning: true,
+    on_task_failure: "replan",
+    max_replans: 4,
+    manager: { agent_id: "bo" },
+    delegate_tools: "own",
+  });
+});
+
+test("a crew that votes says by what it is decided, with weights where they count", async () => {
+  const { person, choose, enter, before, crew } = opened("consensus");
+  expect(screen.queryByRole("group", { name: "Weights" })).toBeNull();
+  await choose("It is decided by", "Weights");
+  await person.clear(
+    within(screen.getByRole("group", { name: "Weights" })).getByRole("textbox", { name: "Weight of bo" }),
+  );
+  await enter("Weight of bo", "3");
+  await choose("When it stays open", "The chair decides");
+  await person.click(screen.getByText("More"));
+  await enter("Who must vote", "60");
+  await waitFor(() =>
+    expect(crew()).toEqual({
+      ...before,
+      consensus: { ...before.consensus, rule: "weighted", weights: { bo: 3 }, tie: "chair", quorum: 0.6 },
+    }),
+  );
+});
+
+test("who begins can be said where the work is handed over, and left open again", async () => {
+  const { choose, enter, before, crew } = opened("swarm");
+  await choose("Begins with", "bo");
+  expect(crew()).toEqual({ ...before, entry_agent: "bo" });
+  await choose("Begins with", "The first agent");
+  await enter("Most handovers", "5");
+  expect(crew()).toStrictEqual({ ...before, max_handoffs: 5 });
+});
