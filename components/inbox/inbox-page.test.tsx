@@ -117,6 +117,41 @@ test("who is to answer and what they should know is shown, and narrows the list 
   await waitFor(() => expect(rows()).toHaveLength(2));
 });
 
+test("of a hundred questions the most pressing stand there first, the others on demand, and filters look through all", async () => {
+  const page = openPage(<InboxPage />, "/inbox");
+  const ways = Array.from(
+    { length: 99 },
+    (_, at) => `start > g${at}; g${at} approved> end; g${at} rejected> bad`,
+  );
+  const gate = (title: string) => ({
+    node_type: "approval_gate" as const,
+    config: { title, options: ["approved", "rejected"] },
+  });
+  const many = draw(ways.join("; "), {
+    ...Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`g${at}`, gate(`Gate ${at}`)])),
+    bad: { node_type: "end" },
+  });
+  const { id } = await page.ask.workflows.create({ name: "Many", graph: many });
+  await page.ask.runs.start({ workflow_id: id });
+  const { id: other } = await page.ask.workflows.create({ name: "One", graph: gateFor("Ann", "law") });
+  await page.ask.runs.start({ workflow_id: other });
+  await expect.poll(() => page.troupe.questions.count().open, { timeout: 20_000 }).toBe(100);
+  page.show();
+  await screen.findByText(/^30 of 100 questions, the most pressing first\./);
+  expect(rows()).toHaveLength(30);
+  await page.person.click(screen.getByRole("button", { name: "Show 30 more" }));
+  expect(rows()).toHaveLength(60);
+  await waitFor(() => expect(document.activeElement).toBe(heads()[30]));
+  // An answer leaves as many in the list, and opens the next.
+  await page.person.click(within(rows()[0]!).getByRole("button", { name: "approved" }));
+  await screen.findByText(/^60 of 99 questions/);
+  expect([rows().length, opened().filter((is) => is === "true").length]).toEqual([60, 1]);
+  await page.person.click(screen.getByRole("combobox", { name: "Workflow" }));
+  await page.person.click(await screen.findByRole("option", { name: "One" }));
+  await waitFor(() => expect(rows()).toHaveLength(1));
+  expect(screen.queryByRole("button", { name: /^Show/ })).toBeNull();
+}, 60_000);
+
 test("the arrow keys lead from question to question", async () => {
   const { person } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });

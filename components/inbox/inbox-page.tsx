@@ -24,6 +24,8 @@ const help = {
     { keys: "Enter", label: "Open or close the question" },
   ],
 };
+/** So many questions stand in the list at first, and come with each press of the button below it. */
+const AT_ONCE = 30;
 const OPEN: Standing = { status: "open", isOver: false };
 
 /** Everything that waits for a person, the most pressing first, answered in place. */
@@ -91,6 +93,7 @@ function Questions({
   // undefined: nobody chose yet, so the one that a link names, or the first, is opened.
   const [chosen, setChosen] = useState<Question | null | undefined>(undefined);
   const [told, setTold] = useState("");
+  const [most, setMost] = useState(AT_ONCE);
   const heads = useRef(new Map<string, HTMLButtonElement>());
 
   const waiting = questions.filter((question) => !answered.has(keyOf(question)));
@@ -108,7 +111,16 @@ function Questions({
   const open = chosen ?? null;
   const openKey = open ? keyOf(open) : null;
   const isGone = open !== null && !answered.has(keyOf(open)) && !isAmong(all, open);
-  const shown = isGone ? [open, ...waiting] : waiting;
+  const listed = isGone ? [open, ...waiting] : waiting;
+  // What is open is in the list, also where a link led to it.
+  const place = openKey === null ? -1 : listed.findIndex((question) => keyOf(question) === openKey);
+  const shown = listed.slice(0, Math.max(most, place + 1));
+  const left = listed.length - shown.length;
+  const showMore = () => {
+    const first = listed[shown.length];
+    setMost(shown.length + AT_ONCE);
+    if (first) requestAnimationFrame(() => heads.current.get(keyOf(first))?.focus());
+  };
 
   const refresh = () => void queryClient.invalidateQueries(trpc.questions.pathFilter());
   const toggle = (question: Question) => setChosen(keyOf(question) === openKey ? null : question);
@@ -138,31 +150,39 @@ function Questions({
   return (
     <>
       {shown.length > 0 ? (
-        <ul
-          aria-label="Questions"
-          onKeyDown={move}
-          className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
-        >
-          {shown.map((question) => {
-            const key = keyOf(question);
-            const props = {
-              question,
-              isOpen: key === openKey,
-              headRef: (head: HTMLButtonElement | null) => {
-                if (head) heads.current.set(key, head);
-                else heads.current.delete(key);
-              },
-              onToggle: () => toggle(question),
-              onAnswered: () => onAnswered(question),
-              onRefused: refresh,
-            };
-            return isGone && key === openKey ? (
-              <GoneQuestion key={key} {...props} />
-            ) : (
-              <QuestionItem key={key} {...props} standing={OPEN} />
-            );
-          })}
-        </ul>
+        <div className="flex flex-col gap-3">
+          <ul
+            aria-label="Questions"
+            onKeyDown={move}
+            className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+          >
+            {shown.map((question) => {
+              const key = keyOf(question);
+              const props = {
+                question,
+                isOpen: key === openKey,
+                headRef: (head: HTMLButtonElement | null) => {
+                  if (head) heads.current.set(key, head);
+                  else heads.current.delete(key);
+                },
+                onToggle: () => toggle(question),
+                onAnswered: () => onAnswered(question),
+                onRefused: refresh,
+              };
+              return isGone && key === openKey ? (
+                <GoneQuestion key={key} {...props} />
+              ) : (
+                <QuestionItem key={key} {...props} standing={OPEN} />
+              );
+            })}
+          </ul>
+          {left > 0 ? (
+            <p className="flex flex-wrap items-center gap-x-3 gap-y-2 text-[13px] text-ink-2">
+              {shown.length} of {countOf(listed.length, "question")}, the most pressing first.
+              <Button onClick={showMore}>Show {Math.min(AT_ONCE, left)} more</Button>
+            </p>
+          ) : null}
+        </div>
       ) : all.length > 0 && questions.length === 0 ? (
         <EmptyState
           icon={<Inbox />}
