@@ -10,14 +10,13 @@ import { Conflict } from "@/components/library/library-editor";
 import { UnsavedGuard } from "@/components/library/unsaved-guard";
 import { Button } from "@/components/ui/button";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
-import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
-import { isObject, keysOf } from "@/server/domain/base/guards";
+import { isObject } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { commandWords } from "@/server/domain/run/repeated";
 import { AnsweringFields, PinFields, RepeatFields } from "./answering-fields";
-import { ExpectationFields } from "./expectation-fields";
+import { ExpectationEditor } from "./expectation-editor";
 import { answerWords, PeopleFields } from "./people-fields";
 import { formOf, scopeOf, type TestDraft } from "./test-draft";
 import type { TestWriting } from "./use-test-draft";
@@ -285,16 +284,8 @@ function Expectations({ graph, content: { expect }, set, faultOf }: Part & { gra
             fault={faultOf(`expect.${at}`)}
             isWrong={isEmpty(expectation)}
           >
-            <Select
-              label="Kind"
-              options={keysOf(KINDS).map((value) => ({ value, ...KINDS[value] }))}
-              value={expectation.kind}
-              onValueChange={(kind) => {
-                if (kind !== expectation.kind) set({ expect: put(expect, at, newExpectation(kind, graph)) });
-              }}
-              fieldClassName="max-w-72"
-            />
-            <ExpectationFields
+            <ExpectationEditor
+              graph={graph}
               expectation={expectation}
               faultOf={(field) => faultOf(`expect.${at}.${field}`)}
               onChange={(next) => set({ expect: put(expect, at, next) })}

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { CompareScreen } from "@/components/run/compare/compare-screen";
+import { CompareRuns } from "@/components/scenario/compare-runs";
 
 export const metadata: Metadata = { title: "Two runs compared" };
 
@@ -12,5 +12,5 @@ export default async function ComparePage({
 }) {
   const { a, b } = await searchParams;
   if (typeof a !== "string" || typeof b !== "string") notFound();
-  return <CompareScreen key={`${a} ${b}`} a={a} b={b} />;
+  return <CompareRuns key={`${a} ${b}`} a={a} b={b} />;
 }

@@ -20,12 +20,20 @@ import type { Parted } from "@/server/domain/run/compare/parted";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
 import { person } from "../sentences";
 import { runStatus } from "../status";
-import { Bisect } from "./bisect";
 import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
 
 /** Two runs on one drawing: the ways they took, what they wrote and gave, and what they cost. */
-export function CompareScreen({ a, b }: { a: string; b: string }) {
+export function CompareScreen({
+  a,
+  b,
+  find: asks,
+}: {
+  a: string;
+  b: string;
+  /** Asks which step made the difference; drawn where there is one. */
+  find: (found: { comparison: RunComparison; onSelect: (id: string) => void }) => ReactNode;
+}) {
   const trpc = useTrpc();
   const { data, error, isPending } = useQuery(trpc.runs.compare.queryOptions({ run_id: a, with: b }));
   const roles = useQuery(trpc.roles.list.queryOptions()).data;
@@ -52,7 +60,7 @@ export function CompareScreen({ a, b }: { a: string; b: string }) {
       </div>
     );
   const find = (onSelect: (id: string) => void) =>
-    data.parted || data.first ? <Bisect a={a} b={b} comparison={data} onSelect={onSelect} /> : null;
+    data.parted || data.first ? asks({ comparison: data, onSelect }) : null;
   return <Compared a={a} b={b} comparison={data} parted={data.parted} roles={byName} find={find} />;
 }
 

@@ -3,26 +3,34 @@
 import { useMutation } from "@tanstack/react-query";
 import { Split } from "lucide-react";
 import Link from "next/link";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { newExpectation } from "@/components/display/expectation-words";
 import { countOf } from "@/components/display/format";
+import { FormScopeContext } from "@/components/forms/form-scope";
+import { WordDiff } from "@/components/run/compare/word-diff";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { SegmentedControl } from "@/components/ui/segmented-control";
-import { Select } from "@/components/ui/select";
-import { TextField } from "@/components/ui/text-field";
+import { FinalStatus } from "@/server/domain/agent/outcome";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunComparison } from "@/server/domain/run/compare/compare";
-import type { RuleExpectation } from "@/server/domain/scenario/expectation";
-import { WordDiff } from "./word-diff";
+import {
+  type Expectation,
+  type ExpectationKind,
+  RuleExpectation,
+} from "@/server/domain/scenario/expectation";
+import { ExpectationEditor } from "./expectation-editor";
+import { faultsOf, NEW_TEST, scopeOf } from "./test-draft";
 
-type What = "status" | "path" | "state";
+/** What a judge says of a run is no matter of its record. */
+const NOT_HERE: readonly ExpectationKind[] = ["judge"];
 
 /** Asks which of the things that two runs had otherwise made the difference; found by replaying both records. */
 export function Bisect({
   a,
   b,
-  comparison: { nodes, totals },
+  comparison,
   onSelect,
 }: {
   a: string;
@@ -30,20 +38,17 @@ export function Bisect({
   comparison: RunComparison;
   onSelect: (id: string) => void;
 }) {
-  const paths = nodes.filter(({ differs }) => differs.includes("path"));
-  const endedOtherwise = totals.a.final_status !== totals.b.final_status;
+  const { graph } = comparison;
   const [good, setGood] = useState<"a" | "b">("a");
-  const [what, setWhat] = useState<What>(endedOtherwise ? "status" : paths.length > 0 ? "path" : "state");
-  const [node, setNode] = useState(paths[0]?.id ?? nodes[0]?.id ?? "");
-  const [when, setWhen] = useState("");
+  // Until it is changed, what held in the good run and not in the other.
+  const [chosen, setChosen] = useState<Expectation | null>(null);
+  const expectation = chosen ?? firstOf(comparison, good);
   const find = useMutation(useTrpc().runs.bisect.mutationOptions());
-  const visited = nodes.find(({ id }) => id === node);
-  const expectation = expectationOf(what, {
-    status: totals[good].final_status,
-    node,
-    isVisited: (visited?.[good]?.count ?? 0) > 0,
-    when,
-  });
+  const scope = useMemo(() => scopeOf(graph), [graph]);
+  const faults = faultsOf(graph, { ...NEW_TEST, name: "bisect", expect: [expectation] });
+  const read = RuleExpectation.safeParse(expectation);
+  const own = Object.entries(faults).filter(([place]) => place.startsWith("expect.0"));
+  const whole = faults["expect.0"];
   return (
     <section
       aria-label="Which step made the difference?"
@@ -54,61 +59,47 @@ export function Bisect({
         Both runs are carried out again from their records, with more and more of what differs taken from the
         good one. No model and no tool is called.
       </p>
-      <div className="flex flex-wrap items-center gap-2">
-        <SegmentedControl
-          label="The good run"
-          size="sm"
-          value={good}
-          onValueChange={setGood}
-          options={[
-            { value: "a", label: "A was good" },
-            { value: "b", label: "B was good" },
-          ]}
-        />
-        <SegmentedControl
-          label="What was good in it"
-          size="sm"
-          value={what}
-          onValueChange={setWhat}
-          options={[
-            { value: "status", label: "How it ended" },
-            { value: "path", label: "Its way" },
-            { value: "state", label: "A condition" },
-          ]}
-        />
-      </div>
+      <SegmentedControl
+        label="The good run"
+        size="sm"
+        className="self-start"
+        value={good}
+        onValueChange={setGood}
+        options={[
+          { value: "a", label: "A was good" },
+          { value: "b", label: "B was good" },
+        ]}
+      />
       <form
-        className="flex flex-col gap-2"
+        aria-label="What holds in the good run, and not in the other"
+        className="flex flex-col gap-3"
         onSubmit={(event) => {
           event.preventDefault();
-          if (expectation)
-            find.mutate({ run_id: good === "a" ? b : a, good: good === "a" ? a : b, expect: expectation });
+          if (read.success && own.length === 0)
+            find.mutate({ run_id: good === "a" ? b : a, good: good === "a" ? a : b, expect: read.data });
         }}
       >
-        {what === "path" ? (
-          <Select
-            label={
-              (visited?.[good]?.count ?? 0) > 0 ? "The good run came to" : "The good run did not come to"
-            }
-            value={node}
-            onValueChange={setNode}
-            options={(paths.length > 0 ? paths : nodes).map(({ id, name }) => ({ value: id, label: name }))}
+        <p className="text-[13px] text-ink-2">What holds in the good run, and not in the other:</p>
+        <FormScopeContext.Provider value={scope}>
+          <ExpectationEditor
+            graph={graph}
+            expectation={expectation}
+            except={NOT_HERE}
+            begin={(kind) => beginOf(kind, comparison, good)}
+            faultOf={(field) => (chosen ? faults[`expect.0.${field}`] : undefined)}
+            onChange={setChosen}
           />
-        ) : null}
-        {what === "state" ? (
-          <TextField
-            label="What holds in the good run, and not in the other"
-            placeholder="state.approval_status == 'approved'"
-            value={when}
-            onValueChange={setWhen}
-            className="font-mono"
-          />
+        </FormScopeContext.Provider>
+        {chosen && whole !== undefined ? (
+          <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
+            {whole}
+          </p>
         ) : null}
         <Button
           type="submit"
           icon={<Split aria-hidden />}
           pending={find.isPending}
-          disabled={!expectation}
+          disabled={!read.success || own.length > 0}
           className="self-start"
         >
           Find it
@@ -124,21 +115,29 @@ export function Bisect({
   );
 }
 
-function expectationOf(
-  what: What,
-  {
-    status,
-    node,
-    isVisited,
-    when,
-  }: { status: string | null; node: string; isVisited: boolean; when: string },
-): RuleExpectation | null {
-  if (what === "state") return when.trim() === "" ? null : { kind: "state", when };
-  if (what === "path")
-    return node === "" ? null : { kind: "path", nodes: [node], mode: isVisited ? "visited" : "never" };
-  return status === "COMPLETED" || status === "ERROR" || status === "INCOMPLETE" || status === "CANCELLED"
-    ? { kind: "status", is: status }
-    : null;
+/** What was other in both runs to look at: how they ended, else their ways, else a condition. */
+function firstOf(comparison: RunComparison, good: "a" | "b"): Expectation {
+  const { a, b } = comparison.totals;
+  const differs = comparison.nodes.some((node) => node.differs.includes("path"));
+  return beginOf(
+    a.final_status === b.final_status ? (differs ? "path" : "state") : "status",
+    comparison,
+    good,
+  );
+}
+
+/** An expectation of a kind as the good run has it, as far as the comparison tells. */
+function beginOf(
+  kind: ExpectationKind,
+  { graph, nodes, totals }: RunComparison,
+  good: "a" | "b",
+): Expectation {
+  const ended = FinalStatus.safeParse(totals[good].final_status);
+  if (kind === "status" && ended.success) return { kind, is: ended.data };
+  const parted = nodes.find(({ differs }) => differs.includes("path")) ?? nodes[0];
+  const count = parted?.[good]?.count ?? 0;
+  if (kind === "path" && parted) return { kind, nodes: [parted.id], mode: count > 0 ? "visited" : "never" };
+  return kind === "visits" && parted ? { kind, node: parted.id, times: count } : newExpectation(kind, graph);
 }
 
 function Report({
