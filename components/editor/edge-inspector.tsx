@@ -20,8 +20,9 @@ import { keysAvailableAt } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
+import { FieldWarnings } from "./problem-actions";
 import { useProblemsAt } from "./use-problems";
-import { errorAt } from "./use-set-node";
+import { mistakeAt, warningsAt } from "./use-set-node";
 
 /** Everything about one connection: from where to where, and when it is taken. */
 export function EdgeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {
@@ -94,9 +95,10 @@ function Inspector({
             <RouterLabel
               graph={graph}
               edge={edge}
-              error={errorAt(problems, "edge_label")}
+              error={mistakeAt(problems, "edge_label")}
               onChange={(edge_label) => set({ edge_label })}
             />
+            <FieldWarnings problems={warningsAt(problems, "edge_label")} />
           </div>
         )}
         {isRouter && isPlain && (
@@ -111,13 +113,14 @@ function Inspector({
         )}
         {!isRouter && isPlain && (
           <div data-field="condition">
-            <Field label="Only if" hint="Empty: always" error={errorAt(problems, "condition")} group>
+            <Field label="Only if" hint="Empty: always" error={mistakeAt(problems, "condition")} group>
               <ConditionBuilder
                 label="Condition of this connection"
                 value={edge.condition ?? ""}
                 onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
               />
             </Field>
+            <FieldWarnings problems={warningsAt(problems, "condition")} />
           </div>
         )}
       </div>
@@ -146,16 +149,23 @@ function Inspector({
                   : "Use letters, digits and _, no spaces"
               }
             />
+            <FieldWarnings problems={warningsAt(problems, "condition_name")} />
           </div>
           {isRouter && (
             <div data-field="condition">
-              <Field label="And only if" hint="Besides the router's choice" group>
+              <Field
+                label="And only if"
+                hint="Besides the router's choice"
+                error={mistakeAt(problems, "condition")}
+                group
+              >
                 <ConditionBuilder
                   label="Condition of this connection"
                   value={edge.condition ?? ""}
                   onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
                 />
               </Field>
+              <FieldWarnings problems={warningsAt(problems, "condition")} />
             </div>
           )}
         </Disclosure>

@@ -7,8 +7,9 @@ import { NumberField } from "@/components/ui/number-field";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { FieldWarnings } from "./problem-actions";
 import type { ShownProblem } from "./use-problems";
-import { errorAt, useSetNode } from "./use-set-node";
+import { mistakeAt, useSetNode, warningsAt } from "./use-set-node";
 
 /** What few nodes need. */
 export function Advanced({
@@ -60,11 +61,12 @@ export function Advanced({
         <ExpressionField
           label="Only if"
           hint="Where this does not hold, the node is skipped and its ways are still taken"
-          error={errorAt(problems, "when")}
+          error={mistakeAt(problems, "when")}
           result="bool"
           value={node.when ?? ""}
           onChange={(text) => set({ when: orNothing(text) })}
         />
+        <FieldWarnings problems={warningsAt(problems, "when")} />
       </div>
       <div data-field="input_mapping">
         <AssignmentsField

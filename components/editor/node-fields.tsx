@@ -13,7 +13,7 @@ import { edits } from "./edits";
 import { FieldWarnings } from "./problem-actions";
 import { textEdits } from "./text-edits";
 import type { ShownProblem } from "./use-problems";
-import { errorAt, mistakeAt, warningsAt } from "./use-set-node";
+import { mistakeAt, warningsAt } from "./use-set-node";
 
 /** What a run asks for: the start's keys and the shape of its input, which are one thing to a person. */
 export function Inputs({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
@@ -24,7 +24,7 @@ export function Inputs({ node, problems }: { node: WorkflowNode; problems: reado
       <SchemaField
         label="Asks for"
         hint="What a run asks for when it starts"
-        error={errorAt(problems, "input_schema") ?? errorAt(problems, "output_keys")}
+        error={mistakeAt(problems, "input_schema") ?? mistakeAt(problems, "output_keys")}
         itemName="input"
         value={inputSchema(node.output_keys, input_schema)}
         onChange={(schema) =>
@@ -36,6 +36,9 @@ export function Inputs({ node, problems }: { node: WorkflowNode; problems: reado
               { mergeKey: node.id },
             )
         }
+      />
+      <FieldWarnings
+        problems={[...warningsAt(problems, "input_schema"), ...warningsAt(problems, "output_keys")]}
       />
     </div>
   );

@@ -7,8 +7,9 @@ import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { mentionedKeys, proposedKeys } from "@/server/domain/graph/mentioned-keys";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
+import { FieldWarnings } from "./problem-actions";
 import type { ShownProblem } from "./use-problems";
-import { errorAt, useSetNode } from "./use-set-node";
+import { mistakeAt, useSetNode, warningsAt } from "./use-set-node";
 
 /** What state the node reads and writes. */
 export function Keys({
@@ -39,12 +40,13 @@ export function Keys({
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
           {...(kind.ends ? { hint: "Empty: the whole state, as it is when the run ends" } : {})}
-          error={errorAt(problems, "input_keys")}
+          error={mistakeAt(problems, "input_keys")}
           keys={node.input_keys}
           onChange={(input_keys) => set({ input_keys })}
           suggestions={reads}
           placeholder="Keys this node needs"
         />
+        <FieldWarnings problems={warningsAt(problems, "input_keys")} />
         {mentioned.length > 0 && (
           <button
             type="button"
@@ -70,12 +72,13 @@ export function Keys({
         <div data-field="output_keys">
           <KeysField
             label="Writes"
-            error={errorAt(problems, "output_keys")}
+            error={mistakeAt(problems, "output_keys")}
             keys={node.output_keys}
             onChange={(output_keys) => set({ output_keys })}
             suggestions={known.map((key) => ({ key }))}
             placeholder="Keys this node produces"
           />
+          <FieldWarnings problems={warningsAt(problems, "output_keys")} />
           <Proposals node={node} graph={scope.graph} onTake={(key) => set({ output_keys: [key] })} />
         </div>
       )}

@@ -26,9 +26,3 @@ export function mistakeAt(problems: readonly ShownProblem[], field: string): str
 }
 
 const isIn = (at: string | undefined, field: string) => at === field || at?.startsWith(`${field}.`) === true;
-
-/** The worst of what is wrong with a field, or with something inside it; what nobody has got to yet is not wrong. */
-export function errorAt(problems: readonly ShownProblem[], field: string): string | undefined {
-  const found = problems.filter(({ at, isToDo }) => !isToDo && isIn(at.field, field));
-  return (found.find(({ severity }) => severity === "error") ?? found[0])?.message;
-}

@@ -482,6 +482,22 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
     },
   ],
   [
+    "W_INPUT_ONLY_IN_LOOP",
+    graph("start > r; r again> a > r; r out> b > end", {
+      start: { output_keys: ["n"] },
+      r: byConditions([["again", "state.n > 1"]]),
+      a: { output_keys: ["n", "text"] },
+      b: { input_keys: ["text"] },
+    }),
+    {
+      severity: "warning",
+      at: { kind: "node", id: "b", field: "input_keys" },
+      message:
+        '"b" needs "text", which only "a" writes, in a loop. Where a run does not come by it, this node fails with INPUT_MISSING. Read it only if it is there, or give it a value before the loop.',
+    },
+    'Read "text" if there',
+  ],
+  [
     "W_LOOP_WITHOUT_PROGRESS",
     graph("start > a > r; r again> a; r else> end", {
       start: { output_keys: ["k"] },
@@ -924,6 +940,36 @@ describe("parallel writers", () => {
       Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`a${i}`, { output_keys: ["k"] }])),
     );
     expect(find(g).map(({ code }) => code)).toEqual(["W_PARALLEL_WRITE"]);
+  });
+});
+
+describe("a key that a loop writes", () => {
+  const risky = (g: WorkflowGraph) => find(g).filter(({ code }) => code === "W_INPUT_ONLY_IN_LOOP");
+  const nodes = {
+    start: { output_keys: ["n"] },
+    r: byConditions([["again", "state.n > 1"]]),
+    a: { output_keys: ["n", "text"] },
+  };
+  const before = "start > r; r again> a > r; r out> b > end";
+  test.each([
+    [
+      "the loop is entered through its writer",
+      "start > a > r; r again> a; r out> b > end",
+      { ...nodes, b: { input_keys: ["text"] } },
+    ],
+    ["it is read only if there", before, { ...nodes, b: { optional_input_keys: ["text"] } }],
+    [
+      "the start asks for it",
+      before,
+      { ...nodes, start: { output_keys: ["n", "text"] }, b: { input_keys: ["text"] } },
+    ],
+    [
+      "it is read within the loop",
+      "start > r; r again> a > b > r; r out> end",
+      { ...nodes, b: { input_keys: ["text"] } },
+    ],
+  ])("is certain enough where %s", (_, drawing, settings) => {
+    expect(risky(graph(drawing, settings))).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ import { checkEdges } from "./checks/edges";
 import { checkEnds } from "./checks/ends";
 import { checkKeys } from "./checks/keys";
 import { checkLibrary } from "./checks/library";
+import { checkLoopKeys } from "./checks/loop-keys";
 import { checkNodes } from "./checks/nodes";
 import { checkParallelWrites } from "./checks/parallel-writes";
 import { checkPrices } from "./checks/prices";
@@ -30,6 +31,7 @@ const CHECKS: readonly ((check: Check) => void)[] = [
   checkRouters,
   checkCycles,
   checkKeys,
+  checkLoopKeys,
   checkParallelWrites,
   checkStateSchema,
   checkPrices,
