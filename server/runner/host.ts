@@ -14,7 +14,7 @@ import type { RunCommand } from "@/server/domain/run/command";
 import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
-import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/question-times";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore } from "@/server/store/runs";
@@ -205,7 +205,7 @@ export class Host {
         ...(request.installation ? { installation: request.installation } : {}),
         ...(request.pins ? { pins: request.pins } : {}),
         ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
-        people: { ...(this.options.people ?? USUAL_PEOPLE), limits_ask: "everywhere" as const },
+        people: { ...(this.options.people ?? USUAL_PEOPLE), ...RULES_NOW },
       },
     });
     const made = this.store.create({

@@ -70,8 +70,9 @@ export const crews: Handlers<keyof CrewEvents> = {
     });
   },
   member_changed(s, event) {
-    const { agent_id, agent, tools, role, context_windows } = event.payload;
+    const { agent_id, action, agent, tools, role, context_windows } = event.payload;
     const node_id = present(event.node_id, "event.node_id");
+    s.team_news = [...s.team_news, { node_id, agent_id, action }];
     s.team_changes[node_id] = newRecord([
       ...Object.entries(s.team_changes[node_id] ?? {}),
       [agent_id, agent ? { agent, ...(tools ? { tools } : {}) } : null],

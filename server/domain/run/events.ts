@@ -62,6 +62,8 @@ export interface PeopleRules {
    * older runs: only before a model call, as the node or the run says, with the next model of the agent's own list.
    */
   limits_ask?: "everywhere";
+  /** Agents at work are told before their next turn whom a person takes into their crew or out of it; absent in older runs. */
+  team_news?: "told";
 }
 
 /** The run as a whole. */

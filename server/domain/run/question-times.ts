@@ -9,6 +9,12 @@ export const PEOPLE_BEFORE: PeopleRules = { answer_within_ms: 15 * 60_000 };
 /** Where nobody has set anything: a question at night, or before a weekend, is still open when people are back. */
 export const USUAL_PEOPLE: PeopleRules = { answer_within_ms: 7 * 24 * 3_600_000 };
 
+/** How runs that begin now ask and tell, beside how long people have. */
+export const RULES_NOW = {
+  limits_ask: "everywhere",
+  team_news: "told",
+} as const satisfies Partial<PeopleRules>;
+
 /** When nobody has answered for this share of the time, they are reminded. */
 const REMIND_AT = 0.5;
 /** Less time than this needs no reminder, in milliseconds. */

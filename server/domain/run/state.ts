@@ -218,6 +218,8 @@ export interface RunState extends CrewState {
   signals: Record<string, readonly { data: Json; by: string }[]>;
   /** What people told its agents, the oldest first. */
   instructions: readonly Instruction[];
+  /** Changes of crews' members by people, the oldest first. */
+  team_news: readonly { node_id: string; agent_id: string; action: "added" | "removed" | "changed" }[];
   /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
   taint_sources: readonly string[];
   totals: {
@@ -275,6 +277,7 @@ export function newRun(id = ""): RunState {
     told: [],
     signals: newRecord(),
     instructions: [],
+    team_news: [],
     taint_sources: [],
     ...newCrewState(),
     totals: {

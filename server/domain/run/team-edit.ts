@@ -58,6 +58,13 @@ export const TeamCommand = z.object({
 });
 export type TeamCommand = z.infer<typeof TeamCommand>;
 
+/** That a person changed a member of a crew, as those at work are told. */
+export interface TeamNews {
+  node_id: string;
+  agent_id: string;
+  action: "added" | "removed" | "changed";
+}
+
 /** The crew of a node as it is now in this run; undefined where the node has none. */
 export function crewNow(s: RunState, node_id: string): CrewConfig | undefined {
   const node = Object.hasOwn(s.graph.nodes, node_id) ? s.graph.nodes[node_id] : undefined;

@@ -43,6 +43,8 @@ export class Agent implements Caller {
   readonly heard = new Set<string>();
   /** Of the run's instructions by people, how many it has looked at. */
   instructed = 0;
+  /** Of the changes of its crew's members, how many it knows of: those of before it began are in its opening. */
+  teamHeard: number;
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
   /** The model that a person let it go on with, since it costs less than its own. */
@@ -61,6 +63,7 @@ export class Agent implements Caller {
     this.key = agentKey(run.activationId, task.agent_id, task.task_id);
     this.level = task.parent ? task.parent.level + 1 : 0;
     this.model = task.llm_config;
+    this.teamHeard = run.s.team_news.length;
     this.reads = { context_window: this.windowOf(this.model), token_ratio: 1 };
   }
 

@@ -13,6 +13,7 @@ import type { AgentRuntime, CheaperModel } from "../ports";
 import type { Agent } from "./agent";
 import { hearInstructions } from "./instructions";
 import { atLimit } from "./limit-question";
+import { hearTeamNews } from "./team-news";
 
 /** Attempts at one model call, with back-off between them (docs/decisions/04-retries-are-ours.md). */
 const CALL_ATTEMPTS = 4;
@@ -55,7 +56,10 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       configs = modelsFor(agent, maxTokens);
       const llm_config = configs[which] ?? present(configs[0], "configs[0]");
       agent.takeEdits();
-      if (messages === agent.messages) hearInstructions(agent);
+      if (messages === agent.messages) {
+        hearInstructions(agent);
+        hearTeamNews(agent);
+      }
       run.emit({
         type: "llm_call_started",
         ...about,

@@ -125,6 +125,33 @@ test("a member that an agent hands over to, and that is gone by then, takes noth
   expect([order, state.run.final_status]).toEqual([["lead"], "COMPLETED"]);
 });
 
+test("an agent at work learns before its next turn who joined its team and who left it, and may hand over to the new one", async () => {
+  const searching = { id: "c1", tool_name: "search", args: {} };
+  const answer: Case["answer"] = ({ messages }) => {
+    const who = /You are (\w+)/.exec(messages[0]!.content)![1]!;
+    if (who === "Expert") return { text: "the expert's answer" };
+    const isTold = messages.some(({ content }) => content.includes("New in it: expert"));
+    return {
+      tool_calls: [
+        isTold
+          ? { id: "c2", tool_name: "handoff", args: { destination_agent: "expert", reason: "for you" } }
+          : searching,
+      ],
+    };
+  };
+  const { said, order, state, requests } = await meanwhile({ ...cases.swarm!, answer }, [
+    add(),
+    edit({ kind: "remove", agent_id: "checker" }),
+  ]);
+  expect([said, order, state.run.final_status]).toEqual([[null, null], ["lead", "expert"], "COMPLETED"]);
+  expect(requests[0]!.messages.some(({ content }) => content.includes("expert"))).toBe(false);
+  expect(requests[1]!.messages.at(-1)).toEqual({
+    role: "user",
+    content:
+      "A person changed your team while you work:\n- New in it: expert (Expert): knows\n- checker is not in it any more.",
+  });
+});
+
 test("another model is asked from the next call on, also where the run was held right before it", async () => {
   const crew: Case = { ...threeTasks, answer: () => ({ text: "done" }) };
   const models = modelsOf(crew.answer);

@@ -10,7 +10,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { openInteractions } from "@/server/domain/run/open-questions";
 import { readAnswer } from "@/server/domain/run/person-answer";
-import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/question-times";
 import { keptCommands } from "@/server/domain/run/repeated";
 import type { MissedAnswer, UnansweredQuestion } from "@/server/domain/scenario/report";
 import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/domain/scenario/scenario-test";
@@ -143,7 +143,7 @@ function creationOf(
               model: together(asked.map(({ model }) => model)),
               simulated: asked.every(({ simulated }) => simulated),
             },
-      people: USUAL_PEOPLE,
+      people: { ...USUAL_PEOPLE, ...RULES_NOW },
       ...(context_windows ? { context_windows } : {}),
       ...(past_work.length > 0 ? { past_work } : {}),
       ...(installation ? { installation } : {}),

@@ -1,0 +1,31 @@
+import type { TeamNews } from "@/server/domain/run/team-edit";
+import { crewNow } from "@/server/domain/run/team-edit";
+import { harmless } from "@/server/domain/text/fence";
+import type { Agent } from "./agent";
+
+/**
+ * Tells an agent at work whom a person took into its crew, took out of it or changed since it began. Runs from before that
+ * was told go on without. Whoever judges the work of others has no team.
+ */
+export function hearTeamNews(agent: Agent): void {
+  const { run, task, about, teamHeard } = agent;
+  const { team_news, run: of } = run.s;
+  agent.teamHeard = team_news.length;
+  if (of.people?.team_news !== "told" || task.role !== undefined || team_news.length === teamHeard) return;
+  const news = team_news
+    .slice(teamHeard)
+    .filter(({ node_id, agent_id }) => node_id === run.node.id && agent_id !== about.agent_id);
+  if (news.length === 0) return;
+  const content = `A person changed your team while you work:\n${news.map((one) => `- ${wordsOf(agent, one)}`).join("\n")}`;
+  if (agent.messages.some((message) => message.role === "user" && message.content === content)) return;
+  agent.say({ role: "user", content }, "person");
+}
+
+/** What became of a member, as it is by now. */
+function wordsOf({ run }: Agent, { agent_id, action, node_id }: TeamNews): string {
+  const member = crewNow(run.s, node_id)?.agents.find((one) => one.agent_id === agent_id);
+  if (!member) return `${harmless(agent_id)} is not in it any more.`;
+  const { description = "" } = run.findRole(member.role_name) ?? {};
+  const who = `${agent_id} (${member.role_name})${description ? `: ${description}` : ""}`;
+  return `${action === "added" ? "New in it" : "Changed"}: ${harmless(who)}`;
+}
