@@ -1,7 +1,7 @@
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { type Field, getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind } from "@/server/domain/nodes";
 
 /** What one version has otherwise than another, in words. */
 export interface Difference {
@@ -53,9 +53,7 @@ export function differences(before: Version, after: Version): Difference[] {
 
 /** was “Ask”, Task, Writes */
 function changedParts(before: WorkflowNode, after: WorkflowNode): string {
-  const labels = new Map(
-    (getNodeKind(after.node_type).fields as readonly Field[]).map(({ key, label }) => [key, label]),
-  );
+  const labels = new Map(getNodeKind(after.node_type).fields.map(({ key, label }) => [key, label]));
   const parts = (a: object, b: object, nameOf: (key: string) => string) =>
     [...new Set([...Object.keys(a), ...Object.keys(b)])]
       .filter((key) => !isSameJson(valueAt(a, key), valueAt(b, key)))

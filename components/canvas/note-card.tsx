@@ -1,7 +1,7 @@
 import type { NodeProps } from "@xyflow/react";
 import dynamic from "next/dynamic";
 import { memo, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
-import { noteTextOf } from "@/server/domain/nodes";
+import { noteTextOf, settingsOf } from "@/server/domain/nodes";
 import { useCanvas } from "./canvas-context";
 import type { FlowNode } from "./flow-mapping";
 import { isSameData } from "./node-card";
@@ -24,7 +24,7 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
   const [isWriting, setWriting] = useState(false);
   const [dragged, setDragged] = useState<Size | null>(null);
   const { width, height } = dragged ?? sizeOfNote(node);
-  const { color } = node.config as { color?: string };
+  const { color } = settingsOf(node);
   const inside = useRef<HTMLDivElement>(null);
   const isCut = useIsCut(inside, height !== undefined && !isWriting);
   return (

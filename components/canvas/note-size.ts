@@ -1,3 +1,4 @@
+import { recordOf } from "@/server/domain/base/guards";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 
 /** The sizes that a note can have, in the drawing's measure. */
@@ -16,7 +17,7 @@ export function noteSize({ width, height }: { width: number; height: number }) {
 
 /** The size that a note was given; what nobody set follows from its text. */
 export function sizeOfNote(node: WorkflowNode): { width?: number; height?: number } {
-  const { width, height } = (node.ui ?? {}) as Record<string, unknown>;
+  const { width, height } = recordOf(node.ui);
   return {
     ...(typeof width === "number" ? { width } : {}),
     ...(typeof height === "number" ? { height } : {}),

@@ -1,4 +1,5 @@
 import { exitLabels } from "@/components/forms/ports";
+import { recordOf } from "@/server/domain/base/guards";
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { isStateKey } from "@/server/domain/base/names";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -6,7 +7,7 @@ import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/ser
 import { grouped, withGroups, withoutGone } from "@/server/domain/graph/groups";
 import { newEdge } from "@/server/domain/graph/new-edge";
 import { addWay, freshWay, routerWays } from "@/server/domain/graph/router-ways";
-import { getNodeKind, type NodeBase, type NodeType } from "@/server/domain/nodes";
+import { getNodeKind, type NodeBase, type NodeType, withSettings } from "@/server/domain/nodes";
 import { newNode } from "@/server/domain/nodes/new-node";
 import { type Fragment, withFragment } from "./fragment";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
@@ -167,7 +168,7 @@ export const edits = {
     label: "Write note",
     apply(graph, { id, text }) {
       const node = graph.nodes[id];
-      return node ? withNode(graph, { ...node, config: { ...node.config, text } } as WorkflowNode) : graph;
+      return node ? withNode(graph, withSettings(node, { ...node.config, text })) : graph;
     },
   }),
 
@@ -217,10 +218,10 @@ export const edits = {
     apply(graph, { id, schema }) {
       const node = graph.nodes[id];
       if (!node) return graph;
-      const names = Object.keys((schema?.properties as object | undefined) ?? {});
+      const names = Object.keys(recordOf(schema?.properties));
       const output_keys = names.filter(isStateKey);
       const config = clean({ ...node.config, input_schema: schema });
-      return withNode(graph, { ...node, output_keys, config } as WorkflowNode);
+      return withNode(graph, withSettings({ ...node, output_keys }, config));
     },
   }),
 

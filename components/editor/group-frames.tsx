@@ -10,6 +10,7 @@ import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { portsOf } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
+import { recordOf } from "@/server/domain/base/guards";
 import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { cornerOfGroup } from "@/server/domain/graph/groups";
 import { useEditorCommands } from "./commands";
@@ -121,7 +122,7 @@ function boxOf(graph: WorkflowGraph, group: NodeGroup): Box | null {
       node,
       graph.edges.filter(({ source_node_id }) => source_node_id === id),
     );
-    const { width, height } = node.ui as { width?: unknown; height?: unknown };
+    const { width, height } = recordOf(node.ui);
     return [
       {
         x: node.ui.x,

@@ -1,16 +1,12 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { NodeGroup, WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
 import { FRAGMENT_FORMAT, type Fragment, parseJson } from "./fragment";
 
 /** Reads a copied text. Null: this is none of ours. */
 export function readFragment(text: string): Fragment | null {
   const value = parseJson(text);
-  if (
-    value === null ||
-    typeof value !== "object" ||
-    (value as { format?: unknown }).format !== FRAGMENT_FORMAT
-  )
-    return null;
-  const { nodes, edges, groups } = value as { nodes?: unknown; edges?: unknown; groups?: unknown };
+  if (value === null || typeof value !== "object" || recordOf(value).format !== FRAGMENT_FORMAT) return null;
+  const { nodes, edges, groups } = recordOf(value);
   const known: Record<string, WorkflowNode> = {};
   const copied = Object.values(nodes && typeof nodes === "object" ? nodes : {});
   for (const entry of copied) {

@@ -1,8 +1,9 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { withMentioned } from "@/server/domain/graph/mentioned-keys";
 import { renameKey } from "@/server/domain/graph/rename-key";
 import { routerWays } from "@/server/domain/graph/router-ways";
 import { type Hit, replaceText } from "@/server/domain/graph/search";
-import { getNodeKind, type WorkflowNode } from "@/server/domain/nodes";
+import { getNodeKind, withSettings } from "@/server/domain/nodes";
 import { clean, edit, withNode } from "./edits";
 
 /** Changes that read templates and expressions. They come with the forms: the drawing itself opens without a parser. */
@@ -19,7 +20,7 @@ export const textEdits = {
       const labels = routerWays(graph, id)?.ways.map(({ label }) => label) ?? [];
       const config: unknown = kind.follow?.(node.config, written, labels) ?? written;
       // Written as the kind writes it: its own schema judges it.
-      return withNode(graph, withMentioned(node, { ...node, config } as WorkflowNode));
+      return withNode(graph, withMentioned(node, withSettings(node, recordOf(config))));
     },
   }),
 

@@ -1,8 +1,10 @@
 import { listOf } from "@/server/domain/base/guards";
+import { propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
+import { settingsOf } from "@/server/domain/nodes";
 import { readRows } from "./cel-rows";
 import { type FormScope, writersOf } from "./form-scope";
 import { describeType } from "./schema-words";
@@ -27,8 +29,8 @@ export function keyFacts(graph: WorkflowGraph, key: string): KeyFacts {
         : [],
     ),
   );
-  const named = Object.values(graph.nodes).flatMap(({ config }) => {
-    const { kind, value, ways } = config as { kind?: string; value?: string; ways?: string[] };
+  const named = Object.values(graph.nodes).flatMap((node) => {
+    const { kind, value, ways } = settingsOf(node);
     return kind === "value" && value === `state.${key}` ? (ways ?? []) : [];
   });
   // "Anything" is no news.
@@ -49,8 +51,7 @@ export function keySuggestions(scope: FormScope) {
 
 function shapesOf(graph: WorkflowGraph, key: string): JsonSchema[] {
   const written = Object.values(graph.nodes).flatMap((node) => {
-    const { output_schema } = node.config as { output_schema?: JsonSchema };
-    const properties = (output_schema?.properties ?? {}) as Record<string, JsonSchema>;
+    const properties = propertiesOf(settingsOf(node).output_schema);
     const shape = Object.hasOwn(properties, key) ? properties[key] : undefined;
     return shape ? [shape] : [];
   });
@@ -70,7 +71,7 @@ function valuesOf(schema: JsonSchema): string[] {
 
 function conditionsOf(graph: WorkflowGraph): string[] {
   const own = Object.values(graph.nodes).flatMap((node) => {
-    const { conditions } = node.config as { conditions?: { when: string }[] };
+    const { conditions } = settingsOf(node);
     return [...(conditions ?? []).map(({ when }) => when), ...(node.when ? [node.when] : [])];
   });
   return [...own, ...graph.edges.flatMap(({ condition }) => condition ?? [])];

@@ -19,7 +19,7 @@ import {
   stopWay,
   type Way,
 } from "@/server/domain/graph/router-ways";
-import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
+import { getNodeKind, routerKindOf, settingsOf } from "@/server/domain/nodes";
 import { ConditionBuilder } from "./condition-builder";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";
@@ -270,7 +270,7 @@ function Otherwise({ ways, isAlways, write }: { ways: RouterWays; isAlways: bool
 /** Where a key decides whose values are known: a way for each of them. */
 function KnownValues({ ways, write }: { ways: RouterWays; write: Write }) {
   const { graph, node } = useFormScope();
-  const { value } = (node?.config ?? {}) as { value?: string };
+  const value = node && settingsOf(node).value;
   const key =
     routerKindOf(node ?? undefined) === "value" ? /^state\.(\w+)$/.exec(value ?? "")?.[1] : undefined;
   if (!node || key === undefined) return null;

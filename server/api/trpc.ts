@@ -1,6 +1,7 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import { auditName, type Principal } from "@/server/access/principal";
+import { recordOf } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
 import { problemOf } from "@/server/operations/problem";
@@ -25,7 +26,7 @@ const t = initTRPC.context<Context>().create({
         code: shape.data.code,
         httpStatus: shape.data.httpStatus,
         path: shape.data.path,
-        detail: unexpected ? null : ((error.cause as { detail?: unknown } | undefined)?.detail ?? null),
+        detail: unexpected ? null : (recordOf(error.cause).detail ?? null),
       },
     };
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordOf } from "@/server/domain/base/guards";
 import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
 import { PROBLEMS } from "@/server/operations/problem";
 import { type Call, checked, type Endpoint, endpoint, partsOf } from "./endpoint";
@@ -52,9 +53,9 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     },
     refusals: [...new Set((operation.problems ?? []).map((code) => PROBLEMS[code][0]))],
     async answer(call) {
-      const sent = { ...(call.query as object | undefined), ...(call.body as object | undefined) };
+      const sent = { ...recordOf(call.query), ...recordOf(call.body) };
       const isNothing = operation.input instanceof z.ZodVoid;
-      const params = Object.entries(call.params as Record<string, string>);
+      const params = Object.entries(recordOf(call.params));
       const named = checked(
         inPathOf(operation.input, inPath.map(fieldOf)),
         Object.fromEntries(params.map(([param, value]) => [fieldOf(param), value])),

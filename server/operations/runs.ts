@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { RunConfigChanges } from "@/server/domain/agent/outcome";
-import { Json, type JsonObject, StateKey } from "@/server/domain/base/values";
+import { asJson } from "@/server/domain/base/json";
+import { Json, StateKey } from "@/server/domain/base/values";
 import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import { Pins } from "@/server/domain/run/pins";
 import type { RunSummary } from "@/server/store/runs";
@@ -209,7 +210,7 @@ export const runOperations = {
     run(services, { run_id }) {
       const { state } = known(services, run_id);
       const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
-      return { state: hubState(state) as unknown as JsonObject, history: Object.fromEntries(histories) };
+      return { state: asJson(hubState(state)), history: Object.fromEntries(histories) };
     },
   }),
 

@@ -1,3 +1,4 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { TurnWrite } from "@/server/store/runs";
 
@@ -15,7 +16,7 @@ interface Waiting {
 const RETRY_MS = 500;
 
 const codeOf = (error: unknown) => {
-  const { code } = (error ?? {}) as { code?: unknown };
+  const { code } = recordOf(error);
   return typeof code === "string" ? code : "";
 };
 

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { judgeLabels, scenarioResults, scenarioTests } from "@/db/schema";
+import { recordOf } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import { TestReport } from "@/server/domain/scenario/report";
 import { MOST_TESTS, ScenarioFields, type ScenarioTest } from "@/server/domain/scenario/scenario-test";
@@ -68,7 +69,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
   const of = (workflowId: string, id: string) =>
     and(eq(scenarioTests.workflowId, workflowId), eq(scenarioTests.id, id));
   const toTest = (row: typeof scenarioTests.$inferSelect): StoredTest => ({
-    ...ScenarioFields.parse({ ...(JSON.parse(row.content) as object), name: row.name }),
+    ...ScenarioFields.parse({ ...recordOf(JSON.parse(row.content)), name: row.name }),
     id: row.id,
     revision: row.revision,
     created_at: row.createdAt,

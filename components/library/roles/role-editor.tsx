@@ -12,6 +12,7 @@ import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/t
 import { Badge } from "@/components/ui/badge";
 import { toast } from "@/components/ui/toasts";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { recordOf } from "@/server/domain/base/guards";
 import { countUses } from "@/server/domain/library/uses";
 import { PromptPreview } from "./prompt-preview";
 import { isChanged, newRole, type RoleFaults, roleFaults, tidied } from "./role-draft";
@@ -171,9 +172,9 @@ function pick(faults: RoleFaults, key: string): RoleFaults {
 }
 
 function toTheirs(detail: unknown): Version<RoleDefinition> | null {
-  const found = detail as { reason?: unknown; role?: unknown; revision?: unknown } | null;
-  const role = RoleDefinition.safeParse(found?.role);
-  return found?.reason === "stale" && role.success && typeof found.revision === "number"
+  const found = recordOf(detail);
+  const role = RoleDefinition.safeParse(found.role);
+  return found.reason === "stale" && role.success && typeof found.revision === "number"
     ? { content: role.data, revision: found.revision }
     : null;
 }

@@ -1,3 +1,4 @@
+import { asSchema, propertiesOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { fence, group, harmless } from "@/server/domain/text/fence";
 import { renderTemplate } from "@/server/domain/text/template";
@@ -138,7 +139,7 @@ export function answerPrompt(shape: { schema: JsonSchema } | { key?: string }): 
 
 function keysOf(schema: JsonSchema): string {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
+  return Object.entries(propertiesOf(schema))
     .map(([key, property]) => {
       const optional = required.size === 0 || required.has(key) ? "" : " or null";
       const about = typeof property.description === "string" ? `. ${property.description}` : "";
@@ -150,7 +151,7 @@ function keysOf(schema: JsonSchema): string {
 function kindOf(schema: JsonSchema): string {
   if (Array.isArray(schema.enum))
     return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(", ")}`;
-  if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonSchema[]).map(kindOf).join(" or ");
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one) => kindOf(asSchema(one))).join(" or ");
   const inner = Object.keys(schema.properties ?? {});
   if (inner.length > 0) return `object with ${inner.map((key) => `"${key}"`).join(", ")}`;
   return typeof schema.type === "string" ? schema.type : "any";

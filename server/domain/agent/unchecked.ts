@@ -1,3 +1,4 @@
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
 import { KEYWORDS } from "@/server/domain/schema/keywords";
@@ -26,7 +27,7 @@ export function guardrailNote({ kind, spec }: Pick<Guardrail, "kind" | "spec">):
   if (kind === "regex") return patternNote(spec);
   if (kind !== "json_schema") return null;
   try {
-    return describeUnchecked(JSON.parse(spec) as JsonSchema).join(" ") || null;
+    return describeUnchecked(asSchema(JSON.parse(spec))).join(" ") || null;
   } catch {
     return null; // No JSON: that is told elsewhere.
   }

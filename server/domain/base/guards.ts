@@ -12,6 +12,9 @@ export const isText = (value: unknown): value is string => typeof value === "str
 /** The items of a list; none where it is no list. */
 export const listOf = (value: unknown): unknown[] => (isList(value) ? value : []);
 
+/** What an object holds by its keys; nothing where it is no object. */
+export const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
+
 /** The texts of a list; none where it is no list. */
 export const textsOf = (value: unknown): string[] => listOf(value).filter(isText);
 

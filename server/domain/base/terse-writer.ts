@@ -6,28 +6,25 @@ import { isSameJson } from "./json";
  * A value as its schema would write it: keys in the schema's order, without what is absent anyway and without
  * what is as the schema's default says. Reading the result gives the same value again.
  */
-export function writeTersely(schema: z.ZodType, value: unknown): unknown {
-  const def = (schema as z.core.$ZodType)._zod.def as z.core.$ZodTypes["_zod"]["def"];
+export function writeTersely(schema: z.core.$ZodType, value: unknown): unknown {
+  const def = schema._zod.def as z.core.$ZodTypes["_zod"]["def"];
   switch (def.type) {
     case "default":
     case "prefault":
     case "optional":
     case "nullable":
-      return value === null || value === undefined ? value : writeTersely(def.innerType as z.ZodType, value);
+      return value === null || value === undefined ? value : writeTersely(def.innerType, value);
     case "pipe": {
       // z.preprocess puts the schema behind the transformation.
-      const out = def.out as z.ZodType;
-      return writeTersely(out._zod.def.type === "transform" ? (def.in as z.ZodType) : out, value);
+      const out = def.out;
+      return writeTersely(out._zod.def.type === "transform" ? def.in : out, value);
     }
     case "array":
-      return Array.isArray(value) ? value.map((item) => writeTersely(def.element as z.ZodType, item)) : value;
+      return Array.isArray(value) ? value.map((item) => writeTersely(def.element, item)) : value;
     case "record":
       return isObject(value)
         ? Object.fromEntries(
-            Object.entries(value).map(([key, inner]) => [
-              key,
-              writeTersely(def.valueType as z.ZodType, inner),
-            ]),
+            Object.entries(value).map(([key, inner]) => [key, writeTersely(def.valueType, inner)]),
           )
         : value;
     case "union": {
@@ -35,17 +32,17 @@ export function writeTersely(schema: z.ZodType, value: unknown): unknown {
         const parsed = z.safeParse(candidate, value);
         return parsed.success && isSameJson(parsed.data, value);
       });
-      return option ? writeTersely(option as z.ZodType, value) : value;
+      return option ? writeTersely(option, value) : value;
     }
     case "object":
-      return isObject(value) ? writeObject(def.shape as Record<string, z.ZodType>, value) : value;
+      return isObject(value) ? writeObject(def.shape, value) : value;
     default:
       return value;
   }
 }
 
 function writeObject(
-  shape: Record<string, z.ZodType>,
+  shape: Readonly<Record<string, z.core.$ZodType>>,
   value: Record<string, unknown>,
 ): Record<string, unknown> {
   const written: Record<string, unknown> = {};
@@ -60,16 +57,16 @@ function writeObject(
   return written;
 }
 
-function isDefault(schema: z.ZodType, value: unknown): boolean {
+function isDefault(schema: z.core.$ZodType, value: unknown): boolean {
   const { type } = schema._zod.def;
   if (type !== "default" && type !== "prefault") return false;
-  const absent = schema.safeParse(undefined);
+  const absent = z.safeParse(schema, undefined);
   return absent.success && isSameJson(absent.data, value);
 }
 
 /** Whether null says the same as nothing; a field for any JSON takes null at its word. */
-function isNullable(schema: z.ZodType): boolean {
-  const def = (schema as z.core.$ZodType)._zod.def as z.core.$ZodTypes["_zod"]["def"];
+function isNullable(schema: z.core.$ZodType): boolean {
+  const def = schema._zod.def as z.core.$ZodTypes["_zod"]["def"];
   if (def.type === "nullable") return true;
-  return (def.type === "optional" || def.type === "default") && isNullable(def.innerType as z.ZodType);
+  return (def.type === "optional" || def.type === "default") && isNullable(def.innerType);
 }

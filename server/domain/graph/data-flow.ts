@@ -1,4 +1,5 @@
 import { must, present } from "@/server/domain/base/must";
+import { settingsOf } from "@/server/domain/nodes";
 import { getNodeKind, writtenKeys } from "../nodes";
 import { type Analysis, analyse } from "./analysis";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
@@ -179,7 +180,7 @@ function forksAt(analysis: Analysis, id: string): Fork[] {
   const edges = forward(analysis, id);
   if (edges.length < 2) return [];
   const kind = getNodeKind(node.node_type);
-  const takesAll = !kind.routes || (node.config as { mode?: unknown }).mode === "all";
+  const takesAll = !kind.routes || settingsOf(node).mode === "all";
   const groups = new Map<string, WorkflowEdge[]>();
   for (const edge of edges) {
     const name = edge.kind === "error" ? "error" : takesAll ? "normal" : `label ${edge.edge_label ?? ""}`;

@@ -1,3 +1,4 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import { type Finding, Findings, type Raw } from "@/server/domain/base/lenient-reader";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
@@ -36,7 +37,7 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
       );
       continue;
     }
-    const written = (full.nodes as Raw)[node.id] as Raw;
+    const written = recordOf(recordOf(full.nodes)[node.id]);
     const { config, input_keys, output_keys } = written;
     nodes[node.id] = defined({
       id: node.id,
@@ -49,7 +50,7 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
     for (const key of Object.keys(written))
       if (!ORIGINAL_NODE_FIELDS.has(key) && key !== "ui")
         findings.dropped(`${at}.${key}`, `"${key}" is not part of this format.`);
-    const asks = (config as { kind?: unknown; router_function_name?: unknown } | undefined) ?? {};
+    const asks = recordOf(config);
     if (isRouterNode(node) && asks.router_function_name === undefined)
       findings.changed(
         `${at}.config`,

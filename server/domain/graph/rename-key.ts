@@ -1,6 +1,6 @@
 import { isObject } from "@/server/domain/base/guards";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
-import { type Field, getNodeKind, type WorkflowNode } from "../nodes";
+import { getNodeKind, type WorkflowNode } from "../nodes";
 import { expressionReads } from "../text/expression";
 import { templateReads } from "../text/template";
 import type { WorkflowGraph } from "./graph";
@@ -103,7 +103,7 @@ function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
     config[to] = config[from];
     delete config[from];
   }
-  for (const { key, as } of kind.fields as readonly Field[])
+  for (const { key, as } of kind.fields)
     if (as === "assignments" && config[key])
       config[key] = renamedIn(config[key] as Record<string, unknown>, from, to);
   return {

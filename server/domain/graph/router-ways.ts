@@ -1,4 +1,6 @@
+import { recordOf, textsOf } from "@/server/domain/base/guards";
 import { freshEdgeId } from "@/server/domain/base/ids";
+import { settingsOf, withSettings } from "@/server/domain/nodes";
 import { getNodeKind, isRouterNode, routerKindOf, type WorkflowNode } from "../nodes";
 import { followsBuiltIn, isDefaultWord } from "../nodes/conditional-router";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
@@ -25,13 +27,6 @@ export interface RouterWays {
   isOpen: boolean;
 }
 
-interface Settings {
-  conditions?: { label: string; when: string }[];
-  ways?: string[];
-  default_label?: string;
-}
-
-const settingsOf = (node: WorkflowNode) => node.config as Settings;
 const isNormalFrom = (edge: WorkflowEdge, id: string) => edge.source_node_id === id && edge.kind === "normal";
 
 /** The ways of a router; null for a node that does not route. */
@@ -83,8 +78,7 @@ function ownLabels(node: WorkflowNode): string[] {
 const isFixed = (node: WorkflowNode) => isRouterNode(node) && followsBuiltIn(node.config);
 const takesAny = (node: WorkflowNode) =>
   routerKindOf(node) !== "expression" && !isFixed(node) && getNodeKind(node.node_type).waysIn === undefined;
-const listIn = (node: WorkflowNode, key: string): string[] =>
-  ((node.config as Record<string, unknown>)[key] as string[] | undefined) ?? [];
+const listIn = (node: WorkflowNode, key: string): string[] => textsOf(recordOf(node.config)[key]);
 
 /** Whether an edge is taken where nothing else fits; the same rule by which a run takes it. */
 const isFallback = (edge: WorkflowEdge, default_label: string | undefined) =>
@@ -257,5 +251,5 @@ function writeWays(
 
 function withConfig(node: WorkflowNode, patch: Record<string, unknown>): WorkflowNode {
   const config = Object.entries({ ...node.config, ...patch }).filter(([, value]) => value !== undefined);
-  return { ...node, config: Object.fromEntries(config) } as WorkflowNode;
+  return withSettings(node, Object.fromEntries(config));
 }

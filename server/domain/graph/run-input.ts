@@ -1,6 +1,7 @@
 import { propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { settingsOf } from "@/server/domain/nodes";
 import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
 import type { WorkflowGraph, WorkflowNode } from "./graph";
@@ -20,8 +21,8 @@ export interface RunInputField {
 
 /** The schema that the start node has for the whole input, if any. */
 export function inputSchema(graph: WorkflowGraph): JsonSchema | undefined {
-  const config = startNode(graph)?.config as { input_schema?: JsonSchema } | undefined;
-  return config?.input_schema;
+  const start = startNode(graph);
+  return start && settingsOf(start).input_schema;
 }
 
 /** The inputs of a workflow: the start node's output keys and the properties of its input schema. A key without a schema takes any value. */

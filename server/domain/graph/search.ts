@@ -1,5 +1,7 @@
 import type { ProjectContext } from "@/server/domain/agent/project";
+import { listOf, recordOf } from "@/server/domain/base/guards";
 import { StateKey } from "@/server/domain/base/values";
+import { settingsOf, withSettings } from "@/server/domain/nodes";
 import { type Field, getNodeKind, routerKindOf, type WorkflowNode } from "../nodes";
 import type { WorkflowGraph } from "./graph";
 import { renameWay, routerWays } from "./router-ways";
@@ -163,11 +165,10 @@ function nodeSites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
       ),
     );
   const config = (path: Path, title: string, sort: SiteSort) =>
-    site(path[0] as string, title, sort, getIn(node.config, path), (old, text) =>
-      withConfig(old, path, text),
-    );
-  const fields = (kind.fields as readonly Field[]).flatMap((field): TextSite[] => {
-    const value = (node.config as Record<string, unknown>)[field.key];
+    site(String(path[0]), title, sort, getIn(node.config, path), (old, text) => withConfig(old, path, text));
+  const declared: readonly Field[] = kind.fields;
+  const fields = declared.flatMap((field): TextSite[] => {
+    const value = recordOf(node.config)[field.key];
     const sort = SORTS[field.as];
     if (sort) return config([field.key], field.label, sort);
     if (field.as === "assignments" || field.as === "pairs")
@@ -223,7 +224,7 @@ type Path = readonly (string | number)[];
 type ConfigSite = (path: Path, title: string, sort: SiteSort) => TextSite[];
 
 function planSites(plan: unknown, config: ConfigSite): TextSite[] {
-  const { tasks = [] } = (plan ?? {}) as { tasks?: readonly unknown[] };
+  const tasks = listOf(recordOf(plan).tasks);
   return tasks.flatMap((_, at) => [
     ...config(["plan", "tasks", at, "description"], `Task ${at + 1} of the plan`, "template"),
     ...config(["plan", "tasks", at, "expected_output"], `Result of task ${at + 1}`, "plain"),
@@ -233,15 +234,16 @@ function planSites(plan: unknown, config: ConfigSite): TextSite[] {
 
 /** What is said of the members of a crew, and of the steps of its patterns. */
 function crewSites(crew: unknown, config: ConfigSite): TextSite[] {
-  const { agents = [], collaboration_patterns: patterns = [] } = (crew ?? {}) as {
-    agents?: readonly { agent_id?: unknown }[];
-    collaboration_patterns?: readonly unknown[];
-  };
+  const { agents, collaboration_patterns: patterns } = recordOf(crew);
   return [
-    ...agents.flatMap(({ agent_id }, at) =>
-      config(["crew", "agents", at, "backstory"], `Backstory of ${String(agent_id)}`, "plain"),
+    ...listOf(agents).flatMap((agent, at) =>
+      config(
+        ["crew", "agents", at, "backstory"],
+        `Backstory of ${String(recordOf(agent).agent_id)}`,
+        "plain",
+      ),
     ),
-    ...patterns.flatMap((pattern, at) => {
+    ...listOf(patterns).flatMap((pattern, at) => {
       const steps = getIn(pattern, ["workflow"]);
       return (Array.isArray(steps) ? steps : []).flatMap((step: unknown, place) =>
         config(
@@ -263,8 +265,7 @@ const nameIn = (step: unknown): string | null => {
 function argumentSites(node: WorkflowNode, { key, label }: Field, config: ConfigSite): TextSite[] {
   const kind = getNodeKind(node.node_type);
   const expressions = new Set((kind.expressions?.(node.config) ?? []).map(({ field }) => field));
-  const args = (node.config as Record<string, unknown>)[key] as Record<string, unknown> | undefined;
-  return Object.entries(args ?? {}).flatMap(([name, value]) => {
+  return Object.entries(recordOf(recordOf(node.config)[key])).flatMap(([name, value]) => {
     const sort = expressions.has(`${key}.${name}`) ? "expression" : "template";
     const title = `${label}: ${name}`;
     if (typeof value === "string") return config([key, name], title, sort);
@@ -280,7 +281,7 @@ function waySites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
   const ways = routerWays(graph, id)?.ways ?? [];
   const isOpen = routerWays(graph, id)?.isOpen ?? false;
   const at = { kind: "node", id, field: "conditions" } as const;
-  const { conditions = [] } = node.config as { conditions?: { when: string }[] };
+  const { conditions = [] } = settingsOf(node);
   return [
     ...ways.map(
       ({ label }, place): TextSite => ({
@@ -353,14 +354,14 @@ const isFreeKey = (text: string, keys: readonly string[], at: number) =>
   StateKey.safeParse(text).success && !keys.some((key, place) => place !== at && key === text);
 
 function withConfig(node: WorkflowNode, path: Path, text: string): WorkflowNode {
-  return { ...node, config: setIn(node.config, path, text) } as WorkflowNode;
+  return withSettings(node, recordOf(setIn(node.config, path, text)));
 }
 
 function getIn(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (inner, step) =>
       inner !== null && typeof inner === "object" && Object.hasOwn(inner, step)
-        ? (inner as Record<string | number, unknown>)[step]
+        ? (Reflect.get(inner, step) as unknown)
         : undefined,
     value,
   );
@@ -370,7 +371,7 @@ function setIn(value: unknown, [step, ...rest]: Path, text: string): unknown {
   if (step === undefined) return text;
   if (Array.isArray(value))
     return value.map((inner: unknown, at) => (at === step ? setIn(inner, rest, text) : inner));
-  const record = (value ?? {}) as Record<string, unknown>;
+  const record = recordOf(value);
   return { ...record, [step]: setIn(record[step], rest, text) };
 }
 

@@ -96,6 +96,23 @@ export const isRouterNode = (node: MaybeNode): node is RouterNode =>
 export const routerKindOf = (node: MaybeNode): RouterSettings["kind"] | undefined =>
   node ? getNodeKind(node.node_type).routerKind?.(node.config) : undefined;
 
+/** Without what may stand beside the named keys. */
+type Named<C> = { [K in keyof C as string extends K ? never : K]: C[K] };
+type KeyOf<C> = C extends unknown ? keyof Named<C> : never;
+type ValueAt<C, K> = C extends unknown ? (K extends keyof Named<C> ? Named<C>[K] : never) : never;
+/** What the settings of some kind hold under a name. */
+export type AnySettings = {
+  readonly [K in KeyOf<WorkflowNode["config"]>]?: ValueAt<WorkflowNode["config"], K> | undefined;
+};
+
+/** The settings of a node by their names, whatever its kind; undefined where its kind has none of that name. */
+export const settingsOf = ({ config }: Pick<WorkflowNode, "config">): AnySettings => config;
+
+/** The node with other settings, which were made from its own. */
+export const withSettings = (node: WorkflowNode, config: object): WorkflowNode =>
+  // That they are of its kind is for the schema to say, when the drawing is read or saved.
+  ({ ...node, config }) as WorkflowNode;
+
 /** Whether it is part of a run; notes are not. */
 export const isExecutable = ({ node_type }: Pick<WorkflowNode, "node_type">): boolean =>
   getNodeKind(node_type).executes !== false;

@@ -1,3 +1,4 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { canonicalJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
@@ -113,7 +114,7 @@ function setAt(value: unknown, path: readonly (string | number)[], set: Json): u
   if (step === undefined) return set;
   if (Array.isArray(value))
     return value.map((item: unknown, at) => (at === step ? setAt(item, rest, set) : item));
-  const record = value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
+  const record = recordOf(value);
   return { ...record, [step]: setAt(record[String(step)], rest, set) };
 }
 

@@ -1,11 +1,11 @@
 import { present } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
-import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { findInvalid } from "@/server/domain/graph/state-check";
 import { stateProperties } from "@/server/domain/graph/state-properties";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, settingsOf } from "@/server/domain/nodes";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import { complete } from "./schedule";
 import type { Activation, RunState } from "./state";
@@ -75,7 +75,7 @@ function outputFaults(s: RunState, node: WorkflowNode, output: JsonObject): stri
   const missing = node.output_keys
     .filter((key) => output[key] === undefined)
     .map((key) => `"${key}" is missing`);
-  const { output_schema: schema } = node.config as { output_schema?: JsonSchema };
+  const { output_schema: schema } = settingsOf(node);
   const ofSchema = schema ? faultTexts(readSchema(schema).faults(output)) : [];
   return [...missing, ...ofState, ...ofSchema].slice(0, 5);
 }

@@ -1,6 +1,6 @@
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { modelUses } from "@/server/domain/library/model-uses";
-import { isCrewNode } from "@/server/domain/nodes";
+import { isCrewNode, settingsOf } from "@/server/domain/nodes";
 
 /** As which agent a router that asks a model works. */
 const ROUTER_AGENT = "router";
@@ -9,10 +9,6 @@ const ROUTER_AGENT = "router";
 export function agentsOfNode(node: WorkflowNode): string[] {
   if (isCrewNode(node)) return (node.config.crew?.agents ?? []).map(({ agent_id }) => agent_id);
   if (modelUses({ nodes: { [node.id]: node } }).length === 0) return [];
-  const { agent_id, agent, required_role } = node.config as {
-    agent_id?: string;
-    agent?: { agent_id: string };
-    required_role?: string;
-  };
+  const { agent_id, agent, required_role } = settingsOf(node);
   return [agent_id ?? agent?.agent_id ?? required_role ?? ROUTER_AGENT];
 }

@@ -9,6 +9,7 @@ import type { WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
 import { reduceValue } from "@/server/domain/graph/reducers";
 import { findInvalid } from "@/server/domain/graph/state-check";
 import { reducerOf } from "@/server/domain/graph/state-properties";
+import { settingsOf } from "@/server/domain/nodes";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
 import { REPEATED } from "@/server/domain/nodes/end";
 import { ExpressionError, evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
@@ -242,7 +243,7 @@ export function chooseEdges(
   node: WorkflowNode,
   labels: readonly string[],
 ): WorkflowEdge[] | null {
-  const config = node.config as { mode?: "first" | "all"; default_label?: string };
+  const config = settingsOf(node);
   const edges = (a.outgoing.get(node.id) ?? []).filter((edge) => edge.kind === "normal");
   const wanted = new Set(config.mode === "all" ? labels : labels.slice(0, 1));
   const matching = edges.filter((edge) => edge.edge_label != null && wanted.has(edge.edge_label));
@@ -324,7 +325,7 @@ export function complete(
       node_id: node.id,
       activation_id: activationId,
       payload: {
-        kind: String((node.config as { kind?: string }).kind ?? node.node_type),
+        kind: settingsOf(node).kind ?? node.node_type,
         labels: [...(given.labels ?? [])],
         ...given.why,
       },

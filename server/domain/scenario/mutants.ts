@@ -1,11 +1,16 @@
 import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { isBeginning } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { roleUses } from "@/server/domain/library/role-use";
-import { findNodeKind, isExecutable, type WorkflowNode } from "@/server/domain/nodes";
+import {
+  findNodeKind,
+  isExecutable,
+  settingsOf,
+  type WorkflowNode,
+  withSettings,
+} from "@/server/domain/nodes";
 
 /** The small ways in which a workflow is changed to see whether its tests notice. */
 export const MUTANT_KINDS = {
@@ -85,7 +90,7 @@ const withNode = (graph: WorkflowGraph, node: WorkflowNode): WorkflowGraph => ({
   nodes: { ...graph.nodes, [node.id]: node },
 });
 const withConfig = (graph: WorkflowGraph, node: WorkflowNode, config: object): WorkflowGraph =>
-  withNode(graph, { ...node, config: { ...node.config, ...config } } as WorkflowNode);
+  withNode(graph, withSettings(node, { ...node.config, ...config }));
 const withEdges = (graph: WorkflowGraph, edges: readonly WorkflowEdge[]): WorkflowGraph => ({
   ...graph,
   edges: [...edges],
@@ -125,8 +130,7 @@ const wayName = ({ edge_label, condition, condition_name }: WorkflowEdge): strin
 
 /** The conditions that a router takes its ways by. */
 function ofConditions(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
-  const { conditions } = node.config as { conditions?: { label: string; when: string }[] };
-  const { kind } = node.config as { kind?: string };
+  const { conditions, kind } = settingsOf(node);
   if (!Array.isArray(conditions) || kind !== "expression") return [];
   return conditions.flatMap(({ label, when }, at): Changed[] =>
     when.trim() === ""
@@ -211,7 +215,7 @@ const withoutKey = <T extends object>(value: T, key: keyof T & string): T =>
 function leftOut(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
   const out = graph.edges.filter((edge) => edge.source_node_id === node.id && edge.kind === "normal");
   const [way] = out;
-  const { options } = node.config as { options?: unknown };
+  const { options } = settingsOf(node);
   const isPerson = Array.isArray(options);
   if (!way || way.target_node_id === node.id || (out.length > 1 && !isPerson)) return [];
   const nodes = { ...graph.nodes };
@@ -235,7 +239,7 @@ function leftOut(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
 }
 
 function withoutGuardrails(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
-  const { guardrails } = node.config as { guardrails?: { name?: string }[] };
+  const { guardrails } = settingsOf(node);
   if (!Array.isArray(guardrails)) return [];
   return guardrails.map((one, at) => ({
     kind: "guardrail_removed",
@@ -247,7 +251,7 @@ function withoutGuardrails(graph: WorkflowGraph, node: WorkflowNode): Changed[] 
 
 /** Of tasks that a person looks at when they are done, each is done without. */
 function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
-  const { plan } = node.config as { plan?: { tasks?: { task_id?: string; human_review?: boolean }[] } };
+  const { plan } = settingsOf(node);
   const tasks = plan?.tasks;
   if (!Array.isArray(tasks)) return [];
   return tasks.flatMap((task, at): Changed[] =>
@@ -275,7 +279,7 @@ function renamedKey(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
   return node.output_keys.flatMap((key): Changed[] => {
     const other = `${key}_2`.slice(0, 64);
     if (Object.hasOwn(known, other) || node.output_keys.includes(other)) return [];
-    const { set } = node.config as { set?: JsonObject };
+    const { set } = settingsOf(node);
     const config =
       set && Object.hasOwn(set, key)
         ? { set: Object.fromEntries(Object.entries(set).map(([k, v]) => [k === key ? other : k, v])) }

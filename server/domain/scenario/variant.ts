@@ -114,7 +114,7 @@ function withModels(
   for (const node of Object.values(graph.nodes))
     for (const { key, as, showIf } of findNodeKind(node.node_type)?.fields ?? []) {
       if (showIf && !showIf(node.config)) continue;
-      const config = node.config as Record<string, unknown>;
+      const config: Record<string, unknown> = node.config;
       if (as === "llm") {
         const { agent } = config as { agent?: { llm_config?: LlmConfig } };
         const own = config[key] as LlmConfig | undefined;

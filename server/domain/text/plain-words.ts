@@ -1,3 +1,4 @@
+import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "../base/values";
 
 /** How deep values inside values are said; nobody reads further in one line. */
@@ -46,7 +47,7 @@ export const isStructured = (text: string): boolean => /^\s*(?:```(?:json)?\s*)?
 export function jsonIn(text: string): Json | undefined {
   if (text.length > LONGEST_JSON || !isStructured(text)) return undefined;
   try {
-    return JSON.parse(text.replace(/^\s*```(?:json)?|```\s*$/g, "")) as Json;
+    return parseJson(text.replace(/^\s*```(?:json)?|```\s*$/g, ""));
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
-import type { LlmConfig, OnLimit } from "@/server/domain/agent/role";
+import type { LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
-import { isCrewNode } from "@/server/domain/nodes";
+import { isCrewNode, settingsOf } from "@/server/domain/nodes";
 import {
   limitQuestion,
   limitsAskEverywhere,
@@ -71,7 +71,7 @@ export function* atLimit(agent: Agent, limit: RaisableLimit, key: string, call?:
 function asksAtLimits({ run, role }: Agent): boolean {
   if (!run.s.run.people) return false;
   const { node } = run;
-  const own = (node.config as { on_limit?: OnLimit }).on_limit;
+  const own = settingsOf(node).on_limit;
   const shared = limitsAskEverywhere(run.s)
     ? ((isCrewNode(node) ? node.config.crew?.on_limit : undefined) ?? role.on_limit)
     : undefined;

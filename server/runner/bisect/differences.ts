@@ -1,4 +1,4 @@
-import { canonicalJson } from "@/server/domain/base/json";
+import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { DifferenceKind, RunDifference } from "@/server/domain/run/bisect/report";
@@ -62,7 +62,7 @@ export function both(good: Recording, bad: Recording): Both {
 }
 
 const valueOf = (result: RetracedAnswer["result"]): Json =>
-  result === null ? null : result.ok ? result.value : (result.error as unknown as Json);
+  result === null ? null : result.ok ? result.value : asJson(result.error);
 
 const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = [
   ["drawing", "The drawing", ["graph"]],

@@ -1,3 +1,4 @@
+import { asSchema, propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { estimateTokens } from "@/server/domain/run/condense";
 import type { ModelRequest, Models } from "@/server/llm/model";
@@ -96,8 +97,8 @@ const quoted = (text: string) =>
 
 /** A schema in one line: its keys, with theirs in brackets. */
 function shapeOf(schema: JsonSchema): string {
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-  const items = (schema.items ?? {}) as JsonSchema;
+  const properties = Object.entries(propertiesOf(schema));
+  const items = asSchema(schema.items);
   if (properties.length === 0) return items.properties ? `[${shapeOf(items)}]` : "";
   return `{${properties.map(([key, inner]) => [key, shapeOf(inner)].filter(Boolean).join(" ")).join(", ")}}`;
 }

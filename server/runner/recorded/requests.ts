@@ -1,4 +1,5 @@
 import type { StepRequest } from "@/server/domain/base/durable";
+import { recordOf } from "@/server/domain/base/guards";
 import { asJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
@@ -23,7 +24,7 @@ export function modelRequest(request: ModelRequest, models: Pick<Models, "descri
     asked: () => asJson({ llm_config, messages, response, tools, tool_protocol }),
     fits(value) {
       const now = models.describe(llm_config);
-      const from = value as { provider_id?: unknown; model?: unknown } | null;
+      const from = recordOf(value);
       return !now || (from?.provider_id === now.provider_id && from.model === now.model);
     },
   };

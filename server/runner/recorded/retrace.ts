@@ -8,6 +8,7 @@ import {
   type StepRequest,
   type StepWork,
 } from "@/server/domain/base/durable";
+import { asJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -117,7 +118,7 @@ export function retell(
 export function askedOf(question: RunEvent | undefined): Json {
   if (question?.type !== "interaction_requested") return null;
   const { fingerprint: _f, expires_at: _e, ...asked } = question.payload;
-  return asked as unknown as Json;
+  return asJson(asked);
 }
 
 /** What an inline step gives, which is at once. */

@@ -1,3 +1,4 @@
+import { recordOf } from "@/server/domain/base/guards";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { evolve, newRun } from "..";
 import type { RunEvent, RunEventOf } from "../events";
@@ -47,5 +48,4 @@ export function askedPerson(events: readonly RunEvent[], interactionId: string):
   );
 }
 
-const isAbout = ({ payload }: RunEvent, id: string): boolean =>
-  (payload as { interaction_id?: unknown }).interaction_id === id;
+const isAbout = ({ payload }: RunEvent, id: string): boolean => recordOf(payload).interaction_id === id;

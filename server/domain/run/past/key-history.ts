@@ -1,3 +1,4 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "..";
@@ -54,10 +55,9 @@ export function whoWrote(events: readonly RunEvent[], key: string, at: number): 
 /** The keys of the state that an event names as written or taken away. */
 export function writtenKeys({ type, payload }: RunEvent): string[] {
   if (!type.startsWith("state_")) return [];
-  const parts: unknown[] = ["state", "set", "changed"].map(
-    (part) => (payload as Record<string, unknown>)[part],
-  );
-  const gone: unknown = (payload as { remove?: unknown }).remove;
+  const said = recordOf(payload);
+  const parts = ["state", "set", "changed"].map((part) => said[part]);
+  const gone = said.remove;
   return [
     ...parts.flatMap((part) => (typeof part === "object" && part !== null ? Object.keys(part) : [])),
     ...(Array.isArray(gone) ? gone.filter((key) => typeof key === "string") : []),
@@ -75,7 +75,7 @@ function noteAnswer(answers: Answers, event: RunEvent): void {
 
 function writeOf(state: RunState, event: RunEvent, key: string, answers: Answers): KeyWrite {
   const { seq, ts, payload } = event;
-  const by: unknown = (payload as { by?: unknown }).by;
+  const { by } = recordOf(payload);
   const writer = state.writer[key] ?? "input";
   const agent_id = agentOf(answers.get(writer) ?? [], key, state.state[key]);
   const node_id = state.activations[writer]?.node_id ?? event.node_id;
