@@ -3,7 +3,7 @@ import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
 import type { XY } from "./places";
 import { SLIP } from "./routes";
-import { MAX_FIT, READABLE, readableView } from "./view-fit";
+import { cardView, MAX_FIT, readableView } from "./view-fit";
 
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
@@ -12,8 +12,6 @@ const MARGIN = 20;
 const TOP = 28;
 /** What stays free below a card that has grown, where the controls of the view are. */
 const CONTROLS = 60;
-/** A card that has grown is not shown smaller than this, even where not all of it fits. */
-const LEAST_SHOWN = 0.7;
 /** The part of the room that stays free around a map. */
 const MAP_PADDING = 0.08;
 
@@ -37,8 +35,11 @@ export interface CanvasView {
   uncover(nodeIds: readonly string[]): void;
   /** Moves the view so that this node is in the middle. */
   center(nodeId: string): void;
-  /** Moves the view just so far that all of a card that has grown is seen; smaller only where it does not fit. */
-  show(nodeId: string): void;
+  /**
+   * Moves the view just so far that all of a card that has grown is seen, at a size that can be read; where that is more
+   * than there is room for, the part that this selector finds.
+   */
+  show(nodeId: string, part: string): void;
   /** The middle of what is in view, in the drawing's measure. */
   middle(): XY;
   toFlow(client: XY): XY;
@@ -145,20 +146,31 @@ export function useCanvasView(): CanvasView {
         ...(isQuiet ? { focusVisible: false } : {}),
       });
     },
-    show(nodeId) {
+    show(nodeId, part) {
       const node = flow.getInternalNode(nodeId);
-      const { transform, width, height } = store.getState();
+      const { transform, width, height, domNode } = store.getState();
       if (!node || width === 0) return;
-      const { x, y } = node.internals.positionAbsolute;
-      const card = { width: node.measured.width ?? CARD_WIDTH, height: node.measured.height ?? PLAIN_HEIGHT };
-      const room = { width: width - insetRight() - 2 * MARGIN, height: height - MARGIN - TOP - CONTROLS };
-      const fits = Math.min(room.width / card.width, room.height / card.height);
-      const zoom = Math.max(LEAST_SHOWN, Math.min(MAX_FIT, Math.max(transform[2], READABLE), fits));
-      const move = (now: number, size: number, start: number, from: number) =>
-        size * zoom > from ? start : Math.min(Math.max(now, start), start + from - size * zoom);
-      const left = move(x * transform[2] + transform[0], card.width, MARGIN, room.width);
-      const top = move(y * transform[2] + transform[1], card.height, MARGIN + TOP, room.height);
-      void flow.setViewport({ x: left - x * zoom, y: top - y * zoom, zoom }, { duration: duration() });
+      const card = {
+        ...node.internals.positionAbsolute,
+        width: node.measured.width ?? CARD_WIDTH,
+        height: node.measured.height ?? PLAIN_HEIGHT,
+      };
+      const room = {
+        left: MARGIN,
+        top: MARGIN + TOP,
+        width: width - insetRight() - 2 * MARGIN,
+        height: height - MARGIN - TOP - CONTROLS,
+      };
+      const [x, y, zoom] = transform;
+      const at = domNode?.querySelector(part)?.getBoundingClientRect();
+      const matters = at
+        ? {
+            ...flow.screenToFlowPosition(at, { snapToGrid: false }),
+            width: at.width / zoom,
+            height: at.height / zoom,
+          }
+        : { x: card.x, y: card.y, width: 0, height: 0 };
+      void flow.setViewport(cardView({ x, y, zoom }, room, card, matters), { duration: duration() });
     },
     middle() {
       const { width, height, domNode } = store.getState();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { READABLE, readableView } from "./view-fit";
+import { cardView, READABLE, readableView } from "./view-fit";
 
 const CARD = { width: 208, height: 74 };
 const room = { left: 20, top: 48, width: 900, height: 700 };
@@ -32,5 +32,38 @@ describe("where one looks first", () => {
         expect(top + CARD.height * view.zoom).toBeLessThanOrEqual(room.top + room.height + 0.01);
       }),
     );
+  });
+});
+
+describe("a card that has grown", () => {
+  const now = { x: 0, y: 0, zoom: 1 };
+
+  test("stays where it is if all of it is seen", () => {
+    const card = { x: 100, y: 100, width: 600, height: 400 };
+    expect(cardView(now, room, card, card)).toEqual(now);
+  });
+
+  test("moves just into view, and becomes no smaller than can be read", () => {
+    const card = { x: 500, y: 300, width: 1000, height: 700 };
+    const view = cardView(now, room, card, card);
+    expect(view.zoom).toBeCloseTo(0.9);
+    expect([card.x * view.zoom + view.x, card.y * view.zoom + view.y]).toEqual([20, expect.closeTo(118, 5)]);
+  });
+
+  test("shows the part that matters where it is too large", () => {
+    const card = { x: 0, y: 0, width: 2000, height: 1600 };
+    const part = (x: number, y: number) => ({ x, y, width: 204, height: 122 });
+    const seen = (one: ReturnType<typeof part>) => {
+      const view = cardView(now, room, card, one);
+      expect(view.zoom).toBe(READABLE);
+      return { left: one.x * view.zoom + view.x, top: one.y * view.zoom + view.y };
+    };
+    expect(seen(part(30, 80))).toEqual({ left: 30 * READABLE + 20, top: 80 * READABLE + 48 });
+    for (const { left, top } of [seen(part(1700, 1400)), seen(part(900, 700))]) {
+      expect(left).toBeGreaterThan(20);
+      expect(left + 204 * READABLE).toBeLessThan(920);
+      expect(top).toBeGreaterThan(48);
+      expect(top + 122 * READABLE).toBeLessThan(748);
+    }
   });
 });

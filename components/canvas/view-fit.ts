@@ -50,3 +50,34 @@ function along(
   const fromEnd = room - (start + size) * zoom;
   return Math.min(fromStart, Math.max(fromEnd, centred));
 }
+
+/**
+ * Where to look from so that a card is seen, moved as little as that needs: all of it where it fits at a readable size;
+ * else the part of it that matters, as near its beginning as that allows.
+ */
+export function cardView(
+  now: XY & { zoom: number },
+  room: Room,
+  card: Area,
+  part: Area,
+): XY & { zoom: number } {
+  const fits = Math.min(room.width / card.width, room.height / card.height);
+  const zoom = Math.max(READABLE, Math.min(MAX_FIT, Math.max(now.zoom, READABLE), fits));
+  const move = (
+    seen: number,
+    at: number,
+    size: number,
+    first: number,
+    from: number,
+    partAt: number,
+    partSize: number,
+  ) =>
+    size * zoom > from
+      ? first + along(at, size, from, partAt, partSize, zoom)
+      : Math.min(Math.max(at * now.zoom + seen, first), first + from - size * zoom) - at * zoom;
+  return {
+    x: move(now.x, card.x, card.width, room.left, room.width, part.x, part.width),
+    y: move(now.y, card.y, card.height, room.top, room.height, part.y, part.height),
+    zoom,
+  };
+}

@@ -1,11 +1,13 @@
 import { screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { present } from "@/server/domain/base/must";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import { Keys } from "./node-keys";
 import { sampleGraph } from "./testing";
 import { openEditor } from "./testing-editor";
 import type { ShownProblem } from "./use-problems";
+
+vi.mock("./use-grants", () => ({ useAllow: () => ({ change: () => undefined, isPending: false }) }));
 
 const problem = (severity: "error" | "warning"): ShownProblem => ({
   severity,

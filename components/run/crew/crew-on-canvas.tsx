@@ -74,7 +74,7 @@ export function CrewDoors() {
   );
 }
 
-/** Whoever opens a crew sees all of it. */
+/** Whoever opens a crew sees all of it, or, where that would be too small to read, who works in it. */
 export function CrewCamera({ onShow }: { onShow: () => void }) {
   const open = useCrewStage()?.open;
   const view = useCanvasView();
@@ -85,7 +85,9 @@ export function CrewCamera({ onShow }: { onShow: () => void }) {
     if (added === undefined) return;
     onShow();
     // In the next frame the drawing has made room.
-    const frame = requestAnimationFrame(() => view.show(added));
+    const frame = requestAnimationFrame(() =>
+      view.show(added, `[data-crew="${CSS.escape(added)}"] [data-member][tabindex="0"]`),
+    );
     return () => cancelAnimationFrame(frame);
   }, [open, view, onShow]);
   return null;
