@@ -19,7 +19,8 @@ function node(args: readonly string[], env: Record<string, string> = {}): Promis
   const { npm_execpath: _npm, ...own } = process.env;
   const child = spawn(process.execPath, args, { cwd: root, env: { ...own, ...env } });
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (said += text.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text: Buffer) => (said += text.toString()));
   return new Promise((resolve) => child.once("close", () => resolve(said)));
 }
 const module = (text: string) => ["--input-type=module", "-e", text];

@@ -139,6 +139,21 @@ test("what the engine tries in vain is told with its cause in words", async () =
   ]);
 });
 
+test("a worker that was started again is one worker, also for a server that never heard of its process before", () => {
+  const { has, status } = newStatus();
+  has.workers = [
+    workerOf("worker-1", { id: "worker-1.00000001", state: "gone", seen_at: 1 }),
+    workerOf("worker-1", { id: "worker-1.00000002", seen_at: 2 }),
+    workerOf("worker-2", { id: "worker-2.00000003", state: "gone", seen_at: 1 }),
+  ];
+  expect(status.state().workers.map(({ id }) => id)).toEqual(["worker-1.00000002", "worker-2.00000003"]);
+  has.place = { worker: "worker-1.00000002", moved_from: "worker-1.00000001", moved_at: 5 };
+  expect(status.place("run_1")).toMatchObject({ worker: "worker-1", moved_from: "worker-1" });
+  has.workers = [];
+  has.place = { worker: "worker-1.00000002", moved_from: "north.2.0000000f", moved_at: 5 };
+  expect(status.place("run_1")).toMatchObject({ worker: "worker-1", moved_from: "north.2" });
+});
+
 test("a run is on its worker by name, waits where that is gone, and keeps its place while the engine is away", async () => {
   const { has, status } = newStatus();
   has.place = { worker: "id-worker-2", moved_from: "id-worker-1", moved_at: 5 };

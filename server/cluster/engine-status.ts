@@ -8,6 +8,7 @@ import {
 import type { StretchStore } from "@/server/store/stretches";
 import type { Dispatcher, OutboxState } from "./dispatcher";
 import type { Invocation } from "./engine-client";
+import { workerNameOf } from "./worker-id";
 
 /** How often the engine is asked what it has, in milliseconds; sooner where it did not answer. */
 const LOOK_EVERY_MS = 15_000;
@@ -79,7 +80,7 @@ export class EngineStatus {
       ok: message === null,
       message,
       is_away,
-      workers,
+      workers: workers.filter((one) => !isReplaced(one, workers)),
       at_work,
       outbox: { waiting, oldest_at, away_since: fault?.since ?? null },
       troubled: this.known.flatMap((invocation) => troubleOf(invocation) ?? []),
@@ -94,7 +95,7 @@ export class EngineStatus {
     const { worker, moved_from, moved_at } = place;
     const workers = this.options.workers();
     const nameOf = (id: string | null) =>
-      id === null ? null : (workers.find((one) => one.id === id)?.name ?? id);
+      id === null ? null : (workers.find((one) => one.id === id)?.name ?? workerNameOf(id));
     const isAway =
       !dispatcher.isConfigured ||
       this.silence !== null ||
@@ -128,6 +129,11 @@ export class EngineStatus {
     return (this.options.now ?? Date.now)();
   }
 }
+
+/** Whether it was started again: that one stands for it. */
+const isReplaced = (worker: WorkerState, all: readonly WorkerState[]): boolean =>
+  worker.state === "gone" &&
+  all.some(({ name, seen_at }) => name === worker.name && seen_at > worker.seen_at);
 
 type Fault = NonNullable<OutboxState["fault"]>;
 

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { heldBack, redactJson, registerSecret, withoutHeld } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import type { LiveFrame } from "@/server/domain/base/durable";
@@ -21,6 +20,7 @@ import type { StretchHold, StretchJournal, StretchNews, StretchStart } from "./p
 import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
 import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";
+import { newWorkerId } from "./worker-id";
 import type { Heartbeat } from "./worker-protocol";
 
 /** What a worker has beside the engine's part of it: what runs reach outside, and its way to the server. */
@@ -67,7 +67,7 @@ export function newWorker(options: WorkerOptions): Worker {
   const { settings, env, version, address, log, fetch, everyMs } = options;
   const { name, labels, runs: limit, control: place } = settings;
   registerSecret(place.token);
-  const id = `${name}.${randomBytes(4).toString("hex")}`;
+  const id = newWorkerId(name);
   const control = newControlClient({ fetch: newControlFetch(place.url), token: place.token });
   const providers = newSnapshotProviders(newSealer(null, env), (lesson) => {
     control

@@ -54,12 +54,14 @@ test("where a run is, and where it was before", () => {
   expect([
     at({}),
     at({ moved_from: "worker-1", moved_at: 5 }),
+    at({ moved_from: "worker-2", moved_at: 5 }),
     at({ state: "waits_for_worker", worker: null }),
     at({ state: "waits_for_worker" }),
     at({ state: "engine_away" }),
   ]).toEqual([
     "on worker-2",
     "on worker-2, moved from worker-1 at <5>",
+    "on worker-2, started again at <5>",
     "waiting for a worker",
     "worker-2 is gone: waiting for another worker",
     "the engine cannot be reached: the run keeps its place",

@@ -50,9 +50,8 @@ export function placeWords(
   if (state === "engine_away") return "the engine cannot be reached: the run keeps its place";
   if (state === "waits_for_worker" || worker === null)
     return worker === null ? "waiting for a worker" : `${worker} is gone: waiting for another worker`;
-  const moved =
-    moved_from === null
-      ? ""
-      : `, moved from ${moved_from}${moved_at === null ? "" : ` at ${timeOf(moved_at)}`}`;
+  // Another process of the same name is the same worker, started again.
+  const how = moved_from === worker ? "started again" : `moved from ${moved_from}`;
+  const moved = moved_from === null ? "" : `, ${how}${moved_at === null ? "" : ` at ${timeOf(moved_at)}`}`;
   return `on ${worker}${moved}`;
 }

@@ -235,6 +235,27 @@ describe("advice", () => {
     expect(applyFix(dismissed, given[0]!.dismiss!)).toEqual(dismissed);
   });
 
+  test("names a tool that a node calls and that cannot be used yet, with the reason", () => {
+    const whyUnavailable = (name: string) =>
+      name === "render" ? 'It runs at a worker with the label "gpu", and none is there.' : null;
+    const graph = draw("start > a > b > end", {
+      a: { node_type: "tool_call", config: { tool_name: "render", args: {} } },
+      b: { node_type: "tool_call", config: { tool_name: "calculator", args: { expression: "1" } } },
+    });
+    const off = findProblems(graph, roles, undefined, { whyUnavailable }).filter(
+      ({ code }) => code === "W_TOOL_OFF",
+    );
+    expect(off).toEqual([
+      {
+        severity: "warning",
+        code: "W_TOOL_OFF",
+        at: { kind: "node", id: "a", field: "tool_name" },
+        message:
+          '"a" calls "render", which cannot be used yet, so it would fail: It runs at a worker with the label "gpu", and none is there.',
+      },
+    ]);
+  });
+
   test("names what a role cannot use yet, with the reason", () => {
     const whyUnavailable = (name: string) => (name === "browse_url" ? "Allow it in the settings." : null);
     expect(found(graphOf({}), { whyUnavailable }).map(({ code, message }) => [code, message])).toEqual([

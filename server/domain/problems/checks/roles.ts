@@ -40,10 +40,20 @@ export function checkRoles({ report, at, node, kind, roleByName: known, isRead, 
         `The role ${role.name} lists ${quoted(off.map(({ tool }) => tool))}, which cannot be used yet, so it works without: ${first.why}`,
       );
   };
+  const calls = (tool: string, field: string) => {
+    const why = here.whyUnavailable?.(tool) ?? null;
+    if (why !== null)
+      report.warning(
+        "W_TOOL_OFF",
+        { ...at, field },
+        `${nameOf(node)} calls "${tool}", which cannot be used yet, so it would fail: ${why}`,
+      );
+  };
   let crew: CrewLike | undefined;
   for (const { key, as, showIf } of kind.fields) {
     const value = config[key];
     if (value === undefined || value === "" || (showIf && !showIf(node.config))) continue;
+    if (as === "tool" && typeof value === "string") calls(value, key);
     const agent =
       as === "agent_ref" && typeof value === "string"
         ? (library?.agent(value) ?? (config.agent as { role_name: string } | undefined))
