@@ -83,7 +83,7 @@ export function InboxFilter({
             hideLabel
             value={narrowed[part] ?? ALL}
             onValueChange={pick(part)}
-            fieldClassName="min-w-0 sm:w-48"
+            fieldClassName="min-w-0 sm:max-w-56 sm:min-w-36 sm:flex-1"
             options={[
               { value: ALL, label: all },
               ...options.map(([value, name]) => ({ value, label: name })),

@@ -184,6 +184,32 @@ test("a person's answer that sent the run another way is found by the path", asy
   });
 });
 
+test("what a person did on the way is a difference like any other, also where the run was held for it", async () => {
+  const drawing = draw("start > set > r; r left> a > end; r right> b > end", {
+    set: { output_keys: ["r"], config: { set: { r: "'left'" } } },
+    a: agent("a", "one"),
+    b: agent("b", "two"),
+  });
+  const { stage, ids, find } = await twoRuns({}, {}, drawing);
+  const id = stage.start(drawing, {
+    roles,
+    config: { breakpoints: [{ on: "node_start", node_id: "r" }] },
+  });
+  await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
+  await stage.host.command(id, { kind: "edit_state", set: { r: "right" }, remove: [] }, "ann");
+  await stage.host.command(id, { kind: "resume" }, "ann");
+  await stage.host.settled(id);
+  const way: RuleExpectation = { kind: "path", nodes: ["a"], mode: "visited" };
+  expect(told(await find(way, [ids[0]!, id]))).toEqual({
+    verdict: "found",
+    step: "What a person changed in it, and pinned",
+    tries: ["0 fails", "1 holds"],
+  });
+  expect(told(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe(
+    "What a person changed in it, and pinned",
+  );
+});
+
 test("where a replay comes to what neither run was asked, it says between what it is undecided", async () => {
   const drawing = draw("start > a > b > c > end", {
     a: agent("a", "one"),

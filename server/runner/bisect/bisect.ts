@@ -41,10 +41,10 @@ export async function bisect(
     tries,
   });
   const asBad = await attempt(0);
-  if (asBad !== "fails") return told(notReproduced("bad", tries[0], bad));
-  if (all === 0) return told(nothingOther(runs));
+  if (asBad !== "fails") return told(notReproduced("bad", tries[0]));
+  if (all === 0) return told(NOTHING_OTHER);
   const asGood = await attempt(all);
-  if (asGood !== "holds") return told(notReproduced("good", tries[1], good));
+  if (asGood !== "holds") return told(notReproduced("good", tries[1]));
   const [fails, holds] = all <= MOST_ONE_BY_ONE ? await walk(all, attempt) : await halve(all, attempt);
   return told(verdictOf(runs.differences, fails, holds));
 }
@@ -104,28 +104,18 @@ function verdictOf(
 function notReproduced(
   which: "good" | "bad",
   made: BisectTry | undefined,
-  { commands }: Recording,
 ): Pick<BisectReport, "verdict" | "sentence"> {
-  const because =
-    commands > 0
-      ? " People paused, edited or steered it on the way, and that is not replayed."
-      : " Times or the order of what went on side by side may have mattered.";
   return {
     verdict: "not_reproduced",
-    sentence: `By its record alone, the ${which} run does not come out as it did then: ${made?.why ?? ""}${because}`,
+    sentence: `By its record alone, the ${which} run does not come out as it did then: ${made?.why ?? ""} Times or the order of what went on side by side may have mattered.`,
   };
 }
 
-function nothingOther({ good, bad }: Both): Pick<BisectReport, "verdict" | "sentence"> {
-  const commands = good.commands + bad.commands;
-  return {
-    verdict: "no_difference",
-    sentence:
-      commands > 0
-        ? "Both runs began with the same and were answered the same. People paused, edited or steered them on the way, and that is not replayed."
-        : "Both runs began with the same and were answered the same: times, or the order of what went on side by side, made the difference.",
-  };
-}
+const NOTHING_OTHER: Pick<BisectReport, "verdict" | "sentence"> = {
+  verdict: "no_difference",
+  sentence:
+    "Both runs began with the same and were answered the same: times, or the order of what went on side by side, made the difference.",
+};
 
 async function replay(
   runs: Both,
@@ -152,15 +142,20 @@ async function replay(
   };
 }
 
-/** The bad run's first event, with what is taken from the good one. It is not held: it just goes on. */
+/** The bad run's first event, with what is taken from the good one. It is held only where it is told to go on again. */
 function begun(good: Recording, bad: Recording, taken: readonly Difference[]): RunEventOf<"run_created"> {
-  const { can_hold: _c, ...payload } = bad.created.payload;
-  for (const field of taken.flatMap(({ fields = [] }) => fields)) {
+  const payload = { ...bad.created.payload };
+  const fields = taken.flatMap((one) => one.fields ?? []);
+  for (const field of fields) {
     const value = good.created.payload[field];
     if (value === undefined) Reflect.deleteProperty(payload, field);
     else Reflect.set(payload, field, value);
   }
-  return { ...bad.created, payload };
+  const { can_hold, ...held } = (fields.includes("repeats") ? good : bad).held;
+  return {
+    ...bad.created,
+    payload: { ...payload, config: { ...payload.config, ...held }, ...(can_hold ? { can_hold } : {}) },
+  };
 }
 
 /** Answers as the runs were answered: of the good one where that is taken, else of the bad one, else of the only one. */

@@ -73,7 +73,7 @@ const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = 
     ["config", "installation", "past_work", "people", "context_windows"],
   ],
   ["input", "The input", ["input"]],
-  ["edits", "What a person changed in it, and pinned", ["forks", "pins"]],
+  ["edits", "What a person changed in it, and pinned", ["forks", "pins", "repeats"]],
 ];
 
 function beginnings(good: Recording, bad: Recording): Difference[] {

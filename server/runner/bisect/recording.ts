@@ -1,6 +1,9 @@
+import type { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEventOf } from "@/server/domain/run/events";
+import { keptCommands } from "@/server/domain/run/repeated";
 import type { RunStore } from "@/server/store/runs";
 import { interpreters } from "../interpreters";
+import { commandsOf } from "../recorded/commands-of";
 import { type Execute, type RetracedAnswer, retraced } from "../recorded/retrace";
 
 /** A run as far as it can be carried out once more without asking anybody. */
@@ -9,10 +12,13 @@ export interface Recording {
   created: RunEventOf<"run_created">;
   begunAt: number;
   answers: readonly RetracedAnswer[];
-  /** How often a person paused, edited or steered it: that is not repeated. */
-  commands: number;
+  /** How it was held for what people told it; empty where they told it nothing that is repeated. Its beginning has none of it. */
+  held: Held;
   execute: Execute;
 }
+
+/** Where a run stands still until somebody tells it to go on. */
+type Held = Partial<Pick<RunConfig, "mode" | "breakpoints" | "stop_at">> & { can_hold?: true };
 
 /** Reads a run's record; undefined where its beginning is gone or another version of Troupe made it. Throws DamagedLog. */
 export function recordingOf(store: Pick<RunStore, "journal">, run_id: string): Recording | undefined {
@@ -20,12 +26,30 @@ export function recordingOf(store: Pick<RunStore, "journal">, run_id: string): R
   const execute = interpreters[journal.version];
   const created = journal.turns[0]?.events[0];
   if (!execute || created?.type !== "run_created") return undefined;
+  const repeats = commandsOf(run_id, journal, execute);
+  const { can_hold, repeats: _r, config, ...payload } = created.payload;
+  const { mode, breakpoints, stop_at, ...settings } = config;
   return {
     run_id,
-    created,
+    created: {
+      ...created,
+      payload: {
+        ...payload,
+        config: { ...settings, mode: "continuous" },
+        ...(repeats.length > 0 ? { repeats: keptCommands(repeats) } : {}),
+      },
+    },
+    held:
+      repeats.length === 0
+        ? {}
+        : {
+            mode,
+            ...(breakpoints ? { breakpoints } : {}),
+            ...(stop_at === undefined ? {} : { stop_at }),
+            ...(can_hold ? { can_hold } : {}),
+          },
     begunAt: journal.turns[1]?.at ?? created.ts,
     answers: retraced(run_id, journal, execute),
-    commands: journal.turns.filter(({ key }) => key?.startsWith("control#") || key === "$cancel").length,
     execute,
   };
 }
