@@ -1,25 +1,12 @@
 import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { newApi } from "@/server/http-api/testing";
 import { controlCommand, readControlCommand } from "./control-commands";
 
 const graph = draw("start > crew > paid > r; r aside> aside > end; r east> east > end", {
-  crew: {
-    node_type: "crew_task",
-    output_keys: ["result"],
-    config: {
-      plan_description_template: "Write it",
-      crew: {
-        agents: [
-          { agent_id: "ann", role_name: "Writer" },
-          { agent_id: "bob", role_name: "Reader" },
-        ],
-        process: "sequential",
-      },
-      plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
-    },
-  },
+  crew: writersNode(),
   paid: { node_type: "wait", output_keys: ["r"], config: { signal: "paid" } },
   aside: { output_keys: ["by"], config: { set: { by: "'aside'" } } },
   east: { output_keys: ["by"], config: { set: { by: "'east'" } } },

@@ -1,24 +1,11 @@
 import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { expectSchema, newApi } from "./testing";
 
 const crewed = draw("start > crew > end", {
-  crew: {
-    node_type: "crew_task",
-    output_keys: ["result"],
-    config: {
-      plan_description_template: "Write it",
-      crew: {
-        agents: [
-          { agent_id: "ann", role_name: "Writer" },
-          { agent_id: "bob", role_name: "Reader" },
-        ],
-        process: "sequential",
-      },
-      plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
-    },
-  },
+  crew: writersNode(),
 });
 
 /** A run that is held before its crew begins. */

@@ -6,6 +6,7 @@ import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import type { CodeAreaProps } from "@/components/ui/code-area-editor";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { ForkButton } from "./fork-button";
 
@@ -185,26 +186,12 @@ test("what a message says and what a plan holds is changed for the fork alone", 
   const { id } = await ask.workflows.create({
     name: "Write",
     graph: draw("start > crew > end", {
-      crew: {
-        node_type: "crew_task",
-        output_keys: ["result"],
-        config: {
-          plan_description_template: "Write it",
-          crew: {
-            agents: [
-              { agent_id: "ann", role_name: "Writer" },
-              { agent_id: "bob", role_name: "Reader" },
-            ],
-            process: "sequential",
-          },
-          plan: {
-            tasks: [
-              { task_id: "write", description: "write it", assigned_agent: "ann" },
-              { task_id: "read", description: "read it", assigned_agent: "bob", dependencies: ["write"] },
-            ],
-          },
-        },
-      },
+      crew: writersNode({
+        tasks: [
+          { task_id: "write", description: "write it", assigned_agent: "ann" },
+          { task_id: "read", description: "read it", assigned_agent: "bob", dependencies: ["write"] },
+        ],
+      }),
     }),
   });
   const { run_id } = await ask.runs.start({

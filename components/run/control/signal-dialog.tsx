@@ -4,13 +4,11 @@ import { useMutation } from "@tanstack/react-query";
 import { Radio } from "lucide-react";
 import { useState } from "react";
 import { InputFields } from "@/components/forms/input-field";
-import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
-import { useRun } from "@/components/run/run-context";
 import { toApiError, useTrpc } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import { CommandDialog } from "./command-dialog";
+import { useGivenValues, useRunGraph } from "./use-given-values";
 
 /** Sends a run the signal that nodes of it wait for, with the values that they give on. */
 export function SignalDialog({
@@ -23,13 +21,8 @@ export function SignalDialog({
   name: string;
   onClose: () => void;
 }) {
-  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
-  const known = graph ? stateProperties(graph) : {};
-  const fields = keysOf(graph, name).map((key) =>
-    toField({ key, schema: (Object.hasOwn(known, key) ? known[key] : undefined) ?? {}, required: true }),
-  );
-  const [values, setValues] = useState<InputValues>({});
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const graph = useRunGraph();
+  const given = useGivenValues(graph, keysOf(graph, name));
   const [trouble, setTrouble] = useState<string | null>(null);
   const signal = useMutation(
     useTrpc().runs.signal.mutationOptions({
@@ -39,10 +32,9 @@ export function SignalDialog({
   );
   const submit = () => {
     setTrouble(null);
-    const read = readInput(fields, values);
-    setErrors(read.errors);
-    if (read.errors.length > 0) return;
-    signal.mutate({ run_id: runId, name, data: fields.length === 0 ? null : read.input });
+    const input = given.read();
+    if (input === null) return;
+    signal.mutate({ run_id: runId, name, data: given.isEmpty ? null : input });
   };
   return (
     <CommandDialog
@@ -52,19 +44,12 @@ export function SignalDialog({
       icon={<Radio aria-hidden />}
       isPending={signal.isPending}
       trouble={trouble}
-      sticky={fields.length > 0}
+      sticky={!given.isEmpty}
       onSubmit={submit}
       onClose={onClose}
     >
-      {fields.length === 0 ? <p className="text-[13px] text-ink-2">It brings no values along.</p> : null}
-      <InputFields
-        autoFocus
-        {...{ fields, values, errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          setErrors(left);
-        }}
-      />
+      {given.isEmpty ? <p className="text-[13px] text-ink-2">It brings no values along.</p> : null}
+      <InputFields autoFocus {...given.fields} />
     </CommandDialog>
   );
 }

@@ -4,26 +4,12 @@ import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { TeamDialog } from "./team-dialog";
 
 const graph = draw("start > crew > end", {
-  crew: {
-    name: "Writers",
-    node_type: "crew_task",
-    output_keys: ["result"],
-    config: {
-      plan_description_template: "Write it",
-      crew: {
-        agents: [
-          { agent_id: "ann", role_name: "Writer" },
-          { agent_id: "bob", role_name: "Reader" },
-        ],
-        process: "sequential",
-      },
-      plan: { tasks: [{ task_id: "write", description: "write it", required_role: "Writer" }] },
-    },
-  },
+  crew: { ...writersNode(), name: "Writers" },
 });
 
 test("a person adds a role to the crew of a run under way, and is told why another cannot go", async () => {

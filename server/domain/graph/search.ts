@@ -166,8 +166,7 @@ function nodeSites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
     );
   const config = (path: Path, title: string, sort: SiteSort) =>
     site(String(path[0]), title, sort, getIn(node.config, path), (old, text) => withConfig(old, path, text));
-  const declared: readonly Field[] = kind.fields;
-  const fields = declared.flatMap((field): TextSite[] => {
+  const fields = kind.fields.flatMap((field: Field): TextSite[] => {
     const value = recordOf(node.config)[field.key];
     const sort = SORTS[field.as];
     if (sort) return config([field.key], field.label, sort);
