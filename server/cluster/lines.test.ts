@@ -53,6 +53,12 @@ tools:
     description: Wants what nobody has.
     worker_label: quantum
     command: [echo, done]
+  - name: notebook
+    type: python_session
+    description: Keeps its variables.
+    worker_label: gpu
+    taints: false
+    sink: false
 mcp_servers:
   - name: cards
     command: node
@@ -189,6 +195,20 @@ describe("a tool that is declared for a label", () => {
     both[first === "gpu-1" ? "gpu-1" : "gpu-2"].kill();
     // Its end was not noticed yet.
     expect(await placeOf("a")).toBe(first === "gpu-1" ? "gpu-2" : "gpu-1");
+  });
+
+  test("keeps what an agent began there until its task ends", async () => {
+    startLine("gpu-1", "gpu");
+    const agent = { agent_id: "ada", role_name: "Analyst", node_id: "count" };
+    const run = { id: "run_a", workflow_id: null };
+    const python = async (code: string) => {
+      const { output } = await side.tools.invoke("notebook", { code }, scope({ agent, run }));
+      return output;
+    };
+    expect(await python("x = 41")).toMatchObject({ first: expect.any(String) });
+    expect(await python("x + 1")).toEqual({ output: "", result: "42" });
+    side.tools.endTask?.({ run, agent });
+    expect(await python("'x' in globals()")).toMatchObject({ result: "False", first: expect.any(String) });
   });
 
   test("is refused by the label's name where no worker has it, before the run and in it", async () => {

@@ -129,3 +129,30 @@ test("a server that cannot be reached is kept, and says why", async () => {
   await api.mcp.remove({ name: "inside" });
   await sources.stop();
 });
+
+test("a tool that is declared for a worker's label is not carried out by a server without workers, and says so", async () => {
+  const file = path.join(folder, "labelled.yaml");
+  writeFileSync(
+    file,
+    "tools: [{ name: render, type: script, description: Renders, command: [echo, here], worker_label: gpu }]",
+  );
+  const { sources } = setUp({ TROUPE_TOOLS_FILE: file });
+  const render = sources.tools().find(({ spec }) => spec.name === "render");
+  const why =
+    'render runs at a worker with the label "gpu", and none is there. Start one with TROUPE_WORKER_LABELS=gpu.';
+  expect(render?.spec.unavailable).toBe(why);
+  const scope = { signal: new AbortController().signal, idempotencyKey: "k", run: null, agent: null };
+  expect(await render?.execute({}, scope)).toEqual({ status_code: 503, error: why });
+});
+
+test("a label that no worker can have stops the start, with its place", () => {
+  const file = path.join(folder, "odd.yaml");
+  writeFileSync(
+    file,
+    `tools: [{ name: render, type: script, description: Renders, command: [echo], worker_label: "two words" }]
+mcp_servers: [{ name: cards, command: node, worker_label: "" }]`,
+  );
+  expect(() => setUp({ TROUPE_TOOLS_FILE: file })).toThrow(
+    "mcp_servers[0].worker_label: is not a label of a worker, such as gpu",
+  );
+});
