@@ -42,9 +42,9 @@ export class LineEnd {
 
   constructor(private readonly options: LineEndOptions) {}
 
-  /** Asks from now on; nothing is asked where this worker has nothing to offer. */
+  /** Asks from now on. A worker that has a label and declares nothing for it asks as well, so that people hear what it lacks. */
   start(): void {
-    if (this.options.served.offers.length > 0) void this.listen();
+    if (this.options.about.labels.length > 0) void this.listen();
   }
 
   /** Takes on nothing more; what is under way goes on. */
