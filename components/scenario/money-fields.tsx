@@ -17,6 +17,11 @@ export const isWhole = ({ real, most }: Money): boolean => !real || (most !== nu
 export const moneyOf = ({ real, most }: Money): { real?: true; max_cost_usd?: number } =>
   real && most !== null ? { real: true, max_cost_usd: most } : {};
 
+/** What turning it on adds is not to lie below the fold of a dialog. */
+const intoView = (element: HTMLElement | null) => {
+  element?.scrollIntoView({ block: "nearest" });
+};
+
 /** Whether real models are asked, and for how much. */
 export function MoneyFields({
   money,
@@ -38,18 +43,20 @@ export function MoneyFields({
         />
       ) : null}
       {money.real ? (
-        <NumberField
-          label="At most"
-          unit="US$"
-          hint="For all of it together, judges too. It stops before a call that could go beyond."
-          min={0.01}
-          max={10_000}
-          step={0.5}
-          error={isWhole(money) ? undefined : "Say what it may cost."}
-          value={money.most}
-          onValueChange={(most) => onChange({ ...money, most })}
-          fieldClassName="max-w-56"
-        />
+        <div ref={canBeOff ? intoView : undefined}>
+          <NumberField
+            label="At most"
+            unit="US$"
+            hint="For all of it together, judges too. It stops before a call that could go beyond."
+            min={0.01}
+            max={10_000}
+            step={0.5}
+            error={isWhole(money) ? undefined : "Say what it may cost."}
+            value={money.most}
+            onValueChange={(most) => onChange({ ...money, most })}
+            fieldClassName="max-w-56"
+          />
+        </div>
       ) : null}
     </div>
   );
