@@ -107,7 +107,7 @@ export function TestEditor({
             <PinFields graph={graph} {...part} />
           </Group>
           <People graph={graph} {...part} />
-          <Commands {...part} />
+          <Commands graph={graph} {...part} />
           <Expectations graph={graph} {...part} />
           <Group title="Repeats">
             <RepeatFields {...part} />
@@ -221,7 +221,7 @@ function People({ graph, content: { people }, set, faultOf }: Part & { graph: Wo
 }
 
 /** What people did in the run that the test was kept from. New ones are not made here: a run is steered, and kept. */
-function Commands({ content: { commands }, set, faultOf }: Part) {
+function Commands({ graph, content: { commands }, set, faultOf }: Part & { graph: WorkflowGraph }) {
   if (commands.length === 0) return null;
   return (
     <Group
@@ -231,7 +231,7 @@ function Commands({ content: { commands }, set, faultOf }: Part) {
       <ol className="flex flex-col gap-1.5">
         {commands.map((told, at) => (
           <li key={at} className="rounded-lg border border-line px-3 py-2 text-[13px]">
-            <p className="[overflow-wrap:anywhere]">{commandWords(told)}</p>
+            <p className="[overflow-wrap:anywhere]">{commandWords(told, graph)}</p>
             <Fault text={faultOf(`commands.${at}`)} />
           </li>
         ))}

@@ -123,7 +123,7 @@ async function follow(
   ask: Ask,
   { print, tell, wait }: ServerTerminal,
 ): Promise<number> {
-  for (;;) {
+  for (let stood = 0; ; ) {
     const found = await ask("GET", `/runs/${run_id}`);
     if ("refused" in found) {
       tell(found.refused);
@@ -131,7 +131,9 @@ async function follow(
     }
     const run = Run.parse(found.answer);
     const stands = run.status === "paused" || run.status === "held" || run.waits_for === "person";
-    if (run.status === "finished" || stands) {
+    // A replay gives itself the answers of people: it stands only if it still does a moment later.
+    stood = stands ? stood + 1 : 0;
+    if (run.status === "finished" || stood > 1) {
       if (json) print(JSON.stringify(run, null, 2));
       else if (run.final_status) print(JSON.stringify(run.output ?? {}, null, 2));
       tell(

@@ -77,13 +77,18 @@ const HELD: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
 };
 
 /** A command with its place, in a sentence. */
-export function commandWords({ after, while_paused, by, command }: RepeatedCommand): string {
+export function commandWords(
+  { after, while_paused, by, command }: RepeatedCommand,
+  { nodes }: { nodes: Readonly<Record<string, { name: string }>> },
+): string {
   const what = HELD[command.kind] ?? `${DONE[command.kind] ?? command.kind}${detailOf(command)}`;
   const last = after
     .at(-1)
     ?.replace(/^answer:/, "")
     .split("/", 1)[0];
-  const where = last === undefined ? "at the same moment" : `after ${last}`;
+  const [id = "", time = "1"] = last?.split("#") ?? [];
+  const again = time === "1" ? "" : `, the ${time}. time`;
+  const where = last === undefined ? "right then" : `after ${nodes[id]?.name || id}${again}`;
   return `${by}, ${where}${while_paused ? ", while it is paused" : ""}: ${what}`;
 }
 
