@@ -7,7 +7,7 @@ import {
   troubleWords,
   WORKER_STATE_WORDS,
 } from "@/server/domain/run/engine-words";
-import { Engine } from "@/server/operations/schemas";
+import { Engine } from "@/server/operations/run-schemas";
 import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
 import { newAsk, type ServerTerminal } from "./server-ask";

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { Page } from "@/server/operations/common-schemas";
 import { agentShelf, crewShelf, type Shelf, shelfOperations } from "@/server/operations/library";
+import { StoredAgent, StoredCrew } from "@/server/operations/library-schemas";
 import type { Operation } from "@/server/operations/operation";
 import { Problem } from "@/server/operations/problem";
-import { Page, StoredAgent, StoredCrew } from "@/server/operations/schemas";
 import { type Call, type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
 import { byName, expectedRevision, IF_MATCH, type Place, pageOf } from "./paging";

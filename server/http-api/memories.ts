@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { Page } from "@/server/operations/common-schemas";
+import { PlacedMemory } from "@/server/operations/library-schemas";
 import { memoryOperations } from "@/server/operations/memories";
-import { Page, PlacedMemory } from "@/server/operations/schemas";
 import { type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
 import { fromCursor, toCursor } from "./paging";

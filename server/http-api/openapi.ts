@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isObject } from "@/server/domain/base/guards";
+import { NAMED_SCHEMAS } from "@/server/operations/named-schemas";
 import { TAGS } from "@/server/operations/operation";
-import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import type { Endpoint } from "./endpoint";
 
 type JsonObject = Record<string, unknown>;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { uncheckedOfRole } from "@/server/domain/agent/unchecked";
+import { Finding, Page } from "@/server/operations/common-schemas";
+import { StoredRole } from "@/server/operations/library-schemas";
 import { roleOf, roleOperations } from "@/server/operations/roles";
-import { Finding, Page, StoredRole } from "@/server/operations/schemas";
 import type { Services } from "@/server/operations/services";
 import { endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";

@@ -5,7 +5,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { readWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { readImport } from "@/server/interop/import/road";
-import { NAMED_SCHEMAS } from "@/server/operations/schemas";
+import { NAMED_SCHEMAS } from "@/server/operations/named-schemas";
 import { findTemplate } from "@/server/templates";
 import { ENDPOINTS } from "./table";
 import { type Api, expectSchema, newApi } from "./testing";

@@ -8,9 +8,9 @@ import { commandFault, type RunCommand, tooLate } from "@/server/domain/run/comm
 import { InstructionTarget, LONGEST_INSTRUCTION } from "@/server/domain/run/instructions";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
+import { Run } from "./run-schemas";
 import { toRun } from "./run-view";
 import { ByRun, known, RUN_IN_PATH } from "./runs";
-import { Run } from "./schemas";
 import type { Services } from "./services";
 import { atHand } from "./steering";
 

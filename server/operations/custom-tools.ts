@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { CustomTool } from "./library-schemas";
 import { operation } from "./operation";
 import { Problem } from "./problem";
-import { CustomTool } from "./schemas";
 
 const ByName = z.object({ name: z.string() });
 const noTool = (name: string) => new Problem("not_found", `There is no custom tool called "${name}".`);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "./operation";
-import { Engine } from "./schemas";
+import { Engine } from "./run-schemas";
 import type { Services } from "./services";
 
 /** Who carries out runs, with the workflows of those that the engine cannot get on with. */

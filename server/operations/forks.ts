@@ -8,8 +8,8 @@ import { repeatedOf } from "@/server/runner/forking";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";
 import { operation } from "./operation";
 import { Problem } from "./problem";
+import { RunSummary } from "./run-schemas";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
-import { RunSummary } from "./schemas";
 import type { Services } from "./services";
 
 const Moment = z.union([

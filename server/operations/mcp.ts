@@ -6,9 +6,9 @@ import { keyFate } from "@/server/domain/run/audit";
 import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./addresses";
+import { McpServer } from "./library-schemas";
 import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";
-import { McpServer } from "./schemas";
 
 const Name = z
   .string()

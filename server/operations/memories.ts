@@ -3,9 +3,9 @@ import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { Json } from "@/server/domain/base/values";
 import { type Memory, MemoryError, type MemoryPlace, MemorySource } from "@/server/store/memories";
+import { PlacedMemory, StoredMemory } from "./library-schemas";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
-import { PlacedMemory, StoredMemory } from "./schemas";
 import type { Services } from "./services";
 
 const ById = z.object({ id: z.number().int() });

@@ -3,7 +3,7 @@ import { MAIL_SECURITY } from "@/server/store/notice-settings";
 import { NOTICE_CHANNELS } from "@/server/store/notices";
 import { operation } from "./operation";
 import { Problem } from "./problem";
-import { NoticesShown } from "./schemas";
+import { NoticesShown } from "./settings-schemas";
 
 const Channel = z.object({ channel: z.enum(NOTICE_CHANNELS) });
 const Address = z

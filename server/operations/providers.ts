@@ -9,7 +9,7 @@ import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
 import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";
-import { ModelProvider, ProviderCheck } from "./schemas";
+import { ModelProvider, ProviderCheck } from "./settings-schemas";
 
 /** Its own headers; one without a value keeps the stored one. */
 const OwnHeaders = z

@@ -3,8 +3,8 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { QuestionListed } from "@/server/store/questions";
 import { operation } from "./operation";
 import { notFound } from "./problem";
+import { QuestionOfRun } from "./run-schemas";
 import { ByRun, known } from "./runs";
-import { QuestionOfRun } from "./schemas";
 
 const Narrowed = z.object({
   workflow_id: z.string().optional(),

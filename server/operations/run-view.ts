@@ -4,7 +4,7 @@ import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { newRun, type RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
-import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
+import type { Run, RunNode, RunTask, WaitingFor } from "./run-schemas";
 import type { Services } from "./services";
 
 /**

@@ -9,8 +9,8 @@ import { WorkspaceError } from "@/server/store/workspace";
 import { nodeResult } from "./node-result";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
+import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
 import { stateOf } from "./run-view";
-import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./schemas";
 import type { Services } from "./services";
 
 export const ByRun = z.object({ run_id: z.string() });

@@ -9,8 +9,8 @@ import { PlanEdit } from "@/server/domain/run/plan-edit";
 import { notOpen } from "@/server/domain/run/tool-question";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
+import { RunPlan } from "./run-schemas";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
-import { RunPlan } from "./schemas";
 import type { Services } from "./services";
 
 const Told = z.object({ run_id: z.string() });

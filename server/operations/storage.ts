@@ -3,7 +3,7 @@ import { log } from "@/server/access/log";
 import { errorMessage } from "@/server/domain/base/guards";
 import { KeepRules } from "@/server/store/retention";
 import { operation } from "./operation";
-import { StorageState } from "./schemas";
+import { StorageState } from "./settings-schemas";
 
 const Outdated = z.object({
   outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),

@@ -3,9 +3,9 @@ import { keyFate } from "@/server/domain/run/audit";
 import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { normalUrl } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
+import { SearchService } from "./library-schemas";
 import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";
-import { SearchService } from "./schemas";
 
 const SaveInput = z
   .object({

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { isGranted } from "@/server/domain/tool/tool";
+import { ListedTools } from "./library-schemas";
 import { operation } from "./operation";
-import { ListedTools } from "./schemas";
 
 /** What agents can call: what there is, who may use it, and trying it out. */
 export const toolOperations = {

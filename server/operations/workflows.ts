@@ -16,9 +16,9 @@ import type { StoredWorkflow, WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
-import { CapabilityGrant, WorkflowProblem } from "./schemas";
 import type { Services } from "./services";
 import { bringTests, scenarioOf, testsForFile } from "./test-files";
+import { CapabilityGrant, WorkflowProblem } from "./workflow-schemas";
 
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
 const LeastAndMost = z.array(z.number()).length(2);

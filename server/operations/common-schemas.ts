@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { LIMITS } from "@/server/access/limits";
+import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
+import { Json } from "@/server/domain/base/values";
+
+// What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
+
+export const Time = z.int().meta({ description: "Unix time in milliseconds" });
+
+export const Values = z.record(z.string(), Json);
+
+export const Finding = z.object({
+  level: z.enum(FINDING_LEVELS),
+  at: z.string().meta({ description: "Where in the file" }),
+  message: z.string(),
+  file: z.string().optional().meta({ description: "Which of several files" }),
+  line: z.int().optional().meta({ description: "Its line in that file, from 1" }),
+  node_id: z.string().optional().meta({ description: "The node that came of it" }),
+});
+
+export const ApiErrorBody = z.object({
+  error: z.object({
+    code: z.string().meta({ description: "Stays the same; made for programs" }),
+    message: z.string().meta({ description: "One sentence for people" }),
+    details: Json.optional(),
+  }),
+});
+
+export const Page = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMITS.page.largest).default(LIMITS.page.normal),
+  cursor: z.string().max(200).optional().meta({ description: "The next_cursor of the page before" }),
+});

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { ProviderSettings } from "@/server/domain/model/provider";
+import { MAIL_SECURITY } from "@/server/store/notice-settings";
+import { NOTICE_CHANNELS } from "@/server/store/notices";
+import { KeepRules } from "@/server/store/retention";
+import { Time } from "./common-schemas";
+
+export const NoticesShown = z.object({
+  webhook: z.object({ is_on: z.boolean(), host: z.string() }).nullable(),
+  email: z
+    .object({
+      is_on: z.boolean(),
+      host: z.string(),
+      port: z.int(),
+      security: z.enum(MAIL_SECURITY),
+      user: z.string(),
+      from: z.string(),
+      to: z.array(z.string()),
+      has_password: z.boolean(),
+    })
+    .nullable(),
+  troubles: z.array(
+    z.object({
+      channel: z.enum(NOTICE_CHANNELS),
+      state: z.enum(["waiting", "failed"]).meta({ description: "waiting: it is tried again at `due_at`" }),
+      attempts: z.int(),
+      created_at: Time,
+      due_at: Time,
+      fault: z.string(),
+      run_id: z.string(),
+      workflow_id: z.string().nullable(),
+      workflow_name: z.string(),
+    }),
+  ),
+});
+
+const Bytes = z.number().meta({ description: "In bytes" });
+
+export const StorageState = z.object({
+  sizes: z.object({
+    database: Bytes,
+    free: Bytes.meta({ description: "Of the database: what deleted runs left, in bytes" }),
+    can_shrink: z.boolean(),
+    wal: Bytes,
+    files: Bytes.meta({ description: "Of the database: files of runs, in bytes" }),
+    copies: z.object({ count: z.int(), bytes: Bytes }),
+    runs: z.object({ finished: z.int(), held: z.int(), other: z.int() }),
+  }),
+  rules: KeepRules,
+  outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
+});
+
+/** A place that answers model calls. Nothing of its key and the values of its headers is told. */
+export const ModelProvider = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(["openai-compatible", "offline"]),
+  base_url: z.string(),
+  has_key: z.boolean(),
+  header_names: z.array(z.string()).meta({ description: "Headers of its own that go with each request" }),
+  default_model: z.string(),
+  is_default: z.boolean(),
+  simulated: z.boolean().meta({ description: "Answers by rules, not by an AI" }),
+  from_environment: z.boolean().meta({ description: "It is changed there" }),
+  settings: ProviderSettings,
+  is_damaged: z
+    .boolean()
+    .optional()
+    .meta({ description: "Its settings cannot be read; no call goes out until they are saved again" }),
+});
+
+export const ProviderCheck = z.object({
+  ok: z.boolean(),
+  message: z.string().meta({ description: "That it works, or what is wrong and what to do" }),
+  found: z.array(z.string()),
+  models: z.array(z.string()),
+  latency_ms: z.number(),
+});
