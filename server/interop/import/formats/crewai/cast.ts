@@ -61,6 +61,8 @@ export function crewSettings(
   const idOf = (key: string) => ids.get(key) ?? key;
   for (const key of agents.keys()) ids.set(key, freshId(toId(key) || "agent", new Set(ids.values())));
   const isLed = model.process === "hierarchical";
+  const numbersOf = (keys: readonly string[]) =>
+    keys.map((key) => model.tasks.findIndex((task) => task.key === key) + 1).join(", ");
   const taskIds = new Map<string, string>();
   for (const { key } of model.tasks)
     taskIds.set(key, freshId(toId(key) || "task", new Set(taskIds.values())));
@@ -83,9 +85,14 @@ export function crewSettings(
     return {
       crew,
       plan_description_template: model.tasks
-        .map(({ description, expected_output, agent }, place) =>
+        .map(({ description, expected_output, agent, context }, place) =>
           template(
-            `${place + 1}. ${description}${expected_output ? `\nExpected: ${expected_output}` : ""}${agent ? `\nMeant for: ${idOf(agent)}` : ""}`,
+            [
+              `${place + 1}. ${description}`,
+              ...(expected_output ? [`Expected: ${expected_output}`] : []),
+              ...(agent ? [`Meant for: ${idOf(agent)}`] : []),
+              ...(context?.length ? [`Builds on: ${numbersOf(context)}`] : []),
+            ].join("\n"),
           ),
         )
         .join("\n\n"),

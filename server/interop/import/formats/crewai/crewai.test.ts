@@ -242,6 +242,18 @@ describe("a crew in JSON", () => {
     expect(state.run.final_status).toBe("COMPLETED");
   });
 
+  test("that is led tells its manager which results a task builds on", () => {
+    const read = json(
+      CREW.replace('"inputs"', '"process": "hierarchical", "inputs"').replace(
+        '"name": "two",',
+        '"name": "two", "context": ["one"],',
+      ),
+    );
+    expect(step(read, "Readers").config.plan_description_template).toContain(
+      "2. Sum up\nExpected: A line\nMeant for: reader\nBuilds on: 1",
+    );
+  });
+
   test("asks at a router what a program decided", () => {
     const read = json(
       CREW.replace(
