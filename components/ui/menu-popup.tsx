@@ -49,7 +49,7 @@ export function WholeMenu({
   return (
     <Base.Root>
       <Base.Trigger ref={button} render={trigger} />
-      <Base.Portal>
+      <Base.Portal role="region" aria-label="Choices">
         <Base.Positioner side={side} align={align} sideOffset={4} className="z-[60] outline-none">
           <Base.Popup className={popupLook}>
             <Entries items={items} />
@@ -74,7 +74,7 @@ export function MenuAtPoint({
 }) {
   return (
     <Base.Root open={isOpen} onOpenChange={(next) => next || onClose()}>
-      <Base.Portal>
+      <Base.Portal role="region" aria-label="Choices">
         <Base.Positioner
           anchor={{ getBoundingClientRect: () => new DOMRect(x, y, 0, 0) }}
           side="bottom"

@@ -75,7 +75,7 @@ export function Picker<V extends string>({
             </span>
             <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
           </Base.Trigger>
-          <Base.Portal>
+          <Base.Portal role="region" aria-label="Choices">
             <Base.Positioner className="z-[60] outline-none" sideOffset={4} align="start">
               <Base.Popup
                 aria-label={words.label}
