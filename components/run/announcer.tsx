@@ -3,7 +3,8 @@
 import { useEffect, useMemo, useState } from "react";
 import { ANNOUNCED } from "./announced";
 import { useRun, useRunViewStore } from "./run-context";
-import { newNames, sentenceOf } from "./sentences";
+import { newNames } from "./sentence-words";
+import { sentenceOf } from "./sentences";
 
 const EVERY_MS = 1_500;
 

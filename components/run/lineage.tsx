@@ -14,7 +14,8 @@ import { familyTree } from "./family-tree";
 import { ReplayBanner } from "./replay-banner";
 import { useRun, useRunViewStore } from "./run-context";
 import type { RunSummary } from "./run-row";
-import { newNames, sentenceOf } from "./sentences";
+import { newNames } from "./sentence-words";
+import { sentenceOf } from "./sentences";
 import { runStatus } from "./status";
 
 /** Where a run comes from, and which runs come from it; nothing where neither is so. */

@@ -14,7 +14,7 @@ import { isOpen } from "@/server/domain/run/plan-edit";
 import { AgentTranscript } from "./agent-transcript";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
-import { person } from "./sentences";
+import { person } from "./sentence-words";
 import { TASK_STATUS } from "./status";
 import { ValueView } from "./values";
 

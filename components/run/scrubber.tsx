@@ -14,7 +14,8 @@ import { FIRST_TIME_LOOK, StepBar, type TimeLook } from "./past/step-bar";
 import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
 import { useRun, useRunViewStore } from "./run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
-import { newNames, sentenceOf } from "./sentences";
+import { newNames } from "./sentence-words";
+import { sentenceOf } from "./sentences";
 
 const NO_EVENTS: readonly RunEvent[] = [];
 

@@ -3,7 +3,8 @@ import { NO_USAGE, RunConfig, type RunError } from "@/server/domain/agent/outcom
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { EventType, NewEvent, Payloads, RunEvent } from "@/server/domain/run/events";
 import { approvalGraph, approvalRun } from "./run-example";
-import { eventTypes, newNames, sentenceOf } from "./sentences";
+import { newNames } from "./sentence-words";
+import { eventTypes, sentenceOf } from "./sentences";
 
 const error: RunError = {
   code: "TIMEOUT",

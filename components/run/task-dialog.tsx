@@ -24,7 +24,7 @@ import { present } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/plan-edit";
-import { person } from "./sentences";
+import { person } from "./sentence-words";
 
 export interface TaskDialogProps {
   runId: string;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { approvalGraph, approvalRun } from "./run-example";
-import { newNames } from "./sentences";
+import { newNames } from "./sentence-words";
 import { newTeller, rowAt, rowOffsets, timelineRows } from "./timeline-rows";
 
 const tell = newTeller(newNames(approvalGraph));

@@ -11,7 +11,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { TextField } from "@/components/ui/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
 import { useRun, useRunActivation, useRunViewStore } from "./run-context";
-import { newNames, type Sentence } from "./sentences";
+import { newNames, type Sentence } from "./sentence-words";
 import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
 
 /** With the parser of expressions, which a run's page does not need to open. */

@@ -1,5 +1,6 @@
 import type { RunViewStore } from "@/components/run/run-view-store";
-import { newNames, sentenceOf } from "@/components/run/sentences";
+import { newNames } from "@/components/run/sentence-words";
+import { sentenceOf } from "@/components/run/sentences";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";

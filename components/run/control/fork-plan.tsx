@@ -1,7 +1,7 @@
 "use client";
 
 import { countOf } from "@/components/display/format";
-import { person } from "@/components/run/sentences";
+import { person } from "@/components/run/sentence-words";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { ModelChoice } from "@/components/forms/model-choice";
 import { RolePicker } from "@/components/forms/role-field";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/sentences";
+import { person } from "@/components/run/sentence-words";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";

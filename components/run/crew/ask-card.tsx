@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, useId, useState } from "react";
 import { Markdown } from "@/components/display/markdown";
-import { person } from "@/components/run/sentences";
+import { person } from "@/components/run/sentence-words";
 import { ValueView } from "@/components/run/values";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";

@@ -8,7 +8,7 @@ import { countOf } from "@/components/display/format";
 import { downloadPlan } from "@/components/page/download";
 import { PlanBoard } from "@/components/run/plan-board";
 import { useRun } from "@/components/run/run-context";
-import { byPerson, person } from "@/components/run/sentences";
+import { byPerson, person } from "@/components/run/sentence-words";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
 import { EmptyState } from "@/components/ui/empty-state";

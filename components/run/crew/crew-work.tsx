@@ -7,7 +7,7 @@ import { oneLine, withoutDemoMark } from "@/components/display/one-line";
 import { StatusMark } from "@/components/display/status-mark";
 import { AgentTranscript } from "@/components/run/agent-transcript";
 import { useRun, useRunList } from "@/components/run/run-context";
-import { person } from "@/components/run/sentences";
+import { person } from "@/components/run/sentence-words";
 import { Disclosure } from "@/components/ui/disclosure";
 import type { AgentView, ModelCall, NodeStatus, RunState } from "@/server/domain/run";
 

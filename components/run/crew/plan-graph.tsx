@@ -2,7 +2,7 @@
 
 import dagre from "@dagrejs/dagre";
 import { StatusMark } from "@/components/display/status-mark";
-import { person } from "@/components/run/sentences";
+import { person } from "@/components/run/sentence-words";
 import { TASK_STATUS } from "@/components/run/status";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 

@@ -5,7 +5,7 @@ import { useDeferredValue, useMemo } from "react";
 import { formatTokens } from "@/components/display/format";
 import { oneLine } from "@/components/display/one-line";
 import { useRun, useRunList, useRunViewStore } from "@/components/run/run-context";
-import { person } from "@/components/run/sentences";
+import { person } from "@/components/run/sentence-words";
 import { newHistory } from "@/components/run/state-history";
 import { ValueView } from "@/components/run/values";
 import { IconButton } from "@/components/ui/icon-button";

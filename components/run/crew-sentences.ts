@@ -1,0 +1,159 @@
+import { countOf, formatList, ordinal } from "@/components/display/format";
+import type { TaskStatus } from "@/server/domain/crew/plan";
+import { CREW_PROCESSES } from "@/server/domain/crew/processes";
+import { byPerson, detail, person, type Sentence, type SentencesOf, story } from "./sentence-words";
+
+/** How much of what agents say to each other a sentence holds. */
+const SAID_MOST = 120;
+
+const TASK_WORDS: Record<TaskStatus, string> = {
+  pending: "is waiting its turn",
+  in_progress: "began",
+  completed: "is done",
+  failed: "failed",
+  blocked: "is blocked",
+  skipped: "was skipped",
+  cancelled: "was cancelled",
+  awaiting_human: "waits for a person",
+};
+
+const TASK_TONES: Record<TaskStatus, Sentence["tone"]> = {
+  pending: "plain",
+  in_progress: "running",
+  completed: "completed",
+  failed: "failed",
+  blocked: "waiting",
+  skipped: "skipped",
+  cancelled: "cancelled",
+  awaiting_human: "waiting",
+};
+
+/** The beginning of something long, on one line. */
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > SAID_MOST ? `${line.slice(0, SAID_MOST - 1).trimEnd()}…` : line;
+}
+
+/** What a crew does, in sentences. */
+export const crewSentences = {
+  crew_started: ({ payload }) => {
+    const count = countOf(payload.members.length, "agent");
+    return story(`A crew of ${count} begins, ${CREW_PROCESSES[payload.process].how}`, "running");
+  },
+  crew_finished: ({ payload }) =>
+    story(
+      `The crew ${payload.status === "completed" ? "is done" : "failed"}${
+        payload.rounds ? ` after ${countOf(payload.rounds, "round")}` : ""
+      }`,
+      payload.status,
+    ),
+  round_started: ({ payload }) => detail(`Round ${payload.round} of the crew begins`),
+  post_sent: ({ payload }) => {
+    const how = {
+      post: "writes to",
+      reply: "answers",
+      question: "asks",
+      answer: "answers",
+      feedback: "gives feedback to",
+      result: "passes its result on to",
+    };
+    return story(
+      `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.message)}`,
+    );
+  },
+  ledger_updated: ({ payload }) => {
+    const step = payload.current_step ? `: ${shortened(payload.current_step)}` : "";
+    const trouble = [
+      payload.stalls > 0 ? `${countOf(payload.stalls, "round")} without progress` : "",
+      payload.replans > 0 ? `${ordinal(payload.replans + 1)} plan` : "",
+    ].filter(Boolean);
+    const troubles = trouble.length > 0 ? ` (${trouble.join(", ")})` : "";
+    const text = `The manager took stock${step}${troubles}`;
+    return payload.stalls > 0 ? story(text, "warning") : detail(text);
+  },
+  board_written: ({ payload }) =>
+    story(`${person(payload.alias)} wrote on the board: ${shortened(payload.bulletin)}`),
+  handed_off: ({ payload }) =>
+    story(
+      `${person(payload.from)} hands over to ${person(payload.to)}${payload.reason ? `: ${shortened(payload.reason)}` : ""}`,
+    ),
+  delegation_started: ({ payload }) => {
+    const how = { delegate: "gives a task to", ask: "asks", parallel: "gives a part to" };
+    return story(
+      `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.task)}`,
+      "running",
+    );
+  },
+  delegation_finished: ({ payload }) => {
+    const [from, to] = [person(payload.from), person(payload.to)];
+    const ways = {
+      completed: detail(`${to} returned the result to ${from}`, "completed"),
+      failed: story(`${to} could not do it for ${from}`, "failed"),
+      // The agent's own end says so.
+      stopped: detail(`${from} waits for ${to} no longer`, "cancelled"),
+    };
+    return ways[payload.status];
+  },
+  team_changed: ({ payload }) => {
+    const members = formatList(payload.agents.map(person));
+    const ways = {
+      created: `${person(payload.by)} made the team “${payload.team}” of ${members}`,
+      modified: `${person(payload.by)} changed the team “${payload.team}”: now ${members}`,
+      dissolved: `${person(payload.by)} dissolved the team “${payload.team}”`,
+    };
+    return story(ways[payload.action]);
+  },
+  proposal_created: ({ payload }) =>
+    story(`${person(payload.by)} proposes: ${shortened(payload.decision)}`, "waiting"),
+  vote_cast: ({ payload }) => {
+    const how = { approve: "votes for it", reject: "votes against it", abstain: "abstains" };
+    return story(
+      payload.forced
+        ? `${person(payload.agent_id)} gave no valid vote, which counts as abstaining`
+        : `${person(payload.agent_id)} ${how[payload.vote]}${payload.reasoning ? `: ${shortened(payload.reasoning)}` : ""}`,
+    );
+  },
+  consensus_finalized: ({ payload }) => {
+    const votes = `${payload.approve} for, ${payload.reject} against, ${payload.abstain} abstained`;
+    const ways = {
+      approved: story(`The proposal is accepted (${votes})`, "completed"),
+      rejected: story(`The proposal is turned down (${votes})`, "warning"),
+      tie: story(`The vote is a tie (${votes})`, "warning"),
+      no_quorum: story(`Too few voted (${votes})`, "warning"),
+    };
+    return ways[payload.outcome];
+  },
+
+  plan_created: ({ payload }) => {
+    const count = countOf(payload.plan.tasks.length, "task");
+    return story(payload.by ? `${person(payload.by)} made a plan of ${count}` : `A plan of ${count} is set`);
+  },
+  plan_changed: ({ payload }) => {
+    const parts = [
+      payload.added?.length ? `${countOf(payload.added.length, "task")} added` : "",
+      payload.changed ? `${countOf(Object.keys(payload.changed).length, "task")} changed` : "",
+    ].filter(Boolean);
+    const reason = payload.reason ? `: ${shortened(payload.reason)}` : "";
+    return story(`${byPerson(payload.by)} changed the plan (${parts.join(", ") || "nothing new"})${reason}`);
+  },
+  criterion_checked: ({ payload }) =>
+    story(
+      `“${shortened(payload.criterion)}” is ${payload.met ? "met" : "not met"}${
+        payload.evidence ? `: ${shortened(payload.evidence)}` : ""
+      }`,
+      payload.met ? "completed" : "warning",
+    ),
+  // Who takes up a task says so itself: the beginning is only a detail, unless somebody had to be chosen.
+  task_status_changed: ({ task_id, activation_id, payload }, names) => {
+    const who =
+      payload.to === "in_progress" && payload.assigned_agent ? ` with ${person(payload.assigned_agent)}` : "";
+    const cause = payload.error?.message ?? payload.chosen_because;
+    const why = cause === undefined ? "" : `: ${cause}`;
+    const by = payload.by ? ` by ${payload.by === "user" ? "a person" : person(payload.by)}` : "";
+    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${by}${who}${why}`;
+    const isDetail = payload.to === "in_progress" || payload.to === "pending";
+    return isDetail && payload.chosen_because === undefined
+      ? detail(text, TASK_TONES[payload.to])
+      : story(text, TASK_TONES[payload.to]);
+  },
+} satisfies SentencesOf;
