@@ -88,7 +88,11 @@ function Group<C extends object, S extends string>({
           <div
             className={clsx(
               "grid grid-cols-1 gap-3",
-              group.most === 3 ? "@md:grid-cols-3" : group.areWide ? "@lg:grid-cols-2" : "@3xs:grid-cols-2",
+              group.most === 3
+                ? "@md:grid-cols-3"
+                : group.areWide
+                  ? "@lg:grid-cols-2"
+                  : "@3xs:pointer-fine:grid-cols-2 @sm:grid-cols-2",
             )}
           >
             {inner}
