@@ -371,7 +371,9 @@ describe("runs", () => {
     // A standard reader comes back after the end with the last id, or begins with an empty one.
     const last = String(ids.at(-1));
     expect((await stream({ "last-event-id": last })).status).toBe(204);
-    expect(messagesIn(await (await stream({ "last-event-id": "" })).text())).toHaveLength(told.length);
+    const again = messagesIn(await (await stream({ "last-event-id": "" })).text());
+    // Text as it is being written is told only while it is.
+    expect(again).toEqual(told.filter(({ event }) => event !== "live"));
     const typeFor = async (accept: string) => (await stream({ accept })).headers.get("content-type");
     expect(await typeFor("TEXT/EVENT-STREAM")).toContain("text/event-stream");
     expect(await typeFor("application/json, text/event-stream;q=0.5")).toContain("text/event-stream");
