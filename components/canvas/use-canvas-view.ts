@@ -3,7 +3,7 @@ import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
 import type { XY } from "./places";
 import { SLIP } from "./routes";
-import { cardView, MAX_FIT, readableView } from "./view-fit";
+import { cardView, MAX_FIT, type Room, readableView, viewAt } from "./view-fit";
 
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
@@ -33,7 +33,7 @@ export interface CanvasView {
   reveal(nodeIds: readonly string[]): void;
   /** Moves the view just as far as the panel over its right side covers these nodes. */
   uncover(nodeIds: readonly string[]): void;
-  /** Moves the view so that this node is in the middle. */
+  /** Moves the view so that this node is in the middle, or as near to it as leaves no room empty. */
   center(nodeId: string): void;
   /**
    * Moves the view just so far that all of a card that has grown is seen, at a size that can be read; where that is more
@@ -73,16 +73,27 @@ export function useCanvasView(): CanvasView {
     return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - 8;
   };
 
+  /** What may be used of the place where the drawing is seen. `below`: what stays free there. */
+  const roomOf = (below = MARGIN): Room => {
+    const { width, height } = store.getState();
+    return {
+      left: MARGIN,
+      top: MARGIN + TOP,
+      width: width - insetRight() - 2 * MARGIN,
+      height: height - MARGIN - TOP - below,
+    };
+  };
+
+  const drawingBounds = () => {
+    const bounds = flow.getNodesBounds(flow.getNodes());
+    return { ...bounds, height: bounds.height + SLIP };
+  };
+
   const center = (nodeId: string) => {
-    const node = flow.getInternalNode(nodeId);
-    if (!node) return;
-    const { x, y } = node.internals.positionAbsolute;
+    if (!flow.getInternalNode(nodeId)) return;
     const zoom = Math.max(flow.getZoom(), 0.6);
-    const middle = x + (node.measured.width ?? CARD_WIDTH) / 2 + insetRight() / 2 / zoom;
-    void flow.setCenter(middle, y + (node.measured.height ?? PLAIN_HEIGHT) / 2, {
-      zoom,
-      duration: duration(),
-    });
+    const next = viewAt(zoom, drawingBounds(), roomOf(), flow.getNodesBounds([nodeId]));
+    void flow.setViewport(next, { duration: duration() });
   };
 
   return {
@@ -93,19 +104,10 @@ export function useCanvasView(): CanvasView {
         ...(nodeIds && nodeIds.length > 0 ? { nodes: nodeIds.map((id) => ({ id })) } : {}),
       }),
     open(nodeId, isAtOnce) {
-      const { width, height } = store.getState();
-      const nodes = flow.getNodes();
-      const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? nodes[0];
-      if (!node || width === 0) return;
-      const drawing = flow.getNodesBounds(nodes);
-      const room = {
-        left: MARGIN,
-        top: MARGIN + TOP,
-        width: width - insetRight() - 2 * MARGIN,
-        height: height - 2 * MARGIN - TOP,
-      };
-      const card = { ...flow.getNodesBounds([node.id]) };
-      const next = readableView({ ...drawing, height: drawing.height + SLIP }, room, card);
+      const [first] = flow.getNodes();
+      const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? first;
+      if (!node || store.getState().width === 0) return;
+      const next = readableView(drawingBounds(), roomOf(), flow.getNodesBounds([node.id]));
       void flow.setViewport(next, { duration: isAtOnce ? 0 : duration() });
     },
     showMap() {
@@ -148,18 +150,12 @@ export function useCanvasView(): CanvasView {
     },
     show(nodeId, part) {
       const node = flow.getInternalNode(nodeId);
-      const { transform, width, height, domNode } = store.getState();
+      const { transform, width, domNode } = store.getState();
       if (!node || width === 0) return;
       const card = {
         ...node.internals.positionAbsolute,
         width: node.measured.width ?? CARD_WIDTH,
         height: node.measured.height ?? PLAIN_HEIGHT,
-      };
-      const room = {
-        left: MARGIN,
-        top: MARGIN + TOP,
-        width: width - insetRight() - 2 * MARGIN,
-        height: height - MARGIN - TOP - CONTROLS,
       };
       const [x, y, zoom] = transform;
       const at = domNode?.querySelector(part)?.getBoundingClientRect();
@@ -170,7 +166,9 @@ export function useCanvasView(): CanvasView {
             height: at.height / zoom,
           }
         : { x: card.x, y: card.y, width: 0, height: 0 };
-      void flow.setViewport(cardView({ x, y, zoom }, room, card, matters), { duration: duration() });
+      void flow.setViewport(cardView({ x, y, zoom }, roomOf(CONTROLS), card, matters), {
+        duration: duration(),
+      });
     },
     middle() {
       const { width, height, domNode } = store.getState();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cardView, READABLE, readableView } from "./view-fit";
+import { cardView, READABLE, readableView, viewAt } from "./view-fit";
 
 const CARD = { width: 208, height: 74 };
 const room = { left: 20, top: 48, width: 900, height: 700 };
@@ -32,6 +32,22 @@ describe("where one looks first", () => {
         expect(top + CARD.height * view.zoom).toBeLessThanOrEqual(room.top + room.height + 0.01);
       }),
     );
+  });
+});
+
+describe("a card that was out of view", () => {
+  const drawing = { x: 0, y: 0, width: 3000, height: 74 };
+  const at = (x: number) => viewAt(1, drawing, room, { x, y: 0, ...CARD });
+
+  test("stands in the middle, and the drawing's ends leave no room empty beside them", () => {
+    expect(at(1400)).toEqual({ zoom: 1, x: 20 + 450 - 1400 - 104, y: 48 + 313 });
+    expect(at(3000 - 208).x).toBe(20 + 900 - 3000);
+    expect(at(0).x).toBe(20);
+  });
+
+  test("a drawing that fits is seen whole", () => {
+    const view = viewAt(0.6, { ...drawing, width: 1000 }, room, { x: 792, y: 0, ...CARD });
+    expect(view).toEqual({ zoom: 0.6, x: 20 + 150, y: expect.closeTo(48 + 327.8, 5) });
   });
 });
 

@@ -23,10 +23,15 @@ export interface Room {
  * its beginning, moved on only as far as the card that matters has to be seen.
  */
 export function readableView(drawing: Area, room: Room, card: Area): XY & { zoom: number } {
-  const zoom = Math.min(
-    MAX_FIT,
-    Math.max(READABLE, Math.min(room.width / drawing.width, room.height / drawing.height)),
-  );
+  const fits = Math.min(room.width / drawing.width, room.height / drawing.height);
+  return viewAt(Math.min(MAX_FIT, Math.max(READABLE, fits)), drawing, room, card);
+}
+
+/**
+ * Where to look from to see a card at a zoom: the whole drawing in the middle where it fits; else the card in the middle,
+ * unless the drawing's beginning or end is nearer than that, so that no room is left empty.
+ */
+export function viewAt(zoom: number, drawing: Area, room: Room, card: Area): XY & { zoom: number } {
   return {
     x: room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
     y: room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
