@@ -64,7 +64,7 @@ describe("the key by which workers know their engine", () => {
   const keyOf = (name: string, env: Record<string, string> = {}) =>
     node(
       module(
-        `import { workerIdentity } from ${JSON.stringify(path.join(root, "scripts", "engine-package.mjs"))}; console.log(await workerIdentity());`,
+        `import { workerIdentity } from ${JSON.stringify(path.join(root, "scripts", "engine-package.mjs"))}; console.log(String(await workerIdentity()));`,
       ),
       {
         TROUPE_DATA_DIR: path.join(folder, name),

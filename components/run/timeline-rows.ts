@@ -1,6 +1,6 @@
 import { must, present } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
-import { type Names, type Sentence } from "./sentence-words";
+import type { Names, Sentence } from "./sentence-words";
 import { sentenceOf } from "./sentences";
 
 /** A line of the timeline; `height` in pixels, known beforehand so that a long list can be drawn in part. */
