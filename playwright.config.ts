@@ -29,6 +29,9 @@ export default defineConfig({
     trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: false },
     screenshot: "only-on-failure",
     actionTimeout: 10_000,
+    // What moves is not clicked at once: Playwright then scrolls the drawing or the menu that it is in, which scrolls back,
+    // and the click misses. People who ask for less movement see each change at once, and so do these tests.
+    contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       ...(executablePath ? { executablePath } : {}),
       args: [
