@@ -33,7 +33,10 @@ export interface CanvasView {
   reveal(nodeIds: readonly string[]): void;
   /** Moves the view just as far as the panel over its right side covers these nodes. */
   uncover(nodeIds: readonly string[]): void;
-  /** Moves the view so that this node is in the middle, or as near to it as leaves no room empty. */
+  /**
+   * Moves the view so that this node is in the middle, or as near to it as leaves no room empty; in a direction in which
+   * it is seen already, nothing moves.
+   */
   center(nodeId: string): void;
   /**
    * Moves the view just so far that all of a card that has grown is seen, at a size that can be read; where that is more
@@ -91,8 +94,9 @@ export function useCanvasView(): CanvasView {
 
   const center = (nodeId: string) => {
     if (!flow.getInternalNode(nodeId)) return;
-    const zoom = Math.max(flow.getZoom(), 0.6);
-    const next = viewAt(zoom, drawingBounds(), roomOf(), flow.getNodesBounds([nodeId]));
+    const now = flow.getViewport();
+    const zoom = Math.max(now.zoom, 0.6);
+    const next = viewAt(zoom, drawingBounds(), roomOf(), flow.getNodesBounds([nodeId]), now);
     void flow.setViewport(next, { duration: duration() });
   };
 

@@ -45,6 +45,14 @@ describe("a card that was out of view", () => {
     expect(at(0).x).toBe(20);
   });
 
+  test("nothing moves in a direction in which it is seen already", () => {
+    const now = { x: -800, y: 123, zoom: 1 };
+    const card = { x: 2000, y: 0, ...CARD };
+    expect(viewAt(1, drawing, room, card, now)).toEqual({ ...at(2000), y: 123 });
+    expect(viewAt(1, drawing, room, { ...card, x: 1000 }, now)).toEqual(now);
+    expect(viewAt(0.6, drawing, room, card, now)).toEqual(viewAt(0.6, drawing, room, card));
+  });
+
   test("a drawing that fits is seen whole", () => {
     const view = viewAt(0.6, { ...drawing, width: 1000 }, room, { x: 792, y: 0, ...CARD });
     expect(view).toEqual({ zoom: 0.6, x: 20 + 150, y: expect.closeTo(48 + 327.8, 5) });

@@ -29,12 +29,27 @@ export function readableView(drawing: Area, room: Room, card: Area): XY & { zoom
 
 /**
  * Where to look from to see a card at a zoom: the whole drawing in the middle where it fits; else the card in the middle,
- * unless the drawing's beginning or end is nearer than that, so that no room is left empty.
+ * unless the drawing's beginning or end is nearer than that, so that no room is left empty. `now`: where one looks from
+ * now; in a direction in which all of the card is seen from there at this zoom, that stays.
  */
-export function viewAt(zoom: number, drawing: Area, room: Room, card: Area): XY & { zoom: number } {
+export function viewAt(
+  zoom: number,
+  drawing: Area,
+  room: Room,
+  card: Area,
+  now?: XY & { zoom: number },
+): XY & { zoom: number } {
+  const isSeen = (at: number, size: number, moved: number, first: number, length: number) =>
+    at * zoom + moved >= first && (at + size) * zoom + moved <= first + length;
+  const staysX = now?.zoom === zoom && isSeen(card.x, card.width, now.x, room.left, room.width);
+  const staysY = now?.zoom === zoom && isSeen(card.y, card.height, now.y, room.top, room.height);
   return {
-    x: room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
-    y: room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
+    x: staysX
+      ? now.x
+      : room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
+    y: staysY
+      ? now.y
+      : room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
     zoom,
   };
 }

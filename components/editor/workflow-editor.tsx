@@ -160,6 +160,9 @@ function SideFrame() {
 /** Until then the drawing itself has what there is of the network and the processor. */
 const SETTLED_MS = 300;
 
+/** How long the second click of a double click may take. */
+const DOUBLE_CLICK_MS = 400;
+
 const NO_ROLES: readonly RoleDefinition[] = [];
 
 function Screen() {
@@ -310,10 +313,8 @@ function Stage({ roles, marks }: StageProps) {
   const picked = placesPicked(graph, selection).join("\n");
   useEffect(() => {
     if (!isCovered || picked === "") return;
-    const uncover = () => commands.view.uncover(picked.split("\n"));
-    uncover();
-    // A panel that came or went changes the room of the drawing, which is measured once it is there.
-    const timer = setTimeout(uncover, 60);
+    // What is clicked twice stays under the pointer until the second click.
+    const timer = setTimeout(() => commands.view.uncover(picked.split("\n")), DOUBLE_CLICK_MS);
     return () => clearTimeout(timer);
   }, [isCovered, isSideOpen, picked, commands]);
   if (isNarrow && !isEmpty && look === "list")
