@@ -40,8 +40,8 @@ export interface BudgetCheck {
 
 export interface ModelIo {
   signal: AbortSignal;
-  /** It was asked before, and cut with the process that asked: it stands before calls that are new. */
-  isAgain?: boolean;
+  /** When it was asked for the first time, in Unix milliseconds: it stands before calls that were asked for later. Absent: now. */
+  begunAt?: number;
   /** Streamed text; `offset` counts characters of this channel sent before. */
   delta(channel: "content" | "reasoning" | "tool_args", offset: number, text: string): void;
 }

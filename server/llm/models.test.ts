@@ -324,7 +324,7 @@ describe("queues", () => {
     expect(order).toEqual([1, 2, 3]);
     expect(gate.waiting).toBe(0);
   });
-  test("calls that were cut with the process that made them stand before new ones, in their order", async () => {
+  test("calls stand in the order in which they were asked for, also those that were cut with the process that made them", async () => {
     const order: string[] = [];
     const open: (() => void)[] = [];
     server = await newServer(({ body }, response) => {
@@ -335,17 +335,17 @@ describe("queues", () => {
       providers: memoryProviders([remoteProvider(server.url, { settings: { max_concurrency: 1 } })]),
       fetch: globalThis.fetch,
     });
-    const call = (name: string, isAgain: boolean) =>
-      models.complete(ask(`call ${name}`, { run_id: name }), { ...newIo().io, isAgain });
-    const calls = [call("first", false)];
+    const call = (name: string, begunAt?: number) =>
+      models.complete(ask(`call ${name}`, { run_id: name }), { ...newIo().io, ...(begunAt === undefined ? {} : { begunAt }) });
+    const calls = [call("first")];
     await vi.waitFor(() => expect(open).toHaveLength(1));
-    calls.push(call("new1", false), call("cut1", true), call("new2", false), call("cut2", true));
+    calls.push(call("new1"), call("waited", 2_000), call("new2"), call("cut", 1_000));
     for (let k = 0; k < calls.length; k++) {
       await vi.waitFor(() => expect(open).toHaveLength(1), { timeout: 5_000 });
       open.splice(0)[0]?.();
     }
     await Promise.all(calls);
-    expect(order).toEqual(["first", "cut1", "cut2", "new1", "new2"]);
+    expect(order).toEqual(["first", "cut", "waited", "new1", "new2"]);
   });
   test("whoever gives up leaves the queue", async () => {
     const gate = newRateLimiter(1);

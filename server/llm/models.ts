@@ -97,7 +97,7 @@ export function newModels(options: ModelsOptions): Models {
         if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
         const guessed =
           estimate.input_tokens + (reservation.max_tokens ?? estimate.max_tokens ?? USUAL_ANSWER);
-        const leave = await asCancelled(gate.enter(io.signal, guessed, io.isAgain), io.signal);
+        const leave = await asCancelled(gate.enter(io.signal, guessed, io.begunAt), io.signal);
         const started = performance.now();
         const lost = gates.lost?.(provider);
         try {

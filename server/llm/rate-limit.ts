@@ -6,14 +6,14 @@ export interface Rate {
   tokens?: number | undefined;
 }
 
-/** Lets a number of calls through at once and in a minute; the others wait in the order they came, those that waited before first. */
+/** Lets a number of calls through at once and in a minute; the others wait in the order in which they were asked for. */
 export interface RateLimiter {
   /**
    * Resolves with a function that frees the place; told the tokens that a call really used, it corrects what was
-   * counted for it. `tokens`: how many the call will use at a guess. `isAgain`: it was let in before, and cut with its process.
-   * Rejects with the signal's reason.
+   * counted for it. `tokens`: how many the call will use at a guess. `begunAt`: when it was asked for the first time, in Unix
+   * milliseconds, which may be long ago for one that was cut with its process; absent: now. Rejects with the signal's reason.
    */
-  enter(signal: AbortSignal, tokens?: number, isAgain?: boolean): Promise<(usedTokens?: number) => void>;
+  enter(signal: AbortSignal, tokens?: number, begunAt?: number): Promise<(usedTokens?: number) => void>;
   /** Lets nobody in until then; `untilMs` is Unix time. */
   coolDown(untilMs: number): void;
   /** `isFresh`: a minute's worth may go out at once. Otherwise a rate that was raised fills up over time. */
@@ -27,7 +27,7 @@ export interface RateLimiter {
 }
 
 interface Waiter {
-  isAgain: boolean;
+  begunAt: number;
   tokens: number;
   admit(): void;
 }
@@ -122,7 +122,7 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
   };
 
   return {
-    enter(signal, guessed = 0, isAgain = false) {
+    enter(signal, guessed = 0, begunAt = now()) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(reasonOf(signal));
         const stop = () => {
@@ -132,7 +132,7 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
           advance();
         };
         const waiter: Waiter = {
-          isAgain,
+          begunAt,
           tokens: guessed,
           admit() {
             signal.removeEventListener("abort", stop);
@@ -140,8 +140,8 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
           },
         };
         signal.addEventListener("abort", stop, { once: true });
-        const firstNew = isAgain ? queue.findIndex((other) => !other.isAgain) : -1;
-        queue.splice(firstNew < 0 ? queue.length : firstNew, 0, waiter);
+        const before = queue.findLastIndex((other) => other.begunAt <= begunAt);
+        queue.splice(before + 1, 0, waiter);
         advance();
       });
     },

@@ -100,8 +100,8 @@ interface Handle extends Durable {
   /** For a step that goes on beside the thread. */
   over?: (() => void) | undefined;
   started: boolean;
-  /** Another process may have begun it. */
-  isAgain?: boolean;
+  /** The time of the turn that asked for it, which another process may have done, in Unix milliseconds. */
+  begunAt?: number;
 }
 
 /** The wall clock and the time at work at the same moment. */
@@ -164,8 +164,6 @@ export class EmbeddedRun implements DurableContext {
   private lastSeq: number;
   private wake: (() => void) | null = null;
   private recovered: boolean;
-  /** What is started next may have been under way in another process. */
-  private isTakingUp: boolean;
   private frozen = false;
   private stopped = false;
   private cancelSeen = false;
@@ -190,7 +188,6 @@ export class EmbeddedRun implements DurableContext {
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
     const isTakenUp = journal.turns.length > (fork?.turn ?? 1);
-    this.isTakingUp = isTakenUp && !asleep;
     this.recovered = isTakenUp && !host.takesOver ? !asleep : this.hasOtherRules;
     if (!this.recovered) this.seen = asleep ?? { at: this.seenFirst(isTakenUp), worked: host.time.read() };
   }
@@ -497,6 +494,7 @@ export class EmbeddedRun implements DurableContext {
     if (this.handles.has(handle.key))
       throw new Error(`The key "${handle.key}" is used twice in run ${this.runId}.`);
     this.handles.set(handle.key, handle);
+    handle.begunAt = this.at;
     (handle.kind === "inline" ? this.inline : this.fresh).push(handle);
     return handle;
   }
@@ -563,12 +561,9 @@ export class EmbeddedRun implements DurableContext {
     this.host.computing?.();
     const starting = this.fresh;
     this.fresh = [];
-    const isAgain = this.isTakingUp;
-    this.isTakingUp = false;
     for (const handle of starting) {
       if (this.handles.get(handle.key) !== handle) continue;
       handle.started = true;
-      handle.isAgain = isAgain;
       if (handle.kind === "signal") {
         const value = this.signals.get(handle.key);
         if (value !== undefined) this.settle(handle, { ok: true, value });
@@ -716,8 +711,8 @@ class Scope implements StepScope {
   get abort(): AbortSignal {
     return (this.handle.abort ??= new AbortController()).signal;
   }
-  get isAgain(): boolean {
-    return this.handle.isAgain ?? false;
+  get begunAt(): number {
+    return present(this.handle.begunAt, "begunAt");
   }
   live(frame: LiveFrame): void {
     this.run.show(this.handle, frame);

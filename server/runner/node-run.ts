@@ -579,7 +579,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
         try {
           const done = await models.complete(request, {
             signal: scope.abort,
-            isAgain: scope.isAgain ?? false,
+            ...(scope.begunAt === undefined ? {} : { begunAt: scope.begunAt }),
             delta: (channel, offset, text) =>
               scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
           });

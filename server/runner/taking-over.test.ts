@@ -163,12 +163,14 @@ describe("a run that comes from another worker", () => {
     expect(await told(kept, { takesOver: false })).toEqual(["a", "recovered#3", "go"]);
   });
 
-  test("says of what was under way that it is made again, and of nothing that begins later or in a new run", async () => {
-    const madeAgain = async (...turns: Partial<Turn>[]) => {
+  test("says of every step when it was asked for the first time, also of what was under way in another process", async () => {
+    const askedFor = async (...turns: Partial<Turn>[]) => {
       const { host, keepAll } = newHost();
-      const run = new EmbeddedRun("r", host, journal(...turns));
-      const seen: [string, boolean | undefined][] = [];
-      const step = (key: string) => run.step(key, ({ isAgain }) => (seen.push([key, isAgain]), key));
+      const began = Date.now();
+      const run = new EmbeddedRun("r", host, journal({}, ...turns));
+      const seen: [string, number | string][] = [];
+      const step = (key: string) =>
+        run.step(key, ({ begunAt = 0 }) => (seen.push([key, begunAt < began ? begunAt : "now"]), key));
       const flow = (async () => {
         const open = [step("one"), step("two")];
         await run.next(open);
@@ -181,19 +183,20 @@ describe("a run that comes from another worker", () => {
       run.stop();
       return seen;
     };
-    expect(await madeAgain({})).toEqual([
-      ["one", false],
-      ["two", false],
-      ["three", false],
+    const one: Partial<Turn> = { at: 30, key: "one", result: { ok: true, value: "one" } };
+    expect(await askedFor()).toEqual([
+      ["one", "now"],
+      ["two", "now"],
+      ["three", "now"],
     ]);
-    expect(await madeAgain({}, {}, { key: "one", result: { ok: true, value: "one" } })).toEqual([
-      ["two", true],
-      ["three", true],
+    expect(await askedFor({ at: 20 }, one)).toEqual([
+      ["two", 20],
+      ["three", 30],
     ]);
-    expect(await madeAgain({}, {})).toEqual([
-      ["one", true],
-      ["two", true],
-      ["three", false],
+    expect(await askedFor({ at: 20 })).toEqual([
+      ["one", 20],
+      ["two", 20],
+      ["three", "now"],
     ]);
   });
 

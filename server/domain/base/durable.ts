@@ -100,8 +100,11 @@ export interface StepScope {
   /** The same for every attempt at this step, also after a crash: pass it on to what has effects outside. */
   readonly idempotencyKey: string;
   readonly abort: AbortSignal;
-  /** It may have been under way before, in a process that ended: whoever waits in a queue may have waited there already. */
-  readonly isAgain?: boolean;
+  /**
+   * When the run asked for it the first time, in Unix milliseconds. It may have been under way since then in a process that
+   * ended: whoever waits in a queue may have waited there already.
+   */
+  readonly begunAt?: number;
   /** Shows something to whoever watches right now; it is not kept. */
   live(frame: LiveFrame): void;
 }
