@@ -496,9 +496,9 @@ export const bin = sqliteTable(
   "bin",
   {
     id: integer("id").primaryKey({ autoIncrement: true }),
-    /** role | crew | agent */
+    /** role | crew | agent | memory | test */
     kind: text("kind").notNull(),
-    /** Its name or id among those that are there. */
+    /** Its name or id among those that are there, with what it belongs to. */
     key: text("key").notNull(),
     name: text("name").notNull(),
     content: text("content").notNull(),

@@ -3,6 +3,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import {
   Bot,
+  Brain,
+  FlaskConical,
   History,
   type LucideIcon,
   Network,
@@ -35,6 +37,8 @@ const KINDS: Record<Binned["kind"], { one: string; many: string; icon: LucideIco
   crew: { one: "Crew", many: "Crews", icon: Network },
   agent: { one: "Agent", many: "Agents", icon: Bot },
   tool: { one: "Tool", many: "Tools", icon: Wrench },
+  memory: { one: "Memory", many: "Memories", icon: Brain },
+  test: { one: "Test", many: "Tests", icon: FlaskConical },
 };
 type Filter = "all" | Binned["kind"];
 

@@ -61,6 +61,37 @@ const KINDS: Record<
       remove: () => ask.workflows.remove({ id }),
     };
   },
+  memory: async (ask) => {
+    const about = { value: { days: ["Friday"] }, importance: 0.8, expires_at: null };
+    const made = await ask.memories.create({ key: "release_day", place: { scope: "project" }, ...about });
+    return {
+      // When it was written is when it came back.
+      find: async () =>
+        (await ask.memories.list({ limit: 9 })).memories.map(
+          ({ id: _, created_at: _c, updated_at: _u, ...memory }) => memory,
+        )[0],
+      remove: () => ask.memories.remove({ id: made.id }),
+    };
+  },
+  test: async (ask) => {
+    const { id: workflow_id } = await ask.workflows.create({ name: "Tides", graph: draw("start > end") });
+    const { id: test_id } = await ask.tests.create({
+      workflow_id,
+      name: "Ebb",
+      input: { at: 5 },
+      people: [],
+      expect: [],
+    });
+    return {
+      find: async () => {
+        const found = (await ask.tests.list({ workflow_id })).length > 0;
+        if (!found) return undefined;
+        const { created_at: _c, updated_at: _u, ...test } = await ask.tests.get({ workflow_id, test_id });
+        return test;
+      },
+      remove: () => ask.tests.remove({ workflow_id, test_id }),
+    };
+  },
 };
 
 test.each(Object.keys(KINDS))("a deleted %s lies in the bin and comes back as it was", async (kind) => {
@@ -109,6 +140,60 @@ test("the toast's undo leaves nothing behind in the bin", async () => {
   await ask.crews.remove({ id });
   await ask.crews.restore({ name: "Desk", crew: was });
   expect(await ask.bin.list()).toEqual([]);
+});
+
+test("what a person has back by another way lies in the bin no longer: a memory, a test", async () => {
+  const { ask } = newCaller();
+  const memory = await ask.memories.create({
+    key: "k",
+    place: { scope: "global" },
+    value: "v",
+    importance: 0.5,
+    expires_at: null,
+  });
+  await ask.memories.remove({ id: memory.id });
+  await ask.memories.restore(memory);
+  const { id: workflow_id } = await ask.workflows.create({ name: "Tides", graph: draw("start > end") });
+  const test = { name: "Ebb", input: {}, people: [], expect: [] };
+  const { id } = await ask.tests.create({ workflow_id, ...test });
+  await ask.tests.remove({ workflow_id, test_id: id });
+  await ask.tests.create({ workflow_id, id, ...test });
+  expect(await ask.bin.list()).toEqual([]);
+});
+
+test("a memory or a test in the bin goes with its run or workflow, and comes back into none that is not there", async () => {
+  const caller = newCaller();
+  const { ask, troupe } = caller;
+  const { run_id, workflow_id } = await finishedRun(caller);
+  const source = { by: "agent" as const };
+  const kept = troupe.memories.store({
+    scope: "run",
+    scope_id: run_id,
+    key: "k",
+    value: "v",
+    tainted: false,
+    source,
+  });
+  await ask.memories.remove({ id: kept.id });
+  const { id: test_id } = await ask.tests.create({
+    workflow_id,
+    name: "Ebb",
+    input: {},
+    people: [],
+    expect: [],
+  });
+  await ask.tests.remove({ workflow_id, test_id });
+  const binned = async () => (await ask.bin.list()).map(({ kind }) => kind).sort();
+  expect(await binned()).toEqual(["memory", "test"]);
+
+  await ask.workflows.remove({ id: workflow_id });
+  const test = (await ask.bin.list()).find(({ kind }) => kind === "test")!;
+  await expect(ask.bin.restore({ kind: "test", id: test.id })).rejects.toThrow("Bring that back first");
+  await ask.runs.removeMany({ run_ids: [run_id] });
+  expect(await binned()).toEqual(["memory", "run", "test", "workflow"]);
+  await ask.bin.purge({ kind: "workflow", id: workflow_id });
+  await ask.bin.purge({ kind: "run", id: run_id });
+  expect(await binned()).toEqual([]);
 });
 
 test("deleted for good is gone: alone, or with all that lies there", async () => {

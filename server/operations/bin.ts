@@ -2,12 +2,16 @@ import { z } from "zod";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/bin";
+import { BinnedMemory } from "@/server/store/memories";
+import { BinnedTest } from "@/server/store/scenario-tests";
 import { customToolOperations } from "./custom-tools";
 import { agentOperations, crewOperations } from "./library";
+import { memoryOperations } from "./memories";
 import { type Caller, operation } from "./operation";
-import { notFound } from "./problem";
+import { notFound, Problem } from "./problem";
 import { roleOperations } from "./roles";
 import type { Services } from "./services";
+import { createTest } from "./test-files";
 
 const OfBin = z.object({ kind: z.enum(BIN_KINDS), id: z.string() });
 type OfBin = z.output<typeof OfBin>;
@@ -25,7 +29,7 @@ export const binOperations = {
     kind: "query",
     name: "listBin",
     summary: "What was deleted and can come back",
-    about: `Workflows, runs, roles, crews, agents and tools lie in the bin for ${BIN_DAYS} days.`,
+    about: `Workflows and their tests, runs, roles, crews, agents, tools and memories lie in the bin for ${BIN_DAYS} days.`,
     tag: "Server",
     input: z.void(),
     output: z.array(Entry),
@@ -39,7 +43,7 @@ export const binOperations = {
     summary: "Brings something back as it was",
     tag: "Server",
     input: OfBin,
-    problems: ["not_found", "name_taken", "id_taken"],
+    problems: ["not_found", "name_taken", "id_taken", "key_taken", "expired", "too_large"],
     audits: ["custom_tool_restored", "role_tools_changed"],
     http: { personOnly: "a role or a tool that comes back has its rights again" },
     run(services, which, caller) {
@@ -97,8 +101,16 @@ function restore(services: Services, { kind, id }: OfBin, caller: Caller): void 
   const { name } = binned;
   const thing: unknown = JSON.parse(binned.content);
   if (kind === "role") roleOperations.create.run(services, { role: RoleDefinition.parse(thing) }, caller);
+  else if (kind === "memory") memoryOperations.restore.run(services, BinnedMemory.parse(thing), caller);
+  else if (kind === "test") restoreTest(services, BinnedTest.parse(thing));
   else if (kind === "crew")
     crewOperations.restore.run(services, { name, crew: CrewConfig.parse(thing) }, caller);
   else agentOperations.restore.run(services, { name, agent: AgentConfig.parse(thing) }, caller);
   services.bin.takeOut(kind, id);
+}
+
+function restoreTest(services: Services, { workflow_id, ...test }: z.output<typeof BinnedTest>): void {
+  if (!services.workflows.find(workflow_id))
+    throw new Problem("not_found", "The workflow of this test was deleted. Bring that back first.");
+  createTest(services, workflow_id, test);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { Json } from "@/server/domain/base/values";
-import { type Memory, MemoryError, type MemoryPlace, MemorySource } from "@/server/store/memories";
+import { BinnedMemory, type Memory, MemoryError, type MemoryPlace } from "@/server/store/memories";
 import { PlacedMemory, StoredMemory } from "./library-schemas";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
@@ -142,26 +142,17 @@ export const memoryOperations = {
     name: "restoreMemory",
     summary: "Brings a deleted memory back as it was",
     tag: "Memories",
-    input: z.object({
-      scope: MemoryScope,
-      scope_id: z.string(),
-      key: z.string(),
-      value: Json,
-      importance: z.number(),
-      tainted: z.boolean(),
-      source: MemorySource,
-      expires_at: z.number().nullable(),
-    }),
+    input: BinnedMemory,
     problems: ["key_taken", "expired"],
     http: {
       personOnly:
         "whoever brings a memory back says who wrote it and whether it can be trusted; a program writes it anew",
     },
-    run({ memories }, { expires_at, ...memory }) {
+    run({ memories }, memory) {
       if (memories.retrieve(memory, memory.key))
         throw new Problem("key_taken", "Agents have stored something else under this key since.");
-      const ttl_seconds = secondsUntil(expires_at);
-      guarded(() => memories.store({ ...memory, ttl_seconds }));
+      secondsUntil(memory.expires_at);
+      guarded(() => memories.restore(memory));
     },
   }),
 };

@@ -3,12 +3,11 @@ import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "./crew-work";
 import { forgetTestsOf } from "./scenario-tests";
+import { MOVED_KINDS, type Moved } from "./shelf-bin";
 
 /** What lies in the bin. Keys of providers, servers and tokens are no part of it: they are gone at once. */
-export const BIN_KINDS = ["workflow", "run", "role", "crew", "agent", "tool"] as const;
+export const BIN_KINDS = ["workflow", "run", "tool", ...MOVED_KINDS] as const;
 export type BinKind = (typeof BIN_KINDS)[number];
-/** Those whose rows are moved; the others are marked where they are. */
-type Moved = "role" | "crew" | "agent";
 
 /** How long what was deleted can be brought back. */
 export const BIN_DAYS = 30;
@@ -26,22 +25,6 @@ export interface Binned {
 }
 
 export type BinStore = ReturnType<typeof newBinStore>;
-
-/** Roles, crews and agents on their way into the bin and out of it: part of a transaction of their stores. */
-export function newShelfBin(db: Db, kind: Moved, now: () => number) {
-  const of = (key: string) => and(eq(bin.kind, kind), eq(bin.key, key));
-  return {
-    put(key: string, name: string, content: string): void {
-      db.insert(bin).values({ kind, key, name, content, deletedAt: now() }).run();
-    },
-    /** What came back by another way lies here no longer. */
-    forget(key: string, content: string): void {
-      db.delete(bin)
-        .where(and(of(key), eq(bin.content, content)))
-        .run();
-    },
-  };
-}
 
 /** One list over everything that was deleted and can come back. */
 export function newBinStore(db: Db, now: () => number = Date.now) {
@@ -89,10 +72,10 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
       return found.sort((a, b) => b.deleted_at - a.deleted_at || (a.id < b.id ? -1 : 1));
     },
 
-    /** What a role, crew or agent was, as text; undefined where it is not here. */
+    /** What something that was moved here was, as text; undefined where it is not here. */
     content: (kind: Moved, id: string): { name: string; content: string } | undefined => movedRow(kind, id),
 
-    /** Takes a role, crew or agent out, for good or because it is back. */
+    /** Takes something that was moved here out, for good or because it is back. */
     takeOut(kind: Moved, id: string): boolean {
       return (
         db
@@ -124,7 +107,7 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
       return db.delete(customTools).where(eq(customTools.name, id)).run().changes > 0;
     },
 
-    /** Deletes roles, crews and agents for good that have lain here for long enough; answers how many. */
+    /** Deletes what was moved here and has lain for long enough for good; answers how many. */
     sweep: (): number =>
       db
         .delete(bin)

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Db } from "@/db/open";
 import type { agents, crews } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/json";
-import { newShelfBin } from "./bin";
+import { newShelfBin } from "./shelf-bin";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */
 export type Stored<Word extends string, Thing> = {

@@ -1,12 +1,13 @@
 import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { memories, runs } from "@/db/schema";
+import { bin, memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
-import { parseJson } from "@/server/domain/base/json";
+import { canonicalJson, parseJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
-import type { Json } from "@/server/domain/base/values";
+import { Json } from "@/server/domain/base/values";
+import { memoriesOfGone, memoryKey, newShelfBin } from "./shelf-bin";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */
@@ -38,6 +39,18 @@ export interface Memory extends MemoryPlace {
   /** Null: stays until it is removed. */
   expires_at: number | null;
 }
+/** A memory as it lies in the bin. */
+export const BinnedMemory = z.object({
+  scope: MemoryScope,
+  scope_id: z.string(),
+  key: z.string(),
+  value: Json,
+  importance: z.number(),
+  tainted: z.boolean(),
+  source: MemorySource,
+  expires_at: z.number().nullable(),
+});
+export type BinnedMemory = z.infer<typeof BinnedMemory>;
 export interface FoundMemory extends Memory {
   /** 0 to 1: 0.5 relevance + 0.3 recency + 0.2 importance. */
   score: number;
@@ -91,7 +104,10 @@ export interface MemoryStore {
     change: { value?: Json; importance?: number; expires_at?: number | null },
     by?: "person" | "program",
   ): Memory | undefined;
+  /** Puts it into the bin. */
   remove(id: number): boolean;
+  /** Brings a deleted one back as it was; from the bin, too. Throws MemoryError. */
+  restore(memory: BinnedMemory): Memory;
   /** Forgets everything bound to one place, such as a task that has ended; gives how many. */
   forget(place: MemoryPlace): number;
   /** Deletes what has expired, and what tasks of runs that are over have left behind; gives how many. */
@@ -105,8 +121,8 @@ const CANDIDATES = 200;
 const QUERY = { terms: 32, length: 64 } as const;
 const INSIDE_RUN = ["task", "agent", "run"] as const satisfies MemoryScope[];
 
-/** Everything bound to a run: what it, its agents and its tasks remember. For deleting the run. */
-export const ofRun = (runId: string): SQL | undefined =>
+/** Everything bound to a run: what it, its agents and its tasks remember. */
+const ofRun = (runId: string): SQL | undefined =>
   and(
     inArray(memories.scope, [...INSIDE_RUN]),
     or(
@@ -114,6 +130,12 @@ export const ofRun = (runId: string): SQL | undefined =>
       sql`substr(${memories.scopeId}, 1, ${runId.length + 1}) = ${`${runId}/`}`,
     ),
   );
+
+/** Forgets everything bound to a run, also what lies in the bin. */
+export function forgetMemoriesOf(db: Pick<Db, "delete">, runId: string): void {
+  db.delete(memories).where(ofRun(runId)).run();
+  db.delete(bin).where(memoriesOfGone(INSIDE_RUN, runId)).run();
+}
 
 /** A run that was cancelled had no time to forget; one that stopped at a limit may go on. */
 const isOfEndedTask = sql`${memories.scope} = 'task' and exists (
@@ -147,6 +169,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
   const isAlive = () => or(isNull(memories.expiresAt), gt(memories.expiresAt, now()));
   const isAt = ({ scope, scope_id }: MemoryPlace) =>
     and(eq(memories.scope, scope), eq(memories.scopeId, scope_id));
+  const shelf = newShelfBin(db, "memory", now);
   const find = (id: number): Memory | undefined => {
     const row = db
       .select()
@@ -288,7 +311,29 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
         .run();
       return find(id);
     },
-    remove: (id) => db.delete(memories).where(eq(memories.id, id)).run().changes > 0,
+    remove: (id) =>
+      db.transaction(
+        (tx) => {
+          const row = tx.delete(memories).where(eq(memories.id, id)).returning().get();
+          if (row && (row.expiresAt === null || row.expiresAt > now())) {
+            const { key, ...memory } = toMemory(row);
+            const content = canonicalJson(BinnedMemory.parse({ key, ...memory }));
+            shelf.put(memoryKey(memory.scope, memory.scope_id, key), key, content);
+          }
+          return row !== undefined;
+        },
+        { behavior: "immediate" },
+      ),
+    restore: ({ expires_at, ...memory }) =>
+      db.transaction(
+        () => {
+          const ttl_seconds = expires_at === null ? undefined : (expires_at - now()) / 1000;
+          const content = canonicalJson(BinnedMemory.parse({ expires_at, ...memory }));
+          shelf.forget(memoryKey(memory.scope, memory.scope_id, memory.key), content);
+          return store({ ...memory, ttl_seconds });
+        },
+        { behavior: "immediate" },
+      ),
     forget: (place) => db.delete(memories).where(isAt(place)).run().changes,
     sweep: () =>
       db

@@ -3,11 +3,11 @@ import path from "node:path";
 import { and, asc, count, eq, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
+import { runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import { textsOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { binEnd } from "./bin";
-import { ofRun } from "./memories";
+import { forgetMemoriesOf } from "./memories";
 import { newSettingStore } from "./settings";
 
 const whole = (most: number) => {
@@ -142,7 +142,7 @@ export function newRetention(
     const { changes } = client.prepare("delete from runs where id = ? and status = 'finished'").run(id);
     if (changes === 0) return false;
     for (const table of [runTimers, runSignals]) db.delete(table).where(eq(table.runId, id)).run();
-    db.delete(memories).where(ofRun(id)).run();
+    forgetMemoriesOf(db, id);
     settings.set(REMOVING_KEY, JSON.stringify([...removing(), id]));
     return true;
   });

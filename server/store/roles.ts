@@ -5,9 +5,9 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { canonicalJson } from "@/server/domain/base/json";
 import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/library/role-use";
 import { newAgentStore } from "./agents";
-import { newShelfBin } from "./bin";
 import { newCrewStore } from "./crews";
 import { ownJson } from "./own-json";
+import { newShelfBin } from "./shelf-bin";
 import { newWorkflowStore } from "./workflows";
 
 export interface StoredRole {

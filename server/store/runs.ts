@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import {
-  memories,
   notices,
   runQuestions,
   runSignals,
@@ -27,7 +26,7 @@ import type { WorkDone } from "@/server/domain/run/work-done";
 import { newCrewWorkStore, type WorkPlace } from "./crew-work";
 import { type ForkStart, newForkCopies, type StoredForkTurn } from "./fork-copies";
 import { CHAIN_START, chainTurn } from "./log-chain";
-import { ofRun } from "./memories";
+import { forgetMemoriesOf } from "./memories";
 import { ownJson } from "./own-json";
 import { newRunQuestions } from "./questions";
 import { listRuns, type RunQuery, type RunStatus } from "./run-list";
@@ -663,7 +662,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
             stretches,
           ])
             tx.delete(table).where(eq(table.runId, id)).run();
-          tx.delete(memories).where(ofRun(id)).run();
+          forgetMemoriesOf(tx, id);
           return true;
         },
         { behavior: "immediate" },

@@ -1,10 +1,13 @@
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { z } from "zod";
 import type { Db } from "@/db/open";
-import { judgeLabels, scenarioResults, scenarioTests } from "@/db/schema";
+import { bin, judgeLabels, scenarioResults, scenarioTests } from "@/db/schema";
 import { recordOf } from "@/server/domain/base/guards";
+import { canonicalJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { TestReport } from "@/server/domain/scenario/report";
-import { MOST_TESTS, ScenarioFields, type ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { MOST_TESTS, ScenarioFields, ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { newShelfBin, testKey, testsOfGone } from "./shelf-bin";
 
 /** How many results of each test are kept. */
 export const KEPT_RESULTS = 50;
@@ -15,6 +18,9 @@ export interface StoredTest extends ScenarioTest {
   created_at: number;
   updated_at: number;
 }
+
+/** A test as it lies in the bin: without its results. */
+export const BinnedTest = ScenarioTest.extend({ workflow_id: z.string() });
 
 /** One time that a test was run. */
 export interface StoredResult {
@@ -68,9 +74,12 @@ export type ScenarioStore = ReturnType<typeof newScenarioStore>;
 export function newScenarioStore(db: Db, now: () => number = Date.now) {
   const of = (workflowId: string, id: string) =>
     and(eq(scenarioTests.workflowId, workflowId), eq(scenarioTests.id, id));
-  const toTest = (row: typeof scenarioTests.$inferSelect): StoredTest => ({
+  const testIn = (row: typeof scenarioTests.$inferSelect): ScenarioTest => ({
     ...ScenarioFields.parse({ ...recordOf(JSON.parse(row.content)), name: row.name }),
     id: row.id,
+  });
+  const toTest = (row: typeof scenarioTests.$inferSelect): StoredTest => ({
+    ...testIn(row),
     revision: row.revision,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
@@ -87,6 +96,9 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     const { name: _, ...content } = ScenarioFields.parse(fields);
     return JSON.stringify(content);
   };
+  const shelf = newShelfBin(db, "test", now);
+  const binnedOf = (workflow_id: string, test: ScenarioTest): string =>
+    canonicalJson(BinnedTest.parse({ workflow_id, ...test }));
   const resultOf = ({
     testId,
     took,
@@ -160,6 +172,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
           .run();
         if (made.changes === 0)
           throw new TestRefused("taken", `This workflow has a test with the id ${id} already.`);
+        shelf.forget(testKey(workflowId, id), binnedOf(workflowId, { id, ...fields }));
       });
     },
 
@@ -183,12 +196,15 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
       );
     },
 
+    /** Puts it into the bin; its results are gone. */
     remove(workflowId: string, id: string): boolean {
       return db.transaction((tx) => {
         tx.delete(scenarioResults)
           .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, id)))
           .run();
-        return tx.delete(scenarioTests).where(of(workflowId, id)).run().changes > 0;
+        const row = tx.delete(scenarioTests).where(of(workflowId, id)).returning().get();
+        if (row) shelf.put(testKey(workflowId, id), row.name, binnedOf(workflowId, testIn(row)));
+        return row !== undefined;
       });
     },
 
@@ -367,4 +383,5 @@ export function forgetTestsOf(db: Pick<Db, "delete">, workflowIds: readonly stri
   db.delete(scenarioTests).where(inArray(scenarioTests.workflowId, ids)).run();
   db.delete(scenarioResults).where(inArray(scenarioResults.workflowId, ids)).run();
   db.delete(judgeLabels).where(inArray(judgeLabels.workflowId, ids)).run();
+  db.delete(bin).where(testsOfGone(ids)).run();
 }
