@@ -65,6 +65,7 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       {...words}
       mono={field.isMono}
       disabled={isDisabled}
+      inputMode={field.keyboard}
       maxLength={field.longest}
       placeholder={field.placeholder}
       value={asText(value)}

@@ -46,6 +46,7 @@ export function SignInReturn() {
     <EmptyState
       className="h-full justify-center"
       icon={<KeyRound />}
+      isPage
       title={finish.error ? "Signing in did not work" : "Signing in …"}
       actions={finish.error ? <ButtonLink href="/tools">Back to the tools</ButtonLink> : null}
     >

@@ -43,15 +43,18 @@ test("an MCP server that cannot be reached says so, and can be removed", async (
   const form = within(await screen.findByRole("form", { name: "New MCP server" }));
   await person.type(form.getByLabelText(/^Name/), "notes");
   const address = form.getByLabelText(/^Address/);
+  // A phone shows the keys of an address for it.
+  expect(address.getAttribute("inputmode")).toBe("url");
   await person.type(address, "nowhere");
   await person.click(form.getByRole("button", { name: "Add and connect" }));
   await form.findByText("Enter an address that begins with https:// or http://");
   await person.clear(address);
-  // A port that nobody serves on.
+  // A port that is kept for something else: no request goes there.
   await person.type(address, "http://127.0.0.1:9/mcp");
   await person.click(form.getByRole("button", { name: "Add and connect" }));
   const server = within(await screen.findByRole("article", { name: "notes" }));
   await server.findByText("Not connected");
+  await server.findByText(/^Its port belongs to another kind of service.* Check the port in the address\.$/);
   await person.click(server.getByRole("button", { name: "Actions for notes" }));
   await person.click(await screen.findByRole("menuitem", { name: /^Remove/ }));
   await person.click(await screen.findByRole("button", { name: "Remove server" }));

@@ -44,6 +44,7 @@ export function ToolsPage() {
     return error ? (
       <EmptyState
         className="h-full justify-center"
+        isPage
         title="The tools could not be loaded"
         actions={
           <Button
@@ -125,7 +126,7 @@ export function ToolsPage() {
 
 function Missing({ what }: { what: string }) {
   return (
-    <EmptyState className="h-full justify-center" icon={<Wrench />} title={`There is no ${what}`}>
+    <EmptyState isPage className="h-full justify-center" icon={<Wrench />} title={`There is no ${what}`}>
       It may have been removed, or renamed.
     </EmptyState>
   );

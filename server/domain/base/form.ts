@@ -62,6 +62,8 @@ export interface FieldOf<C, K extends string, L extends string> {
   isMono?: boolean;
   /** Of a text: neither words to be checked nor to be filled in by a browser. */
   isCode?: boolean;
+  /** Of a text: the keyboard that a phone shows for it. */
+  keyboard?: "url";
   /** Of a text: how many characters it may have. */
   longest?: number;
   /** Of a text that is not chosen freely alone: what is known to fit. */

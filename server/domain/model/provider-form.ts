@@ -32,6 +32,7 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
     label: "Address",
     as: "text",
     isMono: true,
+    keyboard: "url",
     placeholder: "https://api.example.org/v1",
     empty: "",
   },

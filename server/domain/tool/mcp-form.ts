@@ -24,7 +24,14 @@ export const MCP_FORM: readonly FormPart<McpDraft, "stored" | "redirect">[] = [
     hint: "Roles name its tools by it: mcp:notes/search",
     empty: "",
   },
-  { key: "url", label: "Address", as: "text", placeholder: "https://example.com/mcp", empty: "" },
+  {
+    key: "url",
+    label: "Address",
+    as: "text",
+    keyboard: "url",
+    placeholder: "https://example.com/mcp",
+    empty: "",
+  },
   {
     key: "authorization",
     label: "Authorization",

@@ -268,7 +268,7 @@ export class McpConnection {
       return `The MCP server "${this.name}" needs a sign-in. A person can do that on the Tools page.`;
     if (state === "connecting")
       return `The MCP server "${this.name}" is being connected; try again in a moment.`;
-    return `Not connected to the MCP server "${this.name}"${last_error ? `: ${last_error}` : ""}.`;
+    return `Not connected to the MCP server "${this.name}"${last_error ? `: ${last_error.replace(/\.$/, "")}` : ""}.`;
   }
 
   private async attempt(): Promise<void> {

@@ -18,6 +18,7 @@ import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/
 import type { StdioServer } from "../operator/file";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
+import { unreachedWords } from "./unreached";
 import { newWireTransport, type OpenWire } from "./wire-transport";
 
 // Everything that needs the protocol's library. It is large, so it is only loaded once a server is to be connected.
@@ -144,6 +145,8 @@ export function wordsOf(error: unknown): string {
     return `The server answers ${error.status} instead of speaking MCP${saidIn(error.message)}.`;
   if (error instanceof SseError && error.code !== undefined)
     return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
+  const unreached = unreachedWords(error);
+  if (unreached !== null) return readable(unreached).slice(0, 1000);
   const message = errorMessage(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);

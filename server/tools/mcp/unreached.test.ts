@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { newMcpFetch } from "@/server/egress/fetch";
+import { wordsOf } from "./library";
+
+const said = (address: string) =>
+  newMcpFetch("127.0.0.1")(address).then(
+    () => "an answer",
+    (error: unknown) => wordsOf(error),
+  );
+
+/** What a connection ended with, as undici throws it. */
+const failed = (code: string, message = code) =>
+  wordsOf(new TypeError("fetch failed", { cause: Object.assign(new Error(message), { code }) }));
+
+/** A port of this machine that nobody listens at. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+test("why an MCP server is not reached is told in sentences that say what to do", async () => {
+  expect(await said("http://127.0.0.1:9/mcp")).toBe(
+    "Its port belongs to another kind of service, so no request is sent there. Check the port in the address.",
+  );
+  expect(await said(`http://127.0.0.1:${await freePort()}/mcp`)).toBe(
+    "Nothing listens at that address and port. Check the address, and whether the server is running.",
+  );
+  expect(failed("ENOTFOUND")).toBe("There is no host of that name. Check the address.");
+  expect(failed("ERR_TLS_CERT_ALTNAME_INVALID", "Host does not match certificate's altnames")).toBe(
+    "The connection could not be made secure (Host does not match certificate's altnames). Check whether the address is http or https; a certificate of your own is trusted by NODE_EXTRA_CA_CERTS.",
+  );
+  // Of what is not known, all of it is told.
+  expect(failed("EODD", "an odd end")).toBe("fetch failed (an odd end)");
+});
