@@ -97,6 +97,7 @@ export function WorkflowEditor({ id }: { id: string }) {
     return (
       <EmptyState
         icon={<CircleSlash2 />}
+        isPage
         title="This workflow cannot be shown"
         className="h-full justify-center"
         actions={

@@ -56,6 +56,7 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
     return error ? (
       <EmptyState
         className="h-full justify-center"
+        isPage
         title={`The ${many} could not be loaded`}
         actions={<Button onClick={() => queries.forEach((query) => void query.refetch())}>Try again</Button>}
       >
@@ -108,6 +109,7 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
       ) : (
         <div className="flex min-h-0 flex-1 flex-col items-center justify-center-safe gap-8 overflow-y-auto p-6">
           <EmptyState
+            isPage={asked !== null}
             icon={icon}
             title={
               asked

@@ -30,6 +30,7 @@ export function OpenRun({ runId }: { runId: string }) {
   const { code, message } = toApiError(found.error);
   return (
     <EmptyState
+      isPage
       icon={<CircleSlash2 />}
       title={code === "NOT_FOUND" ? "There is no such run" : "The run could not be looked for"}
       className="flex-1 justify-center"

@@ -48,6 +48,7 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
     return (
       <EmptyState
         icon={<FlaskConical />}
+        isPage
         title="These tests cannot be shown"
         className="h-full justify-center"
         actions={

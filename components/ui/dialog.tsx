@@ -48,7 +48,7 @@ export function Dialog({
               widths[size],
             )}
           >
-            <header className="flex items-start gap-4 px-5 pt-4 pb-3">
+            <div className="flex items-start gap-4 px-5 pt-4 pb-3">
               <div className="min-w-0 flex-1">
                 <Base.Title className="text-base font-semibold text-ink">{title}</Base.Title>
                 {description ? (
@@ -59,12 +59,12 @@ export function Dialog({
                 render={<IconButton label="Close" icon={<X aria-hidden="true" />} size="sm" plain />}
                 className="-mt-0.5 -mr-1.5"
               />
-            </header>
+            </div>
             {children ? <div className="min-h-0 flex-1 overflow-y-auto px-5 pb-5">{children}</div> : null}
             {footer ? (
-              <footer className="flex flex-wrap justify-end gap-2 border-t border-line bg-bg px-5 py-3">
+              <div className="flex flex-wrap justify-end gap-2 border-t border-line bg-bg px-5 py-3">
                 {footer}
-              </footer>
+              </div>
             ) : null}
           </Base.Popup>
         </Base.Viewport>

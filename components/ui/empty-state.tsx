@@ -7,14 +7,18 @@ export function EmptyState({
   title,
   children,
   actions,
+  isPage,
   className,
 }: {
   icon?: ReactNode;
   title: string;
   children?: ReactNode;
   actions?: ReactNode;
+  /** The whole page is this: its title is the page's heading. */
+  isPage?: boolean | undefined;
   className?: string | undefined;
 }) {
+  const Title = isPage ? "h1" : "p";
   return (
     <div className={clsx("flex flex-col items-center gap-3 px-6 py-12 text-center", className)}>
       {icon ? (
@@ -22,7 +26,7 @@ export function EmptyState({
           {icon}
         </span>
       ) : null}
-      <p className="text-sm font-medium text-ink">{title}</p>
+      <Title className="text-sm font-medium text-ink">{title}</Title>
       {children ? <div className="max-w-sm text-sm text-ink-2">{children}</div> : null}
       {actions ? <div className="mt-1 flex flex-wrap justify-center gap-2">{actions}</div> : null}
     </div>

@@ -42,6 +42,7 @@ export function CompareScreen({
     return (
       <EmptyState
         icon={<CircleSlash2 />}
+        isPage
         title="These runs cannot be compared"
         className="h-full justify-center"
         actions={

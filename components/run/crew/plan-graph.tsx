@@ -16,12 +16,26 @@ export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
       <div className="relative mx-auto" style={{ width: drawing.width, height: drawing.height }}>
         <svg aria-hidden className="absolute inset-0" width={drawing.width} height={drawing.height}>
           <title>Dependencies between tasks</title>
+          <defs>
+            <marker
+              id="plan-arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="6"
+              markerHeight="6"
+              orient="auto"
+            >
+              <path d="M 0 0.8 L 7 4 L 0 7.2 z" fill="context-stroke" />
+            </marker>
+          </defs>
           {drawing.edges.map(({ key, path, isDone }) => (
             <path
               key={key}
               d={path}
               fill="none"
               strokeWidth={1.5}
+              markerEnd="url(#plan-arrow)"
               className={isDone ? "stroke-completed" : "stroke-line-strong"}
             />
           ))}
