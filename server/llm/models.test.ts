@@ -336,7 +336,10 @@ describe("queues", () => {
       fetch: globalThis.fetch,
     });
     const call = (name: string, begunAt?: number) =>
-      models.complete(ask(`call ${name}`, { run_id: name }), { ...newIo().io, ...(begunAt === undefined ? {} : { begunAt }) });
+      models.complete(ask(`call ${name}`, { run_id: name }), {
+        ...newIo().io,
+        ...(begunAt === undefined ? {} : { begunAt }),
+      });
     const calls = [call("first")];
     await vi.waitFor(() => expect(open).toHaveLength(1));
     calls.push(call("new1"), call("waited", 2_000), call("new2"), call("cut", 1_000));
