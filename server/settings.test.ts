@@ -27,7 +27,7 @@ describe("settings", () => {
       TROUPE_CONTROL_URL: "http://127.0.0.1:3010",
       TROUPE_WORKER_PORT: 9081,
       TROUPE_WORKER_HOST: "127.0.0.1",
-      TROUPE_WORKER_RUNS: 16,
+      TROUPE_WORKER_RUNS: 64,
       TROUPE_OFFLINE_SPEED: 1,
     });
   });

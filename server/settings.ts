@@ -197,7 +197,7 @@ export const Settings = z.object({
     .default("127.0.0.1")
     .describe("Worker: the address of that port; any but this machine's own needs TROUPE_RESTATE_IDENTITY"),
   TROUPE_WORKER_RUNS: count("TROUPE_WORKER_RUNS", 1000)
-    .default(16)
+    .default(64)
     .describe("Worker: how many runs it carries out at the same time"),
   TROUPE_WORKER_NAME: z
     .string()

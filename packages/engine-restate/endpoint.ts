@@ -69,7 +69,7 @@ export interface WorkerEndpoint {
 /** Its levels by ours. */
 const LEVELS = { trace: "debug", debug: "debug", info: "info", warn: "warn", error: "error" } as const;
 const LINGER_MS = 15_000;
-const MAX_RUNS = 16;
+const MAX_RUNS = 64;
 /** The engine takes messages of 32 MiB; the same turn goes into an entry and into a message, each with a little around it. */
 const LARGEST_SEALED = 24 * 1024 * 1024;
 /** What the server takes in of one message, with a little around it. */

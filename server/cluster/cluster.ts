@@ -4,6 +4,7 @@ import type { WorkerState } from "@/server/domain/run/engine-state";
 import type { Settings } from "@/server/settings";
 import type { RunStore } from "@/server/store/runs";
 import { newStretchStore } from "@/server/store/stretches";
+import { capacityOf } from "./capacity";
 import { Dispatcher } from "./dispatcher";
 import { newEngineClient } from "./engine-client";
 import { EngineStatus } from "./engine-status";
@@ -17,7 +18,7 @@ const USUAL_INGRESS = "http://127.0.0.1:8080";
 export interface Cluster {
   dispatcher: Dispatcher;
   status: EngineStatus;
-  /** How many runs the workers that are there carry out at the same time; null where they are not the ones who do, or none is there. */
+  /** How many runs may be at work at the same time by the workers that are there; null where they are not the ones who do, or none is there. */
   capacity(): number | null;
   /** What workers say of runs goes there. */
   receiver(host: {
@@ -59,7 +60,7 @@ export function newCluster(options: {
     status,
     capacity() {
       const there = isPreferred ? workers().filter(({ state }) => state === "working") : [];
-      return there.length === 0 ? null : there.reduce((sum, { limit }) => sum + limit, 0);
+      return there.length === 0 ? null : capacityOf(there.map(({ limit }) => limit));
     },
     receiver: (host) => ({
       receive: (news) => host.receive(news),
