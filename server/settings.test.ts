@@ -88,7 +88,7 @@ describe("settings", () => {
         labels: [],
         host: "127.0.0.1",
         port: 9081,
-        runs: 16,
+        runs: 64,
         toolsFile: null,
         control: { url: "http://127.0.0.1:3010", token: "t".repeat(32) },
         identity: null,
