@@ -108,7 +108,7 @@ describe("settings", () => {
         labels: ["gpu", "eu-west"],
         host: "0.0.0.0",
         port: 9081,
-        runs: 16,
+        runs: 64,
         toolsFile: null,
         control: { url: "http://troupe:3010", token: "t".repeat(32) },
         identity,
