@@ -213,7 +213,7 @@ function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string
 function withoutNull(schema: JsonSchema): JsonSchema {
   const types = Array.isArray(schema.type) ? schema.type.filter((type) => type !== "null") : [];
   if (types[0] !== undefined && types.length === 1) return { ...schema, type: types[0] };
-  const others = [schema.anyOf, schema.oneOf].flatMap((list): unknown[] =>
+  const others = [schema.anyOf, schema.oneOf].flatMap((list): Json[] =>
     Array.isArray(list) ? list.filter((one) => objectOf(one)?.type !== "null") : [],
   );
   const only = others.length === 1 ? objectOf(others[0]) : undefined;

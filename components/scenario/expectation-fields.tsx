@@ -18,8 +18,7 @@ import { SuggestField } from "@/components/ui/suggest-field";
 import { TextField } from "@/components/ui/text-field";
 import { FINAL_STATUS_WORDS, FinalStatus } from "@/server/domain/agent/outcome";
 import { isObject } from "@/server/domain/base/guards";
-import { asSchema } from "@/server/domain/base/json-schema";
-import { type Json, type JsonSchema, Json as JsonValue } from "@/server/domain/base/values";
+import { type Json, JsonSchema, Json as JsonValue } from "@/server/domain/base/values";
 import type { Expectation, ExpectationOf } from "@/server/domain/scenario/expectation";
 import { type Change, changed } from "./changed";
 import type { ExpectationProps } from "./expectation-props";
@@ -366,7 +365,7 @@ function ToolFields({ expectation, faultOf, onChange }: ExpectationProps<Expecta
           itemName="argument"
           error={faultOf("args")}
           value={args}
-          onChange={(next) => set({ args: isObject(next) ? asSchema(next) : { type: "object" } })}
+          onChange={(next) => set({ args: JsonSchema.safeParse(next).data ?? { type: "object" } })}
         />
       )}
     </>

@@ -32,7 +32,7 @@ export async function guard(
 ): Promise<Passed | Response>;
 export async function guard(
   request: Request,
-  options: GuardOptions & { authScheme: "public" },
+  options: GuardOptions,
 ): Promise<Passed<Principal | null> | Response>;
 export async function guard(
   request: Request,

@@ -1,6 +1,6 @@
 import type { NodeStatus } from "@/server/domain/run";
 import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/control-words";
-import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { EventType, RunEventOf } from "@/server/domain/run/events";
 
 /** What a line may say about the node and the activation that its event belongs to. */
 export interface LineContext {
@@ -140,8 +140,5 @@ const lines: { readonly [T in EventType]: Line<T> } = {
 };
 
 /** What an event says on a terminal that only adds lines; null for what is not worth one. */
-export function lineOf(event: RunEvent, context: LineContext): string | null {
-  // The table has a line for each type's own event; the compiler cannot follow the pair.
-  const say = lines[event.type] as (event: RunEvent, context: LineContext) => string | null;
-  return say(event, context);
-}
+export const lineOf = <T extends EventType>(event: RunEventOf<T>, context: LineContext): string | null =>
+  lines[event.type](event, context);

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { parseJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { of as eventsOf } from "@/server/domain/run/findings/finding";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedCall, type ScriptedStep } from "@/server/llm/scripted";
 import { fakeTools, newStage } from "@/server/runner/testing";
@@ -15,8 +17,7 @@ import { defineTool, type ToolInterface } from "@/server/tools/define";
 export const of = <T extends RunEvent["type"]>(
   events: readonly RunEvent[],
   type: T,
-): RunEventOf<T>["payload"][] =>
-  events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
+): RunEventOf<T>["payload"][] => eventsOf(events, type).map(({ payload }) => payload);
 
 export const call = (tool_name: string, args: JsonObject = {}): ScriptedCall => ({ tool_name, args });
 export const calls = (...tool_calls: ScriptedCall[]): ScriptedStep => ({ tool_calls });
@@ -26,16 +27,18 @@ export const as = <S extends ScriptedStep>(role: string, step: S): S => ({
   matches: new RegExp(`^You are ${role}\\b`),
 });
 
+const OneText = z.object({ text: z.string() });
+
 /** A tool that takes a text and answers with its own name and that text. */
 export const tool = (name: string, more: Partial<Parameters<typeof defineTool>[0]> = {}): ToolInterface =>
   defineTool({
     name,
     description: `Does ${name}`,
-    input: z.object({ text: z.string() }),
+    input: OneText,
     source: "builtin",
     risk: "LOW",
     read_only: true,
-    execute: (input) => `${name} of ${(input as { text: string }).text}`,
+    execute: (input) => `${name} of ${OneText.parse(input).text}`,
     ...more,
   });
 
@@ -52,6 +55,8 @@ export function newScriptedStage(
   return { models, tools: host, ...newStage({ models, tools: host, ...(people ? { people } : {}) }) };
 }
 
+const asStored = (value: unknown) => parseJson(JSON.stringify(value));
+
 /** A workflow of one crew, whose goal is "the goal" and whose output is `result`. */
 export const crewGraph = (crew: z.input<typeof CrewConfig>, plan?: z.input<typeof ExecutionPlan>) =>
   draw("start > crew > end", {
@@ -60,8 +65,8 @@ export const crewGraph = (crew: z.input<typeof CrewConfig>, plan?: z.input<typeo
       output_keys: ["result"],
       config: {
         plan_description_template: "the goal",
-        crew: crew as unknown as JsonObject,
-        ...(plan ? { plan: plan as unknown as JsonObject } : {}),
+        crew: asStored(crew),
+        ...(plan ? { plan: asStored(plan) } : {}),
       },
     },
   });

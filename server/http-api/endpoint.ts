@@ -80,10 +80,10 @@ export function endpoint<
     ...description,
     parts: partsOf(definition.path),
     async serve({ search, request, params, ...rest }) {
-      const query = checked(definition.query, Object.fromEntries(search), "query");
-      const body = definition.body ? checked(definition.body, await jsonOf(request), "body") : undefined;
-      // The names were read from the same path that the type was.
-      return answer({ ...rest, params: params as ParamsOf<Path>, query, body } as Call<
+      const query = definition.query && checked(definition.query, Object.fromEntries(search), "query");
+      const body = definition.body && checked(definition.body, await jsonOf(request), "body");
+      // The names were read from the same path that the type was, and what has no schema has no type either.
+      return answer({ ...rest, params, query, body } as Call<
         ParamsOf<Path>,
         z.output<Query>,
         z.output<Body>
@@ -105,12 +105,11 @@ async function jsonOf(request: Request): Promise<unknown> {
 }
 
 /** Checks a part of a request. Throws bad_request, and unknown_field where a body holds more than is known. */
-export function checked(
-  schema: z.ZodType | undefined,
+export function checked<S extends z.ZodType>(
+  schema: S,
   value: unknown,
   where: "query" | "body" | "path",
-): unknown {
-  if (!schema) return undefined;
+): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) {
     const extra = where === "body" ? unknownField(value, result.data) : null;
@@ -135,7 +134,8 @@ function unknownField(sent: unknown, read: unknown, path = ""): string | null {
   for (const [key, value] of Object.entries(sent)) {
     const at = path === "" ? key : `${path}.${key}`;
     if (!Object.hasOwn(read, key)) return at;
-    const inside = unknownField(value, (read as Record<string, unknown>)[key], at);
+    const known: unknown = Reflect.get(read, key);
+    const inside = unknownField(value, known, at);
     if (inside !== null) return inside;
   }
   return null;

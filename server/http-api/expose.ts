@@ -60,7 +60,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
         inPathOf(operation.input, inPath.map(fieldOf)),
         Object.fromEntries(params.map(([param, value]) => [fieldOf(param), value])),
         "path",
-      ) as object;
+      );
       const input = isNothing ? undefined : { ...sent, ...named };
       const result = await performFor(operation, input, call);
       if (!schema) return { status: 204 };
@@ -71,9 +71,9 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
 }
 
 /** The fields of an input that stand in the path: there, a number is text. */
-function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodType {
-  const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
-  const schemaOf = (field: z.ZodType = z.string()) =>
+function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodObject {
+  const shape: z.core.$ZodShape = input instanceof z.ZodObject ? input.shape : {};
+  const schemaOf = (field: z.core.$ZodType = z.string()) =>
     field instanceof z.ZodNumber ? z.coerce.number().pipe(field) : field;
   return z.object(Object.fromEntries(names.map((name) => [name, schemaOf(shape[name])])));
 }
@@ -82,7 +82,8 @@ function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodType {
 function restOf(input: z.ZodType, params: readonly string[]): z.ZodType | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   const names = Object.keys(input.shape).filter((name) => params.includes(name));
-  // What stands as a whole may be bound by rules across its fields; they would be lost.
+  // What stands as a whole may be bound by rules across its fields; they would be lost. `omit` takes names that the
+  // compiler knows.
   const rest =
     names.length === 0
       ? input

@@ -1,9 +1,15 @@
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { CrewConfig } from "@/server/domain/crew/crew";
 import { Page } from "@/server/operations/common-schemas";
-import { agentShelf, crewShelf, type Shelf, shelfOperations } from "@/server/operations/library";
+import {
+  agentShelf,
+  crewShelf,
+  LibraryAgent,
+  type Shelf,
+  shelfOperations,
+} from "@/server/operations/library";
 import { StoredAgent, StoredCrew } from "@/server/operations/library-schemas";
-import type { Operation } from "@/server/operations/operation";
 import { Problem } from "@/server/operations/problem";
 import { type Call, type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
@@ -12,26 +18,22 @@ import { byName, expectedRevision, IF_MATCH, type Place, pageOf } from "./paging
 const placeOf = ({ name, id }: { name: string; id: string }): Place => [name.toLowerCase(), id];
 const Name = z.string().trim().min(1).max(200);
 
+/** A thing under its own word; without a name it is called as its id. */
+type Sent<W extends "crew" | "agent", Thing> = { name?: string | undefined } & Record<W, Thing>;
+
 /** List, add, read, replace and delete: the same five for crews and for agents. */
-function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema extends z.ZodType<Thing>>(
-  shelf: Shelf<W, Thing, Schema>,
-  { named_by, stored }: { named_by: string; stored: z.ZodType },
+function shelfEndpoints<W extends "crew" | "agent", Thing extends object>(
+  shelf: Shelf<W, Thing>,
+  { named_by, stored, body }: { named_by: string; stored: z.ZodType; body: z.ZodType<Sent<W, Thing>> },
 ): Endpoint[] {
   const { word, idKey } = shelf;
   const operations = shelfOperations(shelf);
   const plural = `${word}s`;
   const Title = `${present(word[0], "word[0]").toUpperCase()}${word.slice(1)}`;
   const a = word === "agent" ? "an" : "a";
-  const Sent = z.object({ name: Name.optional(), [word]: shelf.schema });
-  /** A computed key is lost on the type checker. */
-  const thingIn = (body: unknown) => (body as Record<W, Thing>)[word];
-  const nameIn = (body: unknown) => (body as { name?: string }).name;
-  const idIn = (params: unknown) => (params as { id: string }).id;
   const etag = (revision: number) => ({ etag: `"${revision}"` });
   type Asked = Pick<Call, "services" | "principal" | "note">;
   const found = (id: string, call: Asked) => performFor(operations.get, { id }, call);
-  const checked = <In extends z.ZodType>(_operation: Operation<In>, input: unknown) => input as z.output<In>;
-
   return [
     endpoint({
       method: "GET",
@@ -48,11 +50,9 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
       },
       answer(call) {
         const { query } = call;
-        const all = performFor(operations.list, undefined, call).map(
-          ({ used_by: _elsewhere, ...thing }) => thing as unknown as { name: string; id: string },
-        );
+        const all = performFor(operations.list, undefined, call);
         const { items, next_cursor } = pageOf(all, query, placeOf, byName);
-        return { body: { [plural]: items, next_cursor } };
+        return { body: { [plural]: items.map(({ used_by: _elsewhere, ...thing }) => thing), next_cursor } };
       },
     }),
 
@@ -63,17 +63,12 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
       summary: `Adds ${a} ${word} to the library`,
       about: `\`${idKey}\` is what others will name it by; it must be free. \`name\` is what people see.`,
       tag: "Library",
-      body: Sent,
+      body,
       success: { status: 201, about: `The ${word}; \`ETag\` is its revision`, schema: stored },
       refusals: [409],
       answer(call) {
-        const thing = thingIn(call.body);
-        const name = nameIn(call.body) ?? String(thing[idKey]);
-        const { id } = performFor(
-          operations.restore,
-          checked(operations.restore, { name, [word]: thing }),
-          call,
-        );
+        const { [word]: thing, name = String(thing[idKey]) } = call.body;
+        const { id } = performFor(operations.restore, { name, ...shelf.under(thing) }, call);
         const made = found(id, call);
         const location = `/api/v1/${plural}/${encodeURIComponent(id)}`;
         return {
@@ -93,7 +88,7 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
       success: { status: 200, about: `The ${word}; \`ETag\` is its revision`, schema: stored },
       refusals: [404],
       answer(call) {
-        const thing = found(idIn(call.params), call);
+        const thing = found(call.params.id, call);
         return { body: thing, headers: etag(thing.revision) };
       },
     }),
@@ -105,26 +100,22 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
       summary: `Replaces ${a} ${word} of the library`,
       about: `It keeps its id. Runs under way keep the copy that they began with.`,
       tag: "Library",
-      body: Sent,
+      body,
       reads: { "If-Match": IF_MATCH },
       success: { status: 200, about: `The ${word}; \`ETag\` is its revision`, schema: stored },
       refusals: [404, 412, 422],
       answer(call) {
-        const { params, body, headers } = call;
-        const before = found(idIn(params), call);
-        const thing = thingIn(body);
+        const { params, headers } = call;
+        const before = found(params.id, call);
+        const { [word]: thing, name = before.name } = call.body;
         if (thing[idKey] !== before.id)
           throw new Problem(
             "id_fixed",
             `${Title} "${before.id}" keeps its id: \`${idKey}\` must be "${before.id}".`,
           );
-        const input = checked(operations.save, {
-          id: before.id,
-          revision: expectedRevision(headers) ?? before.revision,
-          name: nameIn(body) ?? before.name,
-          [word]: thing,
-        });
-        const { revision } = performFor(operations.save, input, call);
+        const seen = expectedRevision(headers) ?? before.revision;
+        const change = { id: before.id, revision: seen, name, ...shelf.under(thing) };
+        const { revision } = performFor(operations.save, change, call);
         return { body: found(before.id, call), headers: etag(revision) };
       },
     }),
@@ -140,7 +131,7 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
       success: { status: 204, about: "It is gone" },
       refusals: [404, 409],
       answer(call) {
-        performFor(operations.remove, { id: idIn(call.params), ...call.query }, call);
+        performFor(operations.remove, { id: call.params.id, ...call.query }, call);
         return { status: 204 };
       },
     }),
@@ -151,12 +142,14 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
 
 /** The library of crews and agents. */
 export const libraryEndpoints: Endpoint[] = [
-  ...shelfEndpoints(crewShelf, {
+  ...shelfEndpoints<"crew", CrewConfig>(crewShelf, {
     named_by: "Workflows name them by `crew_id_or_config_ref`.",
     stored: StoredCrew,
+    body: z.object({ name: Name.optional(), crew: CrewConfig }),
   }),
-  ...shelfEndpoints(agentShelf, {
+  ...shelfEndpoints<"agent", z.output<typeof LibraryAgent>>(agentShelf, {
     named_by: "Crews and agent tasks name them by `agent_ref`.",
     stored: StoredAgent,
+    body: z.object({ name: Name.optional(), agent: LibraryAgent }),
   }),
 ];

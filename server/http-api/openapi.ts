@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { isObject } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
+import { asSchema, propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
+import { present } from "@/server/domain/base/must";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import { NAMED_SCHEMAS } from "@/server/operations/named-schemas";
 import { TAGS } from "@/server/operations/operation";
 import type { Endpoint } from "./endpoint";
-
-type JsonObject = Record<string, unknown>;
 
 const REFUSALS: Record<number, string> = {
   400: "The request is not as expected",
@@ -87,14 +89,12 @@ const pathParameter = (name: string) => ({ name, in: "path", required: true, sch
 
 function queryParameters(query: z.ZodType | undefined, describe: Describe): JsonObject[] {
   if (!query) return [];
-  const { properties = {}, required = [] } = describe(query, "input") as {
-    properties?: Record<string, JsonObject>;
-    required?: string[];
-  };
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+  const described = describe(query, "input");
+  const required = requiredOf(described);
+  return Object.entries(propertiesOf(described)).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
-    required: required.includes(name),
+    required: required.has(name),
     ...(description ? { description } : {}),
     schema,
   }));
@@ -124,7 +124,9 @@ function refusals(endpoint: Endpoint): JsonObject {
   ]);
   const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
   return Object.fromEntries(
-    [...statuses].sort().map((status) => [status, { description: REFUSALS[status], content }]),
+    [...statuses]
+      .sort()
+      .map((status) => [status, { description: present(REFUSALS[status], "what a refusal means"), content }]),
   );
 }
 
@@ -160,22 +162,22 @@ function describeAll(places: readonly z.ZodType[], io: Io) {
   for (const [at, schema] of places.entries())
     if (!registry.has(schema)) registry.add(schema, { id: `${PLACE}${at}` });
   const { schemas } = z.toJSONSchema(registry, { io, uri, unrepresentable: "any" });
-  const described = schemas as Record<string, JsonObject>;
+  const described = asSchema(parseJson(JSON.stringify(schemas)));
   /** A place that stands in another place has no name that anybody could look up: it is written out there. */
-  const writtenOut = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(writtenOut);
-    if (!isObject(value)) return value;
-    const { $ref, ...more } = value;
+  const writtenOut = (schema: JsonObject): JsonObject => {
+    const { $ref, ...more } = schema;
     if (typeof $ref !== "string" || !$ref.startsWith(uri(PLACE)))
-      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, writtenOut(part)]));
+      return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, withPlaces(part)]));
     return writtenOut({ ...schemaNamed($ref.slice(uri("").length)), ...more });
   };
-  const schemaNamed = (id: string): JsonObject => withoutIds(described[id] ?? {});
+  const withPlaces = (value: Json): Json =>
+    Array.isArray(value) ? value.map(withPlaces) : isObject(value) ? writtenOut(value) : value;
+  const schemaNamed = (id: string): JsonObject => withoutIds(asSchema(described[id]));
   return {
     named: Object.fromEntries(Object.keys(NAMED_SCHEMAS).map((id) => [id, writtenOut(schemaNamed(id))])),
     describe: (schema: z.ZodType): JsonObject => {
       const id = registry.get(schema)?.id ?? "";
-      return id.startsWith(PLACE) ? (writtenOut(schemaNamed(id)) as JsonObject) : { $ref: uri(id) };
+      return id.startsWith(PLACE) ? writtenOut(schemaNamed(id)) : { $ref: uri(id) };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { isList } from "@/server/domain/base/guards";
 import { Problem } from "@/server/operations/problem";
 
 export const IF_MATCH =
@@ -19,8 +20,8 @@ export const toCursor = (place: Place) => Buffer.from(JSON.stringify(place)).toS
 
 export function fromCursor(cursor: string): Place {
   try {
-    const place = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
-    if (Array.isArray(place) && place.length === 2) {
+    const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (isList(place) && place.length === 2) {
       const [key, id] = place;
       if ((typeof key === "number" || typeof key === "string") && typeof id === "string") return [key, id];
     }

@@ -24,7 +24,7 @@ export async function serve(request: Request, { services, recognition }: ServeOp
   // Whoever may not come in does not learn what there is.
   const known = "endpoint" in match ? match.endpoint : null;
   const passed = await guard(request, {
-    authScheme: known?.isPublic ? ("public" as "api") : "api",
+    authScheme: known?.isPublic ? "public" : "api",
     ...(known?.maxBytes === undefined ? {} : { maxBytes: known.maxBytes }),
     ...(recognition ? { recognition } : {}),
   });

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { z } from "zod";
 import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/access/principal";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { present } from "@/server/domain/base/must";
 import { EMBEDDED } from "@/server/domain/run/engine-state";
 import { newDemoModels } from "@/server/llm/demo-models";
 import type { ModelRequest } from "@/server/llm/model";
@@ -158,14 +158,14 @@ export function newApi(
     },
     /** Saves the approval example; answers with its id. */
     addApproval: () =>
-      workflows.create({ name: "Approval", graph: findTemplate("approval")?.graph as never }),
+      workflows.create({ name: "Approval", graph: present(findTemplate("approval"), "the template").graph }),
   };
 }
 export type Api = ReturnType<typeof newApi>;
 
 /** Whether an answer is as the OpenAPI file promises. */
 export const expectSchema = (name: string, value: unknown) => {
-  const schema = endpointNamed(name).success.schema as z.ZodType;
+  const schema = present(endpointNamed(name).success.schema, "what it answers");
   expect(schema.safeParse(value).error?.issues ?? []).toEqual([]);
 };
 const endpointNamed = (name: string) => {

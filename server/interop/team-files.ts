@@ -13,7 +13,7 @@ import {
   renameField,
   withoutNulls,
 } from "@/server/domain/base/lenient-reader";
-import { writeTersely } from "@/server/domain/base/terse-writer";
+import { writeFields, writeTersely } from "@/server/domain/base/terse-writer";
 import { Id } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { withoutSecrets } from "@/server/domain/graph/secrets";
@@ -98,7 +98,7 @@ export function writeTeams(teams: Partial<Teams>, format: "yaml" | "json"): stri
       crew_id: crew.crew_id,
       // Said in any case: where it is not, a reader concludes it from the patterns.
       process: crew.process,
-      ...(writeTersely(CrewConfig, crew) as Raw),
+      ...writeFields(CrewConfig, crew),
     })),
   };
   return writeText(withoutSecrets(file), format);
@@ -300,12 +300,12 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
       found.hasCustom = true;
       const workflow = item.workflow.map((step: unknown, position) => {
         if (!isRaw(step)) return step;
-        const next = Object.entries(step).map(([key, target]) => [
+        const next = Object.entries(step).map(([key, target]): [string, unknown] => [
           key,
           key.startsWith("next_on_") && typeof target === "string" ? names.own(target) : target,
         ]);
         const where = join(place, `workflow.${position}.agent`);
-        return { ...(Object.fromEntries(next) as Raw), agent: agent(step.agent, where) };
+        return { ...Object.fromEntries(next), agent: agent(step.agent, where) };
       });
       return { ...item, workflow };
     }

@@ -63,7 +63,8 @@ export function parseYamlDocument(
       const { line, col } = lineCounter.linePos(error.pos[0]);
       return { problem: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
     }
-    return { document, lineCounter, value: document.toJS({ maxAliasCount }) as unknown };
+    const value: unknown = document.toJS({ maxAliasCount });
+    return { document, lineCounter, value };
   } catch (error) {
     const message = errorMessage(error);
     return {

@@ -1,5 +1,6 @@
 import "server-only";
 import type { OpenAI } from "openai";
+import type { SendRequest } from "./wire";
 
 /** As long as a timer can be: how long an answer may take is the wire's business. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -9,7 +10,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  * answer's head and body as they are. Nothing else of the client is used: it repeats no request, reads no answer, and what
  * it would add to the headers stays here.
  */
-export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<typeof fetch> {
+export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<SendRequest> {
   // Loaded with the first call, and before anything of it is timed.
   const { OpenAI } = await import("openai");
   return async (url, init) => {
@@ -44,7 +45,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       stream: true,
     };
     try {
-      return await client.post((url as string).slice(baseUrl.length), request).asResponse();
+      return await client.post(url.slice(baseUrl.length), request).asResponse();
     } catch (error) {
       if (refused) return refused;
       // What the network said stands behind the client's own words.

@@ -122,7 +122,7 @@ function allowsNull(schema: JsonSchema, root: Root, depth: number): boolean {
 }
 
 /** The choice whose kind the value already has, else the first that it can become. */
-function correctChoice(value: Json, options: readonly unknown[], root: Root, depth: number): Json {
+function correctChoice(value: Json, options: readonly Json[], root: Root, depth: number): Json {
   const schemas = options.map((option) => deref(asSchema(option), root.schema));
   const same = schemas.find(
     (schema) =>

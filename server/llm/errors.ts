@@ -279,22 +279,25 @@ export function tooLarge(callee: Callee): ModelError {
 /** Time that runs out once may run out for no reason; twice, it will again, and each time costs. */
 const TIMEOUT_TRIES = 2;
 
-export function timedOut(callee: Callee, what: "first" | "idle" | "total", ms: number): ModelError {
+/** What took too long, and the setting that says how long it may take. */
+const LATE = {
+  first: { did: "did not begin to answer within", setting: "Longest wait" },
+  idle: { did: "stopped in the middle of its answer for", setting: "Longest silence" },
+  total: { did: "did not finish its answer within", setting: "Longest answer" },
+} as const;
+
+export function timedOut(callee: Callee, what: keyof typeof LATE, ms: number): ModelError {
   const time =
     ms < 1000
       ? `${ms} ms`
       : ms < 120_000
         ? `${Math.round(ms / 1000)} s`
         : `${Math.round(ms / 60_000)} minutes`;
-  const [message, setting] = {
-    first: [`${callee.provider} did not begin to answer within ${time}.`, "Longest wait"],
-    idle: [`${callee.provider} stopped in the middle of its answer for ${time}.`, "Longest silence"],
-    total: [`${callee.provider} did not finish its answer within ${time}.`, "Longest answer"],
-  }[what] as [string, string];
+  const { did, setting } = LATE[what];
   return new ModelError(
     {
       code: "TIMEOUT",
-      message: `${message} If ${callee.model} needs longer, raise “${setting}” in the model settings of the agent or in the limits of the provider.`,
+      message: `${callee.provider} ${did} ${time}. If ${callee.model} needs longer, raise “${setting}” in the model settings of the agent or in the limits of the provider.`,
       retryable: true,
       user_action: "retry",
     },

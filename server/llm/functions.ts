@@ -1,4 +1,4 @@
-import { asSchema } from "@/server/domain/base/json-schema";
+import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall } from "@/server/domain/tool/tool";
@@ -212,13 +212,14 @@ export function withFunctions(
       ...(Object.keys(rest).length > 0 ? { carried: rest } : {}),
     };
     if (!tool_calls || tool_calls.length === 0) return { role, content, ...parts };
-    const more = asSchema(calls) as Record<string, JsonObject>;
+    const more = isObject(calls) ? calls : {};
+    const partsOf = (id: string) => (Object.hasOwn(more, id) && isObject(more[id]) ? more[id] : {});
     return {
       role,
       content: content === "" ? null : content,
       ...parts,
       tool_calls: tool_calls.map((call) => ({
-        ...(Object.hasOwn(more, call.id) ? more[call.id] : {}),
+        ...partsOf(call.id),
         id: call.id,
         type: "function" as const,
         function: { name: names.toWire(call.tool_name), arguments: JSON.stringify(call.args) },

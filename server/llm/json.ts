@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { parseJson as parseTrusted } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 
 const MAX_DEPTH = 64;
@@ -27,9 +28,9 @@ export function isTooDeep(text: string): boolean {
 export function parseJson(text: string): Json | undefined {
   if (isTooDeep(text)) return undefined;
   try {
-    return JSON.parse(text, function (this: unknown, key: string, value: Json) {
+    return parseTrusted(text, function (key, value) {
       return FORBIDDEN.has(key) && !Array.isArray(this) ? undefined : value;
-    }) as Json;
+    });
   } catch {
     return undefined;
   }

@@ -82,9 +82,8 @@ export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
       give("reasoning", said.reasoning);
       if (said.content) split(splitter.push(said.content));
       got.refusal += choice.delta?.refusal ?? "";
-      for (const detail of choice.delta?.reasoning_details ?? [])
-        addDetail(got.details, detail as JsonObject);
-      got.items.push(...((choice.delta?.carried?.items ?? []) as JsonObject[]));
+      for (const detail of choice.delta?.reasoning_details ?? []) addDetail(got.details, detail);
+      got.items.push(...(choice.delta?.carried?.items ?? []));
       const { tool_calls: calls, function_call: only } = choice.delta ?? {};
       // Some servers tell the same call in both ways.
       if (calls?.length) tellsCalls = true;

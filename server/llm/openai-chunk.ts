@@ -16,11 +16,15 @@ const CalledFunction = z
   })
   .nullish()
   .catch(undefined);
-const CalledPiece = z.looseObject({
-  index: z.number().int().nullish().catch(undefined),
-  id: text,
-  function: CalledFunction,
-});
+/** Whatever else it holds came as JSON: nothing further in it is looked at. */
+const AnyObject = z.record(z.string(), z.any());
+const CalledPiece = z
+  .object({
+    index: z.number().int().nullish().catch(undefined),
+    id: text,
+    function: CalledFunction,
+  })
+  .catchall(z.any());
 /** Text, or a list of parts, some of which are thoughts. */
 const Content = z
   .union([z.string(), z.array(z.unknown())])
@@ -41,9 +45,9 @@ export const Chunk = z.object({
             /** The one call that servers from before tool_calls make. */
             function_call: CalledFunction,
             /** Sealed or signed thoughts, in pieces. */
-            reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(undefined),
+            reasoning_details: z.array(AnyObject).nullish().catch(undefined),
             carried: z
-              .object({ items: z.array(z.record(z.string(), z.unknown())) })
+              .object({ items: z.array(AnyObject) })
               .nullish()
               .catch(undefined),
           })
@@ -68,8 +72,7 @@ export function asPiece(piece: Partial<z.infer<typeof CalledPiece>>): CallPiece 
     id: id ?? undefined,
     name: called?.name ?? undefined,
     args: called?.arguments ?? undefined,
-    // It came as JSON.
-    ...(Object.keys(more).length > 0 ? { more: more as JsonObject } : {}),
+    ...(Object.keys(more).length > 0 ? { more } : {}),
   };
 }
 

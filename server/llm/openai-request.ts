@@ -1,9 +1,10 @@
+import { entriesOf } from "@/server/domain/base/guards";
 import type { Capability, ModelApi, ResponseRung } from "@/server/domain/model/provider";
 import type { ToolProtocol } from "@/server/domain/tool/tool";
 import { functionsOf, type WireMessage, wireNames, withFunctions } from "./functions";
 import type { ModelRequest } from "./model";
 import type { Call } from "./openai-call";
-import { UNKNOWN_TO_RESPONSES } from "./responses";
+import { type ChatRequest, UNKNOWN_TO_RESPONSES } from "./responses";
 import { strictSchema } from "./strict-schema";
 import { RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 
@@ -13,7 +14,7 @@ export const apiOf = ({ provider, capability }: Pick<Call, "provider" | "capabil
 
 /** The request as this provider's model is known to take it. */
 export function bodyOf(call: Call): {
-  body: Record<string, unknown>;
+  body: ChatRequest;
   rung: ResponseRung | null;
   protocol: ToolProtocol | null;
   /** What of a person's wishes is not in it, a sentence each. */
@@ -76,13 +77,13 @@ export function bodyOf(call: Call): {
 }
 
 /** What people call the settings of a request. */
-const SETTINGS: Readonly<Record<string, string>> = {
+const SETTINGS = {
   temperature: "its temperature",
   top_p: "top p",
   seed: "its seed",
   stop: "its stop words",
   reasoning_effort: "its effort",
-};
+} as const satisfies Partial<Record<keyof ModelRequest["llm_config"], string>>;
 
 /** What a person set and the request does not hold, as the model was seen to refuse it. */
 function leftOut(
@@ -91,8 +92,8 @@ function leftOut(
   protocol: ToolProtocol | null,
 ): string[] {
   const config = request.llm_config;
-  const names = Object.entries(SETTINGS).flatMap(([name, words]) => {
-    const wish = config[name as keyof typeof config];
+  const names: string[] = entriesOf(SETTINGS).flatMap(([name, words]) => {
+    const wish = config[name];
     const isSet = Array.isArray(wish) ? wish.some((word) => word !== "") : wish !== undefined;
     return isSet && sent[name] === undefined ? [words] : [];
   });

@@ -7,8 +7,15 @@ import type { WireMessage } from "./functions";
  * Source: the public reference of the Responses endpoint (streaming events, function calling, reasoning items).
  */
 
+/** A request of Chat Completions, as far as it is told in other words here. */
+export interface ChatRequest {
+  readonly messages: readonly WireMessage[];
+  readonly response_format?: JsonObject;
+  readonly [setting: string]: unknown;
+}
+
 /** A request of Chat Completions as the Responses endpoint takes it. It keeps nothing at the service: `store` is false. */
-export function asResponsesRequest(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function asResponsesRequest(body: ChatRequest): Record<string, unknown> {
   const {
     messages,
     tools,
@@ -24,13 +31,13 @@ export function asResponsesRequest(body: Readonly<Record<string, unknown>>): Rec
   const limit = max_completion_tokens ?? max_tokens;
   return {
     ...same,
-    input: (messages as WireMessage[]).flatMap(itemsOf),
+    input: messages.flatMap(itemsOf),
     store: false,
     include: ["reasoning.encrypted_content"],
     ...(limit === undefined ? {} : { max_output_tokens: limit }),
     ...(reasoning_effort === undefined ? {} : { reasoning: { effort: reasoning_effort, summary: "auto" } }),
     ...(Array.isArray(tools) ? { tools: tools.map(asFunction) } : {}),
-    ...(response_format === undefined ? {} : { text: { format: asFormat(response_format as JsonObject) } }),
+    ...(response_format === undefined ? {} : { text: { format: asFormat(response_format) } }),
   };
 }
 
@@ -56,7 +63,7 @@ function asFormat(format: JsonObject): JsonObject {
 function itemsOf({ role, content, tool_calls, tool_call_id, carried }: WireMessage): JsonObject[] {
   if (role === "tool")
     return [{ type: "function_call_output", call_id: tool_call_id ?? "", output: content ?? "" }];
-  const thoughts = Array.isArray(carried?.items) ? (carried.items as JsonObject[]) : [];
+  const thoughts = Array.isArray(carried?.items) ? carried.items.filter(isRecord) : [];
   const said = content === null || content === "" ? [] : [{ role, content }];
   const calls = (tool_calls ?? []).map(({ id, function: called }) => ({
     type: "function_call",

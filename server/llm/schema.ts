@@ -6,7 +6,7 @@ import type { Json, JsonSchema } from "@/server/domain/base/values";
 export function deref(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let place = schema;
   for (let hops = 0; typeof place.$ref === "string" && hops < 10; hops++) {
-    let target: unknown = root;
+    let target: Json | undefined = root;
     for (const step of place.$ref.replace(/^#\/?/, "").split("/").filter(Boolean))
       target = asSchema(target)[step.replace(/~1/g, "/").replace(/~0/g, "~")];
     place = asSchema(target);

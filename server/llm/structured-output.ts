@@ -96,7 +96,7 @@ function schemaOf(
   );
 }
 
-const own = (schemas: Readonly<Record<string, unknown>>, key: string): JsonSchema | undefined =>
+const own = (schemas: Readonly<Record<string, Json>>, key: string): JsonSchema | undefined =>
   Object.hasOwn(schemas, key) && Object.keys(asSchema(schemas[key])).length > 0
     ? asSchema(schemas[key])
     : undefined;

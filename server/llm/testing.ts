@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach } from "vitest";
-import type { JsonSchema } from "@/server/domain/base/values";
+import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
 import { offlineDemo } from "@/server/domain/model/provider";
 import type { BudgetCheck, ModelIo, ModelRequest } from "./model";
@@ -34,7 +34,7 @@ export async function newServer(handler: Handler) {
     request.on("end", () => {
       const text = Buffer.concat(parts).toString("utf8");
       const seen = {
-        body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+        body: text === "" ? {} : JsonObject.parse(JSON.parse(text)),
         url: request.url ?? "",
         headers: request.headers,
       };
@@ -47,7 +47,7 @@ export async function newServer(handler: Handler) {
     socket.on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   const made = {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
@@ -59,6 +59,12 @@ export async function newServer(handler: Handler) {
   };
   open.add(made);
   return made;
+}
+/** The port that a server of this machine listens on. */
+export function portOf(server: { address(): AddressInfo | string | null }): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("It listens on no port.");
+  return address.port;
 }
 export type TestServer = Awaited<ReturnType<typeof newServer>>;
 

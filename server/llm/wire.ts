@@ -14,6 +14,9 @@ import {
 import { ModelError } from "./model";
 import { type ServerEvent, serverEvents } from "./sse";
 
+/** A `fetch` of addresses that are written out. */
+export type SendRequest = (url: string, init?: RequestInit) => Promise<Response>;
+
 /** How long and how large an answer may be. Times in milliseconds. */
 export interface WireLimits {
   /** Until the model's first words; what only says that the line is alive begins this time anew. */
@@ -61,7 +64,7 @@ const MAX_ERROR_BYTES = 65_536;
 /** After the end of an answer its bill is waited for, but not long. */
 const BILL_MS = 5_000;
 
-export function newWire(send: typeof fetch, callee: Callee, limits: WireLimits, signal: AbortSignal): Wire {
+export function newWire(send: SendRequest, callee: Callee, limits: WireLimits, signal: AbortSignal): Wire {
   const abort = new AbortController();
   let fault: ModelError | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;

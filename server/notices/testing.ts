@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, TLSSocket } from "node:tls";
+import { portOf } from "@/server/llm/testing";
 import type { MailTarget } from "@/server/store/notice-settings";
 
 interface MailServerOptions {
@@ -22,7 +23,8 @@ export async function mailServer(options: MailServerOptions = {}) {
   const sockets = new Set<Socket>();
 
   const talk = (socket: Socket, greets: boolean, isProtected: boolean) => {
-    let [text, isData, isIn, login] = ["", false, user === undefined, [] as string[]];
+    let login: string[] = [];
+    let [text, isData, isIn] = ["", false, user === undefined];
     let isAsking = false;
     const say = (line: string) => void socket.write(`${line}\r\n`);
     const check = (name: string | undefined, word: string | undefined) => {
@@ -35,7 +37,8 @@ export async function mailServer(options: MailServerOptions = {}) {
         login.push(plain(line));
         if (login.length < 2) return say("334 UGFzc3dvcmQ6");
         isAsking = false;
-        return check(...(login as [string, string]));
+        const [name, word] = login;
+        return check(name, word);
       }
       if (/^EHLO/i.test(line)) {
         if (security === "starttls" && !isProtected) say("250-STARTTLS");
@@ -101,5 +104,5 @@ export async function mailServer(options: MailServerOptions = {}) {
     for (const socket of sockets) socket.destroy();
     server.close();
   };
-  return { mails, state, port: (server.address() as AddressInfo).port, close };
+  return { mails, state, port: portOf(server), close };
 }

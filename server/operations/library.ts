@@ -17,11 +17,25 @@ const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 ch
 
 type Word = "crew" | "agent";
 
+/** A thing under its own word with what people call it, as it is sent to be kept. */
+type Named<W extends Word, Thing> = { name: string } & Record<W, Thing>;
+/** The same with the place and the revision that the change was made on. */
+type Changed<W extends Word, Thing> = Named<W, Thing> & { id: string; revision: number };
+
 /** One kind of thing in the library, as its operations need to know it. */
-export interface Shelf<W extends Word, Thing extends object, Schema extends z.ZodType<Thing>> {
+export interface Shelf<
+  W extends Word,
+  Thing extends object,
+  Sent extends z.ZodType<Named<W, Thing>> = z.ZodType<Named<W, Thing>>,
+  Saved extends z.ZodType<Changed<W, Thing>> = z.ZodType<Changed<W, Thing>>,
+> {
   word: W;
-  schema: Schema;
+  /** What makes a new one, and what changes one. */
+  sent: Sent;
+  saved: Saved;
   idKey: keyof Thing & string;
+  /** The thing under its word. */
+  under(thing: Thing): Record<W, Thing>;
   storeOf(services: Services): LibraryStore<W, Thing>;
   /** As it is answered: with what it takes from elsewhere in the library. */
   whole(thing: Thing, services: Services): Thing;
@@ -31,45 +45,45 @@ export interface Shelf<W extends Word, Thing extends object, Schema extends z.Zo
 /** An agent of the library is no member of anything. */
 export const LibraryAgent = AgentConfig.omit({ agent_ref: true });
 
-export const crewShelf: Shelf<"crew", CrewConfig, typeof CrewConfig> = {
+const SentCrew = z.object({ name: Name, crew: CrewConfig });
+const SentAgent = z.object({ name: Name, agent: LibraryAgent });
+const change = { id: z.string(), revision: z.number().int() };
+
+export const crewShelf = {
   word: "crew",
-  schema: CrewConfig,
+  sent: SentCrew,
+  saved: SentCrew.extend(change),
   idKey: "crew_id",
+  under: (crew) => ({ crew }),
   storeOf: ({ crews }) => crews,
   // With the present settings of those members that are agents of the library.
   whole: (crew, { library }) => crewWith(crew, library),
   usesOf: usesOfCrews,
-};
-export const agentShelf: Shelf<"agent", z.output<typeof LibraryAgent>, typeof LibraryAgent> = {
+} satisfies Shelf<"crew", CrewConfig>;
+export const agentShelf = {
   word: "agent",
-  schema: LibraryAgent,
+  sent: SentAgent,
+  saved: SentAgent.extend(change),
   idKey: "agent_id",
+  under: (agent) => ({ agent }),
   storeOf: ({ agents }) => agents,
   whole: (agent) => agent,
   usesOf: usesOfAgents,
-};
+} satisfies Shelf<"agent", z.output<typeof LibraryAgent>>;
 
 /** List, add, read, replace, copy and delete: the same for crews and for agents. */
-export function shelfOperations<W extends Word, Thing extends object, Schema extends z.ZodType<Thing>>(
-  shelf: Shelf<W, Thing, Schema>,
-) {
+export function shelfOperations<
+  W extends Word,
+  Thing extends object,
+  Sent extends z.ZodType<Named<W, Thing>>,
+  Saved extends z.ZodType<Changed<W, Thing>>,
+>(shelf: Shelf<W, Thing, Sent, Saved>) {
   const { word, idKey } = shelf;
   const Title = `${present(word[0], "word[0]").toUpperCase()}${word.slice(1)}`;
   const a = word === "agent" ? "an" : "a";
-  // A computed key is lost on the type checker, here and where its value is taken out again.
-  const Sent = z.object({ name: Name, [word]: shelf.schema }) as unknown as z.ZodObject<
-    { name: typeof Name } & Record<W, Schema>
-  >;
-  const Saved = Sent.extend({ id: z.string(), revision: z.number().int() }) as unknown as z.ZodObject<
-    { id: z.ZodString; revision: z.ZodNumber; name: typeof Name } & Record<W, Schema>
-  >;
-  const sent = (input: unknown) => input as { name: string } & Record<W, Thing>;
-  const saved = (input: unknown) =>
-    input as { id: string; revision: number; name: string } & Record<W, Thing>;
-
   const whole = (stored: Stored<W, Thing>, services: Services): Stored<W, Thing> => ({
     ...stored,
-    [word]: shelf.whole(stored[word], services),
+    ...shelf.under(shelf.whole(stored[word], services)),
   });
   const found = (services: Services, id: string): Stored<W, Thing> => {
     const stored = shelf.storeOf(services).find(id);
@@ -119,10 +133,10 @@ export function shelfOperations<W extends Word, Thing extends object, Schema ext
       name: `create${Title}ByName`,
       summary: `Adds ${a} ${word} under an id that is made from its name`,
       tag: "Library",
-      input: Sent,
+      input: shelf.sent,
       http: { browserOnly: `a program says the id itself: POST /${word}s` },
-      run(services, input) {
-        const { name, [word]: thing } = sent(input);
+      run(services, input: Named<W, Thing>) {
+        const { name, [word]: thing } = input;
         const id = idFrom(name, services);
         shelf.storeOf(services).create(name, { ...thing, [idKey]: id });
         return { id };
@@ -135,11 +149,11 @@ export function shelfOperations<W extends Word, Thing extends object, Schema ext
       summary: `Saves ${a} ${word} where nobody changed it meanwhile`,
       about: "It keeps its id. Runs under way keep the copy that they began with.",
       tag: "Library",
-      input: Saved,
+      input: shelf.saved,
       problems: ["not_found", "changed_meanwhile"],
       http: "own",
       run(services, input) {
-        const result = shelf.storeOf(services).save(saved(input));
+        const result = shelf.storeOf(services).save(input);
         if (result.saved) return { revision: result.revision };
         if (!result.current) throw notFound(word);
         throw new Problem(
@@ -205,11 +219,11 @@ export function shelfOperations<W extends Word, Thing extends object, Schema ext
       name: `create${Title}`,
       summary: `Adds ${a} ${word} to the library under its own id`,
       tag: "Library",
-      input: Sent,
+      input: shelf.sent,
       problems: ["id_taken"],
       http: "own",
-      run(services, input) {
-        const { name, [word]: thing } = sent(input);
+      run(services, input: Named<W, Thing>) {
+        const { name, [word]: thing } = input;
         const id = String(thing[idKey]);
         if (!shelf.storeOf(services).create(name, thing))
           throw new Problem("id_taken", `There is ${a} ${word} "${id}" already.`);

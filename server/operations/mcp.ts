@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isOwnOrigin } from "@/server/access/hosts";
 import type { Principal } from "@/server/access/principal";
-import type { JsonObject } from "@/server/domain/base/values";
+import { asJson } from "@/server/domain/base/json";
 import { keyFate } from "@/server/domain/run/audit";
 import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { McpToolWord } from "@/server/tools/mcp/word";
@@ -325,7 +325,7 @@ export const mcpOperations = {
           "fixed",
           "The file of whoever runs Troupe (TROUPE_TOOLS_FILE) says what this tool does. Change it there.",
         );
-      note("mcp_tool_corrected", { server: name, tool, fingerprint, word: word && (word as JsonObject) });
+      note("mcp_tool_corrected", { server: name, tool, fingerprint, word: word && asJson(word) });
       return statusOf(mcp.list(), name);
     },
   }),

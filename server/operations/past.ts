@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { keysOf } from "@/server/domain/base/guards";
 import { Json } from "@/server/domain/base/values";
 import { withLibrary } from "@/server/domain/library/library";
 import { compareRuns } from "@/server/domain/run/compare/compare";
 import { parted } from "@/server/domain/run/compare/parted";
 import type { RunEvent } from "@/server/domain/run/events";
-import { FINDING_KINDS, type FindingKind, findingsOf } from "@/server/domain/run/findings";
+import { FINDING_KINDS, findingsOf } from "@/server/domain/run/findings";
 import { asSent } from "@/server/domain/run/past/as-sent";
 import { askedPerson } from "@/server/domain/run/past/asked-person";
 import { keyHistory } from "@/server/domain/run/past/key-history";
@@ -33,10 +34,8 @@ const Place = {
   agent_id: z.string().optional(),
   task_id: z.string().optional(),
 };
-const KINDS = Object.keys(FINDING_KINDS) as [FindingKind, ...FindingKind[]];
-
 const Finding = z.object({
-  kind: z.enum(KINDS),
+  kind: z.enum(keysOf(FINDING_KINDS)),
   title: z.string(),
   ...Place,
   said: z.string().meta({ description: "What happened" }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "@/server/domain/base/values";
+import { asJson } from "@/server/domain/base/json";
 import type { QuestionListed } from "@/server/store/questions";
 import { operation } from "./operation";
 import { notFound } from "./problem";
@@ -79,8 +79,9 @@ export const questionOperations = {
 /** A question in the terms of the API. */
 function told({ ask, asker, ...listed }: QuestionListed): z.input<typeof QuestionOfRun> {
   const { requested, node_id, requested_at } = ask;
-  const { expires_at, ...parts } = requested as unknown as JsonObject & typeof requested;
+  const { expires_at, ...parts } = requested;
   return {
+    ...asJson(parts),
     ...parts,
     ...listed,
     node_id,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limitFault, RaisableLimit } from "@/server/domain/agent/outcome";
+import { asJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
@@ -182,7 +183,7 @@ export const steeringOperations = {
           node_id,
           agent_id: agent_id ?? null,
           requested_at,
-          ...(requested as unknown as JsonObject),
+          ...asJson(requested),
           ...(given?.late ? { late_answer: given } : {}),
         };
       });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { type ToolAnswer, type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
@@ -96,7 +97,7 @@ export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S
 /** A zod object as the JSON Schema that models and forms read. */
 export function schemaOf(schema: z.ZodType): JsonSchema {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return asSchema(json);
+  return asSchema(parseJson(JSON.stringify(json)));
 }
 
 /** `path: message` for each issue, without the offending values. */

@@ -60,10 +60,11 @@ export const Observation = z.discriminatedUnion("observation", [
 ]);
 export type Observation = z.infer<typeof Observation>;
 
-type ActionOf<T extends Action["action"]> = Extract<Action, { action: T }>;
+/** The arguments of each action, by its name. */
+type ArgsOf = { [A in Action as A["action"]]: A["args"] };
 
 /** What an action says to people, one sentence for each. */
-const sentences: { [T in Action["action"]]: (args: ActionOf<T>["args"]) => string } = {
+const sentences: { [T in keyof ArgsOf]: (args: ArgsOf[T]) => string } = {
   run: ({ command }) => `Running command: ${command}`,
   run_ipython: ({ code }) => `Running Python code:\n${code}`,
   read: ({ path }) => `Reading file: ${path}`,
@@ -86,14 +87,17 @@ export function toDict(event: Action): ActionDict;
 export function toDict(event: Observation): ObservationDict;
 export function toDict(event: Action | Observation): ActionDict | ObservationDict {
   if ("action" in event) {
-    // The table has a sentence for each action's own arguments; the compiler cannot follow the pair.
-    const say = sentences[event.action] as (args: Action["args"]) => string;
-    return { ...event, message: say(event.args) };
+    return { ...event, message: say(event) };
   }
   if (event.observation !== "error") return { ...event, message: saySeen(event) };
   const { exception: _raw, ...extras } = event.extras;
   return { ...event, extras, message: event.content };
 }
+
+/** One of these actions, so that its name and its arguments are known to belong together. */
+type ActionOf<T extends keyof ArgsOf> = { [K in T]: { action: K; args: ArgsOf[K] } }[T];
+
+const say = <T extends keyof ArgsOf>({ action, args }: ActionOf<T>): string => sentences[action](args);
 
 function saySeen(seen: Exclude<Observation, { observation: "error" }>): string {
   switch (seen.observation) {

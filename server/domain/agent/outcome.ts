@@ -202,14 +202,15 @@ export function settingsWithoutEffect(
 export const RunConfigChanges = z
   .strictObject({
     ...Object.fromEntries(
-      Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
+      Object.entries(RunConfig.shape).map(([key, schema]) => [key, z.optional(withoutDefault(schema))]),
     ),
     budget: Budget.strict().optional(),
   })
   .superRefine((config, context) => {
     for (const { key, message } of settingsWithoutEffect(config))
       context.addIssue({ code: "custom", path: [key], message });
-  }) as unknown as z.ZodType<Partial<RunConfig>>;
+    // The fields are those of RunConfig; a record of them has lost which is which.
+  }) as z.ZodType<Partial<RunConfig>>;
 
 /** Of these, what a run that begins as another one went may have otherwise: where it stops, and how far it goes. */
 export const ForkSettings = z.strictObject({
@@ -235,10 +236,8 @@ export function withForkSettings(config: RunConfig, { budget, ...settings }: For
   return { ...config, ...settings, budget: { ...config.budget, ...budget } };
 }
 
-function withoutDefault(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
-    ? (schema.unwrap() as z.ZodType)
-    : schema;
+function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
 }
 
 /** The limits that a person can raise on a run that stopped at one. */

@@ -170,7 +170,7 @@ function turnsOf(steps: readonly Done[], from: number): CallRound[] {
 }
 
 /** The newest items for which the predicate holds without a break. */
-function trailing<T>(items: readonly T[], holds: (item: T, at: number) => boolean): T[] {
+function trailing<T extends object>(items: readonly T[], holds: (item: T, at: number) => boolean): T[] {
   let start = items.length;
   while (start > 0 && holds(present(items[start - 1], "items[start - 1]"), start - 1)) start--;
   return items.slice(start);

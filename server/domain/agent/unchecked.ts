@@ -1,3 +1,4 @@
+import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
@@ -27,7 +28,7 @@ export function guardrailNote({ kind, spec }: Pick<Guardrail, "kind" | "spec">):
   if (kind === "regex") return patternNote(spec);
   if (kind !== "json_schema") return null;
   try {
-    return describeUnchecked(asSchema(JSON.parse(spec))).join(" ") || null;
+    return describeUnchecked(asSchema(parseJson(spec))).join(" ") || null;
   } catch {
     return null; // No JSON: that is told elsewhere.
   }

@@ -1,19 +1,19 @@
-import { isList, isObject, textsOf } from "./guards";
+import { isObject, textsOf } from "./guards";
 import type { Json, JsonSchema } from "./values";
 
 /** What the words of a JSON Schema hold, where nothing is checked by it: for forms, prompts and made-up answers. */
 
-/** What stands where a schema may stand; `{}`, which takes everything, where it is none. All of a schema is JSON. */
-export const asSchema = (value: unknown): JsonSchema => (isObject(value) ? (value as JsonSchema) : {});
+/** What stands where a schema may stand; `{}`, which takes everything, where it is none. */
+export const asSchema = (value: Json | undefined): JsonSchema => (isObject(value) ? value : {});
 
 /** The values of `enum`; undefined where it has none. */
 export const enumOf = (schema: JsonSchema): Json[] | undefined =>
   Array.isArray(schema.enum) ? schema.enum : undefined;
 
 /** What `anyOf` or `oneOf` offers; undefined where there is neither. */
-export function optionsOf(schema: JsonSchema): unknown[] | undefined {
+export function optionsOf(schema: JsonSchema): Json[] | undefined {
   const options = schema.anyOf ?? schema.oneOf;
-  return isList(options) ? options : undefined;
+  return Array.isArray(options) ? options : undefined;
 }
 
 /** The named fields of an object; none where the schema names none. */

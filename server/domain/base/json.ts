@@ -1,4 +1,4 @@
-import type { Json } from "./values";
+import type { Json, JsonObject } from "./values";
 
 /** The type itself where JSON can hold its values as they are; `never` where it holds a function, a Date, a Map, or `unknown`. */
 type Storable<T> = T extends Json | undefined
@@ -12,12 +12,14 @@ type Storable<T> = T extends Json | undefined
         : never;
 
 /** A value as JSON. The compiler checks what it cannot by itself: that an interface has nothing in it that JSON has not. */
-export const asJson = <T>(value: T & Storable<T>): Json => value as unknown as Json;
+export const asJson = <T>(value: T & Storable<T>): JsonOf<T> => value as unknown as JsonOf<T>;
+type JsonOf<T> = T extends readonly unknown[] ? Json[] : T extends object ? JsonObject : Json;
 
 /** A record without a prototype: `record["constructor"]` is undefined, as it should be. */
 export function newRecord<T>(
   entries?: Iterable<readonly [string, T]> | Record<string, T>,
 ): Record<string, T> {
+  // What is made without a prototype has no type of its own.
   const record = Object.create(null) as Record<string, T>;
   if (!entries) return record;
   const pairs = Symbol.iterator in entries ? entries : Object.entries(entries);
@@ -25,10 +27,16 @@ export function newRecord<T>(
   return record;
 }
 
-/** The value of a JSON text. Throws SyntaxError where it is none. */
-export const parseJson = (text: string): Json => JSON.parse(text) as Json;
+/**
+ * The value of a JSON text, which is JSON whatever it is. Throws SyntaxError where it is none. `revive`: what becomes of
+ * each value in it, the inner ones first; undefined leaves it out.
+ */
+export const parseJson = (
+  text: string,
+  revive?: (this: unknown, key: string, value: Json) => Json | undefined,
+): Json => JSON.parse(text, revive) as Json;
 
-/** A value as it comes back from the log: what its JSON says of it. */
+/** A value as it comes back from the log: what its JSON says of it. For values that JSON can hold, whose type it keeps. */
 export const asStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** Whether two JSON values are the same, whatever the order of their keys. */

@@ -5,11 +5,13 @@
  */
 
 /** The value of a key that is in the map. Throws where it is not: a fault of the program. */
-export function must<K, V>(map: ReadonlyMap<K, V>, key: K): Exclude<V, undefined> {
+export function must<K, V extends NonNullable<unknown> | null>(
+  map: ReadonlyMap<K, V | undefined>,
+  key: K,
+): V {
   const value = map.get(key);
   if (value === undefined) throw absent(`an entry "${String(key)}"`);
-  // The compiler does not narrow a type parameter.
-  return value as Exclude<V, undefined>;
+  return value;
 }
 
 /**
@@ -17,9 +19,9 @@ export function must<K, V>(map: ReadonlyMap<K, V>, key: K): Exclude<V, undefined
  * it is in the code, for whoever looks for the fault. A constant, so that nothing is made where all is well: this stands
  * in loops.
  */
-export function present<T>(value: T, what: string): Exclude<T, undefined> {
+export function present<T extends NonNullable<unknown> | null>(value: T | undefined, what: string): T {
   if (value === undefined) throw absent(what);
-  return value as Exclude<T, undefined>;
+  return value;
 }
 
 const absent = (what: string) => new Error(`A fault in the program: ${what} is missing where it must be.`);

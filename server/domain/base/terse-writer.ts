@@ -7,7 +7,7 @@ import { isSameJson } from "./json";
  * what is as the schema's default says. Reading the result gives the same value again.
  */
 export function writeTersely(schema: z.core.$ZodType, value: unknown): unknown {
-  const def = schema._zod.def as z.core.$ZodTypes["_zod"]["def"];
+  const def = definitionOf(schema);
   switch (def.type) {
     case "default":
     case "prefault":
@@ -41,9 +41,18 @@ export function writeTersely(schema: z.core.$ZodType, value: unknown): unknown {
   }
 }
 
+/** The same of an object, whose fields its schema names. */
+export const writeFields = (
+  schema: z.core.$ZodObject,
+  value: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => writeObject(schema._zod.def.shape, value);
+
+/** A schema's definition as one of all that zod has: its general type does not tell them apart, and zod says to cast. */
+const definitionOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
+
 function writeObject(
   shape: Readonly<Record<string, z.core.$ZodType>>,
-  value: Record<string, unknown>,
+  value: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const written: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(shape)) {
@@ -66,7 +75,7 @@ function isDefault(schema: z.core.$ZodType, value: unknown): boolean {
 
 /** Whether null says the same as nothing; a field for any JSON takes null at its word. */
 function isNullable(schema: z.core.$ZodType): boolean {
-  const def = schema._zod.def as z.core.$ZodTypes["_zod"]["def"];
+  const def = definitionOf(schema);
   if (def.type === "nullable") return true;
   return (def.type === "optional" || def.type === "default") && isNullable(def.innerType);
 }

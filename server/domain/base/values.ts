@@ -19,10 +19,11 @@ export const Json: z.ZodType<Json> = z.json();
 export type JsonObject = { [key: string]: Json };
 export const JsonObject: z.ZodType<JsonObject> = z.record(z.string(), Json);
 
-/** JSON Schema, draft 2020-12 or an older one; server/domain/schema checks by it. */
-/** What it is read from is JSON already: nothing further in it is looked at. */
-const AnyObject = z.record(z.string(), z.unknown());
-export const JsonSchema = AnyObject as unknown as z.ZodType<JsonObject, JsonObject>;
+/**
+ * JSON Schema, draft 2020-12 or an older one; server/domain/schema checks by it. What it is read from is JSON already:
+ * nothing further in it is looked at.
+ */
+export const JsonSchema: z.ZodType<JsonObject, JsonObject> = z.record(z.string(), z.any());
 export type JsonSchema = JsonObject;
 
 /**

@@ -1,6 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { asJson, canonicalJson } from "@/server/domain/base/json";
-import type { Json } from "@/server/domain/base/values";
 import type { CrewConfig } from "./crew";
 import type { CrewFault } from "./crew-faults";
 import { memberNamed } from "./member";
@@ -104,7 +103,7 @@ function sameVoters({ process, agents }: CrewConfig): CrewFault[] {
   if (process !== "consensus" || agents.length < 2) return [];
   const minds = new Set(
     agents.map(({ role_name, backstory, llm_config }) =>
-      canonicalJson([role_name, backstory?.trim() ?? "", (llm_config ?? {}) as Json]),
+      canonicalJson([role_name, backstory?.trim() ?? "", llm_config ?? {}]),
     ),
   );
   return minds.size > 1

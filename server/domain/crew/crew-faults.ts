@@ -75,7 +75,7 @@ export function crewFaults(crew: CrewConfig): CrewFault[] {
       {
         label: `Keep only "${first?.pattern.name}"`,
         path: ["crew", "collaboration_patterns"],
-        value: patterns.filter((_, at) => !others.some((other) => other.at === at)) as Json,
+        value: patterns.filter((_, at) => !others.some((other) => other.at === at)),
       },
     );
   if (first && process === "custom")

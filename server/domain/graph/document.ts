@@ -86,10 +86,11 @@ function readDrawing(parsed: Parsed): ReadWorkflow {
       if (!["troupe", "name", "workflow", "roles"].includes(key))
         findings.dropped(key, `"${key}" is not known here and was left out.`);
   const plain = version === undefined ? value : value.workflow;
-  if (!inner && !(isRaw(plain) && Array.isArray(plain.tasks))) return nothing("", describeForeign(value));
+  const plan = isRaw(plain) && Array.isArray(plain.tasks) ? plain : null;
+  if (!inner && !plan) return nothing("", describeForeign(value));
   const roles = readRoleList(value.roles, "roles", findings);
   if (!inner) {
-    const planned = readPlanAsWorkflow(plain as Raw, findings);
+    const planned = plan && readPlanAsWorkflow(plan, findings);
     if (!planned) return { graph: null, name: "", roles: [], findings: findings.all() };
     return {
       graph: planned.graph,
@@ -138,7 +139,8 @@ function parseText(text: string): Parsed {
   const problem = jsonTextProblem(plain);
   if (problem) return { problem };
   try {
-    return { value: JSON.parse(plain) as unknown };
+    const value: unknown = JSON.parse(plain);
+    return { value };
   } catch (error) {
     return { problem: `This is not JSON: ${whereJsonBreaks(plain, error)}` };
   }

@@ -47,5 +47,5 @@ const textOf = (title: unknown, value: Json) =>
       ? value
       : JSON.stringify(value);
 
-export const objectOf = (value: unknown): JsonObject | undefined =>
-  isObject(value) ? (value as JsonObject) : undefined;
+export const objectOf = (value: Json | undefined): JsonObject | undefined =>
+  isObject(value) ? value : undefined;

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { must } from "@/server/domain/base/must";
-import { writeTersely } from "@/server/domain/base/terse-writer";
+import { writeFields } from "@/server/domain/base/terse-writer";
 import { nodeBase } from "@/server/domain/nodes/node-base";
 import { configSchema } from "@/server/domain/nodes/schemas";
 import { nodeKinds, type WorkflowNode } from "../nodes";
 import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
-import { withoutSecrets } from "./secrets";
+import { fieldsWithoutSecrets } from "./secrets";
 
 const { ui, ...placeless } = nodeBase;
 const nodeSchemas = new Map(
@@ -25,13 +25,13 @@ const graphSchema = z.object(graphShape);
 
 /** A graph as a file holds it, its nodes in the order in which they run. */
 export function writeGraph(graph: WorkflowGraph): Raw {
-  const { graph_id, description, start_node_id, ...rest } = writeTersely(graphSchema, graph) as Raw;
+  const { graph_id, description, start_node_id, ...rest } = writeFields(graphSchema, graph);
   return {
     ...defined({ graph_id, description }),
     schema_version: SCHEMA_VERSION,
     ...defined({ start_node_id }),
     nodes: Object.fromEntries(orderedNodes(graph).map((node) => [node.id, writeNode(node)])),
-    edges: graph.edges.map((edge) => writeTersely(WorkflowEdge, edge)),
+    edges: graph.edges.map((edge) => writeFields(WorkflowEdge, edge)),
     ...pick(rest, Object.keys(graphShape)),
   };
 }
@@ -54,7 +54,7 @@ export function orderedNodes(graph: WorkflowGraph): WorkflowNode[] {
 
 function writeNode(node: WorkflowNode): Raw {
   const schema = must(nodeSchemas, node.node_type);
-  const written = withoutSecrets(writeTersely(schema, node)) as Raw;
+  const written = fieldsWithoutSecrets(writeFields(schema, node));
   // An empty object says no more than none.
   if (isRaw(written.config) && Object.keys(written.config).length === 0) delete written.config;
   return written;

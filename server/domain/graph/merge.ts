@@ -1,3 +1,4 @@
+import { keysOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import type { WorkflowGraph } from "./graph";
 
@@ -51,16 +52,16 @@ function joined(base: Version, mine: Version, theirs: Version): { version: Versi
   const edges = mergeRecords(byId(base.graph), byId(mine.graph), byId(theirs.graph), (id, a, b, c) =>
     choose(a, b, c, () => clashes.push({ kind: "edge", id })),
   );
-  const settings = mergeRecords(
+  const settings = mergeSettings(
     settingsOf(base.graph),
     settingsOf(mine.graph),
     settingsOf(theirs.graph),
-    (id, a, b, c) => choose(a, b, c, () => clashes.push({ kind: "setting", id })),
+    (id) => clashes.push({ kind: "setting", id }),
   );
   // What one side drew to a node that the other took away.
   for (const edge of Object.values(edges))
     if (isLoose(edge, { nodes })) clashes.push({ kind: "edge", id: edge.id });
-  const graph = { ...settings, nodes, edges: Object.values(edges) } as WorkflowGraph;
+  const graph: WorkflowGraph = { ...settings, nodes, edges: Object.values(edges) };
   if (graph.start_node_id && !Object.hasOwn(nodes, graph.start_node_id))
     clashes.push({ kind: "setting", id: "start_node_id" });
   return { version: { name, graph }, clashes };
@@ -111,6 +112,23 @@ function mergeRecords<T>(
   return Object.fromEntries(entries);
 }
 
+/** Setting by setting, in the same order. */
+function mergeSettings(
+  base: Settings,
+  mine: Settings,
+  theirs: Settings,
+  onClash: (id: string) => void,
+): Settings {
+  const merged = { ...mine };
+  const take = <K extends keyof Settings>(key: K) => {
+    const value = choose(base[key], mine[key], theirs[key], () => onClash(key));
+    if (value === undefined) delete merged[key];
+    else merged[key] = value;
+  };
+  for (const key of keysOf({ ...mine, ...theirs, ...base })) take(key);
+  return merged;
+}
+
 const byId = ({ edges }: WorkflowGraph) => Object.fromEntries(edges.map((edge) => [edge.id, edge]));
-const settingsOf = ({ nodes: _nodes, edges: _edges, ...rest }: WorkflowGraph) =>
-  rest as Readonly<Record<string, unknown>>;
+type Settings = Omit<WorkflowGraph, "nodes" | "edges">;
+const settingsOf = ({ nodes: _nodes, edges: _edges, ...rest }: WorkflowGraph): Settings => rest;

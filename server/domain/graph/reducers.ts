@@ -1,7 +1,7 @@
 import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import type { Reducer } from "./state-properties";
+import { isReducer } from "./state-properties";
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
@@ -13,7 +13,8 @@ const asList = (value: Json | undefined): Json[] =>
  * reducer replace, so that a run never dies of a merge.
  */
 export function reduceValue(reducer: string, present: Json | undefined, value: Json): Json {
-  switch (reducer as Reducer) {
+  if (!isReducer(reducer)) return value;
+  switch (reducer) {
     case "append":
       return [...asList(present), ...asList(value)];
     case "union": {
@@ -37,7 +38,7 @@ export function reduceValue(reducer: string, present: Json | undefined, value: J
       return typeof present === "number" && typeof value === "number" ? Math.min(present, value) : value;
     case "first":
       return present === undefined || present === null ? value : present;
-    default:
+    case "last":
       return value;
   }
 }

@@ -1,6 +1,6 @@
 import { isObject } from "@/server/domain/base/guards";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
-import { getNodeKind, type WorkflowNode } from "../nodes";
+import { getNodeKind, settingsOf, type WorkflowNode, withSettings } from "../nodes";
 import { expressionReads } from "../text/expression";
 import { templateReads } from "../text/template";
 import type { WorkflowGraph } from "./graph";
@@ -95,24 +95,27 @@ function wordsIn(text: string, name: string): number[] {
 /** Names of keys that are names of properties: in mappings, defaults and shapes. */
 function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
   const config: Record<string, unknown> = { ...node.config };
-  for (const field of ["input_schema", "output_schema"])
-    if (config[field]) config[field] = inSchema(config[field] as JsonSchema, from, to);
+  const settings = settingsOf(node);
+  for (const field of ["input_schema", "output_schema"] as const) {
+    const schema = settings[field];
+    if (schema) config[field] = inSchema(schema, from, to);
+  }
   const kind = getNodeKind(node.node_type);
   // The presets of a start stand in its settings under the names of the keys.
-  if (kind.begins && Object.hasOwn(config, from) && from !== "input_schema") {
+  if (Object.hasOwn(kind.presets?.(node.config) ?? {}, from)) {
     config[to] = config[from];
     delete config[from];
   }
-  for (const { key, as } of kind.fields)
-    if (as === "assignments" && config[key])
-      config[key] = renamedIn(config[key] as Record<string, unknown>, from, to);
+  for (const field of kind.fields) {
+    const assigned = field.as === "assignments" ? settings[field.key] : undefined;
+    if (assigned) config[field.key] = renamedIn(assigned, from, to);
+  }
   return {
-    ...node,
-    config,
+    ...withSettings(node, config),
     ...(node.input_mapping ? { input_mapping: renamedIn(node.input_mapping, from, to) } : {}),
     ...(node.output_mapping ? { output_mapping: renamedIn(node.output_mapping, from, to) } : {}),
     ...(node.default_output ? { default_output: renamedIn(node.default_output, from, to) } : {}),
-  } as WorkflowNode;
+  };
 }
 
 function inSchema(schema: JsonSchema, from: string, to: string): JsonSchema {

@@ -29,7 +29,7 @@ export function inputSchema(graph: WorkflowGraph): JsonSchema | undefined {
 export function inputFields(graph: WorkflowGraph): RunInputField[] {
   const start = startNode(graph);
   if (!start) return [];
-  const config = start.config as JsonObject;
+  const presets = getNodeKind(start.node_type).presets?.(start.config) ?? {};
   const schema = inputSchema(graph);
   const properties = propertiesOf(schema);
   const required = requiredOf(schema);
@@ -41,7 +41,7 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
       : Object.hasOwn(known, key)
         ? [present(known[key], "known[key]"), graph.global_state_schema]
         : [{}, undefined];
-    const preset = Object.hasOwn(config, key) && key !== "input_schema" ? (config[key] as Json) : own.default;
+    const preset = Object.hasOwn(presets, key) ? presets[key] : own.default;
     const isRequired = schema ? required.has(key) : true;
     return {
       key,

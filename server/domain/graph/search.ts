@@ -1,5 +1,5 @@
 import type { ProjectContext } from "@/server/domain/agent/project";
-import { listOf, recordOf } from "@/server/domain/base/guards";
+import { isList, isObject, listOf, recordOf } from "@/server/domain/base/guards";
 import { StateKey } from "@/server/domain/base/values";
 import { settingsOf, withSettings } from "@/server/domain/nodes";
 import { type Field, getNodeKind, routerKindOf, type WorkflowNode } from "../nodes";
@@ -359,9 +359,11 @@ function withConfig(node: WorkflowNode, path: Path, text: string): WorkflowNode 
 function getIn(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (inner, step) =>
-      inner !== null && typeof inner === "object" && Object.hasOwn(inner, step)
-        ? (Reflect.get(inner, step) as unknown)
-        : undefined,
+      isList(inner)
+        ? inner[Number(step)]
+        : isObject(inner) && Object.hasOwn(inner, step)
+          ? inner[step]
+          : undefined,
     value,
   );
 }

@@ -1,4 +1,4 @@
-import { isRaw, join } from "@/server/domain/base/lenient-reader";
+import { isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
 
 const SECRET =
   /api[-_]?key|secret|password|passwd|authorization|credential|(^|[-_])(auth|access|bearer|refresh)?[-_]?token$/i;
@@ -17,10 +17,13 @@ export function secretPlaces(value: unknown, at = "", isPassedOn = false): strin
 /** A value without what looks like a secret in the fields that are passed on to providers as they are. */
 export function withoutSecrets(value: unknown, isPassedOn = false): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, isPassedOn));
-  if (!isRaw(value)) return value;
-  return Object.fromEntries(
+  return isRaw(value) ? fieldsWithoutSecrets(value, isPassedOn) : value;
+}
+
+/** The same of an object. */
+export const fieldsWithoutSecrets = (value: Raw, isPassedOn = false): Raw =>
+  Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !(isPassedOn && SECRET.test(key)))
       .map(([key, inner]) => [key, withoutSecrets(inner, isPassedOn || key === "extra_body")]),
   );
-}

@@ -1,3 +1,5 @@
+import { isObject } from "@/server/domain/base/guards";
+import { propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "./graph";
 
@@ -16,19 +18,17 @@ export const REDUCERS = {
 } as const;
 export type Reducer = keyof typeof REDUCERS;
 
-const isReducer = (name: unknown): name is Reducer =>
+export const isReducer = (name: unknown): name is Reducer =>
   typeof name === "string" && Object.hasOwn(REDUCERS, name);
 
 /** The properties of the state schema, or an empty record. */
-export function stateProperties(graph: WorkflowGraph): Record<string, JsonSchema> {
-  const properties = graph.global_state_schema?.properties;
-  return properties && typeof properties === "object" && !Array.isArray(properties)
-    ? (properties as Record<string, JsonSchema>)
-    : {};
-}
+export const stateProperties = (graph: WorkflowGraph): Record<string, JsonSchema> =>
+  propertiesOf(graph.global_state_schema ?? undefined);
 
+/** How values of a key merge; asked for each value that is written, so that only this property is read. */
 export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
-  const properties = stateProperties(graph);
-  const named = Object.hasOwn(properties, key) ? properties[key]?.["x-reducer"] : undefined;
+  const properties = graph.global_state_schema?.properties;
+  const own = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  const named = isObject(own) ? own["x-reducer"] : undefined;
   return isReducer(named) ? named : "last";
 }

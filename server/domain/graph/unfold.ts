@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { AgentConfig } from "@/server/domain/agent/role";
+import { AgentConfig, type Guardrail } from "@/server/domain/agent/role";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { propertiesOf } from "@/server/domain/base/json-schema";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
 import { must, present } from "@/server/domain/base/must";
-import { type JsonObject, type JsonSchema, StateKey } from "@/server/domain/base/values";
+import { type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { memberNamed } from "@/server/domain/crew/member";
 import { customPatterns, STEP_WORDS } from "@/server/domain/crew/pattern";
@@ -128,6 +128,8 @@ class Unfold {
       reads: readonly string[];
       schema: JsonSchema;
       when?: string;
+      expected_output?: string | undefined;
+      guardrails?: readonly Guardrail[];
     },
   ): string {
     const backstory = agent?.backstory ? `${asTemplate(agent.backstory)}\n\n` : "";
@@ -151,6 +153,8 @@ class Unfold {
         ...(agent?.llm_config ? { llm_config: agent.llm_config } : {}),
         task_description_template: `${agent?.agent_ref ? "" : backstory}${about.task}${goal ? `\n\nIt is a part of this: ${goal}` : ""}`,
         output_schema: about.schema,
+        ...(about.expected_output ? { expected_output: about.expected_output } : {}),
+        ...(about.guardrails && about.guardrails.length > 0 ? { guardrails: [...about.guardrails] } : {}),
       },
       ...(about.when ? { when: about.when } : {}),
     }));
@@ -271,12 +275,11 @@ class Unfold {
           required: [key],
         },
         ...(task.condition ? { when: task.condition } : {}),
+        expected_output: task.expected_output,
+        guardrails: task.guardrails,
       });
       ids.set(task.task_id, id);
       const node = must(this.added, id);
-      const config = node.config as JsonObject;
-      if (task.expected_output) config.expected_output = task.expected_output;
-      if (task.guardrails.length > 0) config.guardrails = task.guardrails;
       this.added.set(id, {
         ...node,
         name: (task.description.split("\n")[0] ?? "").slice(0, 60),

@@ -1,6 +1,7 @@
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
+import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind, type WorkflowNode } from "../nodes";
+import { getNodeKind, settingsOf, type WorkflowNode } from "../nodes";
 
 /** The part of a model's settings that says which model is meant; empty: the standard one. */
 export type ModelChoice = Pick<LlmConfig, "provider_id" | "model">;
@@ -13,26 +14,22 @@ export interface ModelUse {
   choice: ModelChoice;
 }
 
-interface CrewLike {
-  agents?: readonly { llm_config?: LlmConfig }[];
-  manager?: { llm_config?: LlmConfig };
-}
-
 /** Every model that a run of the drawing may ask, found by the look of the fields that name models. */
 export function modelUses(graph: Pick<WorkflowGraph, "nodes">): ModelUse[] {
   return Object.values(graph.nodes).flatMap((node) => {
-    const config: Record<string, unknown> = node.config;
-    return (getNodeKind(node.node_type)?.fields ?? []).flatMap(({ key, as, showIf }) => {
-      if (showIf && !showIf(node.config)) return [];
+    const settings = settingsOf(node);
+    return getNodeKind(node.node_type).fields.flatMap((field) => {
+      if (field.showIf && !field.showIf(node.config)) return [];
       // A fallback model answers where the first one fails, so it is as much in use.
       const use = (llm: LlmConfig = {}): ModelUse[] =>
-        [llm, ...(llm.fallback_models ?? [])].map((one) => ({ node, field: key, choice: choiceOf(one) }));
-      if (as === "llm") {
-        const { agent } = config as { agent?: { llm_config?: LlmConfig } };
-        return use(llmOver(agent?.llm_config, config[key] as LlmConfig | undefined));
-      }
-      if (as !== "crew") return [];
-      const { agents = [], manager } = (config[key] ?? {}) as CrewLike;
+        [llm, ...(llm.fallback_models ?? [])].map((one) => ({
+          node,
+          field: field.key,
+          choice: choiceOf(one),
+        }));
+      if (field.as === "llm") return use(llmOver(settings.agent?.llm_config, settings[field.key]));
+      if (field.as !== "crew") return [];
+      const { agents = [], manager }: Partial<CrewConfig> = settings[field.key] ?? {};
       const own = [...agents, ...(manager ? [manager] : [])];
       return own.length > 0 ? own.flatMap(({ llm_config }) => use(llm_config)) : use();
     });

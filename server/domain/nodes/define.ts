@@ -40,10 +40,24 @@ export type FieldLook =
   | "code"
   | "label";
 
-export interface Field<C = Record<string, unknown>> extends FieldOf<C, Extract<keyof C, string>, FieldLook> {
-  /** Few need it: folded away. */
-  isRare?: boolean;
+/**
+ * The looks whose values are read outside of forms too, whatever the kind: each stands under names of its own, so that
+ * `settingsOf(node)[field.key]` has a type.
+ */
+interface NamesOfLook {
+  llm: "llm_config";
+  crew: "crew";
+  plan: "plan";
+  guardrails: "guardrails";
+  schema: "input_schema" | "output_schema" | "schema";
+  assignments: "set";
 }
+
+/** Few need what is rare: it is folded away. */
+export type Field<C = Record<string, unknown>> = { isRare?: boolean } & (
+  | FieldOf<C, Extract<keyof C, string>, Exclude<FieldLook, keyof NamesOfLook>>
+  | { [L in keyof NamesOfLook]: FieldOf<C, keyof C & NamesOfLook[L], L> }[keyof NamesOfLook]
+);
 
 /** What is wrong with a value by a schema, the first of it in words; null where it fits. */
 export type Misfit = (schema: JsonSchema, value: unknown) => string | null;
@@ -171,6 +185,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   noteText?(config: z.output<S>): string;
   /** A run begins at a node of this kind. */
   readonly begins?: boolean;
+  /** What stands in its settings under the names of keys, as what they are where the run is not given them. */
+  presets?(config: z.output<S>): Readonly<Record<string, Json>>;
   /** The name of the signal that it waits for, where it does. */
   signal?(config: z.output<S>): string | undefined;
   /**

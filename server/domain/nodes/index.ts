@@ -50,10 +50,10 @@ export type WorkflowNode = z.output<SchemaOf<Listed>>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind's config type is only known to its own file
 export type AnyNodeKind = NodeKind<NodeType, any>;
 
-const byType = new Map<string, AnyNodeKind>(list.map((kind) => [kind.type, kind as AnyNodeKind]));
-
 /** Every kind, in the order of the palette. */
 export const nodeKinds: readonly AnyNodeKind[] = list;
+
+const byType = new Map<string, AnyNodeKind>(nodeKinds.map((kind) => [kind.type, kind]));
 
 export function findNodeKind(type: string): AnyNodeKind | undefined {
   return byType.get(type);

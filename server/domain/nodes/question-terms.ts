@@ -3,7 +3,7 @@ import { type BasicLook, choicesOf, type FieldOf, type FormField } from "@/serve
 import type { CrewQuestions } from "@/server/domain/crew/questions";
 import { escalationFault } from "@/server/domain/tool/escalation";
 import type { QuestionParts, QuestionTerms } from "@/server/domain/tool/person-question";
-import type { Fault, Field, FieldLook } from "./define";
+import type { Fault, Field } from "./define";
 
 type TermField = FieldOf<unknown, Exclude<keyof QuestionTerms, "default_response">, BasicLook>;
 
@@ -83,7 +83,7 @@ const ESCALATION: TermField = {
 };
 
 /** The fields of every node that asks a person. `standard`: how its standard answer is entered. */
-export const questionFields = (standard: FieldLook): readonly Field<QuestionTerms>[] =>
+export const questionFields = (standard: "label" | "json"): readonly Field<QuestionTerms>[] =>
   [...TERMS, { key: "default_response", label: "Standard answer", as: standard } as const, ESCALATION].map(
     (field) => ({
       ...field,

@@ -17,6 +17,7 @@ export const start = defineNode({
   ],
   summary: (_config, node) =>
     node.output_keys.length > 0 ? `Asks for ${node.output_keys.join(", ")}` : "Asks for nothing",
+  presets: ({ input_schema: _schema, ...presets }) => presets,
   newConfig: () => ({}),
   newNode: () => ({ name: "Start", output_keys: ["user_request"] }),
   *run(_config, ctx) {

@@ -9,9 +9,9 @@ export interface CrewLike {
 export interface PlanLike {
   tasks?: readonly {
     task_id: string;
-    required_role?: string;
-    assigned_agent?: string | null;
-    condition?: string;
-    guardrails?: readonly Guardrail[];
+    required_role?: string | undefined;
+    assigned_agent?: string | null | undefined;
+    condition?: string | undefined;
+    guardrails?: readonly Guardrail[] | undefined;
   }[];
 }

@@ -4,7 +4,8 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind, nodeKinds } from "../nodes";
+import { type AnyNodeKind, getNodeKind, type NodeBase, nodeKinds } from "../nodes";
+import { newConfigOf } from "../nodes/new-node";
 import { WorkflowNode } from "../nodes/schemas";
 
 /** A repair that one click can make. `label` is what the button says. */
@@ -14,7 +15,7 @@ export type Fix = { label: string } & (
   | { kind: "set_edge"; edge_id: string; set: Partial<Pick<WorkflowEdge, "edge_label" | "is_default">> }
   | { kind: "lead_to"; node_id: string; edge_ids: string[] }
   | { kind: "set_start"; node_id: string }
-  | { kind: "set_node"; node_id: string; set: Partial<WorkflowNode> }
+  | { kind: "set_node"; node_id: string; set: Partial<NodeBase> }
   | { kind: "set_config"; node_id: string; path: (string | number)[]; value: Json }
   | { kind: "set_reducer"; key: string; reducer: string }
   | { kind: "add_start" }
@@ -59,7 +60,7 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
     case "set_start":
       return { ...graph, start_node_id: fix.node_id };
     case "set_node":
-      return changeNode(graph, fix.node_id, (node) => ({ ...node, ...fix.set }) as WorkflowNode);
+      return changeNode(graph, fix.node_id, (node) => ({ ...node, ...fix.set }));
     case "set_config":
       return changeNode(graph, fix.node_id, (node) => {
         const changed = { ...node, config: setAt(node.config, fix.path, fix.value) };
@@ -126,7 +127,7 @@ function addStart(graph: WorkflowGraph): WorkflowGraph {
   const entered = new Set(graph.edges.map((edge) => edge.target_node_id));
   const first = Object.values(graph.nodes).filter((node) => executes(node) && !entered.has(node.id));
   const id = freshNodeId(kind.type, graph.nodes);
-  const node = newNode(kind.type, id, besides(graph, "left"));
+  const node = newNode(kind, id, besides(graph, "left"));
   return connect(
     { ...graph, nodes: { ...graph.nodes, [id]: node }, start_node_id: id },
     first.map((target) => [id, target.id]),
@@ -144,20 +145,19 @@ function addEnd(graph: WorkflowGraph): WorkflowGraph {
     return executes(node) && hasExit !== false && !routes && !left.has(node.id);
   });
   const id = freshNodeId(kind.type, graph.nodes);
-  const node = newNode(kind.type, id, besides(graph, "right"));
+  const node = newNode(kind, id, besides(graph, "right"));
   return connect(
     { ...graph, nodes: { ...graph.nodes, [id]: node } },
     last.map((source) => [source.id, id]),
   );
 }
 
-function newNode(type: string, id: string, ui: { x: number; y: number }): WorkflowNode {
-  const kind = getNodeKind(type);
+function newNode(kind: AnyNodeKind, id: string, ui: { x: number; y: number }): WorkflowNode {
   return WorkflowNode.parse({
     ...kind.newNode?.(),
     id,
-    node_type: type,
-    config: (kind.newConfig?.() ?? {}) as unknown,
+    node_type: kind.type,
+    config: newConfigOf(kind.type),
     ui,
   });
 }

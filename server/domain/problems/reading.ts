@@ -1,6 +1,7 @@
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind, type WorkflowNode } from "../nodes";
+import { getNodeKind, settingsOf, type WorkflowNode } from "../nodes";
+import type { PlanLike } from "./crew-like";
 
 /** Which expressions and templates of a drawing are read while it is checked. */
 export interface Reading {
@@ -33,12 +34,11 @@ export function planReading(graph: WorkflowGraph): Reading {
 function charsToRead(node: WorkflowNode): number {
   const kind = getNodeKind(node.node_type);
   if (kind.executes === false) return 0;
-  const config: Record<string, unknown> = node.config;
-  const planned = kind.fields.flatMap(({ key, as }) =>
-    as === "plan"
-      ? ((config[key] as { tasks?: readonly { condition?: string }[] } | undefined)?.tasks ?? [])
-      : [],
-  );
+  const settings = settingsOf(node);
+  const planned = kind.fields.flatMap((field) => {
+    const plan: PlanLike | undefined = field.as === "plan" ? settings[field.key] : undefined;
+    return plan?.tasks ?? [];
+  });
   const expressions = [
     ...(kind.expressions?.(node.config) ?? []).map(({ expression }) => expression),
     ...Object.values(node.input_mapping ?? {}),

@@ -105,6 +105,8 @@ class Automaton {
   private readonly steps: Step[] = [];
   private readonly sets: SignSet[] = [];
   private readonly kindWeight: number;
+  /** By check: what was found out for one text of a check holds for the next. */
+  private readonly searches = new WeakMap<Work, Search>();
 
   /** `isAnchored`: it must match from the start of the text on. */
   constructor(
@@ -172,10 +174,12 @@ class Automaton {
   }
 
   test(text: string, work: Work): boolean {
-    // What was found out for one text of a check holds for the next.
-    return work
-      .once(this, () => new Search(this.steps, this.sets, this.kindWeight, this.isAnchored, work))
-      .run(text);
+    let search = this.searches.get(work);
+    if (!search) {
+      search = new Search(this.steps, this.sets, this.kindWeight, this.isAnchored, work);
+      this.searches.set(work, search);
+    }
+    return search.run(text);
   }
 }
 

@@ -606,4 +606,4 @@ export type NewEvent = { [T in EventType]: Envelope<T> }[EventType];
 
 /** An event in the log. `seq` counts from 1 without gaps in each run; `ts` is Unix time in milliseconds. */
 export type RunEvent = NewEvent & { seq: number; ts: number };
-export type RunEventOf<T extends EventType> = Extract<RunEvent, { type: T }>;
+export type RunEventOf<T extends EventType> = { [K in T]: Envelope<K> & { seq: number; ts: number } }[T];

@@ -2,7 +2,7 @@ import { agents } from "./agents";
 import { control } from "./control";
 import { crews } from "./crews";
 import { edges } from "./edges";
-import type { EventType, RunEvent } from "./events";
+import type { EventType, RunEvent, RunEventOf } from "./events";
 import type { Handlers } from "./handlers";
 import { modelCalls } from "./model-calls";
 import { nodes } from "./nodes";
@@ -16,7 +16,7 @@ import { tools } from "./tools";
 export type * from "./crew-state";
 export * from "./state";
 
-const all: Handlers<EventType> = {
+const handlers: Handlers<EventType> = {
   ...runs,
   ...stateValues,
   ...nodes,
@@ -29,8 +29,12 @@ const all: Handlers<EventType> = {
   ...plans,
   ...control,
 };
-/** A map: a type that is not known here is never mistaken for something that every object has. */
-const handlers: ReadonlyMap<string, (s: RunState, event: never) => void> = new Map(Object.entries(all));
+// So that a type which is not known here is never mistaken for something that every object has.
+Object.setPrototypeOf(handlers, null);
+
+const handle = <T extends EventType>(s: RunState, event: RunEventOf<T>): void =>
+  // What has no handler is an event of a newer version: the fold goes on without it.
+  handlers[event.type]?.(s, event);
 
 /**
  * Folds one event into the state, in constant time. It depends on nothing but its arguments.
@@ -40,9 +44,7 @@ const handlers: ReadonlyMap<string, (s: RunState, event: never) => void> = new M
  */
 export function evolve(s: RunState, event: RunEvent): RunState {
   s.seq = event.seq;
-  // What has no handler is an event of a newer version: the fold goes on without it. The table has a handler for each
-  // type's own event; the compiler cannot follow the pair.
-  handlers.get(event.type)?.(s, event as never);
+  handle(s, event);
   return s;
 }
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { RaisableLimit } from "@/server/domain/agent/outcome";
-import { asStored } from "@/server/domain/base/json";
-import type { JsonObject } from "@/server/domain/base/values";
+import { asJson, asStored } from "@/server/domain/base/json";
 import { RunCommand } from "./command";
 import type { KeptCommand } from "./control-events";
 import type { RunEvent } from "./events";
@@ -36,7 +35,7 @@ export const readCommands = (kept: readonly KeptCommand[]): RepeatedCommand[] =>
 
 /** The same to be kept. */
 export const keptCommands = (commands: readonly RepeatedCommand[]): KeptCommand[] =>
-  commands.map(({ command, ...place }) => ({ ...place, command: asStored<object>(command) as JsonObject }));
+  commands.map(({ command, ...place }) => ({ ...place, command: asStored(asJson(command)) }));
 
 /** What only says when a run goes on, and changes nothing about where it comes to. */
 const HOLDING: ReadonlySet<ToldCommand["kind"]> = new Set(["pause", "resume", "step", "set_breakpoints"]);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { keysOf } from "@/server/domain/base/guards";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { isBeginning } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
@@ -24,7 +25,7 @@ export const MUTANT_KINDS = {
   limit_removed: "A limit left out",
   key_renamed: "A key of the state renamed",
 } as const;
-export const MutantKind = z.enum(Object.keys(MUTANT_KINDS) as [keyof typeof MUTANT_KINDS]);
+export const MutantKind = z.enum(keysOf(MUTANT_KINDS));
 export type MutantKind = keyof typeof MUTANT_KINDS;
 
 /** A workflow with one small change. */
@@ -188,6 +189,7 @@ function ofNode(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
   if (!kind || !isExecutable(node) || isBeginning(node)) return [];
   const made: Changed[] = [];
   const name = nameOf(graph, node.id);
+  const { when: _when, ...always } = node;
   if (typeof node.when === "string" && node.when.trim() !== "")
     made.push(
       {
@@ -200,16 +202,13 @@ function ofNode(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
         kind: "condition_dropped",
         sentence: `${name} ran whatever ${node.when} gives.`,
         node_id: node.id,
-        graph: withNode(graph, withoutKey(node, "when")),
+        graph: withNode(graph, always),
       },
     );
   if (!kind.ends) made.push(...leftOut(graph, node));
   made.push(...withoutGuardrails(graph, node), ...withoutReviews(graph, node), ...renamedKey(graph, node));
   return made;
 }
-
-const withoutKey = <T extends object>(value: T, key: keyof T & string): T =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => name !== key)) as T;
 
 /** A step with one way out is gone round; of a person's approval, the first way is taken. */
 function leftOut(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
@@ -344,13 +343,15 @@ function ofLimits(graph: WorkflowGraph): Changed[] {
       sentence: `The run might use more than ${budget.max_total_tokens} tokens.`,
       graph: { ...graph, config: { ...config, budget: { ...budget, max_total_tokens: null } } },
     });
-  for (const node of Object.values(graph.nodes))
-    if (node.max_iterations !== undefined && node.max_iterations !== null)
+  for (const node of Object.values(graph.nodes)) {
+    const { max_iterations, ...unlimited } = node;
+    if (max_iterations !== undefined && max_iterations !== null)
       made.push({
         kind: "limit_removed",
-        sentence: `The loop at ${nameOf(graph, node.id)} might go round more than ${node.max_iterations} times.`,
+        sentence: `The loop at ${nameOf(graph, node.id)} might go round more than ${max_iterations} times.`,
         node_id: node.id,
-        graph: withNode(graph, withoutKey(node, "max_iterations")),
+        graph: withNode(graph, unlimited),
       });
+  }
   return made;
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseJson } from "@/server/domain/base/json";
 import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
 import { MOST_TESTS, ScenarioFields, ScenarioTest } from "./scenario-test";
@@ -59,11 +60,12 @@ const oneLine = (error: z.ZodError): string =>
 export const writtenTests = (tests: readonly ScenarioTest[]): Json[] =>
   tests.map(({ id, ...fields }) => {
     const { people, input, expect, ...rest } = ScenarioFields.parse(fields);
-    return {
+    const written = {
       id,
       ...rest,
       ...(Object.keys(input).length > 0 ? { input } : {}),
       ...(people.length > 0 ? { people } : {}),
       ...(expect.length > 0 ? { expect } : {}),
-    } as unknown as Json;
+    };
+    return parseJson(JSON.stringify(written));
   });

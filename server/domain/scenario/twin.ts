@@ -32,7 +32,7 @@ export function twinOf({ graph, roles }: Drawn, node_id: string): Drawn | { faul
     ...(llm_config ? { llm_config } : {}),
     ...(on_limit ? { on_limit } : {}),
   };
-  const twin = { ...node, node_type: "agent_task", config } as WorkflowGraph["nodes"][string];
+  const twin: WorkflowGraph["nodes"][string] = { ...node, node_type: "agent_task", config };
   return { graph: { ...graph, nodes: { ...graph.nodes, [node_id]: twin } }, roles: [...roles, role] };
 }
 

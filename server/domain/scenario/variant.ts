@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { type LlmConfig, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";
+import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { findNodeKind } from "@/server/domain/nodes";
+import { findNodeKind, settingsOf } from "@/server/domain/nodes";
 import { twinOf } from "./twin";
 
 /** Which model: by its name at the provider that is there already, or of a provider, by default its usual one. */
@@ -81,11 +82,6 @@ function withPrompt({ graph, roles }: Changed, where: string, words: string): st
   return null;
 }
 
-interface CrewLike {
-  agents?: { llm_config?: LlmConfig }[];
-  manager?: { llm_config?: LlmConfig };
-}
-
 /** Changes models in place; sentences for those that nobody uses. */
 function withModels(
   graph: WorkflowGraph,
@@ -112,17 +108,16 @@ function withModels(
     return { ...rest, ...(typeof to === "string" ? { model: to } : to) };
   };
   for (const node of Object.values(graph.nodes))
-    for (const { key, as, showIf } of findNodeKind(node.node_type)?.fields ?? []) {
-      if (showIf && !showIf(node.config)) continue;
-      const config: Record<string, unknown> = node.config;
-      if (as === "llm") {
-        const { agent } = config as { agent?: { llm_config?: LlmConfig } };
-        const own = config[key] as LlmConfig | undefined;
-        const changed = other(own, llmOver(agent?.llm_config, own));
-        if (changed) Reflect.set(config, key, changed);
+    for (const field of findNodeKind(node.node_type)?.fields ?? []) {
+      if (field.showIf && !field.showIf(node.config)) continue;
+      const settings = settingsOf(node);
+      if (field.as === "llm") {
+        const own = settings[field.key];
+        const changed = other(own, llmOver(settings.agent?.llm_config, own));
+        if (changed) Reflect.set(node.config, field.key, changed);
       }
-      if (as !== "crew") continue;
-      const { agents = [], manager } = (config[key] ?? {}) as CrewLike;
+      if (field.as !== "crew") continue;
+      const { agents = [], manager }: Partial<CrewConfig> = settings[field.key] ?? {};
       for (const one of [...agents, ...(manager ? [manager] : [])]) {
         const changed = other(one.llm_config);
         if (changed) one.llm_config = changed;

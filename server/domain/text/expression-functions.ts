@@ -1,3 +1,4 @@
+import type { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import { isList } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { present } from "@/server/domain/base/must";
@@ -391,16 +392,16 @@ define("bool(string): bool", "", (_, s: string) => {
   if (["0", "f", "false", "FALSE", "False"].includes(s)) return false;
   throw new Fault(`bool() reads "true" and "false", not ${shown(s)}.`);
 });
-define("int(number): int", "without what follows the point", (_, value: unknown) =>
-  typeof value === "number" ? intFromNumber(value) : int(isUint(value) ? value.valueOf() : (value as bigint)),
+define("int(number): int", "without what follows the point", (_, value: number | bigint | UnsignedInt) =>
+  typeof value === "number" ? intFromNumber(value) : int(isUint(value) ? value.valueOf() : value),
 );
 define("int(string): int", "", (_, s: string) => {
   if (!/^[+-]?\d{1,19}$/.test(s)) throw new Fault(`int() reads whole numbers, not ${shown(s)}.`);
   return int(BigInt(s.replace(/^\+/, "")));
 });
 define("int(timestamp): int", "seconds since 1970", (_, at: Date) => BigInt(Math.floor(at.getTime() / 1000)));
-define("uint(number): uint", "", (_, value: unknown) =>
-  isUint(value) ? value : uint(typeof value === "number" ? intFromNumber(value) : (value as bigint)),
+define("uint(number): uint", "", (_, value: number | bigint | UnsignedInt) =>
+  isUint(value) ? value : uint(typeof value === "number" ? intFromNumber(value) : value),
 );
 define("uint(string): uint", "", (_, s: string) => {
   if (!/^\d{1,20}$/.test(s)) throw new Fault(`uint() reads whole numbers from 0 on, not ${shown(s)}.`);

@@ -1,5 +1,6 @@
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { recordOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
@@ -423,14 +424,11 @@ function toExpressionError(error: unknown, text: string, at?: ASTNode): Expressi
     return new ExpressionError(`${error.message} The expression: ${shorten(text)}`, text, 0, text.length);
   if (error instanceof Fault && at)
     return new ExpressionError(error.message, text, at.start, at.end, error.missing);
-  const { code, summary, message, range } = error as {
-    code?: unknown;
-    summary?: unknown;
-    message?: unknown;
-    range?: { start: number; end: number };
-  };
-  const from = Math.min(range?.start ?? 0, text.length);
-  const to = Math.min(Math.max(range?.end ?? text.length, from), text.length);
+  // What the parser throws, and what of it is there.
+  const { code, summary, message, range } = recordOf(error);
+  const { start, end } = recordOf(range);
+  const from = Math.min(typeof start === "number" ? start : 0, text.length);
+  const to = Math.min(Math.max(typeof end === "number" ? end : text.length, from), text.length);
   const said = present(String(summary ?? message ?? error).split("\n")[0], "split");
   return new ExpressionError(describeParseError(String(code), said, text, from, to), text, from, to);
 }

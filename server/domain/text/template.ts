@@ -483,7 +483,8 @@ const valueAt = ({ head }: Output, scope: TemplateScope): Value =>
   "literal" in head ? head.literal : find(head.path, scope);
 
 function find(path: readonly string[], scope: TemplateScope): Json | undefined {
-  const [head, ...rest] = path as [string, ...string[]];
+  const [head, ...rest] = path;
+  if (head === undefined) return undefined;
   if (scope.input && Object.hasOwn(scope.input, head)) return follow(scope.input[head], rest);
   if (Object.hasOwn(scope.state, head)) return follow(scope.state[head], rest);
   const [key, ...more] = rest;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { propertiesOf } from "@/server/domain/base/json-schema";
 import { Json, type JsonObject, JsonSchema } from "@/server/domain/base/values";
 
 /** How a call ended, in the numbers of HTTP: 200 done, 4xx the caller's fault, 5xx the tool's. */
@@ -126,7 +127,7 @@ export type ToolSpec = z.infer<typeof ToolSpec>;
 
 /** What a call must not share with another at the same time, by what its tool says; the same for the same arguments. */
 export function resourcesOf({ resources = [], input_schema }: ToolSpec, args: JsonObject): string[] {
-  const properties = (input_schema.properties ?? {}) as Record<string, { default?: Json }>;
+  const properties = propertiesOf(input_schema);
   return resources.map((rule) =>
     rule.replace(/\{(\w+)\}/g, (_braces, name: string) => {
       const value = Object.hasOwn(args, name) ? args[name] : properties[name]?.default;

@@ -5,7 +5,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import { isCollection, isMap, isScalar, type Node as YamlNode } from "yaml";
+import { isCollection, isMap, isNode, isScalar, type Node as YamlNode } from "yaml";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { unwrapText } from "@/server/domain/base/lenient-reader";
 import { parseYamlDocument } from "../text-files";
@@ -138,10 +138,7 @@ function* yamlChildren(node: YamlNode): Iterable<[string, YamlNode, YamlNode]> {
   if (isMap<YamlNode, YamlNode | null>(node)) {
     for (const { key, value } of node.items) if (isScalar(key)) yield [String(key.value), key, value ?? key];
   } else
-    for (const [place, item] of node.items.entries()) {
-      const inner = item as YamlNode;
-      yield [String(place), inner, inner];
-    }
+    for (const [place, item] of node.items.entries()) if (isNode(item)) yield [String(place), item, item];
 }
 
 function lineStarts(text: string): number[] {

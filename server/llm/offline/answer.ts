@@ -126,11 +126,11 @@ function decisionText(key: string, prompt: Prompt, persona: Persona, decision: D
 
 /** One of several words: the one that states the decision, else the one that the data speaks of. */
 function chooseWord(
-  options: readonly unknown[],
+  options: readonly Json[],
   key: string,
   prompt: Prompt,
   decision: Decision | null,
-): Json {
+): Json | undefined {
   const verdict =
     decision ?? (wordFor(true, options) && wordFor(false, options) ? decideApproval(prompt) : null);
   const stated = verdict ? wordFor(verdict.yes, options) : undefined;
@@ -140,8 +140,7 @@ function chooseWord(
     option,
     score: wordsOf(option, prompt).filter((word) => text.includes(` ${word}`)).length,
   }));
-  const best = scored.reduce((a, b) => (b.score > a.score ? b : a), { option: options[0], score: 0 });
-  return best.option as Json;
+  return scored.reduce((a, b) => (b.score > a.score ? b : a), { option: options[0], score: 0 }).option;
 }
 
 /** The words that stand for an option: its own, and those of its description in the prompt. */

@@ -1,3 +1,4 @@
+import { parseJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 
 /** A scripted answer, written into any message as `[[offline: ...]]`. */
@@ -172,17 +173,17 @@ function duration(text: string): number {
 function quoted(rest: string): string {
   const text = rest.trim();
   if (!text.startsWith('"')) return text;
-  const value = parseJson(text);
+  const value = jsonOf(text);
   return typeof value === "string" ? value : text.replace(/^"|"$/g, "");
 }
 
 function objectOf(text: string): JsonObject {
-  const value = parseJson(text.trim() || "{}");
+  const value = jsonOf(text.trim() || "{}");
   return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
 function callsOf(text: string): { name: string; args: JsonObject }[] {
-  const value = parseJson(text.trim());
+  const value = jsonOf(text.trim());
   if (!Array.isArray(value)) return [];
   return value.flatMap((call) => {
     if (typeof call === "string") return [{ name: call, args: {} }];
@@ -202,9 +203,9 @@ function callsOf(text: string): { name: string; args: JsonObject }[] {
   });
 }
 
-function parseJson(text: string): Json | undefined {
+function jsonOf(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return undefined;
   }

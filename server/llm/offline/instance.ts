@@ -1,4 +1,4 @@
-import { isList, isText, listOf, textsOf } from "@/server/domain/base/guards";
+import { isList, isText, textsOf } from "@/server/domain/base/guards";
 import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
@@ -75,7 +75,7 @@ function definitions(root: JsonSchema): JsonSchema {
   };
 }
 
-function make(schema: unknown, key: string, making: Making, depth: number): Json {
+function make(schema: Json | undefined, key: string, making: Making, depth: number): Json {
   making.work.spend(50);
   if (depth > DEEPEST) throw new TooMuchWork("This leads too deep.");
   if (schema === false) return null;
@@ -118,7 +118,7 @@ function flatten(schema: JsonSchema, making: Making, hops: number): JsonSchema {
   if (hops > 10) return {};
   if (typeof schema.$ref === "string") return flatten(refer(schema.$ref, making.root), making, hops + 1);
   const { allOf, ...rest } = schema;
-  if (!isList(allOf)) return schema;
+  if (!Array.isArray(allOf)) return schema;
   return allOf.reduce<JsonSchema>(
     (joined, part) => join(joined, flatten(asSchema(part), making, hops + 1)),
     rest,
@@ -127,7 +127,7 @@ function flatten(schema: JsonSchema, making: Making, hops: number): JsonSchema {
 
 function refer(ref: string, root: JsonSchema): JsonSchema {
   const steps = ref.replace(/^#\/?/, "").split("/").filter(Boolean);
-  let place: unknown = root;
+  let place: Json | undefined = root;
   for (const step of steps) place = asSchema(place)[step.replace(/~1/g, "/").replace(/~0/g, "~")];
   return asSchema(place);
 }
@@ -178,13 +178,13 @@ const plainWord = (value: Json) =>
 
 function makeChoice(
   schema: JsonSchema,
-  choices: unknown[],
+  choices: readonly Json[],
   key: string,
   making: Making,
   depth: number,
 ): Json {
   const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
-  const isNull = (choice: unknown) => asSchema(choice).type === "null";
+  const isNull = (choice: Json) => asSchema(choice).type === "null";
   // Null ends a recursion; otherwise a real value shows more.
   const ordered = [...choices].sort((a, b) => Number(isNull(a)) - Number(isNull(b)));
   if (depth >= MAX_DEPTH - 2) ordered.sort((a, b) => weight(a) - weight(b));
@@ -198,7 +198,7 @@ function makeChoice(
 }
 
 /** How much a schema may lead to: what refers to others comes last. */
-function weight(choice: unknown): number {
+function weight(choice: Json): number {
   const schema = asSchema(choice);
   if (schema.type === "null") return 0;
   if (schema.$ref) return 3;
@@ -238,13 +238,13 @@ function makeObject(schema: JsonSchema, key: string, making: Making, depth: numb
 }
 
 /** What properties without a name of their own must look like. */
-const rest = (schema: JsonSchema): unknown =>
+const rest = (schema: JsonSchema): Json =>
   schema.additionalProperties !== null && typeof schema.additionalProperties === "object"
     ? schema.additionalProperties
     : {};
 
 function makeArray(schema: JsonSchema, key: string, making: Making, depth: number): Json {
-  const fixed = listOf(schema.prefixItems);
+  const fixed = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
   const least = typeof schema.minItems === "number" ? schema.minItems : 0;
   const most = typeof schema.maxItems === "number" ? schema.maxItems : Number.POSITIVE_INFINITY;
   const items = fixed.map((item) => make(item, key, making, depth + 1));

@@ -96,7 +96,7 @@ export async function runScenario(
     ...ended,
     notRepeated: notRepeatedIn(context.events),
     events: [created, ...context.events],
-    state: present(state ?? undefined, "state"),
+    state: present<RunState>(state ?? undefined, "state"),
     unused: world.unused(),
     duration_ms: context.now - begunAt,
   };

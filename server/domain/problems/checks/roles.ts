@@ -1,3 +1,4 @@
+import { settingsOf } from "@/server/domain/nodes";
 import { checkExpression } from "@/server/domain/text/expression";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { NamedRole, NodeCheck } from "../check";
@@ -9,6 +10,7 @@ import { nearest } from "../nearest";
 export function checkRoles({ report, at, node, kind, roleByName: known, isRead, here }: NodeCheck): void {
   const { isToolKnown, library } = here;
   const config: Record<string, unknown> = node.config;
+  const settings = settingsOf(node);
   const unknown = (role: string, field: string, path: (string | number)[], who: string) => {
     const near = nearest(role, [...known.keys()]);
     report.error(
@@ -50,14 +52,13 @@ export function checkRoles({ report, at, node, kind, roleByName: known, isRead, 
       );
   };
   let crew: CrewLike | undefined;
-  for (const { key, as, showIf } of kind.fields) {
+  for (const field of kind.fields) {
+    const { key, as, showIf } = field;
     const value = config[key];
     if (value === undefined || value === "" || (showIf && !showIf(node.config))) continue;
     if (as === "tool" && typeof value === "string") calls(value, key);
-    const agent =
-      as === "agent_ref" && typeof value === "string"
-        ? (library?.agent(value) ?? (config.agent as { role_name: string } | undefined))
-        : undefined;
+    const ref = as === "agent_ref" && typeof value === "string" ? value : undefined;
+    const agent = ref === undefined ? undefined : (library?.agent(ref) ?? settings.agent);
     const roleName = as === "role" ? value : agent?.role_name;
     if (typeof roleName === "string") {
       const role = known.get(roleName);
@@ -65,14 +66,12 @@ export function checkRoles({ report, at, node, kind, roleByName: known, isRead, 
         report.error(
           "E_UNKNOWN_ROLE",
           { ...at, field: key },
-          `The agent "${value as string}" has the role "${roleName}", which does not exist. Give the agent another role, or create this one.`,
+          `The agent "${ref}" has the role "${roleName}", which does not exist. Give the agent another role, or create this one.`,
         );
       else if (!role) unknown(roleName, key, [key], nameOf(node));
       const beyond =
-        role && Array.isArray(config.tools)
-          ? (config.tools as string[]).filter(
-              (tool) => !role.tools.includes(tool) && !isGranted(role.tools, tool),
-            )
+        role && Array.isArray(settings.tools)
+          ? settings.tools.filter((tool) => !role.tools.includes(tool) && !isGranted(role.tools, tool))
           : [];
       if (beyond.length > 0)
         report.error(
@@ -82,10 +81,10 @@ export function checkRoles({ report, at, node, kind, roleByName: known, isRead, 
         );
       else if (role) lacking(role, key);
     }
-    if (as === "crew") {
-      crew = value as CrewLike;
+    if (field.as === "crew") {
+      crew = settings[field.key];
       const ids = new Set<string>();
-      (crew.agents ?? []).forEach(({ agent_id, role_name }, position) => {
+      (crew?.agents ?? []).forEach(({ agent_id, role_name }, position) => {
         if (ids.has(agent_id))
           report.error(
             "E_DUPLICATE_AGENT",
@@ -102,41 +101,40 @@ export function checkRoles({ report, at, node, kind, roleByName: known, isRead, 
         else if (!known.has(role_name))
           unknown(role_name, key, [key, "agents", position, "role_name"], `The agent "${agent_id}"`);
       });
-      for (const name of new Set((crew.agents ?? []).map(({ role_name }) => role_name))) {
+      for (const name of new Set((crew?.agents ?? []).map(({ role_name }) => role_name))) {
         const role = known.get(name);
         if (role) lacking(role, key);
       }
     }
-    if (as === "plan") {
+    if (field.as === "plan") {
       const agents = crew?.agents ?? [];
-      ((value as PlanLike).tasks ?? []).forEach(
-        ({ task_id, required_role, assigned_agent, condition }, position) => {
-          if (condition !== undefined && isRead)
-            report.texts(
-              "E_BAD_EXPRESSION",
-              at,
-              `${key}.tasks.${position}.condition`,
-              checkExpression(condition, { result: "bool" }),
-            );
-          if (agents.length === 0) return;
-          if (assigned_agent && !agents.some(({ agent_id }) => agent_id === assigned_agent))
-            report.warning(
-              "W_ROLE_WITHOUT_AGENT",
-              { ...at, field: key },
-              `The task "${task_id}" is given to the agent "${assigned_agent}", who is not in the crew. Add the agent, or give the task to another.`,
-            );
-          else if (
-            !assigned_agent &&
-            required_role &&
-            !agents.some(({ role_name }) => role_name === required_role)
-          )
-            report.warning(
-              "W_ROLE_WITHOUT_AGENT",
-              { ...at, field: key },
-              `The task "${task_id}" needs the role "${required_role}", which no agent of the crew has. Add such an agent, or choose another role.`,
-            );
-        },
-      );
+      const plan: PlanLike | undefined = settings[field.key];
+      (plan?.tasks ?? []).forEach(({ task_id, required_role, assigned_agent, condition }, position) => {
+        if (condition !== undefined && isRead)
+          report.texts(
+            "E_BAD_EXPRESSION",
+            at,
+            `${key}.tasks.${position}.condition`,
+            checkExpression(condition, { result: "bool" }),
+          );
+        if (agents.length === 0) return;
+        if (assigned_agent && !agents.some(({ agent_id }) => agent_id === assigned_agent))
+          report.warning(
+            "W_ROLE_WITHOUT_AGENT",
+            { ...at, field: key },
+            `The task "${task_id}" is given to the agent "${assigned_agent}", who is not in the crew. Add the agent, or give the task to another.`,
+          );
+        else if (
+          !assigned_agent &&
+          required_role &&
+          !agents.some(({ role_name }) => role_name === required_role)
+        )
+          report.warning(
+            "W_ROLE_WITHOUT_AGENT",
+            { ...at, field: key },
+            `The task "${task_id}" needs the role "${required_role}", which no agent of the crew has. Add such an agent, or choose another role.`,
+          );
+      });
     }
   }
 }

@@ -76,7 +76,7 @@ function add<V>(map: Map<string, V[]>, key: string, value: V): void {
 
 /** The events of one type, in their order. */
 export const of = <T extends EventType>(events: readonly RunEvent[], type: T): RunEventOf<T>[] =>
-  events.filter((event): event is RunEventOf<T> => event.type === type);
+  events.filter((event): event is RunEvent & RunEventOf<T> => event.type === type);
 
 /** Where an event is. */
 export function placeOf({

@@ -60,10 +60,7 @@ function alternating(all: readonly Exchange[], own: readonly RunEvent[]): Exchan
       before.from === one.to &&
       before.to === one.from &&
       one.isEmpty !== false &&
-      !own.some(
-        ({ seq, type, ...event }) =>
-          seq > before.event.seq && seq < one.event.seq && isWork({ type, ...event } as RunEvent),
-      );
+      !own.some((event) => event.seq > before.event.seq && event.seq < one.event.seq && isWork(event));
     streak = goesOn ? [...streak, one] : one.isEmpty === false ? [] : [one];
     if (streak.length === TURNS) return one;
   }

@@ -36,8 +36,8 @@ export function keyHistory(events: readonly RunEvent[], key: string): KeyWrite[]
     if (before.value === undefined && after.value === undefined) continue;
     writes.push({
       ...writeOf(state, event, key, answered),
-      ...known("before", before.value),
-      ...known("after", after.value),
+      ...(before.value === undefined ? {} : { before: before.value }),
+      ...(after.value === undefined ? {} : { after: after.value }),
     });
   }
   return writes;
@@ -83,7 +83,12 @@ function writeOf(state: RunState, event: RunEvent, key: string, answers: Answers
     seq,
     ts,
     writer,
-    ...(typeof by === "string" ? { by } : { ...known("node_id", node_id), ...known("agent_id", agent_id) }),
+    ...(typeof by === "string"
+      ? { by }
+      : {
+          ...(node_id === undefined ? {} : { node_id }),
+          ...(agent_id === undefined ? {} : { agent_id }),
+        }),
   };
 }
 
@@ -102,6 +107,3 @@ function agentOf(
 }
 
 const stateOf = (s: RunState, key: string) => ({ value: s.state[key], version: s.versions[key] });
-
-const known = <K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> =>
-  value === undefined ? {} : ({ [name]: value } as Record<K, V>);

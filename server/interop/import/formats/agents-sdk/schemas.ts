@@ -1,4 +1,5 @@
-import type { Raw } from "@/server/domain/base/lenient-reader";
+import { textsOf } from "@/server/domain/base/guards";
+import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { calledName, isCallOf, jsonOf, pathOf, positional, textOf } from "../../code/literals";
 import type { CallExpr, ClassStatement, Entry, Expr } from "../../code/program";
 
@@ -81,7 +82,7 @@ function schemaOfClass(declared: ClassStatement, types: Types, depth: number): R
     const parent = depth < MAX_DEPTH ? types.class(base) : undefined;
     const inherited = parent && parent !== declared ? schemaOfClass(parent, types, depth + 1) : null;
     Object.assign(properties, inherited?.properties);
-    if (Array.isArray(inherited?.required)) required.push(...(inherited.required as string[]));
+    required.push(...textsOf(inherited?.required));
   }
   for (const { name, type, value } of declared.fields) {
     if (!type || name === "model_config") continue;
@@ -230,7 +231,10 @@ function isOptional(type: Expr): boolean {
 export function propertiesOf(schema: Raw | null): [name: string, schema: Raw][] | null {
   const properties = schema?.properties;
   if (!properties || typeof properties !== "object" || Array.isArray(properties)) return null;
-  const entries = Object.entries(properties) as [string, Raw][];
+  const entries = Object.entries(properties).map(([name, part]): [string, Raw] => [
+    name,
+    isRaw(part) ? part : {},
+  ]);
   return entries.length > 0 ? entries : null;
 }
 
@@ -240,7 +244,7 @@ export function partSchema(schema: Raw | undefined, path: readonly string[]): Ra
   for (const step of path) {
     const own = current ? propertiesOf(current)?.find(([name]) => name === step)?.[1] : undefined;
     const items = current?.items;
-    current = own ?? (/^\d+$/.test(step) && items && typeof items === "object" ? (items as Raw) : undefined);
+    current = own ?? (/^\d+$/.test(step) && isRaw(items) ? items : undefined);
   }
   return current;
 }

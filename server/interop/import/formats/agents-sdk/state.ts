@@ -1,4 +1,4 @@
-import type { Raw } from "@/server/domain/base/lenient-reader";
+import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
 import { expressionKeys } from "@/server/domain/text/expression";
 import type { Expr, Place, RecordExpr } from "../../code/program";
@@ -70,9 +70,9 @@ export class State {
     if (text === null) return this.fill({ name: key, key, from: place.from, to: place.to });
     const last = trail.last;
     const node = last !== null && this.transforms.has(last) ? drawing.node(last) : undefined;
-    const config = node?.config as { set: Record<string, string> } | undefined;
-    if (last !== null && config && isApart(text, key, config.set)) {
-      drawing.change(last, { config: { set: { ...config.set, [key]: text } }, name: "Set values" });
+    const assigned = isRaw(node?.config) ? node.config.set : undefined;
+    if (last !== null && isRaw(assigned) && isApart(text, key, assigned)) {
+      drawing.change(last, { config: { set: { ...assigned, [key]: text } }, name: "Set values" });
       return;
     }
     this.transforms.add(
@@ -243,7 +243,7 @@ export class State {
 }
 
 /** Whether a value can be set in the same step as these: it is another one, and is not made of them. */
-const isApart = (text: string, key: string, set: Readonly<Record<string, string>>): boolean =>
+const isApart = (text: string, key: string, set: Raw): boolean =>
   !Object.hasOwn(set, key) && expressionKeys(text).every((read) => !Object.hasOwn(set, read));
 
 /** The run whose answer a value is, whole or as the code wraps it. */

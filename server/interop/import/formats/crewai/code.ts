@@ -355,9 +355,8 @@ class Reader {
   }
 
   /** Keeps the code of a function or class of this program that CrewAI would run. */
-  private keepProgram(expr: { is: string } & Place): void {
-    const path = pathOf(expr as Parameters<typeof pathOf>[0]);
-    const name = path?.at(-1);
+  private keepProgram(expr: Expr): void {
+    const name = pathOf(expr)?.at(-1);
     if (!name) return;
     const declared = this.scope.functions.get(name) ?? this.scope.classes.find((one) => one.name === name);
     if (declared) this.programs.set(name, sourceOf(this.program, declared, MOST_CODE));

@@ -5,7 +5,7 @@ import { FlowDrawing } from "./flow-drawing";
 import { type Condition, type Method, triggersIn } from "./flow-method";
 import { textOf } from "./model";
 
-const isFlow = (value: unknown): value is Raw =>
+const isFlow = (value: unknown): value is Raw & { methods: Raw } =>
   isRaw(value) &&
   isRaw(value.methods) &&
   (typeof value.schema === "string" ? value.schema.startsWith("crewai.flow/") : methodsLook(value.methods));
@@ -41,7 +41,7 @@ export const crewaiFlow: ReadableFormat = {
         "schema",
         `The file is of the version ${JSON.stringify(value.schema)}; it was read as crewai.flow/v1.`,
       );
-    const methods = readMethods(value.methods as Raw, here);
+    const methods = readMethods(value.methods, here);
     checkMethods(methods, value, here);
     const name = textOf(value.name) || "Flow";
     if (findings.hasError()) return nothingImported(name);
