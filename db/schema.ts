@@ -57,7 +57,7 @@ export const runs = sqliteTable(
     stops: integer("stops").notNull().default(0),
     /** The last turn of progress when that happened. */
     stoppedTurn: integer("stopped_turn"),
-    finalStatus: text("final_status"),
+    finalStatus: text("final_status", { enum: ["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLED"] }),
     reasonCode: text("reason_code"),
     interpreterVersion: integer("interpreter_version").notNull(),
     trigger: text("trigger").notNull(),
@@ -81,7 +81,7 @@ export const runs = sqliteTable(
     inputText: text("input_text").notNull().default(""),
     outcomeText: text("outcome_text").notNull().default(""),
     /** person | time: what stands between it and its going on; null where it waits for nothing. */
-    waitsFor: text("waits_for"),
+    waitsFor: text("waits_for", { enum: ["person", "time"] }),
     /** The run that it began as, up to which event, and the first of that lineage; null where it began by itself. */
     forkedFrom: text("forked_from"),
     forkedSeq: integer("forked_seq"),
@@ -449,7 +449,7 @@ export const scenarioResults = sqliteTable(
     at: integer("at").notNull(),
     by: text("by").notNull(),
     /** passed | failed | not_run */
-    status: text("status").notNull(),
+    status: text("status", { enum: ["passed", "failed", "not_run"] }).notNull(),
     /** Of the workflow, then. */
     revision: integer("revision").notNull(),
     /** The report, as JSON. */
@@ -496,8 +496,7 @@ export const bin = sqliteTable(
   "bin",
   {
     id: integer("id").primaryKey({ autoIncrement: true }),
-    /** role | crew | agent | memory | test */
-    kind: text("kind").notNull(),
+    kind: text("kind", { enum: ["role", "crew", "agent", "memory", "test"] }).notNull(),
     /** Its name or id among those that are there, with what it belongs to. */
     key: text("key").notNull(),
     name: text("name").notNull(),

@@ -98,12 +98,17 @@ const cpuOf = (cluster: Cluster) => {
   };
 };
 
+interface Measured {
+  here: number[];
+  there: number[];
+}
+
 /** The same work in one process and on workers, in turns, so that what else the machine does touches both alike. */
 async function costs(cluster: Cluster, embedded: Stage): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, { graph, steps, times }] of Object.entries(WORK)) {
-    const rates = { here: [] as number[], there: [] as number[] };
-    const cpu = { here: [] as number[], there: [] as number[] };
+    const rates: Measured = { here: [], there: [] };
+    const cpu: Measured = { here: [], there: [] };
     for (let round = 0; round < 5; round++) {
       const before = usageOf(process.pid).cpu;
       const here = await timeOf(embedded, graph, times);

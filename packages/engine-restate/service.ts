@@ -44,7 +44,7 @@ export function newService(needs: ServiceNeeds) {
         if (sessions.isDraining) throw elsewhere("This worker is stopping.");
         const entries: Entry[] = [];
         const signals: SentSignal[] = [];
-        let session = null as Session | null;
+        const taken: { session: Session | null } = { session: null };
         const teller = sessions.teller(ctx.key, abort);
 
         const open = async () => {
@@ -55,11 +55,11 @@ export function newService(needs: ServiceNeeds) {
           if (!isSession(opened)) return opened;
           for (const [at, signal] of signals.entries()) opened.deliver(at + 1, signal);
           for (const [at, entry] of entries.entries()) opened.keep(at + 1, entry);
-          return (session = opened);
+          return (taken.session = opened);
         };
         const nextEntry = async (): Promise<Entry | null> => {
           await teller.room();
-          const opened = session ?? (await open());
+          const opened = taken.session ?? (await open());
           return isSession(opened) ? await opened.next() : opened;
         };
         const awaitSignal = (): RestatePromise<Came> =>
@@ -84,13 +84,13 @@ export function newService(needs: ServiceNeeds) {
             const came = await RestatePromise.race([nextKept, nextSignal]);
             if ("signal" in came) {
               signals.push(came.signal);
-              session?.deliver(signals.length, came.signal);
+              taken.session?.deliver(signals.length, came.signal);
               nextSignal = awaitSignal();
             } else kept = came.entry;
           }
           if (kept === null) return;
           entries.push(kept);
-          session?.keep(entries.length, kept);
+          taken.session?.keep(entries.length, kept);
           teller.add(entries.length, newsOf(start, kept), kept.chars);
           if (!kept.end) continue;
           // The engine has it until the server has.

@@ -6,9 +6,11 @@ import type { LiveNews, StretchHold, StretchJournal, StretchNews } from "./proto
 import {
   ErrorBody,
   type Heartbeat,
-  type HeartbeatAnswer,
+  HeartbeatAnswer,
   type LearnBody,
   type ProviderSnapshot,
+  SnapshotBody,
+  StretchJournalBody,
 } from "./worker-protocol";
 
 /** The server does not answer, or not in time; asked again it may. The message is for people. */
@@ -100,7 +102,7 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
     async journal(runId, stretch, signal) {
       const search = new URLSearchParams({ run: runId, stretch: String(stretch) });
       try {
-        return (await ask(`journal?${search}`, undefined, long(signal))) as StretchJournal;
+        return StretchJournalBody.parse(await ask(`journal?${search}`, undefined, long(signal)));
       } catch (error) {
         if (error instanceof ControlRefused && error.status === 404) return null;
         throw error;
@@ -113,8 +115,9 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
     async live(news) {
       await ask("live", news);
     },
-    beat: async (heartbeat) => (await ask("heartbeat", heartbeat, { withinMs: BEAT_MS })) as HeartbeatAnswer,
-    providers: async () => (await ask("providers", undefined, { withinMs: LONG_MS })) as ProviderSnapshot,
+    beat: async (heartbeat) =>
+      HeartbeatAnswer.parse(await ask("heartbeat", heartbeat, { withinMs: BEAT_MS })),
+    providers: async () => SnapshotBody.parse(await ask("providers", undefined, { withinMs: LONG_MS })),
     async learn(lesson) {
       await insist("learn", lesson);
     },

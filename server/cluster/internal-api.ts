@@ -176,9 +176,10 @@ async function readBody(request: http.IncomingMessage, maxBytes: number): Promis
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
+  const parts: AsyncIterable<unknown> = request;
+  for await (const part of parts) {
     // A request without an encoding gives bytes.
-    const part: Buffer = Buffer.from(chunk as Uint8Array);
+    if (!Buffer.isBuffer(part)) throw new TypeError("A body came as something else than bytes.");
     bytes += part.length;
     if (bytes > maxBytes) throw tooLarge();
     chunks.push(part);

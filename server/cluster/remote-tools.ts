@@ -1,13 +1,18 @@
-import { ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
+import { z } from "zod";
+import { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import type { ToolInterface, ToolScope } from "@/server/tools/define";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
-import type { CallsStep } from "@/server/tools/sandbox/sandbox";
+import { CallsStep } from "@/server/tools/sandbox/sandbox";
 import { type ControlClient, ControlRefused } from "./control-client";
 
 /** Longer than any tool may take. */
 const TOOL_MS = 30 * 60_000;
+
+const Specs = z.array(ToolSpec);
+const Withdrawn = z.string().nullable();
+const CodeStep = CallsStep.nullable();
 
 /**
  * The tools of an installation as a worker has them: those at home with workers are called right here, all others at the
@@ -28,9 +33,8 @@ export function newRemoteTools(
     runCode: () => Promise.resolve(null),
   });
   return {
-    specs: async () => (await control.insist("tools/specs", {})) as ToolSpec[],
-    withdrawn: async (role, tool) =>
-      (await control.insist("tools/withdrawn", { role, tool })) as string | null,
+    specs: async () => Specs.parse(await control.insist("tools/specs", {})),
+    withdrawn: async (role, tool) => Withdrawn.parse(await control.insist("tools/withdrawn", { role, tool })),
     async invoke(name, args, scope) {
       if (registry.get(name)) return here.invoke(name, args, scope);
       const { signal } = scope;
@@ -55,11 +59,9 @@ export function newRemoteTools(
       control.ask("tools/end-task", callerOf(caller)).catch(() => {});
     },
     runCode: async (program, signal, run_id) =>
-      (await control.insist(
-        "tools/run-code",
-        { program, run_id },
-        { signal, withinMs: TOOL_MS },
-      )) as CallsStep | null,
+      CodeStep.parse(
+        await control.insist("tools/run-code", { program, run_id }, { signal, withinMs: TOOL_MS }),
+      ),
     matches: here.matches,
   };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
-import { Json, JsonObject } from "@/server/domain/base/values";
+import { Json } from "@/server/domain/base/values";
 import type { OperatorFile } from "@/server/tools/operator/file";
 import { operatorTools } from "@/server/tools/operator/tools";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -72,25 +72,24 @@ function openTool(registry: ToolsRegistry, name: string, out: Out): In {
 /** Starts the process; what comes before that is done waits. */
 function openServer(server: OperatorFile["mcp_servers"][number], out: Out): In {
   const started = (async () => {
-    const { newStdioTransport } = await import("@/server/tools/mcp/stdio");
+    const { messageFrom, newStdioTransport } = await import("@/server/tools/mcp/stdio");
     const { transport, lastWords } = newStdioTransport(server);
     transport.onmessage = (message) => out.message(Json.parse(message));
     transport.onclose = () => out.closed(lastWords().slice(-500) || "Its process ended.");
     await transport.start();
-    return transport;
+    return {
+      send: (message: Json) => transport.send(messageFrom(message)),
+      close: () => transport.close(),
+    };
   })();
   const failed = (error: unknown) => out.closed(errorMessage(error));
   started.catch(failed);
   return {
     message(message) {
-      started
-        .then((transport) =>
-          transport.send(JsonObject.parse(message) as Parameters<typeof transport.send>[0]),
-        )
-        .catch(failed);
+      started.then((process) => process.send(message)).catch(failed);
     },
     close() {
-      started.then((transport) => transport.close()).catch(() => {});
+      started.then((process) => process.close()).catch(() => {});
     },
   };
 }

@@ -6,7 +6,7 @@ import { Capability, ModelFacts, type Provider } from "@/server/domain/model/pro
 import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
-import type { SentTurn, StretchHold, StretchNews } from "./protocol";
+import type { SentTurn, StretchHold, StretchJournal, StretchNews } from "./protocol";
 
 // What workers ask of the server over its own port, and in which form. A worker carries the token that both know, so a
 // body is checked for its shape and not for what it is up to.
@@ -189,19 +189,22 @@ export const Heartbeat = WorkerState.omit({ seen_at: true }).extend({
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-export interface HeartbeatAnswer {
+export const HeartbeatAnswer = z.object({
   /** Of the snapshot of providers as it is now. */
-  providers: string;
-  shares: {
-    provider_id: string;
-    share: Share;
-    cool_down_ms?: number;
-    /** A minute's worth may be used at once. Otherwise what is new fills up over time. */
-    is_fresh?: boolean;
-  }[];
+  providers: z.string(),
+  shares: z.array(
+    z.object({
+      provider_id: z.string(),
+      share: Share,
+      cool_down_ms: z.number().exactOptional(),
+      /** A minute's worth may be used at once. Otherwise what is new fills up over time. */
+      is_fresh: z.boolean().exactOptional(),
+    }),
+  ),
   /** For how long the shares hold from when the sign of life was sent, in milliseconds. */
-  lease_ms: number;
-}
+  lease_ms: z.number(),
+});
+export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
 
 /** The providers as workers need them: with their keys and headers, sealed. */
 export interface ProviderSnapshot {
@@ -212,6 +215,29 @@ export interface ProviderSnapshot {
   /** Sealed with the same key, so that a worker with another one sees it at once. */
   proof: string;
 }
+
+/** Its providers are read for what a version must have; what it adds is left to whoever knows it. */
+export const SnapshotBody = z.custom<ProviderSnapshot>(
+  (value) =>
+    isObject(value) &&
+    typeof value.version === "string" &&
+    Array.isArray(value.providers) &&
+    value.providers.every((provider) => isObject(provider) && typeof provider.id === "string") &&
+    isObject(value.sealed) &&
+    isObject(value.said) &&
+    typeof value.proof === "string",
+);
+
+/** Its turns may be many and large: each is read for its shape, and not its events. */
+export const StretchJournalBody = z.custom<StretchJournal>(
+  (value) =>
+    isObject(value) &&
+    Array.isArray(value.turns) &&
+    value.turns.every(
+      (turn) => isObject(turn) && Number.isInteger(turn.turn) && Array.isArray(turn.events),
+    ) &&
+    Array.isArray(value.timers),
+);
 
 /** A refusal or failure of the server, as its answer says it. */
 export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });

@@ -1,7 +1,7 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { ReadableStream } from "node:stream/web";
-import { Agent, buildConnector, type RequestInit, Response, fetch as undiciFetch } from "undici";
+import { Agent, buildConnector, Headers, type RequestInit, Response, fetch as undiciFetch } from "undici";
 import { reachOf } from "./addresses";
 
 /** Why a request did not go out, or its answer did not come in. */
@@ -232,11 +232,7 @@ export function newGuardedFetch(
     await response.body?.cancel();
     throw new EgressError("REDIRECT_REFUSED", redirect);
   };
-  return (input, init) =>
-    request(
-      input instanceof Request ? input.url : input,
-      (init ?? {}) as unknown as RequestInit,
-    ) as unknown as Promise<globalThis.Response>;
+  return asGlobalFetch(request);
 }
 
 /** Sends one request. A refused connection comes out as the refusal, not as undici's "fetch failed". */
@@ -268,7 +264,7 @@ const IMPERSONAL = new Set(["accept", "accept-language", "content-type", "user-a
 
 /** The next request of a chain: most redirects turn it into a plain reading, and another site gets no credentials. */
 function redirected(init: RequestInit, status: number, isElsewhere: boolean): RequestInit {
-  const headers = new Headers(init.headers as HeadersInit);
+  const headers = new Headers(init.headers);
   const next: RequestInit = { ...init };
   const isRead = !init.method || /^(get|head)$/i.test(init.method);
   if (status <= 303 && !isRead) {
@@ -282,7 +278,7 @@ function redirected(init: RequestInit, status: number, isElsewhere: boolean): Re
   return next;
 }
 
-/** What undici's bodies are made of; its types leave it open. */
+/** What undici's bodies are made of; its types leave it open, hence the cast below. */
 type Body = ReadableStream<Uint8Array>;
 
 /** The same response with a body that fails once it is too long; counted after decompression. */

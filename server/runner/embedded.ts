@@ -11,9 +11,10 @@ import {
   type StepScope,
   type StepWork,
 } from "@/server/domain/base/durable";
-import { canonicalJson } from "@/server/domain/base/json";
+import { isText, recordOf } from "@/server/domain/base/guards";
+import { asJson, canonicalJson } from "@/server/domain/base/json";
 import { must, present } from "@/server/domain/base/must";
-import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
@@ -137,7 +138,7 @@ const JUMP_MS = 1000;
 const CANCEL = "$cancel";
 
 /** The embedded engine for one run: answers and events go into SQLite, work happens in this process. */
-export class EmbeddedRun implements DurableContext {
+export class EmbeddedRun implements DurableContext<RunEvent> {
   private readonly handles = new Map<string, Handle>();
   /** Registered since the last wait; they start once the events before them are recorded. */
   private fresh: Handle[] = [];
@@ -284,10 +285,9 @@ export class EmbeddedRun implements DurableContext {
     return this.host.time.clock.now();
   }
 
-  emit(event: unknown): void {
-    const placed = event as RunEvent;
-    this.lastSeq = placed.seq;
-    this.events.push(placed);
+  emit(event: RunEvent): void {
+    this.lastSeq = event.seq;
+    this.events.push(event);
     if (this.isRecorded) return;
     const text = JSON.stringify(event);
     this.texts.push(text);
@@ -389,7 +389,7 @@ export class EmbeddedRun implements DurableContext {
       if (this.recovered) {
         this.recovered = false;
         const { workerId, rules } = this.host;
-        const value = { worker_id: workerId, ...(rules ? { rules: rules as JsonObject } : {}) };
+        const value = { worker_id: workerId, ...(rules ? { rules: asJson(rules) } : {}) };
         return { key: `recovered#${this.turn + 1}`, result: { ok: true, value }, kind: "note" };
       }
       const jump = this.clockJump();
@@ -512,11 +512,8 @@ export class EmbeddedRun implements DurableContext {
     }
     if (answer.key === CANCEL) {
       this.cancelSeen = true;
-      const { by, reason } = (answer.result.ok ? answer.result.value : {}) as {
-        by?: string;
-        reason?: string;
-      };
-      throw new Cancelled(by, reason, at);
+      const { by, reason } = recordOf(answer.result.ok ? answer.result.value : null);
+      throw new Cancelled(isText(by) ? by : undefined, isText(reason) ? reason : undefined, at);
     }
     return { key: answer.key, result: answer.result, at };
   }
@@ -734,6 +731,7 @@ class ResultTooLarge extends Error {
 /** A failure as a log keeps it. */
 export function asStepError(error: unknown): { name: string; message: string; detail?: Json } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  // Whoever throws with a detail gives JSON; what cannot be kept is found where the failure is written.
   const { detail } = error as { detail?: Json };
   return { name: error.name, message: error.message, ...(detail === undefined ? {} : { detail }) };
 }

@@ -19,7 +19,7 @@ import { waitersFor } from "@/server/domain/run/signals";
 import { memberChanged } from "@/server/domain/run/team-edit";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
 import {
-  type Command,
+  Command,
   limitRaised,
   planEdited,
   type SkipCommand,
@@ -46,7 +46,7 @@ export const INTERPRETER_VERSION = 2;
  * Deterministic: on a replay it makes the same events in the same order. `ctx.next` is its only await.
  */
 export async function execute(
-  ctx: DurableContext,
+  ctx: DurableContext<RunEvent>,
   created: RunEvent,
   effects: Effects,
   watch?: (state: RunState) => void,
@@ -72,7 +72,7 @@ export class Interpreter extends Holding {
   /** What people told the run that this one repeats. */
   private repeating: Repeating;
 
-  constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
+  constructor(ctx: DurableContext<RunEvent>, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
     this.control = ctx.signal("control#1");
     this.repeating = new Repeating(this.s, created);
@@ -368,11 +368,11 @@ export class Interpreter extends Holding {
   private command(answer: Settlement): void {
     this.control = this.ctx.signal(`control#${++this.controls}`);
     if (!answer.result.ok) return;
-    const value = answer.result.value as Command;
+    const value = Command.parse(answer.result.value);
     const by = value.by ?? "user";
     if (value.kind === "edit_plan") return this.editPlan(value, by);
     if (value.kind === "raise_limit") return this.raiseLimit(value, by);
-    const read = RunCommand.safeParse(value);
+    const read = RunCommand.safeParse(answer.result.value);
     if (!read.success) return;
     // The run may have gone on since the person saw it.
     const fault = commandFault(this.a, this.s, read.data);

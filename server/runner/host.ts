@@ -5,7 +5,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
-import { asStored } from "@/server/domain/base/json";
+import { parseJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject } from "@/server/domain/base/values";
@@ -332,7 +332,7 @@ export class Host {
    * has not come to it yet.
    */
   command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
-    const value = asStored<object>({ ...command, by }) as JsonObject;
+    const value = parseJson(JSON.stringify({ ...command, by }));
     const name = this.store.command(runId, value, this.now);
     const taken = this.taken.wait(runId, name);
     // A run that has just ended is on its way out, and is taken up again for this.

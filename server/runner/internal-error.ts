@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import type { RunError } from "@/server/domain/agent/outcome";
+import { RunError } from "@/server/domain/agent/outcome";
+import type { StepError } from "@/server/domain/base/durable";
+import { isObject } from "@/server/domain/base/guards";
 import { cutText } from "@/server/domain/base/sizes";
 import type { Json } from "@/server/domain/base/values";
 
@@ -32,6 +34,14 @@ export function internalError(error: { name: string; message: string }, what: st
 /** Whether the detail of an error is what people were only given a mark of. */
 export const isMarked = (detail: Json | undefined): detail is { mark: string; fault: string } =>
   typeof detail === "object" && detail !== null && "mark" in detail && "fault" in detail;
+
+const isRunError = (value: unknown): value is RunError => RunError.safeParse(value).success;
+
+/** The error for people that a step's failure carries, such as a model's; undefined where it has none. */
+export function recordedError({ detail }: StepError): RunError | undefined {
+  const error = isObject(detail) ? detail.error : undefined;
+  return isRunError(error) ? error : undefined;
+}
 
 /** What was thrown, with a name and a message whatever it is. */
 export const asError = (thrown: unknown): { name: string; message: string } =>

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { breakpointsFault } from "@/server/domain/agent/breakpoint-check";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { canonicalJson } from "@/server/domain/base/json";
+import { asJson, canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
@@ -106,8 +106,8 @@ const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
       canonicalJson({
         workflow_id,
         input,
-        config: (config ?? {}) as JsonObject,
-        ...(pins ? { pins: pins as JsonObject } : {}),
+        config: asJson(config ?? {}),
+        ...(pins ? { pins: asJson(pins) } : {}),
         ...(only_node === undefined ? {} : { only_node }),
       }),
     )

@@ -1,4 +1,4 @@
-import { recordOf } from "@/server/domain/base/guards";
+import { errorCode, errorMessage, recordOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { TurnWrite } from "@/server/store/runs";
 
@@ -112,8 +112,8 @@ export class LogWriter {
 }
 
 function wordsFor(fault: unknown): string {
-  const { code, message } = fault as { code?: string; message?: string };
-  if (code === "SQLITE_TOOBIG" || /Invalid (string|array) length/.test(message ?? ""))
+  const message = errorMessage(fault);
+  if (errorCode(fault) === "SQLITE_TOOBIG" || /Invalid (string|array) length/.test(message))
     return "One step of this run made more than can be stored. Keep its values smaller, or write large texts into files.";
-  return `What one step of this run made could not be stored: ${message ?? String(fault)}`;
+  return `What one step of this run made could not be stored: ${message}`;
 }

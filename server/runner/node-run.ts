@@ -14,6 +14,7 @@ import type {
   StepScope,
   StepWork,
 } from "@/server/domain/base/durable";
+import { isText } from "@/server/domain/base/guards";
 import { asJson, textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
@@ -58,6 +59,7 @@ import type { Place } from "./interpreter/holds";
 import { callToolOfNode } from "./node-tool";
 import type { About, CheaperModel, CrewRuntime, Engine, PersonQuestion, Reused, ToolCaller } from "./ports";
 import { MODEL_CALL, makeCall } from "./recorded/make-call";
+import { GrantedTools, modelAnswerFrom, RanCode, toolOutputFrom } from "./recorded/read-result";
 import { modelRequest, toolRequest } from "./recorded/requests";
 import { askForTool } from "./tool-question";
 
@@ -299,14 +301,14 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
-  *toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }> {
+  *toolSpecs(who: string, granted: readonly string[]): Flow<GrantedTools> {
     const { tools } = this.interpreter.effects;
     const recorded = yield* this.step(`${who}/tools`, async () => {
       const all = (await tools?.specs()) ?? [];
       const specs = all.filter(({ name }) => isGranted(granted, name));
       return asJson({ specs, names: all.map(({ name }) => name) });
     });
-    return recorded as unknown as { specs: ToolSpec[]; names: string[] };
+    return GrantedTools.parse(recorded);
   }
 
   /** The node's own time runs again, once nothing in it waits for a person. */
@@ -440,7 +442,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
       },
     };
     const { value, reused } = yield* makeCall(this, call);
-    return { ...(value as unknown as ToolOutput), ...(reused === undefined ? {} : { reused }) };
+    return { ...toolOutputFrom(value), ...(reused === undefined ? {} : { reused }) };
   }
 
   reached(): void {
@@ -463,7 +465,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const step = yield* this.step(key, async ({ abort }) =>
       tools ? asJson(await tools.runCode(program, abort, this.s.run.id)) : null,
     );
-    return step as unknown as CallsStep | null;
+    return RanCode.parse(step);
   }
 
   /** Null where the pattern matches, else why not. Tried where a bad pattern can do no harm. */
@@ -472,7 +474,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const fault = yield* this.step(`${key}/pattern`, ({ abort }) =>
       tools ? tools.matches(pattern, text, abort) : "Patterns cannot be checked here.",
     );
-    return fault as string | null;
+    return isText(fault) ? fault : null;
   }
 
   /** Tells what a tool did beside giving its result. */
@@ -592,6 +594,6 @@ export class NodeRun implements NodeContext, CrewRuntime {
       },
     };
     const { value, reused } = yield* makeCall(this, call);
-    return { ...(value as unknown as ModelAnswer), ...(reused === undefined ? {} : { reused }) };
+    return { ...modelAnswerFrom(value), ...(reused === undefined ? {} : { reused }) };
   }
 }

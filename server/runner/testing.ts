@@ -96,9 +96,9 @@ export function fakeTools(
 export function cutAt(source: { db: Db }, id: string, turns: number): Db {
   const db = openDb(":memory:");
   for (const table of ["runs", "run_turns", "run_timers", "run_signals"]) {
-    const rows = source.db.$client.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
+    const rows = source.db.$client.prepare<[], Record<string, unknown>>(`select * from ${table}`).all();
     for (const row of rows) {
-      if (table === "run_turns" && (row.turn as number) >= turns) continue;
+      if (table === "run_turns" && Number(row.turn) >= turns) continue;
       const keys = Object.keys(row);
       db.$client
         .prepare(`insert into ${table} (${keys.join(",")}) values (${keys.map(() => "?").join(",")})`)

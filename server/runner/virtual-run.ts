@@ -79,7 +79,7 @@ interface Due {
  * after another in the order in which it began, and a time is over at once where nothing else is to be done. So the same run
  * takes the same way each time, however long anything takes here.
  */
-export class VirtualRun implements DurableContext {
+export class VirtualRun implements DurableContext<RunEvent> {
   readonly events: RunEvent[] = [];
   private readonly waiting = new Map<string, Waiting>();
   private readonly inline = new Map<string, StepWork>();
@@ -132,8 +132,8 @@ export class VirtualRun implements DurableContext {
     });
   }
 
-  emit(event: unknown): void {
-    this.events.push(event as RunEvent);
+  emit(event: RunEvent): void {
+    this.events.push(event);
   }
 
   abandon({ key }: Durable): void {

@@ -67,7 +67,7 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
           .select({ id: bin.id, kind: bin.kind, name: bin.name, at: bin.deletedAt })
           .from(bin)
           .all()
-          .map(({ id, kind, name, at }) => entry(kind as Moved, String(id), name, at)),
+          .map(({ id, kind, name, at }) => entry(kind, String(id), name, at)),
       ];
       return found.sort((a, b) => b.deleted_at - a.deleted_at || (a.id < b.id ? -1 : 1));
     },

@@ -1,4 +1,5 @@
 import type { Db } from "@/db/open";
+import { recordOf } from "@/server/domain/base/guards";
 
 /** What gives cause to tell people outside of the app: a question, nobody's answer to it, and again. */
 export type NoticeCause = "asked" | "reminded" | "escalated";
@@ -43,12 +44,10 @@ export function newNoticeOutbox({ $client: client }: Db, now: () => number) {
 function channelsIn(value: string | undefined): NoticeChannel[] {
   if (value === undefined) return [];
   try {
-    const { webhook, email } = JSON.parse(value) as Partial<
-      Record<NoticeChannel, { is_on?: unknown } | null>
-    >;
+    const { webhook, email } = recordOf(JSON.parse(value));
     return [
-      ...(webhook?.is_on === true ? ["webhook" as const] : []),
-      ...(email?.is_on === true ? ["email" as const] : []),
+      ...(recordOf(webhook).is_on === true ? ["webhook" as const] : []),
+      ...(recordOf(email).is_on === true ? ["email" as const] : []),
     ];
   } catch {
     return [];

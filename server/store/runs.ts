@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { z } from "zod";
 import type { Db } from "@/db/open";
 import {
   notices,
@@ -10,7 +11,7 @@ import {
   stretches,
   workspaceFiles,
 } from "@/db/schema";
-import type { FinalStatus, ReasonCode } from "@/server/domain/agent/outcome";
+import { ErrorCode, type FinalStatus, type ReasonCode } from "@/server/domain/agent/outcome";
 import type { Settled } from "@/server/domain/base/durable";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
@@ -759,6 +760,9 @@ function asDamage(what: string, error: unknown): unknown {
     : error;
 }
 
+/** The table does not know these words. */
+const Reason: z.ZodType<ReasonCode> = z.enum([...ErrorCode.options, "END_REACHED"]);
+
 const isUnfinished = inArray(runs.status, ["queued", "running", "waiting", "paused"]);
 const isAtWork = inArray(runs.status, ["queued", "running"]);
 /** Its time comes before that, or it has a signal that was not taken yet. */
@@ -782,9 +786,8 @@ function toSummary(row: typeof runs.$inferSelect, answerBy: number | null): RunS
     workflow_name: row.workflowName,
     status: row.status,
     held: row.held === null ? null : ownJson<HeldReason>(row.held),
-    // Written by `finish` alone; the tables do not know these words.
-    final_status: row.finalStatus as FinalStatus | null,
-    reason_code: row.reasonCode as ReasonCode | null,
+    final_status: row.finalStatus,
+    reason_code: Reason.safeParse(row.reasonCode).data ?? null,
     simulated: row.simulated,
     cost_usd: knownCost({ cost_usd: row.costUsd, unknown_cost_calls: row.unknownCostCalls }),
     unknown_cost_calls: row.unknownCostCalls,
@@ -796,7 +799,7 @@ function toSummary(row: typeof runs.$inferSelect, answerBy: number | null): RunS
     finished_at: row.finishedAt,
     input_excerpt: row.inputText.slice(0, RUN_TEXT.shown),
     outcome_excerpt: row.outcomeText.slice(0, RUN_TEXT.shown),
-    waits_for: row.waitsFor as RunSummary["waits_for"],
+    waits_for: row.waitsFor,
     // A run that waits for a person also wakes to remind them.
     wakes_at: row.waitsFor === "time" ? row.wakeAt : answerBy,
     origin: originOf(row),

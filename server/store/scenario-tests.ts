@@ -108,7 +108,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     testId: string;
     at: number;
     by: string;
-    status: string;
+    status: StoredResult["status"];
     revision: number;
     took: number;
     expected: number | null;
@@ -119,7 +119,6 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     expected: row.expected ?? 0,
     simulated: row.simulated !== 0,
     test_id: testId,
-    status: row.status as StoredResult["status"],
     took_ms: took,
   });
   const shortResult = {

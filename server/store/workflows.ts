@@ -2,6 +2,7 @@ import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { workflows } from "@/db/schema";
+import { recordOf } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
@@ -193,5 +194,5 @@ export function copyName(name: string, taken: ReadonlySet<string>): string {
 function asStored(value: unknown): WorkflowGraph {
   const read = WorkflowGraph.safeParse(value);
   if (read.success) return read.data;
-  return WorkflowGraph.parse({ ...(value as object), config: undefined });
+  return WorkflowGraph.parse({ ...recordOf(value), config: undefined });
 }

@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from "@/server/domain/base/values";
-import type { ToolOutput } from "@/server/domain/tool/tool";
+import { asJson } from "@/server/domain/base/json";
+import { Json, type JsonObject } from "@/server/domain/base/values";
+import { ToolOutput } from "@/server/domain/tool/tool";
 import type { ToolInterface, ToolScope } from "./define";
 import type { OperatorFile, OperatorTool } from "./operator/file";
 import { operatorSpec } from "./operator/tools";
@@ -73,9 +74,9 @@ export function toolAtWorkers(
       return reason === null ? spec : { ...spec, unavailable: reason };
     },
     check: (args) => checkBySchema(tool.input, args),
-    execute: (input, scope) => callAtWorker(lines, what, input as Json, scope),
+    execute: (input, scope) => callAtWorker(lines, what, Json.parse(input), scope),
     ...(tool.type === "python_session"
-      ? { endTask: ({ run, agent }) => lines.tell(what, { end_task: { run, agent } as JsonObject }) }
+      ? { endTask: ({ run, agent }) => lines.tell(what, { end_task: asJson({ run, agent }) }) }
       : {}),
   };
 }
@@ -100,7 +101,10 @@ async function callAtWorker(
       what,
       run?.id ?? idempotencyKey,
       {
-        message: (output) => settle(output as unknown as ToolOutput),
+        message(output) {
+          const read = ToolOutput.safeParse(output);
+          settle(read.data ?? { status_code: 500, error: `${what.name} gave something that is no result.` });
+        },
         closed: (why) => settle({ status_code: 503, error: `${what.name}: ${why}` }),
       },
       signal,
@@ -108,7 +112,7 @@ async function callAtWorker(
     const stopped = () => settle({ status_code: 408, error: `${what.name} was stopped.` });
     signal.addEventListener("abort", stopped, { once: true });
     if (signal.aborted) stopped();
-    wire.send({ args, scope } as unknown as Json);
+    wire.send({ args, scope: asJson(scope) });
     const output = await answer;
     signal.removeEventListener("abort", stopped);
     wire.close();

@@ -86,7 +86,8 @@ export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S
         : { ok: false, errors: readableIssues(read.error) };
     },
     async execute(value, scope) {
-      const result = await execute(value as z.output<S>, scope);
+      // Read once more: the way from `check` to here knows no type.
+      const result = await execute(input.parse(value), scope);
       return result instanceof Labelled
         ? { output: result.output, tainted: result.tainted, status_code: 200 }
         : { output: result, status_code: 200 };

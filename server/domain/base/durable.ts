@@ -23,7 +23,7 @@ import type { Json } from "./values";
  * Promises of the interpreter: keys are unique in a run; `next` is its only await; no clock, randomness or
  * other I/O outside a step; events carry no time of their own; inline steps are pure.
  */
-export interface DurableContext {
+export interface DurableContext<Event = unknown> {
   readonly runId: string;
   /** When the run began to be carried out, Unix time in milliseconds; the same on every replay. */
   readonly begunAt: number;
@@ -43,7 +43,7 @@ export interface DurableContext {
   /** Gives up a handle: its work is aborted and its result will never be asked for. */
   abandon(handle: Durable): void;
   /** Buffers an event for the record of the present turn. Synchronous. */
-  emit(event: unknown): void;
+  emit(event: Event): void;
 }
 
 /** Opaque and not thenable, so that it cannot be awaited or raced by mistake. */

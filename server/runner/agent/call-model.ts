@@ -1,4 +1,5 @@
-import { NO_USAGE, pay, type RunError, type Spent } from "@/server/domain/agent/outcome";
+import { z } from "zod";
+import { NO_USAGE, pay, type RunError, type Spent, Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
@@ -8,7 +9,7 @@ import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import { fraction } from "@/server/domain/run/schedule";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
-import { asError, internalError } from "../internal-error";
+import { asError, internalError, recordedError } from "../internal-error";
 import type { AgentRuntime, CheaperModel } from "../ports";
 import type { Agent } from "./agent";
 import { hearInstructions } from "./instructions";
@@ -102,7 +103,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       } catch (error) {
         if (!(error instanceof StepFailed)) throw error;
         last = error;
-        const detail = error.error.detail as FailureDetail | undefined;
+        const detail = FailureDetail.safeParse(error.error.detail).data;
         const cause = errorOf(error);
         const budget = cause.code === "BUDGET";
         const wait = detail?.retry_after_ms;
@@ -132,11 +133,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
           pay(agent.spent, cost);
         }
         if (budget) {
-          const { metric, used, limit } = (cause.detail ?? {}) as {
-            metric?: "cost_usd" | "total_tokens";
-            used?: number;
-            limit?: number;
-          };
+          const { metric, used, limit } = OverBudget.parse(cause.detail);
           run.emit({
             type: "budget_exceeded",
             ...about,
@@ -188,13 +185,30 @@ const asReused = (seen: Payloads["llm_call_completed"], run_id: string): Payload
 });
 
 /** What a failed call's record tells besides the error; absent in records from before it was told. */
-interface FailureDetail {
-  error?: RunError;
-  http_status?: number;
-  retry_after_ms?: number;
-  tries?: number;
-  cost?: FailedCost;
-}
+/** What a recorded failure of a call says beside its error; see ModelError. */
+const FailureDetail = z.object({
+  http_status: z.number().exactOptional(),
+  retry_after_ms: z.number().exactOptional(),
+  tries: z.number().exactOptional(),
+  cost: z.custom<FailedCost>((cost) => Cost.safeParse(cost).success).exactOptional(),
+});
+const Cost: z.ZodType<FailedCost> = z.object({
+  usage: Usage,
+  cost_usd: z.number().nullable(),
+  cost_source: z.enum(["provider", "override", "price_table", "local", "simulated", "unknown"]),
+  provider: z.string(),
+  model: z.string(),
+  simulated: z.boolean(),
+});
+
+/** Which budget a call would have gone beyond, and how far. */
+const OverBudget = z
+  .object({
+    metric: z.enum(["cost_usd", "total_tokens"]).optional().catch(undefined),
+    used: z.number().optional().catch(undefined),
+    limit: z.number().optional().catch(undefined),
+  })
+  .catch({});
 
 /** 1 s, 2 s, 4 s ... at most 30 s, each varied by up to a quarter; the same on every replay. */
 export function backOff(call_id: string, attempt: number): number {
@@ -231,8 +245,8 @@ function warnOfBudget(run: AgentRuntime, paid: Spent) {
 export function errorOf(error: unknown): RunError {
   if (error instanceof NodeFailure) return error.toRunError();
   if (error instanceof StepFailed) {
-    const detail = error.error.detail as { error?: RunError } | undefined;
-    if (detail?.error) return detail.error;
+    const told = recordedError(error.error);
+    if (told) return told;
   }
   return internalError(error instanceof StepFailed ? error.error : asError(error), "The agent failed");
 }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -16,6 +17,8 @@ const ROUTER: RoleDefinition = {
   guardrails: [],
   version: 1,
 };
+
+const Choice = z.object({ label: z.string(), reason: z.string(), confidence: z.number() });
 
 /** Asks a model for exactly one of the labels, with its reason. */
 export function* chooseLabel(
@@ -49,6 +52,5 @@ export function* chooseLabel(
     inputs: Object.keys(run.input).length > 0 ? { ...run.input } : { ...run.state },
     llm_config: { temperature: 0, ...request.llm_config },
   });
-  const { label, reason, confidence } = output as { label: string; reason: string; confidence: number };
-  return { label, reason, confidence };
+  return Choice.parse(output);
 }

@@ -29,7 +29,8 @@ export function defineCrewTool<S extends z.ZodObject>(declaration: {
         ? { ok: true, input: read.data }
         : { ok: false, errors: readableIssues(read.error) };
     },
-    call: (value, caller, key) => call(value as z.output<S>, caller, key),
+    // Read once more: the way from `check` to here knows no type.
+    call: (value, caller, key) => call(input.parse(value), caller, key),
   };
 }
 

@@ -1,8 +1,11 @@
+import { z } from "zod";
 import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
 import { JUDGE } from "@/server/domain/agent/judge";
 import { answerPrompt, systemPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Guardrail } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { isObject } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { NodeFailure } from "@/server/domain/nodes";
@@ -25,6 +28,7 @@ const VERDICT: JsonSchema = {
   required: ["ok", "reason"],
   additionalProperties: false,
 };
+const Verdict = z.object({ ok: z.boolean(), reason: z.string() });
 /** A pattern is tried on this many characters at most. */
 const MAX_MATCHED = 20_000;
 
@@ -87,18 +91,14 @@ function* check(
       return holds ? null : (note ?? `${rule.spec} is not true.`);
     }
     case "json_schema": {
-      let schema: unknown;
+      let schema: Json;
       try {
-        schema = JSON.parse(rule.spec);
+        schema = parseJson(rule.spec);
       } catch {
         return "Its JSON Schema cannot be read.";
       }
-      if (
-        typeof schema !== "boolean" &&
-        (schema === null || typeof schema !== "object" || Array.isArray(schema))
-      )
-        return "Its JSON Schema cannot be read.";
-      const faults = readSchema(schema as JsonSchema | boolean).faults(value);
+      if (typeof schema !== "boolean" && !isObject(schema)) return "Its JSON Schema cannot be read.";
+      const faults = readSchema(schema).faults(value);
       return faults.length === 0 ? null : faultTexts(faults).join("; ");
     }
     case "regex":
@@ -122,7 +122,7 @@ function* check(
       });
       const verdict = parseOutput(answer.content, VERDICT);
       if (!verdict.ok) return "The judge gave no verdict.";
-      const { ok, reason } = verdict.value as { ok: boolean; reason: string };
+      const { ok, reason } = Verdict.parse(verdict.value);
       return ok ? null : reason;
     }
     case "registered": {

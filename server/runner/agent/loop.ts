@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findStuck } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
+import { isObject, isText } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
@@ -359,11 +360,12 @@ function* finishFaults(
 ): Flow<{ output: JsonObject } | { errors: string[] }> {
   const outputs = end.outputs ?? {};
   const isNamed = shape.kind === "json" && shape.whole !== undefined && Object.hasOwn(outputs, shape.whole);
+  const named = shape.kind === "text" ? outputs[shape.key] : undefined;
   const text =
     shape.kind === "json"
       ? JSON.stringify(isNamed ? outputs[present(shape.whole, "shape.whole")] : outputs)
-      : typeof end.outputs?.[shape.key] === "string"
-        ? (end.outputs[shape.key] as string)
+      : isText(named)
+        ? named
         : end.message;
   const read = readAnswer(text, shape, agent.task);
   if (!read.output || read.errors.length > 0) return { errors: read.errors };
@@ -385,6 +387,9 @@ function readAnswer(
   if (!parsed.ok) return { errors: parsed.errors, repair: "none" };
   const faults = task.check?.(parsed.value) ?? [];
   if (faults.length > 0) return { errors: faults, repair: parsed.repair };
-  const output = shape.whole === undefined ? (parsed.value as JsonObject) : { [shape.whole]: parsed.value };
+  const { value } = parsed;
+  const output = shape.whole === undefined ? value : { [shape.whole]: value };
+  // Its schema asks for an object at the root.
+  if (!isObject(output)) return { errors: ["The answer is not an object."], repair: parsed.repair };
   return { output, errors: [], repair: parsed.repair };
 }

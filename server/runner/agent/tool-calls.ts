@@ -1,4 +1,5 @@
 import type { Flow } from "@/server/domain/base/durable";
+import { isText } from "@/server/domain/base/guards";
 import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
@@ -302,7 +303,8 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
  */
 function* runCode(agent: Agent, job: Job): Flow<ToolOutput> {
   const { run } = agent;
-  const { code, input } = job.call.args as { code: string; input?: Json };
+  const { code, input } = job.call.args;
+  if (!isText(code)) return { status_code: 400, error: "The code has to be a text." };
   const at = run.now;
   const tools = agent.toolNames.filter((name) => name !== RUN_JAVASCRIPT && !agent.crewTools.has(name));
   const results: RecordedCall[] = [];

@@ -1,3 +1,4 @@
+import { isObject, recordOf } from "@/server/domain/base/guards";
 import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -169,7 +170,7 @@ const nameOf = ({ nodes }: WorkflowGraph, id: string | undefined) =>
   id === undefined ? "the run" : nodes[id]?.name || id;
 
 function titleOf({ kind, asked }: RetracedAnswer, where: string): string {
-  const { tool } = (asked ?? {}) as { tool?: Json };
+  const { tool } = recordOf(asked);
   if (kind === "model") return `The model's answer in ${where}`;
   if (kind === "tool") return `What ${typeof tool === "string" ? tool : "a tool"} gave in ${where}`;
   return kind === "person" ? `A person's answer in ${where}` : `The tools that there were for ${where}`;
@@ -178,7 +179,7 @@ function titleOf({ kind, asked }: RetracedAnswer, where: string): string {
 function answerWords({ kind, result }: RetracedAnswer): string | null {
   if (result === null) return null;
   if (!result.ok) return cut(`It failed: ${result.error.message}`);
-  const value = result.value as { [key: string]: Json } | null;
+  const value = isObject(result.value) ? result.value : null;
   if (kind === "model" && value) {
     const calls = Array.isArray(value.tool_calls) ? shown(value.tool_calls) : "";
     return [typeof value.content === "string" ? cut(value.content) : "", calls].filter(Boolean).join(" ");

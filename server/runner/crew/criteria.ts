@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { JUDGE } from "@/server/domain/agent/judge";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
@@ -33,11 +34,9 @@ const VERDICTS: JsonSchema = {
   additionalProperties: false,
 };
 
-interface Verdict {
-  criterion: string;
-  met: boolean;
-  evidence: string;
-}
+const Verdict = z.object({ criterion: z.string(), met: z.boolean(), evidence: z.string() });
+type Verdict = z.infer<typeof Verdict>;
+const Verdicts = z.object({ verdicts: z.array(Verdict) });
 
 /**
  * Checks what a crew made against the plan's criteria of success: `cel:` ones exactly, others by a judge. Where some
@@ -122,7 +121,7 @@ function* check(
       answer_schema: VERDICTS,
       inputs: { goal: crew.goal, result: textOf(valueOf(output)) },
     });
-    const given = (answer.output as unknown as { verdicts: Verdict[] }).verdicts;
+    const given = Verdicts.parse(answer.output).verdicts;
     for (const [at, criterion] of worded.entries()) {
       const verdict = given.find((one) => one.criterion === criterion) ?? given[at];
       verdicts.push(

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Flow } from "@/server/domain/base/durable";
 import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
@@ -15,12 +16,12 @@ import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
 import { relay } from "./relay";
 
-interface StepAnswer {
-  outcome?: string;
-  summary: string;
+const StepAnswer = z.object({
+  outcome: z.string().exactOptional(),
+  summary: z.string(),
   /** What the next step works on, where that is more than the summary says. */
-  result?: string | null;
-}
+  result: z.string().nullish(),
+});
 
 /**
  * Follows a custom pattern: each step's agent works and says how it came out, and the pattern says what comes next.
@@ -60,7 +61,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
       { idOf, wish: `Do the step "${step.step}", which was its, and say how it came out.` },
     );
     const { agent } = worked;
-    const { outcome, summary, result: work } = worked.result.output as unknown as StepAnswer;
+    const { outcome, summary, result: work } = StepAnswer.parse(worked.result.output);
     const made = work || summary;
     results[step.step] = made;
     const exit = exits.find((one) => one.outcome === outcome);

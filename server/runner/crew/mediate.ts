@@ -1,7 +1,8 @@
+import { z } from "zod";
 import { taskPrompt } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
-import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
@@ -23,15 +24,16 @@ const STOPS = [
 ] as const;
 const LEDGER = ["is_request_satisfied", "is_in_loop", "is_progress_being_made"] as const;
 
-interface Decision {
-  plan: string[];
-  current_plan_step: string;
-  send_to: string;
-  message: string;
-  ledger: Record<(typeof LEDGER)[number], { answer: boolean; reason: string }>;
-  stop: (typeof STOPS)[number] | null;
-  outputs?: JsonObject;
-}
+const Decision = z.object({
+  plan: z.array(z.string()),
+  current_plan_step: z.string(),
+  send_to: z.string(),
+  message: z.string(),
+  ledger: z.record(z.enum(LEDGER), z.object({ answer: z.boolean(), reason: z.string() })),
+  stop: z.enum(STOPS).nullable(),
+  outputs: JsonObject.exactOptional(),
+});
+type Decision = z.infer<typeof Decision>;
 
 /**
  * A manager mediates: in every round it sends one message to one worker, who replies to it alone. Workers never talk
@@ -68,12 +70,12 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       continues: round > 1,
       output_keys: [],
       answer_schema: decisionSchema(workers, crew.request.output_keys),
-      check: (value) => faultsOf(value as unknown as Decision, crew.request.output_keys),
+      check: (value) => faultsOf(Decision.parse(value), crew.request.output_keys),
       inputs: { goal: crew.goal, ...run.input },
       history,
       ...(crew.config.manager?.llm_config ? { llm_config: crew.config.manager.llm_config } : {}),
     });
-    const decision = managed.output as unknown as Decision;
+    const decision = Decision.parse(managed.output);
     history = managed.transcript;
     if (decision.plan.join("\n") !== plan.join("\n")) {
       plan = decision.plan;

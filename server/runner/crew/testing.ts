@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -205,11 +206,13 @@ export const graphOf = ({ crew, plan: given }: Case, node: Record<string, Json> 
     crew: {
       node_type: "crew_task",
       output_keys: ["result"],
-      config: {
-        plan_description_template: "the goal",
-        crew: { agents, ...crew },
-        ...(given ? { plan: given } : {}),
-      },
+      config: parseJson(
+        JSON.stringify({
+          plan_description_template: "the goal",
+          crew: { agents, ...crew },
+          ...(given ? { plan: given } : {}),
+        }),
+      ),
       ...node,
-    } as never,
+    },
   });

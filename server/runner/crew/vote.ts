@@ -1,6 +1,8 @@
+import { z } from "zod";
 import { JUDGE } from "@/server/domain/agent/judge";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { recordOf } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { tally } from "@/server/domain/crew/consensus";
@@ -32,6 +34,13 @@ const BALLOT: JsonSchema = {
   additionalProperties: false,
 };
 
+const Proposal = z.object({ decision: z.string(), rationale: z.string() });
+const Ballot = z.object({
+  vote: z.enum(["approve", "reject", "abstain"]),
+  reasoning: z.string(),
+  confidence: z.number(),
+});
+
 type Vote = Payloads["vote_cast"];
 
 /**
@@ -50,7 +59,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
   });
   // From here on it stays as it is until it has decided.
   const { config } = crew;
-  const { decision, rationale } = proposed.output as { decision: string; rationale: string };
+  const { decision, rationale } = Proposal.parse(proposed.output);
   const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
   run.emit({
     type: "proposal_created",
@@ -151,11 +160,7 @@ function* ballot(
       output_keys: [],
       answer_schema: BALLOT,
     });
-    const {
-      vote: cast,
-      reasoning,
-      confidence,
-    } = result.output as unknown as Pick<Vote, "vote" | "reasoning" | "confidence">;
+    const { vote: cast, reasoning, confidence } = Ballot.parse(result.output);
     return { ...about, vote: cast, reasoning, confidence };
   } catch (error) {
     const { code, message } = errorOf(error);
@@ -188,8 +193,7 @@ function* settle(
       inputs: {},
       output_keys: [],
       answer_schema: BALLOT,
-      check: (value: Json) =>
-        (value as { vote?: string }).vote === "abstain" ? ["You must approve or reject."] : [],
+      check: (value: Json) => (recordOf(value).vote === "abstain" ? ["You must approve or reject."] : []),
     });
     return { outcome: result.output.vote === "approve" ? "approved" : "rejected", decided_by: "chair" };
   }

@@ -44,7 +44,7 @@ export abstract class Attempts implements Engine {
   protected at: number;
 
   constructor(
-    protected readonly ctx: DurableContext,
+    protected readonly ctx: DurableContext<RunEvent>,
     created: RunEvent,
     readonly effects: Effects,
   ) {
@@ -64,7 +64,7 @@ export abstract class Attempts implements Engine {
     const size = sizeOf(event.payload);
     if (size > SIZES.event) throw tooLarge(`What is to be recorded here (${event.type})`, size, SIZES.event);
     this.logChars += size + EVENT_CHARS;
-    // Who made the event hands it over, so it need not be copied.
+    // Who made the event hands it over, so it need not be copied on this hot path; the type cannot say that it gets its place here.
     const placed = event as RunEvent;
     placed.seq = this.s.seq + 1;
     placed.ts = this.at;
@@ -122,7 +122,7 @@ export abstract class Attempts implements Engine {
   }
 
   protected attempt(id: string, node: WorkflowNode, attempt: number): void {
-    const { s, ctx } = this;
+    const { s } = this;
     const read = readInput(s, node, this.at);
     this.apply({
       type: "node_started",
@@ -139,17 +139,19 @@ export abstract class Attempts implements Engine {
     const run = new NodeRun(this, id, node, attempt, read.input);
     const flow = present(kind.run, "kind.run")(node.config, run);
     const first = settle(() => flow.next());
-    if ("step" in first && !first.step.done) {
-      const task: Task = { activationId: id, flow, waits: [], timeout: null };
-      this.tasks.add(task);
-      this.armTimeout(task);
-      this.tasks.waitForAll(task, first.step.value);
-      return;
-    }
-    // It needed nothing from outside: it can be computed again, so it needs no record of its own.
-    const known: Outcome = "error" in first ? first : { result: first.step.value as NodeResult };
+    if ("error" in first) return this.wasKnown(id, attempt, first);
+    const { step } = first;
+    if (step.done) return this.wasKnown(id, attempt, { result: step.value });
+    const task: Task = { activationId: id, flow, waits: [], timeout: null };
+    this.tasks.add(task);
+    this.armTimeout(task);
+    this.tasks.waitForAll(task, step.value);
+  }
+
+  /** An attempt needed nothing from outside: it can be computed again, so it needs no record of its own. */
+  private wasKnown(id: string, attempt: number, known: Outcome): void {
     this.heldChars += heldBy(known);
-    const handle = ctx.step(`${id}/${attempt}`, NOTHING_TO_DO, INLINE);
+    const handle = this.ctx.step(`${id}/${attempt}`, NOTHING_TO_DO, INLINE);
     const task: Task = { activationId: id, flow: null, waits: [handle], timeout: null, known };
     this.tasks.add(task);
     this.tasks.wait(task, handle);

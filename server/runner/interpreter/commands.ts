@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { RaisableLimit } from "@/server/domain/agent/outcome";
 import { textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
@@ -9,15 +10,21 @@ import { editPlan, PlanEdit } from "@/server/domain/run/plan-edit";
 import { wordsAdded } from "@/server/tools/own-words";
 import { limitValue } from "./limits";
 
+const Word = z.string().optional().catch(undefined);
+
 /** What a person may tell a run; read with care, for it comes from the store. */
-export interface Command {
-  kind?: string;
-  by?: string;
-  limit?: string;
-  to?: number;
-  activation_id?: string;
-  edit?: unknown;
-}
+export const Command = z
+  .object({
+    kind: Word,
+    by: Word,
+    limit: Word,
+    to: z.number().optional().catch(undefined),
+    activation_id: Word,
+    edit: z.unknown(),
+  })
+  .partial()
+  .catch({});
+export type Command = z.infer<typeof Command>;
 
 /**
  * What follows from a change of a plan. Checked once more: the plan may have gone on since the person saw it. Null where

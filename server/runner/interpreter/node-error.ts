@@ -4,14 +4,14 @@ import { cutText } from "@/server/domain/base/sizes";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, NodeFailure } from "@/server/domain/nodes";
 import { StepFailed } from "../flow";
-import { asError, internalError } from "../internal-error";
+import { asError, internalError, recordedError } from "../internal-error";
 
 /** An error of a node's behaviour as data for people. */
 export function toRunError(error: unknown, node: WorkflowNode): RunError {
   if (error instanceof NodeFailure) return error.toRunError();
   if (error instanceof StepFailed) {
-    const detail = error.error.detail as { error?: RunError } | undefined;
-    if (detail?.error) return detail.error;
+    const told = recordedError(error.error);
+    if (told) return told;
     if (error.error.name === "OversizedAnswer")
       return { code: "TOO_LARGE", message: error.message, retryable: false, user_action: "edit_graph" };
     if (error.error.name === "TimeoutError")

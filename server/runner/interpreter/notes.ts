@@ -1,5 +1,7 @@
+import { z } from "zod";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Settlement } from "@/server/domain/base/durable";
+import { isObject } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { cutText } from "@/server/domain/base/sizes";
@@ -11,15 +13,19 @@ import type { NewEvent } from "@/server/domain/run/events";
 const ANSWER_AFTER_WAKING_MS = 5 * 60_000;
 
 /** What a note of the engine says; read with care, for it comes from the store. */
-export const noteOf = ({ result }: Settlement) =>
-  (result.ok ? result.value : {}) as { worker_id?: string; rules?: InstallationRules; ms?: number };
+export const noteOf = ({ result }: Settlement): Note => Note.parse(result.ok ? result.value : {});
+
+const Note = z
+  .object({
+    worker_id: z.string().optional().catch(undefined),
+    rules: z.custom<InstallationRules>(isObject).optional().catch(undefined),
+    ms: z.number().optional().catch(undefined),
+  })
+  .catch({});
+type Note = z.infer<typeof Note>;
 
 /** The engine was down: from here on the installation's present rules hold. */
-export function recovered(
-  s: RunState,
-  { worker_id = "", rules }: ReturnType<typeof noteOf>,
-  requeued: string[],
-): NewEvent {
+export function recovered(s: RunState, { worker_id = "", rules }: Note, requeued: string[]): NewEvent {
   const { installation = {} } = s.run;
   const now = rules ?? installation;
   const haveChanged = canonicalJson(now) !== canonicalJson(installation);

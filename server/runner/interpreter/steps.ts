@@ -31,8 +31,7 @@ function boundedAnswer(value: Json): Json {
 function boundedError(error: unknown): never {
   if (error instanceof Error) {
     if (error.message.length > SIZES.error) error.message = cutText(error.message);
-    const about = error as { detail?: Json };
-    if (sizeOf(about.detail) > 16 * SIZES.error) about.detail = null;
+    if ("detail" in error && sizeOf(error.detail) > 16 * SIZES.error) error.detail = null;
   }
   throw error;
 }

@@ -143,7 +143,7 @@ interface Waited {
 export const ANSWER = "answer:";
 
 /** Repeats a run from its log, up to where that ends. */
-class Retracing implements DurableContext {
+class Retracing implements DurableContext<RunEvent> {
   readonly begunAt: number;
   readonly answers: RetracedAnswer[] = [];
   private readonly waits = new Map<string, Waited>();
@@ -187,8 +187,7 @@ class Retracing implements DurableContext {
   timeout(key: string): Durable {
     return { key };
   }
-  emit(event: unknown): void {
-    const made = event as RunEvent;
+  emit(made: RunEvent): void {
     if (made.type === "interaction_requested") this.questions.set(made.payload.interaction_id, made);
   }
   abandon({ key }: Durable): void {

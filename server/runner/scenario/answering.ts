@@ -1,3 +1,4 @@
+import { LlmConfig } from "@/server/domain/agent/role";
 import type { StepRequest } from "@/server/domain/base/durable";
 import type { Cassette } from "@/server/domain/scenario/cassette";
 import type { Models } from "@/server/llm/model";
@@ -112,7 +113,7 @@ function isSimulatedModel(models: Pick<Models, "describe">, request: StepRequest
   const asked = request.asked();
   const config =
     asked !== null && typeof asked === "object" && !Array.isArray(asked) ? asked.llm_config : null;
-  return models.describe((config ?? {}) as Parameters<Models["describe"]>[0])?.simulated === true;
+  return models.describe(LlmConfig.safeParse(config ?? {}).data)?.simulated === true;
 }
 
 /** Answers of one, described as the other has them. */

@@ -160,7 +160,7 @@ async function verdictOf(
   text: string,
   aborted: AbortSignal | undefined,
 ): Promise<Said> {
-  const paid = { tokens: 0, cost_usd: 0 as number | null };
+  const paid: { tokens: number; cost_usd: number | null } = { tokens: 0, cost_usd: 0 };
   let failure = "";
   for (let attempt = 1; attempt <= 2; attempt++) {
     let answer: ModelAnswer;

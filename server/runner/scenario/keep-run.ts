@@ -1,4 +1,5 @@
 import { RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { entriesOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -49,8 +50,8 @@ const configOf = (created: RunEvent | undefined, { run }: RunState): RunConfig =
 
 /** What a run's settings have otherwise than its drawing. */
 function changesOf(own: RunConfig, drawn: RunConfig, leftOut: readonly string[]): Partial<RunConfig> | null {
-  const changed = Object.entries(own).filter(
-    ([key, value]) => !leftOut.includes(key) && !isSameJson(value, (drawn as Record<string, unknown>)[key]),
+  const changed = entriesOf(own).filter(
+    ([key, value]) => !leftOut.includes(key) && !isSameJson(value, drawn[key]),
   );
   const read = RunConfigChanges.safeParse(Object.fromEntries(changed));
   return changed.length > 0 && read.success ? read.data : null;

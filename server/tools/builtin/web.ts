@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { Json } from "@/server/domain/base/values";
 import { EGRESS_LIMITS, EgressError, type PublicFetch, type PublicFetchOptions } from "@/server/egress/fetch";
@@ -40,7 +41,9 @@ const Headers = z
   .default({});
 
 type Answer = Awaited<ReturnType<PublicFetch>>;
-type Request = NonNullable<Parameters<PublicFetch>[1]>;
+type Request = Omit<NonNullable<Parameters<PublicFetch>[1]>, "headers"> & {
+  headers?: Record<string, string>;
+};
 
 export interface WebDeps {
   /** The door to the internet, `publicFetch` of server/egress. */
@@ -153,7 +156,7 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
     ...browse,
     async execute(args, scope) {
       const output = await browse.execute(args, scope);
-      return demoPage((args as { url: string }).url) === null ? output : { ...output, simulated: true };
+      return demoPage(String(recordOf(args).url)) === null ? output : { ...output, simulated: true };
     },
   };
 }
@@ -167,7 +170,7 @@ async function sent(
   options?: PublicFetchOptions,
 ): Promise<Answer> {
   try {
-    const headers = { "user-agent": USER_AGENT, ...(init.headers as Record<string, string>) };
+    const headers = { "user-agent": USER_AGENT, ...init.headers };
     return await fetch(url, { ...init, headers, signal: scope.signal }, options);
   } catch (error) {
     throw toFailure(error, scope);

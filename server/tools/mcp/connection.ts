@@ -47,6 +47,12 @@ const CallAnswer = z.object({
   isError: z.boolean().catch(false).default(false),
 });
 
+/** What a prompt is filled in with; its tool asks for texts. */
+const Fillings = z.record(z.string(), z.string());
+
+/** What a person filled in, as a server is told. */
+const Filled = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
+
 /** A task that a call began. */
 const BegunTask = z.object({ task: z.object({ taskId: z.string() }) });
 
@@ -227,7 +233,7 @@ export class McpConnection {
   /** Gets a prompt, or tells which there are. */
   private async prompt(client: Client, name: string, args: JsonObject, limits: Limits): Promise<ToolOutput> {
     if (typeof args.name !== "string") return { status_code: 200, output: asList(this.prompts) };
-    const params = { name: args.name, arguments: (args.arguments ?? {}) as Record<string, string> };
+    const params = { name: args.name, arguments: Fillings.parse(args.arguments ?? {}) };
     return promptOutput(name, await client.request({ method: "prompts/get", params }, PromptAnswer, limits));
   }
 
@@ -247,7 +253,7 @@ export class McpConnection {
     const known = call.answers.find((answer) => isSameJson(answer.question, question));
     if (known) {
       const { action, content } = known;
-      return { action, ...(content && { content: content as Record<string, string> }) };
+      return { action, ...(content && { content: Filled.parse(content) }) };
     }
     const fault = questionFault(question);
     if (fault === null) call.asks = question;

@@ -1,7 +1,8 @@
 import {
   Client,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
   ProtocolError,
-  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -12,8 +13,8 @@ import {
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
 import packageJson from "@/package.json";
-import { errorMessage } from "@/server/domain/base/guards";
-import type { JsonObject } from "@/server/domain/base/values";
+import { errorMessage, isObject, recordOf } from "@/server/domain/base/guards";
+import { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
 import type { StdioServer } from "../operator/file";
 import { readable } from "./definition";
@@ -60,6 +61,7 @@ export function newClient({
       versionNegotiation: { mode: versions },
       listChanged: { tools: changes, resources: changes, prompts: changes },
       jsonSchemaValidator: {
+        // Its type promises whatever the caller asks for, which nobody can keep who checks nothing.
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
     },
@@ -71,7 +73,7 @@ export function newClient({
     asked(
       params.mode === "url"
         ? { message: params.message, url: params.url }
-        : { message: params.message, schema: params.requestedSchema as JsonObject },
+        : { message: params.message, schema: JsonObject.parse(params.requestedSchema) },
     ),
   );
   return client;
@@ -163,11 +165,8 @@ function saidIn(message: string): string {
 
 function messageIn(body: string): string | null {
   try {
-    const { error, message } = JSON.parse(body) as {
-      error?: { message?: unknown } | string;
-      message?: unknown;
-    };
-    const said = typeof error === "object" ? error.message : (error ?? message);
+    const { error, message } = recordOf(JSON.parse(body));
+    const said = isObject(error) ? error.message : (error ?? message);
     return typeof said === "string" ? said : null;
   } catch {
     return null;
@@ -187,12 +186,12 @@ const withoutMarkup = (text: string) =>
 
 /** Whether a server does not know what it was asked. */
 export const isUnknownMethod = (error: unknown): boolean =>
-  error instanceof ProtocolError && error.code === (ProtocolErrorCode.MethodNotFound as number);
+  error instanceof ProtocolError && error.code === METHOD_NOT_FOUND;
 
 /** The status that stands for what a call threw; 503: the server has to be connected again. */
 export function statusOf(error: unknown): ToolStatus {
   if (error instanceof ProtocolError) {
-    return error.code === (ProtocolErrorCode.InvalidParams as number) ? 400 : 500;
+    return error.code === INVALID_PARAMS ? 400 : 500;
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return 408;
   // The way to the server failed, or it does not know this session any more.

@@ -223,6 +223,7 @@ export async function renew(
   if (grant.refresh_token === null) return { refused: "The sign-in has ended", forgets_client: false };
   try {
     const tokens = await refreshAuthorization(grant.issuer, {
+      // Kept as the library read it from the authorization server, which it trusts no further for that.
       ...(grant.server && { metadata: grant.server as AuthorizationServerMetadata }),
       clientInformation: informationOf(client),
       refreshToken: grant.refresh_token,

@@ -190,8 +190,9 @@ const Contents = z.array(
 /** What was read of a resource. Only text is: anything else is refused, with what it is. */
 export const ReadAnswer = z.object({ contents: Contents });
 export function readOutput(name: string, uri: string, { contents }: z.infer<typeof ReadAnswer>) {
-  if (contents.length > 0 && contents.every((part) => part.text === undefined)) {
-    const [{ mimeType = "unknown type", blob = "" }] = contents as [(typeof contents)[number]];
+  const [first] = contents;
+  if (first && contents.every((part) => part.text === undefined)) {
+    const { mimeType = "unknown type", blob = "" } = first;
     const bytes = Math.floor((blob.replace(/=+$/, "").length * 3) / 4);
     return {
       status_code: 400 as const,

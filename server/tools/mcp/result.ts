@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isList, isObject } from "@/server/domain/base/guards";
 import type { Json } from "@/server/domain/base/values";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 
@@ -34,8 +35,8 @@ export function outputOf(
   if (answer.isError)
     return { status_code: 500, error: text.slice(0, 4000) || `${name} failed and did not say why.` };
   const structured = answer.structuredContent;
-  // It came as JSON, and the protocol has checked that it is an object.
-  const output: Json = structured !== undefined ? withoutBinaries(structured as Json) : text;
+  // The protocol has checked that it is an object.
+  const output: Json = structured !== undefined ? withoutBinaries(structured) : text;
   const length = structured === undefined ? text.length : JSON.stringify(output).length;
   return length > MAX_RESULT_CHARS
     ? { status_code: 413, error: `${name} gave more than ${MAX_RESULT_CHARS} characters.` }
@@ -65,11 +66,13 @@ function textOf(block: ContentBlock): string {
 const BINARY = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?[A-Za-z0-9+/_-]{512,}={0,2}$/;
 
 /** A structured answer whose pictures and files are named instead of carried, as in an answer of parts. */
-function withoutBinaries(value: Json): Json {
+function withoutBinaries(value: unknown): Json {
   if (typeof value === "string")
     return BINARY.test(value.replace(/\r?\n/g, "")) ? `[base64, ${bytesOf(value)} bytes; not shown]` : value;
-  if (Array.isArray(value)) return value.map(withoutBinaries);
-  if (value === null || typeof value !== "object") return value;
+  if (isList(value)) return value.map(withoutBinaries);
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  // It came as JSON, which has nothing else.
+  if (!isObject(value)) return null;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutBinaries(inner)]));
 }
 

@@ -1,5 +1,5 @@
 import { present } from "@/server/domain/base/must";
-import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
 import { type AtWorkers, NO_LINES, type WorkerLines } from "../at-workers";
@@ -292,7 +292,7 @@ export class McpServers {
         const connection = this.connections.get(server);
         if (why !== null || !connection)
           return { status_code: 503, error: why ?? `There is no MCP server "${server}" any more.` };
-        const output = await connection.call(name, input as JsonObject, {
+        const output = await connection.call(name, JsonObject.parse(input), {
           signal,
           timeout_ms: MCP_CALL_MS,
           idempotencyKey,

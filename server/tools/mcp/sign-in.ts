@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { recordOf } from "@/server/domain/base/guards";
 import type { KeptOauth } from "@/server/store/mcp-servers";
 import { readable } from "./definition";
 import type { AuthorizationServer } from "./oauth";
@@ -264,9 +265,7 @@ export class McpSignIn {
     const { server, client, verifier, redirect_uri, scope } = pending;
     const host = oauth.hostOf(server.issuer);
     // Codes of one authorization server must not be carried to another (RFC 9207).
-    const isAnnounced =
-      (server.metadata as { authorization_response_iss_parameter_supported?: unknown } | undefined)
-        ?.authorization_response_iss_parameter_supported === true;
+    const isAnnounced = recordOf(server.metadata).authorization_response_iss_parameter_supported === true;
     if (answer.iss !== undefined ? answer.iss !== (server.metadata?.issuer ?? server.issuer) : isAnnounced)
       throw new SignInFailure(`The answer did not come from ${host}, where you were sent. Begin again.`);
     if (answer.error !== undefined) {

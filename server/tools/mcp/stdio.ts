@@ -1,3 +1,4 @@
+import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { StdioServer } from "../operator/file";
 
@@ -26,3 +27,6 @@ export function newStdioTransport(server: StdioServer): {
   });
   return { transport, lastWords: () => words.trim() };
 }
+
+/** A message that came to such a process by another way. Throws where it is none of the protocol. */
+export const messageFrom = (value: unknown) => parseJSONRPCMessage(value);

@@ -1,5 +1,6 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import type { Json } from "@/server/domain/base/values";
+import { parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { errorMessage } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
 import type { Wire, WireEnd } from "../at-workers";
 
 /** Opens a connection to a server that is a process of a worker. Throws NoSuchWorker. */
@@ -12,7 +13,13 @@ export function newWireTransport(open: OpenWire): Transport {
     async start() {
       wire = await open({
         // What a process wrote; the client reads it with the same care as from a process of this machine.
-        message: (message) => transport.onmessage?.(message as unknown as JSONRPCMessage),
+        message(message) {
+          try {
+            transport.onmessage?.(parseJSONRPCMessage(message));
+          } catch (error) {
+            transport.onerror?.(new Error(errorMessage(error)));
+          }
+        },
         closed(why) {
           wire = null;
           transport.onerror?.(new Error(why));
@@ -22,7 +29,7 @@ export function newWireTransport(open: OpenWire): Transport {
     },
     async send(message) {
       if (!wire) throw new Error("The worker that had it is gone");
-      wire.send(message as unknown as Json);
+      wire.send(parseJson(JSON.stringify(message)));
     },
     async close() {
       wire?.close();

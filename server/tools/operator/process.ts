@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { ToolFailure } from "../define";
+import { environmentIn } from "./environment";
 
 export interface ProcessOrder {
   /** The program and its arguments; no shell reads them. */
@@ -54,11 +55,7 @@ function inFolder(
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: folder,
-      // Next's types ask for NODE_ENV in every environment; this one holds only what is given.
-      env: { ...order.environment, HOME: folder, TMPDIR: folder } as Record<
-        string,
-        string
-      > as NodeJS.ProcessEnv,
+      env: environmentIn(folder, order.environment),
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
       // A group of its own: what it starts ends with it.

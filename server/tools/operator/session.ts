@@ -7,6 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { ToolFailure } from "../define";
+import { environmentIn } from "./environment";
 
 /** How a process that keeps its variables is started. */
 export interface SessionOrder {
@@ -102,8 +103,7 @@ export class Sessions {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-session-"));
     const child = spawn(program, args, {
       cwd: folder,
-      // Next's types ask for NODE_ENV in every environment; this one holds only what is given.
-      env: { ...environment, HOME: folder, TMPDIR: folder } as Record<string, string> as NodeJS.ProcessEnv,
+      env: environmentIn(folder, environment),
       stdio: ["pipe", "pipe", "ignore"],
       shell: false,
       // A group of its own: what it starts ends with it.

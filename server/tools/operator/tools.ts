@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { recordOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { Json } from "@/server/domain/base/values";
 import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
@@ -49,7 +50,7 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
     spec: operatorSpec(tool),
     check: (args) => checkBySchema(tool.input, args),
     async execute(input, scope) {
-      const { code } = input as { code: string };
+      const code = String(recordOf(input).code);
       // Tried out by a person, it keeps nothing.
       const owner = ownerOf(scope) ?? scope.idempotencyKey;
       try {
@@ -108,7 +109,7 @@ function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv):
     check: (args) => checkBySchema(tool.input, args),
     async execute(input, scope) {
       const stdin = JSON.stringify(input);
-      const { words: commandLine, onKill } = commandOf(tool, input as Record<string, unknown>, folder, env);
+      const { words: commandLine, onKill } = commandOf(tool, recordOf(input), folder, env);
       const result = await runProcess({
         words: commandLine,
         stdin,
@@ -143,7 +144,7 @@ const callVariables = ({ idempotencyKey }: ToolScope) => ({ TROUPE_IDEMPOTENCY_K
 /** The words of the process, and what ends more than the process. */
 export function commandOf(
   tool: CalledTool,
-  values: Record<string, unknown>,
+  values: Readonly<Record<string, unknown>>,
   folder: string,
   env: NodeJS.ProcessEnv = process.env,
 ): { words: string[]; onKill?(): void } {

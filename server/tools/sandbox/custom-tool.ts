@@ -1,4 +1,4 @@
-import type { Json } from "@/server/domain/base/values";
+import { Json } from "@/server/domain/base/values";
 import type { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
 import type { ToolInterface } from "../define";
@@ -39,9 +39,8 @@ export function customTool(definition: CustomToolDefinition, options: CustomTool
     check: (args) => checkBySchema(input_schema, args),
     async execute(input, { signal, run }) {
       if (!options.isEnabled) return { status_code: 503, error: CODE_IS_OFF };
-      // Checked arguments are JSON.
       const result = await runInSandbox(
-        { code, input: input as Json, timeout_ms },
+        { code, input: Json.parse(input), timeout_ms },
         { signal, owner: run?.id ?? "" },
       );
       if (!result.ok) return failureOf(name, result);

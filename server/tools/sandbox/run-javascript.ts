@@ -6,6 +6,15 @@ import { runInSandbox, SANDBOX_LIMITS } from "./sandbox";
 
 export const RUN_JAVASCRIPT = "run_javascript";
 
+const Program = z.object({
+  code: z
+    .string()
+    .min(1)
+    .max(SANDBOX_LIMITS.codeBytes)
+    .describe("The body of an async function, for example: return input.items.length;"),
+  input: Json.optional().describe("Data for the code, as JSON"),
+});
+
 /**
  * The tool of the code interpreter: a program in the sandbox, its result and its logs. In a run, the agent's code may
  * call the agent's other tools; server/runner/agent/tool-calls.ts carries that out. Tried out by a person, it calls
@@ -25,14 +34,7 @@ export function runJavascript({
       "What you assign without const, let or var (x = 5) is there in your next program of this task, as JSON; a program that fails changes none of it.",
       "There are no files, no network, no modules and no timers.",
     ].join(" "),
-    input: z.object({
-      code: z
-        .string()
-        .min(1)
-        .max(SANDBOX_LIMITS.codeBytes)
-        .describe("The body of an async function, for example: return input.items.length;"),
-      input: Json.optional().describe("Data for the code, as JSON"),
-    }),
+    input: Program,
     output_schema: {
       type: "object",
       properties: {
@@ -65,7 +67,7 @@ export function runJavascript({
     ...tool,
     async execute(value, { signal, run }) {
       if (!isEnabled) return { status_code: 503, error: CODE_IS_OFF };
-      const { code, input } = value as { code: string; input?: Json };
+      const { code, input } = Program.parse(value);
       const result = await runInSandbox(
         { code, ...(input === undefined ? {} : { input }) },
         { signal, owner: run?.id ?? "" },

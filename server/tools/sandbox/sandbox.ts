@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { type Json, JsonObject } from "@/server/domain/base/values";
+import { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 
 /** Bytes, milliseconds and counts that hold for every program. */
@@ -42,40 +42,42 @@ export interface SandboxProgram {
 }
 
 /** Global variables that a program left: those that are JSON, and the names of those that are not, or too large. */
-export interface LeftVariables {
-  values: JsonObject;
-  lost: string[];
-}
+const LeftVariables = z.object({ values: JsonObject, lost: z.array(z.string()) });
+export type LeftVariables = z.infer<typeof LeftVariables>;
 
-export type SandboxErrorCode =
-  | "SYNTAX"
-  | "THROWN"
-  | "TIMEOUT"
-  | "MEMORY"
-  | "STACK"
-  | "TOO_LARGE"
-  | "NEVER_ENDS"
-  | "NOT_REPEATABLE"
-  | "CANCELLED"
-  | "BUSY"
-  | "CRASHED";
+const SandboxErrorCode = z.enum([
+  "SYNTAX",
+  "THROWN",
+  "TIMEOUT",
+  "MEMORY",
+  "STACK",
+  "TOO_LARGE",
+  "NEVER_ENDS",
+  "NOT_REPEATABLE",
+  "CANCELLED",
+  "BUSY",
+  "CRASHED",
+]);
+export type SandboxErrorCode = z.infer<typeof SandboxErrorCode>;
 
-export interface SandboxError {
-  code: SandboxErrorCode;
+const SandboxError = z.object({
+  code: SandboxErrorCode,
   /** A sentence for whoever wrote the code, with the line where there is one. */
-  message: string;
-  line?: number;
-}
+  message: z.string(),
+  line: z.number().exactOptional(),
+});
+export type SandboxError = z.infer<typeof SandboxError>;
 
-export interface SandboxResult {
-  ok: boolean;
-  value?: Json;
-  error?: SandboxError;
+const SandboxResult = z.object({
+  ok: z.boolean(),
+  value: Json.exactOptional(),
+  error: SandboxError.exactOptional(),
   /** What the code wrote by console.log. */
-  logs: string[];
-  duration_ms: number;
-  variables?: LeftVariables;
-}
+  logs: z.array(z.string()),
+  duration_ms: z.number(),
+  variables: LeftVariables.exactOptional(),
+});
+export type SandboxResult = z.infer<typeof SandboxResult>;
 
 /** One call of a tool that code made, with its answer: what a program needs in order to run again up to there. */
 export interface RecordedCall {
@@ -94,9 +96,16 @@ export interface ProgramWithCalls extends SandboxProgram {
 }
 
 /** `needs`: carry this call out, add its answer to `results`, and run again. */
-export type CallsStep =
-  | { done: SandboxResult }
-  | { needs: { tool: string; args: Json }; index: number; logs: string[]; duration_ms: number };
+export const CallsStep = z.union([
+  z.object({ done: SandboxResult }),
+  z.object({
+    needs: z.object({ tool: z.string(), args: Json }),
+    index: z.number(),
+    logs: z.array(z.string()),
+    duration_ms: z.number(),
+  }),
+]);
+export type CallsStep = z.infer<typeof CallsStep>;
 
 export interface SandboxOptions {
   signal?: AbortSignal | undefined;
@@ -163,7 +172,7 @@ const Answer = z.object({
   wanted: z.object({ index: z.number(), tool: z.string(), args: z.string().optional() }).nullable(),
   broken: z.string().nullable(),
   logs: z.array(z.string()),
-  variables: z.object({ values: JsonObject, lost: z.array(z.string()) }).exactOptional(),
+  variables: LeftVariables.exactOptional(),
 });
 
 /** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
@@ -262,7 +271,8 @@ function toStep({ failure, answer }: { failure?: Failure; answer?: string }, dur
 function jsonFrom(text: string): Json | undefined {
   if (Buffer.byteLength(text) > SANDBOX_LIMITS.jsonBytes || jsonTextProblem(text)) return undefined;
   try {
-    // A key of this name would change the prototype of whatever it is copied into.
+    // A key of this name would change the prototype of whatever it is copied into. What is read from text is JSON: up to
+    // so much of it that looking through it once more would cost.
     return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value)) as Json;
   } catch {
     return undefined;

@@ -20,8 +20,8 @@ export function consensusTools(crew: Crew): CrewTool[] {
         stakeholders: z.array(z.string()).max(32).default([]).describe("Who votes; everybody if empty"),
       }),
       *call({ decision, rationale, stakeholders }, caller) {
-        const ids = stakeholders.map((name) => crew.member(name)?.agent_id ?? null);
-        const missing = stakeholders.filter((_name, at) => ids[at] === null);
+        const ids = stakeholders.flatMap((name) => crew.member(name)?.agent_id ?? []);
+        const missing = stakeholders.filter((name) => !crew.member(name));
         if (missing.length > 0) return refused(404, `There is no agent ${missing.join(", ")}.`);
         const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
         crew.run.emit({
@@ -33,9 +33,7 @@ export function consensusTools(crew: Crew): CrewTool[] {
             rationale,
             by: caller.task.agent_id,
             stakeholders:
-              ids.length > 0
-                ? [...new Set(ids as string[])]
-                : crew.config.agents.map(({ agent_id }) => agent_id),
+              ids.length > 0 ? [...new Set(ids)] : crew.config.agents.map(({ agent_id }) => agent_id),
           },
         });
         return done({ proposal_id });

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { Usage } from "@/server/domain/agent/outcome";
+import type { Json } from "@/server/domain/base/values";
+import { type ToolOutput, ToolQuestion, ToolSpec, ToolStatus } from "@/server/domain/tool/tool";
+import type { ModelAnswer } from "@/server/llm/model";
+import { CallsStep } from "@/server/tools/sandbox/sandbox";
+
+// What the log holds of a call, read again: this run's own answer, one of the run that it comes from, or one of a cassette.
+// An answer that fits is handed on as it is, so that a replay finds exactly what was there. Each throws where it does not fit.
+
+/** Whatever a run asks for again and again; what only some answers have is read where it is used. */
+const Answer = z.looseObject({
+  content: z.string(),
+  finish_reason: z.string(),
+  provider: z.string(),
+  provider_id: z.string(),
+  model: z.string(),
+  simulated: z.boolean(),
+  usage: Usage,
+  cost_usd: z.number().nullable(),
+  latency_ms: z.number(),
+});
+const isModelAnswer = (value: unknown): value is ModelAnswer => Answer.safeParse(value).success;
+
+/** Its result may be any JSON, and large, so that is not gone through. */
+const Output = z.looseObject({
+  status_code: ToolStatus,
+  error: z.string().optional(),
+  tainted: z.boolean().optional(),
+  asks: ToolQuestion.optional(),
+});
+const isToolOutput = (value: unknown): value is ToolOutput => Output.safeParse(value).success;
+
+export function modelAnswerFrom(value: Json): ModelAnswer {
+  if (isModelAnswer(value)) return value;
+  throw new Error("What was recorded as the answer of a model is none.");
+}
+
+export function toolOutputFrom(value: Json): ToolOutput {
+  if (isToolOutput(value)) return value;
+  throw new Error("What was recorded as the output of a tool is none.");
+}
+
+/** The tools that an agent was granted at its start, and the names of all that there were. */
+export const GrantedTools = z.object({ specs: z.array(ToolSpec), names: z.array(z.string()) });
+export type GrantedTools = z.infer<typeof GrantedTools>;
+
+/** How far a program came; null where no code was run. */
+export const RanCode = CallsStep.nullable();
