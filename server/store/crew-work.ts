@@ -24,6 +24,8 @@ interface Sums {
   role_sent_back: number;
 }
 
+export type CrewWorkStore = ReturnType<typeof newCrewWorkStore>;
+
 /** What members of crews did in runs that ended: sums, so that they stay when the runs are deleted. */
 export function newCrewWorkStore({ $client: client }: Db) {
   const insert = client.prepare(

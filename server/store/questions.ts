@@ -50,6 +50,8 @@ interface Row {
 
 type Kept = Pick<OpenQuestion, "ask" | "asker">;
 
+export type RunQuestions = ReturnType<typeof newRunQuestions>;
+
 /** The questions of one run as they are written: part of the transaction of a turn. */
 export function newRunQuestions(db: Db, now: () => number) {
   const { $client: client } = db;
