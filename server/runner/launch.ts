@@ -19,7 +19,8 @@ import { findProblems, type Problem, type ProblemContext } from "@/server/domain
 import { unknownStop } from "@/server/domain/run/command";
 import type { Pins } from "@/server/domain/run/pins";
 import type { Models } from "@/server/llm/model";
-import type { Host, StartRequest } from "./host";
+import type { Host } from "./host";
+import type { StartRequest } from "./start-request";
 
 /** Why a run did not start: problems of the drawing, or an input that does not fit. */
 export class RefusedStart extends namedError("RefusedStart") {

@@ -20,6 +20,9 @@ const codeOf = (error: unknown) => {
   return typeof code === "string" ? code : "";
 };
 
+/** After a disk or another process was in the way of a run. */
+export const TRY_AGAIN_MS = 500;
+
 /** A fault of the disk or of another process, which passes: the same write may succeed later. */
 export function isPassing(error: unknown): boolean {
   return /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN|READONLY)|ENOSPC$|EDQUOT$|EIO$|EMFILE$|ENFILE$)/.test(

@@ -1,0 +1,92 @@
+import type { RaisableLimit } from "@/server/domain/agent/outcome";
+import { parseJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
+import type { RunCommand } from "@/server/domain/run/command";
+import type { RunEvent } from "@/server/domain/run/events";
+import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
+import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
+import type { RunStore } from "@/server/store/runs";
+import type { CarriedRun } from "./elsewhere";
+import type { Taken } from "./taken";
+
+interface Parts {
+  store: Pick<RunStore, "command" | "find" | "sent" | "signal" | "state">;
+  taken: Taken;
+  now(): number;
+  /** The run at work in this process; undefined where it is not. */
+  atWork(runId: string): Pick<CarriedRun, "hasSlept"> | undefined;
+  /** Resolves when the run is out of this process. */
+  settled(runId: string): Promise<void>;
+  /** Hands a run what is in its log already. */
+  deliver(runId: string, name: string, value: Json): void;
+}
+
+/** What people tell runs: checked, kept for good, then handed over. A run takes it up also after a restart. */
+export class FromPeople {
+  constructor(private readonly parts: Parts) {}
+
+  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): void {
+    this.keep(runId, { kind: "raise_limit", limit, to, by });
+  }
+
+  /** Answers the events that followed; null where the run has not come to it yet. */
+  command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
+    const { store, taken, now, settled, deliver } = this.parts;
+    const value = parseJson(JSON.stringify({ ...command, by }));
+    const name = store.command(runId, value, now());
+    const followed = taken.wait(runId, name);
+    // A run that has just ended is on its way out, and is taken up again for this.
+    if (store.find(runId)?.status === "finished") void settled(runId).then(() => deliver(runId, name, value));
+    else deliver(runId, name, value);
+    return followed;
+  }
+
+  /** Answers what is wrong with the change, or null: it is on its way. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | null {
+    const { store } = this.parts;
+    const run = store.find(runId);
+    const state = run && run.status !== "finished" ? store.state(runId) : undefined;
+    const crew = state?.crews[activationId];
+    const plan = state?.plans[activationId];
+    if (!run || !crew || !plan || crew.status !== "running") return "This crew is not at work any more.";
+    const edited = editPlan(plan, crew, edit);
+    if (!edited.ok) return edited.message;
+    this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });
+    return null;
+  }
+
+  private keep(runId: string, value: Json): void {
+    const name = this.parts.store.command(runId, value, this.parts.now());
+    this.parts.deliver(runId, name, value);
+  }
+
+  /** False where the question is not open any more, or asks for something else than what the fingerprint names. */
+  answer(
+    runId: string,
+    interactionId: string,
+    fingerprint: string,
+    value: PersonsAnswer & { by: string },
+  ): boolean {
+    const { store, now, atWork, deliver } = this.parts;
+    const interaction = store.state(runId)?.interactions[interactionId];
+    if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;
+    // A run that has not noticed yet that it slept leaves the question open for longer, and so does one taken up again.
+    const { mode, expires_at } = interaction.requested;
+    const name = `answer:${interactionId}`;
+    if (mode === "advisory" && store.find(runId)?.status === "finished")
+      return store.signal(runId, name, { ...value, late: true }, now());
+    const asking = atWork(runId);
+    if (mode !== "advisory" && expires_at <= now() && asking && !asking.hasSlept) return false;
+    if (!store.signal(runId, name, value, now())) return false;
+    deliver(runId, name, value);
+    return true;
+  }
+
+  /** Who answered a question, also where the run has not taken that up yet; null where nobody did. */
+  answered(runId: string, interactionId: string): GivenAnswer | null {
+    const { store } = this.parts;
+    const kept = store.sent(runId, `answer:${interactionId}`);
+    const taken = store.state(runId)?.interactions[interactionId]?.answered;
+    return GivenAnswer.safeParse(taken ?? kept).data ?? null;
+  }
+}

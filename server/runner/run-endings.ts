@@ -1,0 +1,119 @@
+import type { Disk } from "@/db/disk";
+import { errorMessage } from "@/server/domain/base/guards";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
+import type { RunProgress, RunStore } from "@/server/store/runs";
+import { ReplayMismatch } from "./embedded";
+import type { Followers, Watchers } from "./followers";
+import type { HostLog } from "./host-log";
+import { asError, internalError, isMarked } from "./internal-error";
+import type { LiveRuns } from "./live-runs";
+import { isPassing, type LogWriter, TRY_AGAIN_MS, Unwritable } from "./log-writer";
+
+type Finished = RunEventOf<"run_finished">["payload"];
+
+interface Parts {
+  store: Pick<RunStore, "find" | "hold" | "lastTurn" | "setProgress">;
+  writer: Pick<LogWriter, "append">;
+  disk?: Disk | undefined;
+  live: LiveRuns;
+  followers: Followers;
+  watchers: Watchers;
+  now(): number;
+  log?: HostLog | undefined;
+}
+
+/** What becomes of runs that are not computed any further: held with a reason, or ended as they are. */
+export class RunEndings {
+  constructor(private readonly parts: Parts) {}
+
+  /** The interpreter gave up: the run is closed with the reason, or held where another version may carry it on. */
+  async broke(runId: string, fault: unknown): Promise<void> {
+    if (fault instanceof ReplayMismatch) return this.hold(runId, "log_differs", errorMessage(fault));
+    if (fault instanceof SettingsDamaged) return this.hold(runId, "settings_damaged", errorMessage(fault));
+    const error = internalError(asError(fault), "This run could not be carried on");
+    this.parts.log?.("error", "A run could not be carried on.", {
+      run_id: runId,
+      ...(isMarked(error.detail) ? error.detail : { error: errorMessage(fault) }),
+    });
+    await this.end(runId, {
+      final_status: "ERROR",
+      reason_code: "INTERNAL",
+      output: {},
+      warnings: [],
+      error: fault instanceof Unwritable ? { ...error, user_action: "edit_graph" } : error,
+    });
+  }
+
+  /** Puts a run aside, with the reason, until a person tries it again or cancels it. Never throws. */
+  hold(runId: string, code: HeldReason["code"], message: string): void {
+    const { store, log, now, watchers } = this.parts;
+    log?.("warn", "A run is held.", { run_id: runId, reason: message });
+    try {
+      if (!store.hold(runId, { code, message: heldMessage(code, message), at: now() })) return;
+    } catch (error) {
+      if (isPassing(error)) setTimeout(() => this.hold(runId, code, message), TRY_AGAIN_MS);
+      else log?.("error", "It could not be noted that a run is held.", { error: errorMessage(error) });
+      return;
+    }
+    const workflow_id = store.find(runId)?.workflow_id ?? null;
+    watchers.tell({ run_id: runId, workflow_id, status: "held", final_status: null });
+  }
+
+  /** Ends a run without computing it any further: it keeps its log, with this as its last event. Never throws. */
+  async end(runId: string, payload: Finished): Promise<void> {
+    const { store, live, followers, watchers, log, now } = this.parts;
+    try {
+      const row = store.find(runId);
+      if (!row || row.status === "finished") return;
+      const { held: _, ...rest } = row;
+      const progress: RunProgress = {
+        ...rest,
+        status: "finished",
+        final_status: payload.final_status,
+        reason_code: payload.reason_code,
+        finished_at: now(),
+        outcome_text: payload.error?.message ?? "",
+        waits_for: null,
+      };
+      const event = await this.endLog(runId, payload, progress);
+      if (event) followers.send(runId, { kind: "events", events: [event] });
+      const { final_status } = payload;
+      watchers.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
+      if (!live.has(runId)) followers.send(runId, { kind: "end" });
+    } catch (error) {
+      log?.("error", "A run could not be ended.", { run_id: runId, error: errorMessage(error) });
+    }
+  }
+
+  /** Answers the event; null where the log is so damaged that only the row of the run can say it. */
+  private async endLog(runId: string, payload: Finished, progress: RunProgress): Promise<RunEvent | null> {
+    const { store, writer, disk, log } = this.parts;
+    try {
+      const last = store.lastTurn(runId);
+      const at = Math.max(last.at, progress.finished_at ?? 0);
+      const event: RunEvent = { type: "run_finished", seq: last.lastSeq + 1, ts: at, payload };
+      await writer.append({
+        runId,
+        turn: last.turn + 1,
+        key: "$ended",
+        result: { ok: true, value: null },
+        at,
+        lastSeq: event.seq,
+        inlined: 0,
+        events: [event],
+        timers: [],
+        progress,
+      });
+      await disk?.sync();
+      return event;
+    } catch (error) {
+      log?.("warn", "The log of a run is damaged; only its row says how it ended.", {
+        run_id: runId,
+        error: errorMessage(error),
+      });
+      store.setProgress(runId, progress);
+      return null;
+    }
+  }
+}
