@@ -15,6 +15,7 @@ import { type ReactNode, useState } from "react";
 import { create } from "zustand";
 import { toast } from "@/components/ui/toasts";
 import type { AppRouter } from "@/server/api/root";
+import { isText, recordOf } from "@/server/domain/base/guards";
 
 const context = createTRPCContext<AppRouter>();
 
@@ -37,8 +38,8 @@ export interface ApiError {
 /** Reads what went wrong from whatever a call threw. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof TRPCClientError) {
-    const data = error.data as { code?: string; detail?: unknown } | null | undefined;
-    if (data?.code) return { code: data.code, message: error.message, detail: data.detail ?? null };
+    const { code, detail = null } = recordOf(error.data);
+    if (isText(code) && code !== "") return { code, message: error.message, detail };
     return {
       code: "UNREACHABLE",
       message: "Troupe's server does not answer. Is it still running?",

@@ -1,4 +1,4 @@
-import dagre from "@dagrejs/dagre";
+import dagre, { type EdgeLabel, type GraphLabel, type NodeLabel } from "@dagrejs/dagre";
 import { CARD_WIDTH, ENTRY_LINE } from "./card-size";
 import { COLUMN, ROW, type XY } from "./places";
 
@@ -46,7 +46,7 @@ function commonEnds(lines: Task["lines"]): Set<string> {
 }
 
 function inColumns(cards: Task["cards"], lines: Task["lines"]): Map<string, XY> {
-  const drawing = new dagre.graphlib.Graph({ multigraph: true })
+  const drawing = new dagre.graphlib.Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true })
     .setGraph({
       rankdir: "LR",
       nodesep: GAP - 6,
@@ -62,7 +62,7 @@ function inColumns(cards: Task["cards"], lines: Task["lines"]): Map<string, XY> 
   dagre.layout(drawing);
   return new Map(
     cards.map(({ id }) => {
-      const { x, y } = drawing.node(id) as XY;
+      const { x = 0, y = 0 } = drawing.node(id);
       return [id, { x: x - CARD_WIDTH / 2, y: y - ENTRY_LINE }];
     }),
   );

@@ -180,8 +180,8 @@ export function GraphCanvas(props: GraphCanvasProps) {
                 dragging.setSpliceId(edgeIdAt({ x: event.clientX, y: event.clientY }));
               }}
               onDragLeave={(event) => {
-                if (!event.currentTarget.contains(event.relatedTarget as Node | null))
-                  dragging.setSpliceId(null);
+                const to = event.relatedTarget;
+                if (!(to instanceof Node && event.currentTarget.contains(to))) dragging.setSpliceId(null);
               }}
               onDrop={(event) => {
                 const payload = event.dataTransfer.getData(PALETTE_DRAG);

@@ -1,5 +1,5 @@
+import { recordOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
-import type { Json } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 
@@ -65,7 +65,7 @@ function changedParts(before: WorkflowNode, after: WorkflowNode): string {
   return [...new Set([...own, ...config])].join(", ");
 }
 
-const valueAt = (of: object, key: string): Json => (of as Record<string, Json | undefined>)[key] ?? null;
+const valueAt = (of: object, key: string): unknown => recordOf(of)[key] ?? null;
 
 const OWN_PARTS: Readonly<Record<string, string>> = {
   node_type: "Kind",

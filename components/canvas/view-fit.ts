@@ -44,12 +44,8 @@ export function viewAt(
   const staysX = now?.zoom === zoom && isSeen(card.x, card.width, now.x, room.left, room.width);
   const staysY = now?.zoom === zoom && isSeen(card.y, card.height, now.y, room.top, room.height);
   return {
-    x: staysX
-      ? now.x
-      : room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
-    y: staysY
-      ? now.y
-      : room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
+    x: staysX ? now.x : room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
+    y: staysY ? now.y : room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
     zoom,
   };
 }

@@ -40,9 +40,35 @@ function Blocks({ tokens }: { tokens: readonly Token[] }) {
   return tokens.map((token, at) => <Block key={`${at} ${token.type}`} token={token} />);
 }
 
-function Block({ token }: { token: Token }): ReactNode {
-  // The library's type leaves room for tokens of extensions; there are none here.
-  const known = token as MarkedToken;
+/** The library's own kinds of tokens. Its types leave room for those of extensions, of which there are none here. */
+const OWN_TOKENS = {
+  blockquote: true,
+  br: true,
+  checkbox: true,
+  code: true,
+  codespan: true,
+  def: true,
+  del: true,
+  em: true,
+  escape: true,
+  heading: true,
+  hr: true,
+  html: true,
+  image: true,
+  link: true,
+  list: true,
+  list_item: true,
+  paragraph: true,
+  space: true,
+  strong: true,
+  table: true,
+  text: true,
+} satisfies Record<MarkedToken["type"], true>;
+
+const isOwn = (token: Token): token is MarkedToken => Object.hasOwn(OWN_TOKENS, token.type);
+
+function Block({ token: known }: { token: Token }): ReactNode {
+  if (!isOwn(known)) return <p>{known.raw}</p>;
   switch (known.type) {
     case "space":
     case "def":
@@ -122,12 +148,11 @@ function Block({ token }: { token: Token }): ReactNode {
 }
 
 function Inline({ tokens }: { tokens: readonly Token[] }) {
-  return tokens.map((token, at) => (
-    <Fragment key={`${at} ${token.type}`}>{inline(token as MarkedToken)}</Fragment>
-  ));
+  return tokens.map((token, at) => <Fragment key={`${at} ${token.type}`}>{inline(token)}</Fragment>);
 }
 
-function inline(token: MarkedToken): ReactNode {
+function inline(token: Token): ReactNode {
+  if (!isOwn(token)) return token.raw;
   switch (token.type) {
     case "text":
       return "tokens" in token && token.tokens ? <Inline tokens={token.tokens} /> : plain(token.text);

@@ -2,6 +2,7 @@ import { exitLabels } from "@/components/forms/ports";
 import { recordOf } from "@/server/domain/base/guards";
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { isStateKey } from "@/server/domain/base/names";
+import { withoutUndefined } from "@/server/domain/base/objects";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { grouped, withGroups, withoutGone } from "@/server/domain/graph/groups";
@@ -159,7 +160,7 @@ export const edits = {
     label: "Change node",
     apply(graph, { id, patch }) {
       const node = graph.nodes[id];
-      return node ? withNode(graph, clean({ ...node, ...patch })) : graph;
+      return node ? withNode(graph, withoutUndefined({ ...node, ...patch })) : graph;
     },
   }),
 
@@ -220,7 +221,7 @@ export const edits = {
       if (!node) return graph;
       const names = Object.keys(recordOf(schema?.properties));
       const output_keys = names.filter(isStateKey);
-      const config = clean({ ...node.config, input_schema: schema });
+      const config = withoutUndefined({ ...node.config, input_schema: schema });
       return withNode(graph, withSettings({ ...node, output_keys }, config));
     },
   }),
@@ -230,14 +231,14 @@ export const edits = {
     label: "Change connection",
     apply: (graph, { id, patch }) => ({
       ...graph,
-      edges: graph.edges.map((edge) => (edge.id === id ? clean({ ...edge, ...patch }) : edge)),
+      edges: graph.edges.map((edge) => (edge.id === id ? withoutUndefined({ ...edge, ...patch }) : edge)),
     }),
   }),
 
   setWorkflow: edit<{ patch: WorkflowPatch }>({
     id: "set_workflow",
     label: "Change workflow",
-    apply: (graph, { patch }) => clean({ ...graph, ...patch }),
+    apply: (graph, { patch }) => withoutUndefined({ ...graph, ...patch }),
   }),
 
   /** Everything at once, such as one's own version after a conflict. */
@@ -306,7 +307,7 @@ function movedEdge(graph: WorkflowGraph, edge: WorkflowEdge, connection: NewConn
   )
     return { ...edge, target_node_id: connection.target_node_id };
   const keepsLabel = exitLabels(graph, connection.source_node_id).length === 0;
-  return clean({
+  return withoutUndefined({
     ...edge,
     ...connection,
     edge_label: keepsLabel && connection.kind === "normal" ? edge.edge_label : connection.edge_label,
@@ -388,8 +389,3 @@ export const withNode = (graph: WorkflowGraph, node: WorkflowNode): WorkflowGrap
   ...graph,
   nodes: { ...graph.nodes, [node.id]: node },
 });
-
-/** `undefined` means: take it away. */
-export function clean<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;
-}

@@ -76,7 +76,7 @@ export function Advanced({
           itemName="mapping"
           variables={["nodes", "input", "run"]}
           value={node.input_mapping}
-          onChange={(value) => set({ input_mapping: orEmpty(value) })}
+          onChange={(value) => set({ input_mapping: orNone(value) })}
         />
       </div>
       <div data-field="output_mapping">
@@ -86,7 +86,7 @@ export function Advanced({
           itemName="mapping"
           variables={["output"]}
           value={node.output_mapping}
-          onChange={(value) => set({ output_mapping: orEmpty(value) })}
+          onChange={(value) => set({ output_mapping: orNone(value) })}
         />
       </div>
       <div data-field="concurrency_key">
@@ -102,5 +102,4 @@ export function Advanced({
   );
 }
 
-const orEmpty = (value: unknown) =>
-  value && Object.keys(value).length > 0 ? (value as Record<string, string>) : undefined;
+const orNone = (texts: Record<string, string>) => (Object.keys(texts).length > 0 ? texts : undefined);

@@ -5,7 +5,7 @@ import { JsonField } from "@/components/forms/json-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
-import { keysOf } from "@/server/domain/base/guards";
+import { isObject, keysOf } from "@/server/domain/base/guards";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, type Join, type NodeBase } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
@@ -66,12 +66,8 @@ export function Failing({ node }: { node: WorkflowNode }) {
             label="Default result"
             hint={`An object, for example { "${node.output_keys[0] ?? "answer"}": "" }`}
             value={node.default_output}
-            onChange={(value) => set({ default_output: value as NodeBase["default_output"] })}
-            check={(value) =>
-              value !== null && typeof value === "object" && !Array.isArray(value)
-                ? null
-                : "An object { … } with a value for each key"
-            }
+            onChange={(value) => set({ default_output: isObject(value) ? value : undefined })}
+            check={(value) => (isObject(value) ? null : "An object { … } with a value for each key")}
           />
         </div>
       )}
@@ -79,7 +75,7 @@ export function Failing({ node }: { node: WorkflowNode }) {
         <DurationField
           label="Time for one attempt"
           value={node.run_timeout_ms}
-          onChange={(ms) => set({ run_timeout_ms: ms as number | undefined })}
+          onChange={(run_timeout_ms) => set({ run_timeout_ms })}
           hint={kind.timeoutMs ? `Without a word: ${durationText(kind.timeoutMs)}` : undefined}
         />
       </div>
@@ -88,7 +84,7 @@ export function Failing({ node }: { node: WorkflowNode }) {
           label="Longest silence"
           hint="How long a model may write nothing"
           value={node.idle_timeout_ms}
-          onChange={(ms) => set({ idle_timeout_ms: ms as number | undefined })}
+          onChange={(idle_timeout_ms) => set({ idle_timeout_ms })}
         />
       </div>
     </Disclosure>

@@ -1,13 +1,15 @@
 "use client";
 
-import { NOTE_LEAST, NOTE_MOST } from "@/components/canvas/note-size";
+import { NOTE_LEAST, NOTE_MOST, sizeOfNote } from "@/components/canvas/note-size";
 import { FieldView } from "@/components/forms/field-view";
 import { SchemaField } from "@/components/forms/schema-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
+import { isObject, isText, recordOf } from "@/server/domain/base/guards";
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { type Field, getNodeKind } from "@/server/domain/nodes";
+import { type Field, getNodeKind, settingsOf } from "@/server/domain/nodes";
 import { useEditorStore } from "./editor-store";
 import { edits } from "./edits";
 import { FieldWarnings } from "./problem-actions";
@@ -18,7 +20,7 @@ import { mistakeAt, warningsAt } from "./use-set-node";
 /** What a run asks for: the start's keys and the shape of its input, which are one thing to a person. */
 export function Inputs({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
   const store = useEditorStore();
-  const { input_schema } = node.config as { input_schema?: JsonSchema };
+  const { input_schema } = settingsOf(node);
   return (
     <div data-field="input_schema">
       <SchemaField
@@ -28,13 +30,7 @@ export function Inputs({ node, problems }: { node: WorkflowNode; problems: reado
         itemName="input"
         value={inputSchema(node.output_keys, input_schema)}
         onChange={(schema) =>
-          store
-            .getState()
-            .edit(
-              edits.setInputs,
-              { id: node.id, schema: schema as JsonSchema | undefined },
-              { mergeKey: node.id },
-            )
+          store.getState().edit(edits.setInputs, { id: node.id, schema }, { mergeKey: node.id })
         }
       />
       <FieldWarnings
@@ -46,7 +42,7 @@ export function Inputs({ node, problems }: { node: WorkflowNode; problems: reado
 
 /** As runs read it: a key without a shape is a text; without any shape all are required. */
 function inputSchema(keys: readonly string[], schema: JsonSchema | undefined): JsonSchema | undefined {
-  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
+  const properties = asSchema(schema?.properties);
   const missing = keys.filter((key) => !Object.hasOwn(properties, key));
   if (missing.length === 0) return schema;
   const added = Object.fromEntries(missing.map((key) => [key, { type: "string" }]));
@@ -63,7 +59,8 @@ const isAside = (field: Field, node: WorkflowNode) =>
   field.as === "llm" || (field.as === "schema" && !getNodeKind(node.node_type).begins);
 
 function fieldsOf(node: WorkflowNode): Field[] {
-  const config = node.config as Record<string, unknown>;
+  const config = recordOf(node.config);
+  // A kind's type is known to its own file only: for all kinds alike, their settings are read by name.
   const fields = getNodeKind(node.node_type).fields as readonly Field[];
   return fields.filter(({ showIf }) => !showIf || showIf(config));
 }
@@ -74,7 +71,7 @@ export function KindFields({ node, problems }: { node: WorkflowNode; problems: r
 }
 
 export function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
-  const config = node.config as Record<string, unknown>;
+  const config = recordOf(node.config);
   const fields = fieldsOf(node);
   const rare = fields.filter(({ isRare }) => isRare);
   const said = rare.filter(({ key }) => isSaid(config[key]));
@@ -107,8 +104,9 @@ const isSaid = (value: unknown) =>
 
 function summarize(value: unknown): string {
   if (value === undefined || value === null) return "Default";
-  const { model, properties } = value as { model?: string; properties?: object };
-  return model ?? (properties ? Object.keys(properties).join(", ") : "Set");
+  const { model, properties } = recordOf(value);
+  if (isText(model)) return model;
+  return isObject(properties) ? Object.keys(properties).join(", ") : "Set";
 }
 
 interface KindFieldProps {
@@ -133,7 +131,7 @@ function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
         hideLabel={hideLabel}
         hint={field.hint}
         error={mistakeAt(problems, key)}
-        value={(node.config as Record<string, unknown>)[key]}
+        value={recordOf(node.config)[key]}
         onChange={(value) =>
           store
             .getState()
@@ -152,7 +150,7 @@ function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
 /** How large a note is, for those who do not drag its corner. */
 export function NoteSize({ node }: { node: WorkflowNode }) {
   const store = useEditorStore();
-  const { width, height } = (node.ui ?? {}) as { width?: number; height?: number };
+  const { width, height } = sizeOfNote(node);
   const set = (size: { width?: number; height?: number }) =>
     store.getState().edit(edits.resize, { id: node.id, size }, { mergeKey: node.id });
   return (

@@ -35,7 +35,8 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
   };
   useEffect(() => {
     const onPointerDown = (event: PointerEvent) => {
-      if (!box.current?.contains(event.target as Node)) ui.setState({ picker: null });
+      if (!(event.target instanceof Node && box.current?.contains(event.target)))
+        ui.setState({ picker: null });
     };
     window.addEventListener("pointerdown", onPointerDown, { capture: true });
     return () => window.removeEventListener("pointerdown", onPointerDown, { capture: true });

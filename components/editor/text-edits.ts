@@ -1,10 +1,11 @@
 import { recordOf } from "@/server/domain/base/guards";
+import { withoutUndefined } from "@/server/domain/base/objects";
 import { withMentioned } from "@/server/domain/graph/mentioned-keys";
 import { renameKey } from "@/server/domain/graph/rename-key";
 import { routerWays } from "@/server/domain/graph/router-ways";
 import { type Hit, replaceText } from "@/server/domain/graph/search";
 import { getNodeKind, withSettings } from "@/server/domain/nodes";
-import { clean, edit, withNode } from "./edits";
+import { edit, withNode } from "./edits";
 
 /** Changes that read templates and expressions. They come with the forms: the drawing itself opens without a parser. */
 export const textEdits = {
@@ -16,7 +17,7 @@ export const textEdits = {
       if (!node) return graph;
       const kind = getNodeKind(node.node_type);
       // The kind's own schema will say what is wrong with it; a half-written value must not be lost meanwhile.
-      const written = clean({ ...node.config, ...patch });
+      const written = withoutUndefined({ ...node.config, ...patch });
       const labels = routerWays(graph, id)?.ways.map(({ label }) => label) ?? [];
       const config: unknown = kind.follow?.(node.config, written, labels) ?? written;
       // Written as the kind writes it: its own schema judges it.

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isText, recordOf } from "@/server/domain/base/guards";
 import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
 import type { EditorStore } from "./editor-store";
@@ -121,10 +121,13 @@ async function save(
   } catch (error) {
     const { code, message, detail } = toApiError(error);
     if (code !== "CONFLICT") return { ok: false, reason: message };
-    const theirs = detail as { revision: number; name: string; graph: WorkflowGraph };
+    const theirs = recordOf(detail);
+    const drawn = schemas.WorkflowGraph.safeParse(theirs.graph);
+    if (typeof theirs.revision !== "number" || !isText(theirs.name) || !drawn.success)
+      return { ok: false, reason: message };
     return {
       ok: false,
-      conflict: { theirs: { name: theirs.name, graph: theirs.graph }, revision: theirs.revision },
+      conflict: { theirs: { name: theirs.name, graph: drawn.data }, revision: theirs.revision },
     };
   }
 }

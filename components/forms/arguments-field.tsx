@@ -6,6 +6,7 @@ import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
+import { objectOf } from "@/server/domain/graph/form-fields";
 import { usesOf } from "@/server/domain/nodes";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
 import { AssignmentsField } from "./assignments-field";
@@ -26,7 +27,7 @@ export function ArgumentsField({ value, onChange, ...labelling }: FieldProps) {
   const { node } = useFormScope();
   const name = (node && usesOf(node).find((use) => use.kind === "tool")?.name) ?? "";
   const tool = data?.tools.find((each) => each.name === name);
-  const args = (value ?? {}) as Arguments;
+  const args: Arguments = objectOf(value) ?? {};
   if (!tool) return <ByName {...labelling} args={args} onChange={onChange} />;
   const fields = argumentFields(tool.input_schema);
   const set = (key: string, next: ToolArgument | undefined) => {
@@ -175,7 +176,7 @@ function ByName({ args, onChange, ...words }: Omit<FieldProps, "value"> & { args
       onChange={(next) =>
         onChange(
           Object.fromEntries(
-            Object.entries(next as Record<string, string>).map(([name, expression]) => [
+            Object.entries(next).map(([name, expression]) => [
               name,
               shown[name] === expression ? args[name] : { $expr: expression },
             ]),

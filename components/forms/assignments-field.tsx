@@ -5,7 +5,7 @@ import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import { NamedRows } from "./named-rows";
 
-export interface AssignmentsProps extends FieldProps {
+export interface AssignmentsProps extends FieldProps<Record<string, string>> {
   /** What is on the left side of the equals sign, and what one such line is called. */
   keyLabel?: string;
   itemName?: string;

@@ -48,13 +48,14 @@ export function CrewRefField({ label, hint, error, value, onChange }: FieldProps
 /** Who is in the crew, and how they share out the work. */
 export function CrewField(props: FieldProps) {
   const { node } = useFormScope();
-  const ref = isCrewNode(node) ? node.config.crew_id_or_config_ref : undefined;
-  return ref ? <LibraryCrew id={ref} {...props} /> : <OwnCrew {...props} />;
+  const { crew_id_or_config_ref: ref, crew } = isCrewNode(node) ? node.config : NO_CREW;
+  return ref ? <LibraryCrew {...props} id={ref} own={crew} /> : <OwnCrew {...props} crew={crew} />;
 }
 
-function OwnCrew({ label, hint, error, value, onChange }: FieldProps) {
+const NO_CREW = { crew_id_or_config_ref: undefined, crew: undefined };
+
+function OwnCrew({ label, hint, error, crew, onChange }: FieldProps & { crew: CrewConfig | undefined }) {
   const { roles } = useFormScope();
-  const crew = (value ?? undefined) as CrewConfig | undefined;
   return (
     <Field label={label} hideLabel={crew !== undefined} hint={hint} error={crew ? undefined : error} group>
       {crew ? (
@@ -77,11 +78,11 @@ function OwnCrew({ label, hint, error, value, onChange }: FieldProps) {
 }
 
 /** What a crew of the library is; it is changed on its own page. */
-function LibraryCrew({ id, label, error, value }: FieldProps & { id: string }) {
+function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: CrewConfig | undefined }) {
   const { roles } = useFormScope();
   const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
   const found = crews?.find((crew) => crew.id === id)?.crew;
-  const crew = found ?? ((value ?? undefined) as CrewConfig | undefined);
+  const crew = found ?? own;
   if (!crews) return null;
   return (
     <Field

@@ -28,13 +28,17 @@ function unitOf(ms: number, isLong: boolean): Unit {
 }
 
 /** How long people have, saved in whole seconds. */
-export function SecondsField({ value, onChange, ...words }: FieldProps & { placeholder?: string }) {
+export function SecondsField({
+  value,
+  onChange,
+  ...words
+}: FieldProps<number | undefined> & { placeholder?: string }) {
   return (
     <DurationField
       {...words}
       isLong
       value={typeof value === "number" ? value * 1000 : undefined}
-      onChange={(ms) => onChange(typeof ms === "number" ? Math.max(1, Math.round(ms / 1000)) : undefined)}
+      onChange={(ms) => onChange(ms === undefined ? undefined : Math.max(1, Math.round(ms / 1000)))}
     />
   );
 }
@@ -48,7 +52,7 @@ export function DurationField({
   onChange,
   placeholder,
   isLong = false,
-}: FieldProps & { placeholder?: string; isLong?: boolean }) {
+}: FieldProps<number | undefined> & { placeholder?: string; isLong?: boolean }) {
   const ms = typeof value === "number" ? value : null;
   const [unit, setUnit] = useState<Unit>(() => (ms === null ? (isLong ? "h" : "s") : unitOf(ms, isLong)));
   const set = (amount: number | null, unit: Unit) =>

@@ -34,7 +34,7 @@ const ToolsField = dynamic(() => import("./tools-field").then((m) => m.ToolsFiel
 const TaskGuardrails = dynamic(() => import("./task-guardrails").then((m) => m.TaskGuardrails), {
   loading,
 });
-const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
+const NodePlanField = dynamic(() => import("./plan-field").then((m) => m.NodePlanField), { loading });
 const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
 const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
 const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
@@ -68,7 +68,7 @@ const looks: Record<FieldLook, Look> = {
   agent_ref: (props) => <AgentRefField {...props} />,
   tools: (props) => <ToolsField {...props} />,
   guardrails: ({ field: _field, ...props }) => <TaskGuardrails {...props} />,
-  plan: (props) => <PlanField {...props} />,
+  plan: (props) => <NodePlanField {...props} />,
   llm: (props) => <TaskLlm {...props} />,
   router_function: (props) => <RuleNameField {...props} />,
   own_rule: (props) => <OwnRuleField {...props} />,

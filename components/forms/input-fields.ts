@@ -33,7 +33,7 @@ export interface InputError {
 export function toField({ key, schema, around, required, default: fallback }: RunInputField): InputField {
   const plain = withoutNull(schema);
   const as = kindOf(plain);
-  const options = choicesOf(as === "choices" ? (plain.items as JsonSchema) : plain);
+  const options = choicesOf(as === "choices" ? (objectOf(plain.items) ?? {}) : plain);
   return {
     key,
     schema,

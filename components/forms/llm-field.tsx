@@ -18,12 +18,11 @@ export function LlmField({
   value,
   inherited,
   onChange,
-}: Omit<FieldProps, "onChange"> & {
+}: FieldProps<LlmConfig | undefined> & {
+  value: LlmConfig | undefined;
   inherited?: LlmConfig | undefined;
-  onChange: (config: LlmConfig | undefined) => void;
 }) {
-  // A node's settings come as a schema left them: they are these, or nothing.
-  const config = (value ?? {}) as LlmConfig;
+  const config = value ?? {};
   const used = llmOver(inherited, config) ?? {};
   const write = (next: LlmConfig) => onChange(Object.keys(next).length > 0 ? next : undefined);
   return (

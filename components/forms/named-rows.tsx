@@ -2,10 +2,11 @@
 
 import type { ReactNode } from "react";
 import { RowList } from "@/components/ui/row-list";
+import { isTexts } from "@/server/domain/base/guards";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";
 
-export interface NamedRowsProps extends FieldProps {
+export interface NamedRowsProps extends FieldProps<Record<string, string>> {
   /** What stands on the left, and what one such line is called. */
   nameLabel: string;
   itemName: string;
@@ -20,7 +21,7 @@ export interface NamedRowsProps extends FieldProps {
 export function NamedRows(props: NamedRowsProps) {
   const { label, hint, error, value, onChange, nameLabel, itemName, newName = itemName } = props;
   const { checkName, valueField } = props;
-  const entries = Object.entries((value ?? {}) as Record<string, string>);
+  const entries = Object.entries(isTexts(value) ? value : {});
   const write = (next: [string, string][]) => onChange(Object.fromEntries(next));
   const names = entries.map(([name]) => name);
   return (

@@ -5,7 +5,7 @@ import { NamedRows } from "./named-rows";
 import { TemplateField } from "./template-field";
 
 /** Names with a text each, into which values can be put, such as the headers of a request. */
-export function PairsField(props: FieldProps) {
+export function PairsField(props: FieldProps<Record<string, string>>) {
   return (
     <NamedRows
       {...props}

@@ -13,7 +13,7 @@ function show(plan: ExecutionPlan) {
     crew: { node_type: "crew_task", config: { crew: { agents: [{ agent_id: "a", role_name: "Writer" }] } } },
   });
   function Held() {
-    const [value, setValue] = useState<unknown>(plan);
+    const [value, setValue] = useState<ExecutionPlan | undefined>(plan);
     now = value;
     return (
       <FormScopeContext value={{ graph, node: graph.nodes.crew!, keys: [], roles: [] }}>

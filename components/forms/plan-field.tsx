@@ -25,9 +25,14 @@ import { GuardrailsField } from "./guardrails-field";
 import { DURATION_HINT, durationFault, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
 
 /** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
-export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
+export function PlanField({
+  label,
+  hint,
+  error,
+  value: plan,
+  onChange,
+}: FieldProps<ExecutionPlan | undefined> & { value: ExecutionPlan | undefined }) {
   const [isImporting, setImporting] = useState(false);
-  const plan = (value ?? undefined) as ExecutionPlan | undefined;
   const tasks = plan?.tasks ?? [];
   const faults = planFaults(tasks);
   const change = (patch: Partial<ExecutionPlan>) => {
@@ -115,6 +120,12 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
       {isImporting && <ImportDialog onClose={() => setImporting(false)} onPlan={onChange} />}
     </Field>
   );
+}
+
+/** The plan of the crew that the form is about. */
+export function NodePlanField(props: FieldProps) {
+  const { node } = useFormScope();
+  return <PlanField {...props} value={isCrewNode(node) ? node.config.plan : undefined} />;
 }
 
 const MODES: { value: ExecutionPlan["execution_mode"]; label: string }[] = [

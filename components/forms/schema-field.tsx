@@ -30,7 +30,7 @@ import {
 } from "./schema-rows";
 import { asSchema, describeType } from "./schema-words";
 
-export interface SchemaFieldProps extends FieldProps {
+export interface SchemaFieldProps extends FieldProps<JsonSchema | undefined> {
   /** What one row is called: "input", "field". */
   itemName?: string;
   /** Told when the JSON text cannot be read, and when it can again. */
@@ -40,7 +40,7 @@ export interface SchemaFieldProps extends FieldProps {
 /** The shape of an object: a row for each value, or its JSON Schema. */
 export function SchemaField(props: SchemaFieldProps) {
   const { value, onChange, onFault } = props;
-  const schema = (value ?? undefined) as JsonSchema | undefined;
+  const schema = asSchema(value);
   const { rows, reason } = readSchema(schema);
   const [wantsJson, setWantsJson] = useState(false);
   if (!wantsJson && rows)
@@ -55,7 +55,7 @@ export function SchemaField(props: SchemaFieldProps) {
         onChange={(next) => {
           // What is being typed stays text, also once rows could show it.
           setWantsJson(true);
-          onChange(next);
+          onChange(asSchema(next));
         }}
         {...(onFault ? { onFault } : {})}
         check={(json) => (asSchema(json) ? null : "A schema is an object { … }")}

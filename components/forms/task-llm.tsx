@@ -1,7 +1,7 @@
 "use client";
 
 import { useLibraryAgents } from "@/components/forms/agent-choice";
-import { isAgentNode } from "@/server/domain/nodes";
+import { isAgentNode, settingsOf } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { LlmField } from "./llm-field";
@@ -14,5 +14,11 @@ export function TaskLlm(props: FieldProps) {
   const agent = config?.agent_ref
     ? (library.find(({ id }) => id === config.agent_ref)?.agent ?? config.agent)
     : undefined;
-  return <LlmField {...props} inherited={agent?.llm_config} />;
+  return (
+    <LlmField
+      {...props}
+      value={node ? settingsOf(node).llm_config : undefined}
+      inherited={agent?.llm_config}
+    />
+  );
 }

@@ -4,6 +4,7 @@ import { useLibraryAgents } from "@/components/forms/agent-choice";
 import { Badge } from "@/components/ui/badge";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
+import { isList, textsOf } from "@/server/domain/base/guards";
 import { isAgentNode } from "@/server/domain/nodes";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { FieldProps } from "./field-props";
@@ -17,7 +18,7 @@ export function ToolsField({ label, hint, error, value, onChange }: FieldProps) 
   const agent = library.find(({ id }) => id === config?.agent_ref)?.agent ?? config?.agent;
   const roleName = config?.agent_ref ? agent?.role_name : config?.required_role;
   const theirs = roles.find(({ name }) => name === roleName)?.tools ?? [];
-  const chosen = Array.isArray(value) ? (value as string[]) : undefined;
+  const chosen = isList(value) ? textsOf(value) : undefined;
   const beyond = (chosen ?? []).filter((tool) => !theirs.includes(tool));
   return (
     <Field label={label} hint={hint} error={error} group>

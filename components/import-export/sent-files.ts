@@ -33,17 +33,21 @@ export async function droppedFiles(data: DataTransfer): Promise<SentFile[]> {
   return sent(found);
 }
 
+// Not all browsers have these interfaces by name.
+const isFileEntry = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile && "file" in entry;
+const isFolderEntry = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry =>
+  entry.isDirectory && "createReader" in entry;
+
 async function collect(entry: FileSystemEntry, found: Found[]): Promise<void> {
   const path = entry.fullPath.replace(/^\//, "");
   if (!isWorthReading(path)) return;
-  if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) =>
-      (entry as FileSystemFileEntry).file(resolve, reject),
-    );
+  if (isFileEntry(entry)) {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
     found.push({ path, file });
     return;
   }
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  if (!isFolderEntry(entry)) return;
+  const reader = entry.createReader();
   // A reader gives some hundred at a time.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>

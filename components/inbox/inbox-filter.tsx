@@ -41,7 +41,7 @@ export function InboxFilter({
       ),
     ),
   ];
-  const kinds = [...new Set(questions.map(({ ask }) => ask.requested.kind as string))];
+  const kinds = [...new Set<string>(questions.map(({ ask }) => ask.requested.kind))];
   const people = [...new Set(questions.flatMap(({ assigned_to }) => assigned_to ?? []))];
   const subjects = [...new Set(questions.flatMap(({ ask }) => ask.requested.required_expertise ?? []))];
   const isNarrowed = Object.values(narrowed).some((value) => value !== undefined);

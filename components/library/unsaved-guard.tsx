@@ -6,7 +6,7 @@ import { setLeaveGuard, setStepGuard } from "@/components/page/leaving";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 
 /** Where the page stands in the tab's history; undefined in browsers that do not tell. */
-const placeInHistory = () => (window.navigation as Navigation | undefined)?.currentEntry?.index;
+const placeInHistory = () => ("navigation" in window ? window.navigation.currentEntry?.index : undefined);
 
 /** Asks before a link, a step back or forward, or a closed tab would lose what has not been saved. */
 export function UnsavedGuard({

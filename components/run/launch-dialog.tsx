@@ -28,6 +28,7 @@ import { breakpointTitle } from "./breakpoints/breakpoint-words";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
 import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./launch-problems";
+import { readRefusal } from "./read-refusal";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { inputFields } from "./run-form";
 import { pinsFor, tryOutsOf } from "./try-out/try-out-store";
@@ -313,11 +314,7 @@ function useStart({
         router.push(`/workflows/${workflowId}/runs/${run_id}`);
       },
       onError: (error) => {
-        const { message, detail } = toApiError(error);
-        const { problems = [], errors = [] } = (detail ?? {}) as {
-          problems?: ToldProblem[] | undefined;
-          errors?: InputError[] | undefined;
-        };
+        const { message, problems, errors } = readRefusal(error);
         onErrors(errors);
         setRefusal(errors.length > 0 && problems.length === 0 ? null : { message, problems });
       },

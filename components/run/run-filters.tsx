@@ -7,7 +7,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outcome";
-import { entriesOf } from "@/server/domain/base/guards";
+import { entriesOf, keysOf } from "@/server/domain/base/guards";
 import type { RunOrder } from "@/server/domain/run/run-order";
 
 /** How runs stand or ended, as a person narrows a list down. */
@@ -46,10 +46,10 @@ export const ALL_RUNS: RunFilters = {
 };
 
 /** Whether a list is narrowed down, whatever its order. */
-export const isNarrowed = (filters: RunFilters): boolean =>
-  Object.entries({ ...filters, order: ALL_RUNS.order, search: filters.search.trim() }).some(
-    ([key, value]) => value !== ALL_RUNS[key as keyof RunFilters],
-  );
+export function isNarrowed(filters: RunFilters): boolean {
+  const asked = { ...filters, order: ALL_RUNS.order, search: filters.search.trim() };
+  return keysOf(ALL_RUNS).some((key) => asked[key] !== ALL_RUNS[key]);
+}
 
 const STANDINGS: readonly { value: Standing; label: string }[] = [
   { value: "all", label: "All" },

@@ -228,6 +228,9 @@ function useRemove(onDone: () => void) {
   return { isPending: remove.isPending, ask: (run_ids: string[]) => remove.mutate({ run_ids }) };
 }
 
+/** The first page begins after no run. */
+const firstPlace = (): RunPlace | null => null;
+
 /** One list, page by page; polled while something runs, so that it needs no stream of its own. */
 function useRuns(filters: RunFilters) {
   const client = useTrpcClient();
@@ -240,7 +243,7 @@ function useRuns(filters: RunFilters) {
         ...askedFor(filters),
         ...(pageParam ? { after: pageParam } : {}),
       }),
-    initialPageParam: null as RunPlace | null,
+    initialPageParam: firstPlace(),
     getNextPageParam: (page) => {
       const last = page.length < PAGE ? undefined : page.at(-1);
       return last ? placeAfter(last, filters.order) : undefined;

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2, Unplug } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type CSSProperties, type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { AskBar, LateAsks } from "@/components/run/crew/asks";
 import { useCrewNodes } from "@/components/run/crew/crew-on-canvas";
 import { type CrewStage, CrewStageProvider, useNewCrewStage } from "@/components/run/crew/crew-stage";
@@ -202,7 +202,7 @@ function Stage({
       <PausedBar />
       <div
         className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
-        style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` } as CSSProperties}
+        style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` }}
       >
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <div className="relative min-h-0 flex-1">

@@ -1,4 +1,4 @@
-import type { NodeEvents, RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { NodeEvents, RunEvent } from "@/server/domain/run/events";
 
 /** A stretch of the log in which a node was under way. */
 export interface Span {
@@ -51,22 +51,22 @@ export function spansOf(events: readonly RunEvent[]): { spans: Span[]; lanes: nu
 }
 
 /** What the events of nodes mean for a stretch under way; null: it stays what it is. */
-const STATUS_AFTER: {
-  readonly [T in keyof NodeEvents]: Span["end"] | null | ((event: RunEventOf<T>) => Span["end"] | null);
-} = {
+const STATUS_AFTER: Readonly<Record<keyof NodeEvents, Span["end"] | null>> = {
   node_ready: null,
   node_started: "running",
   node_waiting: "waiting",
   timer_fired: "running",
   router_decided: null,
   node_completed: "completed",
-  node_failed: ({ payload }) => (payload.next === "retry" ? null : "failed"),
+  node_failed: "failed",
   node_retry_scheduled: null,
   node_skipped: null,
   node_cancelled: "cancelled",
 };
 
+const isOfNode = (type: string): type is keyof NodeEvents => Object.hasOwn(STATUS_AFTER, type);
+
 function statusAfter(event: RunEvent): Span["end"] | null {
-  const after = Object.hasOwn(STATUS_AFTER, event.type) ? STATUS_AFTER[event.type as keyof NodeEvents] : null;
-  return typeof after === "function" ? after(event as never) : after;
+  if (event.type === "node_failed" && event.payload.next === "retry") return null;
+  return isOfNode(event.type) ? STATUS_AFTER[event.type] : null;
 }

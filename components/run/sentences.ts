@@ -1,4 +1,4 @@
-import { keysOf } from "@/server/domain/base/guards";
+import { entriesOf, keysOf } from "@/server/domain/base/guards";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { agentSentences } from "./agent-sentences";
 import { crewSentences } from "./crew-sentences";
@@ -14,11 +14,15 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
   ...crewSentences,
 };
 
+const byType = new Map<string, (event: never, names: Names) => Sentence>(entriesOf(sentences));
+
 /** What happened, in a sentence for people. */
 export function sentenceOf(event: RunEvent, names: Names): Sentence {
-  const say = sentences[event.type] as ((event: RunEvent, names: Names) => Sentence) | undefined;
+  const say = byType.get(event.type);
   // An event of a newer server than this page: shown by its name rather than not at all.
-  return say ? say(event, names) : detail((event as { type: string }).type.replaceAll("_", " "));
+  if (!say) return detail(event.type.replaceAll("_", " "));
+  // The table has a sentence for each type's own event; the compiler cannot follow the pair.
+  return say(event as never, names);
 }
 
 /** Every event type that has a sentence. */

@@ -1,4 +1,4 @@
-import { keysOf } from "@/server/domain/base/guards";
+import { isList, keysOf } from "@/server/domain/base/guards";
 import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
@@ -53,6 +53,7 @@ function copyState(state: RunState): RunState {
 }
 
 function copyContainer<K extends keyof RunState>(state: RunState, key: K): void {
+  // A copy is of the kind of what it was made of; the compiler cannot follow a value from branch to branch by its key.
   state[key] = copied(key, state[key]) as RunState[K];
 }
 
@@ -62,5 +63,5 @@ function copied(key: keyof RunState, value: unknown): unknown {
   if (key === "graph" || typeof value !== "object" || value === null) return value;
   if (value instanceof Set) return new Set<unknown>(value);
   if (value instanceof Map) return new Map<unknown, unknown>(value);
-  return Array.isArray(value) ? [...(value as unknown[])] : newRecord(Object.entries(value));
+  return isList(value) ? [...value] : newRecord(Object.entries(value));
 }

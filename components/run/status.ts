@@ -1,9 +1,10 @@
 import type { Status } from "@/components/display/status-mark";
+import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 
 /** The one status to show for a run, from what lists (`queued`…) or the fold (`created`…) say of it. */
-export function runStatus(status: string, finalStatus?: string | null): Status {
-  if (finalStatus) return finalStatus as Status;
+export function runStatus(status: string, finalStatus?: FinalStatus | null): Status {
+  if (finalStatus) return finalStatus;
   if (
     status === "running" ||
     status === "waiting" ||

@@ -1,8 +1,9 @@
+import { withoutUndefined } from "@/server/domain/base/objects";
+
 /** Another value for some fields; undefined takes one away. */
 export type Change<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** The thing with the change; what is undefined is not kept as a field. */
 export function changed<T extends object>(thing: T, change: Change<T>): T {
-  const entries = Object.entries({ ...thing, ...change }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as T;
+  return withoutUndefined({ ...thing, ...change });
 }

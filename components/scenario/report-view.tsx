@@ -140,7 +140,7 @@ function OutcomeFacts({
   outcome: NonNullable<TestReport["outcome"]>;
   graph: WorkflowGraph;
 }) {
-  const facts: [string, string][] = [
+  const facts: (readonly [string, string])[] = [
     [
       "Ended",
       final_status === null
@@ -151,9 +151,7 @@ function OutcomeFacts({
     ["Tokens", formatTokens(tokens)],
     ["Cost", cost_usd === null ? "Price unknown" : formatDollars(cost_usd)],
     ["Time", `${formatDuration(duration_ms)} in a run; waits cost a test nothing`],
-    ...(unused_answers > 0
-      ? [["Not asked for", countOf(unused_answers, "recorded answer")] as [string, string]]
-      : []),
+    ...(unused_answers > 0 ? [["Not asked for", countOf(unused_answers, "recorded answer")] as const] : []),
   ];
   return (
     <section aria-label="The run of the test">

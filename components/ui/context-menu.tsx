@@ -22,7 +22,7 @@ export function ContextMenu({
   onOpenChange,
 }: {
   /** The area that it belongs to; takes an element's props. */
-  children: ReactElement;
+  children: ReactElement<HTMLAttributes<Element>>;
   items: readonly MenuEntry[];
   onOpenChange?: ((open: boolean) => void) | undefined;
 }) {
@@ -38,12 +38,11 @@ export function ContextMenu({
     onOpenChange?.(true);
   };
 
-  const child = children as ReactElement<HTMLAttributes<Element>>;
   return (
     <>
-      {cloneElement(child, {
+      {cloneElement(children, {
         onContextMenu(event) {
-          child.props.onContextMenu?.(event);
+          children.props.onContextMenu?.(event);
           event.preventDefault();
           open(event);
         },

@@ -6,5 +6,8 @@ declare module "react" {
     /** How much of the drawing's right side a panel covers. */
     "--inset-right"?: string;
     "--inspector-width"?: string;
+    /** How much of the run's page its panel takes: of the width, or on a phone of the height. */
+    "--run-wide"?: string;
+    "--run-tall"?: string;
   }
 }

@@ -4,7 +4,7 @@ import { Menu as Base } from "@base-ui/react/menu";
 import clsx from "clsx";
 import { Check } from "lucide-react";
 import Link from "next/link";
-import { type ReactElement, type ReactNode, useEffect, useRef } from "react";
+import { type HTMLAttributes, type ReactElement, type ReactNode, useEffect, useRef } from "react";
 
 export interface MenuAction {
   label: string;
@@ -23,7 +23,7 @@ export type MenuEntry = MenuAction | "separator" | { heading: string };
 
 export interface MenuProps {
   /** The element that opens it; it must have an accessible name. */
-  trigger: ReactElement;
+  trigger: ReactElement<HTMLAttributes<HTMLElement>>;
   items: readonly MenuEntry[];
   side?: "top" | "bottom" | "left" | "right" | undefined;
   align?: "start" | "center" | "end" | undefined;

@@ -1,6 +1,6 @@
 "use client";
 
-import { cloneElement, type HTMLAttributes, type ReactElement, useState } from "react";
+import { cloneElement, useState } from "react";
 import type { MenuProps } from "./menu-popup";
 
 export type { MenuEntry, MenuProps } from "./menu-popup";
@@ -22,8 +22,7 @@ export function Menu(props: MenuProps) {
       setParts(all);
     });
   };
-  const trigger = props.trigger as ReactElement<HTMLAttributes<HTMLElement>>;
-  return cloneElement(trigger, {
+  return cloneElement(props.trigger, {
     "aria-haspopup": "menu",
     "aria-expanded": false,
     onPointerEnter: near,

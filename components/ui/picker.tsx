@@ -58,7 +58,8 @@ export function Picker<V extends string>({
           autoHighlight
           onValueChange={(row) => {
             if (!row) return;
-            if (row.value !== CREATE) return onValueChange(row.value as V);
+            const option = options.find(({ value }) => value === row.value);
+            if (option) return onValueChange(option.value);
             // Whatever opens now gives the keyboard back to where it was.
             trigger.current?.focus();
             create?.onCreate(wanted);

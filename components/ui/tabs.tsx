@@ -28,7 +28,11 @@ export function Tabs<V extends string>({
   const active = tabs.find((tab) => tab.value === value);
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
-    const to = goal(event.key, buttons.indexOf(event.target as HTMLElement), buttons.length);
+    const to = goal(
+      event.key,
+      buttons.findIndex((button) => button === event.target),
+      buttons.length,
+    );
     if (to === null) return;
     event.preventDefault();
     buttons[to]?.focus();

@@ -17,7 +17,7 @@ export interface TooltipProps {
   content: ReactNode;
   side?: "top" | "bottom" | "left" | "right" | undefined;
   /** One element that takes an element's props. */
-  children: ReactElement;
+  children: ReactElement<HTMLAttributes<Element>>;
 }
 
 const load = () => import("./tooltip-popup");
@@ -35,10 +35,9 @@ export function Tooltip({ content, side = "top", children }: TooltipProps) {
   const [tip] = useState(newTip);
   const anchor = useStore(tip.anchor, ({ element }) => element);
   useEffect(() => tip.drop, [tip]);
-  const child = children as ReactElement<HTMLAttributes<Element>>;
   return (
     <>
-      {cloneElement(child, tip.listeners(child.props))}
+      {cloneElement(children, tip.listeners(children.props))}
       {anchor && (
         <Suspense fallback={null}>
           <Popup

@@ -117,7 +117,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           hint="What this role needs to be given"
           itemName="field"
           value={role.input_schema}
-          onChange={(schema) => onChange({ input_schema: schema as JsonSchema | undefined })}
+          onChange={(schema) => onChange({ input_schema: schema })}
           onFault={(fault) => onTextFault("input_schema", fault)}
         />
         <UncheckedNotes schema={role.input_schema} label="Input" />
@@ -126,7 +126,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           hint="The shape of its answers"
           itemName="field"
           value={role.output_schema}
-          onChange={(schema) => onChange({ output_schema: schema as JsonSchema | undefined })}
+          onChange={(schema) => onChange({ output_schema: schema })}
           onFault={(fault) => onTextFault("output_schema", fault)}
         />
         <UncheckedNotes schema={role.output_schema} label="Output" />

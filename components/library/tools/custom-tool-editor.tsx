@@ -20,7 +20,6 @@ import { TextField } from "@/components/ui/text-field";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
 import { isSameJson } from "@/server/domain/base/json";
-import type { JsonSchema } from "@/server/domain/base/values";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import { Sheet } from "./tool-detail";
@@ -152,7 +151,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
           value={draft.input_schema}
           onChange={(schema) =>
             set({
-              input_schema: (schema as JsonSchema | undefined) ?? {
+              input_schema: schema ?? {
                 type: "object",
                 properties: {},
                 additionalProperties: false,

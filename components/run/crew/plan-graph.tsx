@@ -1,6 +1,6 @@
 "use client";
 
-import dagre from "@dagrejs/dagre";
+import dagre, { type EdgeLabel, type GraphLabel, type NodeLabel } from "@dagrejs/dagre";
 import { StatusMark } from "@/components/display/status-mark";
 import { person } from "@/components/run/sentence-words";
 import { TASK_STATUS } from "@/components/run/status";
@@ -70,7 +70,7 @@ export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
 }
 
 function layoutOf(plan: ExecutionPlan) {
-  const graph = new dagre.graphlib.Graph()
+  const graph = new dagre.graphlib.Graph<GraphLabel, NodeLabel, EdgeLabel>()
     .setGraph({ rankdir: "LR", nodesep: 22, edgesep: 22, ranksep: 44, marginx: 4, marginy: 4 })
     .setDefaultEdgeLabel(() => ({}));
   const byId = new Map(plan.tasks.map((task) => [task.task_id, task]));
@@ -80,18 +80,18 @@ function layoutOf(plan: ExecutionPlan) {
   dagre.layout(graph);
   const spots: Record<string, { x: number; y: number }> = {};
   for (const id of byId.keys()) {
-    const { x, y } = graph.node(id) as { x: number; y: number };
+    const { x = 0, y = 0 } = graph.node(id);
     spots[id] = { x, y };
   }
   const edges = graph.edges().map((edge) => {
-    const { points } = graph.edge(edge) as { points: { x: number; y: number }[] };
+    const { points = [] } = graph.edge(edge);
     return {
       key: `${edge.v} ${edge.w}`,
       path: smooth(points),
       isDone: byId.get(edge.v)?.status === "completed",
     };
   });
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  const { width = 0, height = 0 } = graph.graph();
   return { spots, edges, width, height };
 }
 

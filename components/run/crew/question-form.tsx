@@ -5,6 +5,7 @@ import { ExternalLink } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { InputFields } from "@/components/forms/input-field";
 import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
+import { readRefusal } from "@/components/run/read-refusal";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -28,7 +29,7 @@ export function QuestionForm({
     useTrpc().runs.answer.mutationOptions({
       onSuccess: () => onAnswered?.(),
       onError(error) {
-        setErrors((toApiError(error).detail as { errors?: InputError[] } | null)?.errors ?? []);
+        setErrors(readRefusal(error).errors);
         onRefused?.();
       },
     }),

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { InputError } from "@/components/forms/input-fields";
+import { readRefusal } from "@/components/run/read-refusal";
 import { toApiError, useTrpc } from "@/components/trpc";
 import type { SentAnswer } from "@/server/domain/run/person-answer";
 import type { AskProps } from "./ask-props";
@@ -15,7 +16,7 @@ export function useAnswer({ ask, runId, onAnswered, onRefused }: Answering) {
     useTrpc().runs.answer.mutationOptions({
       onSuccess: () => onAnswered?.(),
       onError(error) {
-        setErrors((toApiError(error).detail as { errors?: InputError[] } | null)?.errors ?? []);
+        setErrors(readRefusal(error).errors);
         onRefused?.();
       },
     }),

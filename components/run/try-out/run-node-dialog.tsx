@@ -11,7 +11,8 @@ import {
   toField,
   toValues,
 } from "@/components/forms/input-fields";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { readRefusal } from "@/components/run/read-refusal";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Spinner } from "@/components/ui/spinner";
@@ -73,11 +74,7 @@ function Asking({
   const start = useMutation(
     useTrpc().runs.startNode.mutationOptions({
       onError(error) {
-        const { message, detail } = toApiError(error);
-        const { errors: told = [], problems = [] } = (detail ?? {}) as {
-          errors?: InputError[];
-          problems?: { message: string }[];
-        };
+        const { message, errors: told, problems } = readRefusal(error);
         setErrors(told);
         const ofField = told.filter(({ key }) => fields.some((field) => field.key === key));
         setTrouble(problems[0]?.message ?? (ofField.length > 0 ? null : (told[0]?.message ?? message)));

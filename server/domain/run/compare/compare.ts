@@ -1,3 +1,4 @@
+import type { FinalStatus } from "@/server/domain/agent/outcome";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -32,7 +33,7 @@ export interface NodeComparison {
 
 /** What a run took as a whole. */
 export interface RunTotals {
-  final_status: string | null;
+  final_status: FinalStatus | null;
   tokens: number;
   cost_usd: number | null;
   ms: number;
