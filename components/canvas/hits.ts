@@ -47,3 +47,8 @@ export function isTyping(target: EventTarget | null): boolean {
       !!target.closest(".cm-editor"))
   );
 }
+
+/** Whether what it belongs to lies over the page, such as a dialog or a menu. */
+export const isInDialog = (target: EventTarget | null) =>
+  target instanceof Element &&
+  !!target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");

@@ -7,7 +7,7 @@ import { CARD_WIDTH, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/card-s
 import type { Dressing, Mark } from "@/components/canvas/flow-mapping";
 import { MarkIcon } from "@/components/canvas/mark-icon";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
-import { portsOf } from "@/components/forms/ports";
+import { portsIn } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { recordOf } from "@/server/domain/base/guards";
@@ -118,10 +118,7 @@ function boxOf(graph: WorkflowGraph, group: NodeGroup): Box | null {
   const boxes = group.node_ids.flatMap((id) => {
     const node = graph.nodes[id];
     if (!node?.ui) return [];
-    const ports = portsOf(
-      node,
-      graph.edges.filter(({ source_node_id }) => source_node_id === id),
-    );
+    const ports = portsIn(graph, node);
     const { width, height } = recordOf(node.ui);
     return [
       {

@@ -1,3 +1,4 @@
+import type { Direction } from "@/components/canvas/navigation";
 import type { EditorCommands } from "./commands";
 import { edits } from "./edits";
 import type { UiStore } from "./ui-store";
@@ -15,12 +16,13 @@ export interface KeyCommand {
   run(commands: EditorCommands, event?: KeyboardEvent): void;
 }
 
-export const directions = {
-  ArrowLeft: "left",
-  ArrowRight: "right",
-  ArrowUp: "up",
-  ArrowDown: "down",
-} as const;
+/** Where an arrow key points; undefined for all other keys. */
+const directionOf: ReadonlyMap<string, Direction> = new Map([
+  ["ArrowLeft", "left"],
+  ["ArrowRight", "right"],
+  ["ArrowUp", "up"],
+  ["ArrowDown", "down"],
+]);
 
 /** Everything that a key does here, beside walking with the arrows, which the drawing does by itself. */
 export const keyCommands: readonly KeyCommand[] = [
@@ -61,7 +63,7 @@ export const keyCommands: readonly KeyCommand[] = [
     where: "drawing",
     isKeyOnly: true,
     run: (it, event) => {
-      const way = event && directions[event.key as keyof typeof directions];
+      const way = event && directionOf.get(event.key);
       if (way) it.nudge(way, event.shiftKey);
     },
   },
@@ -234,5 +236,25 @@ export function pressInConnectMode(event: KeyboardEvent, commands: EditorCommand
     default:
       return false;
   }
+  return true;
+}
+
+/** Space takes the node under the keyboard into the selection; arrows go from a connection to its ends. */
+export function pressOnSelection(
+  event: KeyboardEvent,
+  target: EventTarget,
+  commands: EditorCommands,
+): boolean {
+  const way = directionOf.get(event.key);
+  const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+  if (way && isPlain) return commands.leaveEdge(way);
+  const id = target instanceof HTMLElement ? target.dataset.node : undefined;
+  // The card of a collapsed group is none of the drawing's nodes: its keys open it.
+  if (id !== undefined && isPlain && ["Enter", " "].includes(event.key) && commands.isGroup(id)) {
+    commands.foldGroup(id);
+    return true;
+  }
+  if (event.key !== " " || id === undefined || !isPlain) return false;
+  commands.toggle(id);
   return true;
 }

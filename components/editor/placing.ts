@@ -1,4 +1,5 @@
-import { CARD_WIDTH } from "@/components/canvas/card-size";
+import type { DropPoint } from "@/components/canvas/canvas-context";
+import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
 import { COLUMN, fallbackPlaces, ROW } from "@/components/canvas/places";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 
@@ -7,7 +8,20 @@ export interface Place {
   y: number;
 }
 
-const snap = (value: number) => Math.round(value / 8) * 8;
+/** On the drawing's grid. */
+export const snap = (value: number) => Math.round(value / 8) * 8;
+
+/** Where a card stands whose entry is at the middle of this place. */
+export const centredAt = ({ x, y }: Place): Place => ({
+  x: snap(x - CARD_WIDTH / 2),
+  y: snap(y - ENTRY_LINE),
+});
+
+/** Where a card stands that was dropped, or asked for, at this point. */
+export const dropPlace = ({ flow }: DropPoint): Place => ({
+  x: snap(flow.x - 40),
+  y: snap(flow.y - ENTRY_LINE),
+});
 
 /** Where a node stands, also in files that do not say. */
 export function placeOf(graph: WorkflowGraph, id: string): Place {

@@ -55,6 +55,13 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
   return ports;
 }
 
+/** The ports of a node as its drawing has it. */
+export const portsIn = ({ edges }: WorkflowGraph, node: WorkflowNode): Port[] =>
+  portsOf(
+    node,
+    edges.filter(({ source_node_id }) => source_node_id === node.id),
+  );
+
 /** A line of its own for what fits no way. */
 const isOwnDefault = (edge: WorkflowEdge) => edge.is_default && !edge.edge_label;
 
@@ -62,8 +69,7 @@ const isOwnDefault = (edge: WorkflowEdge) => edge.is_default && !edge.edge_label
 export function exitLabels(graph: WorkflowGraph, nodeId: string): string[] {
   const node = graph.nodes[nodeId];
   if (!node) return [];
-  const outgoing = graph.edges.filter((edge) => edge.source_node_id === nodeId);
-  return portsOf(node, outgoing).flatMap(({ label }) => (label === null ? [] : [label]));
+  return portsIn(graph, node).flatMap(({ label }) => (label === null ? [] : [label]));
 }
 
 function exitPorts(node: WorkflowNode, outgoing: readonly WorkflowEdge[], used: ReadonlySet<string>): Port[] {

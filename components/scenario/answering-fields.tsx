@@ -13,7 +13,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isBeginning } from "@/server/domain/graph/run-input";
 import { findNodeKind } from "@/server/domain/nodes";
 import { CassetteUpload } from "./cassette-upload";
-import { NodeSelect } from "./expectation-fields";
+import { NodeSelect } from "./node-select";
 import type { TestDraft } from "./test-draft";
 import type { WholeTest } from "./use-tests";
 

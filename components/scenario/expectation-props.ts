@@ -7,3 +7,7 @@ export interface ExpectationProps<E extends Expectation> {
   faultOf: (field: string) => string | undefined;
   onChange: (next: Expectation) => void;
 }
+
+/** What a number field shows; nothing where there is none yet, which is kept as NaN. */
+export const shownNumber = (number: number | undefined) =>
+  number === undefined || Number.isNaN(number) ? null : number;

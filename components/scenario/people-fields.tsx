@@ -12,7 +12,7 @@ import { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleAnswer } from "@/server/domain/scenario/scenario-test";
 import { type Change, changed } from "./changed";
-import { NodeSelect } from "./expectation-fields";
+import { NodeSelect } from "./node-select";
 
 type Kind = NonNullable<PeopleAnswer["kind"]>;
 

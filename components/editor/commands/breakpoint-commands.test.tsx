@@ -1,8 +1,8 @@
 import { screen, within } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
+import { commandFor } from "@/components/editor/keys";
+import { openEditor } from "@/components/editor/testing-editor";
 import { BreakpointsPanel } from "@/components/run/breakpoints/breakpoints-panel";
-import { commandFor } from "./keys";
-import { openEditor } from "./testing-editor";
 
 beforeEach(() => localStorage.clear());
 

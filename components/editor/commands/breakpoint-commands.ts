@@ -3,9 +3,8 @@ import {
   type BreakpointStore,
   isAt,
 } from "@/components/run/breakpoints/breakpoint-store";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
-import type { UiStore } from "./ui-store";
+import type { CommandContext } from "./command-context";
 
 /** What a person can do with breakpoints while drawing. */
 export function breakpointCommands({
@@ -15,13 +14,8 @@ export function breakpointCommands({
   breakpoints,
   ui,
   say,
-}: {
-  graph: () => WorkflowGraph;
-  pickedNodes: () => string[];
-  pickedEdges: () => string[];
+}: Pick<CommandContext, "graph" | "pickedNodes" | "pickedEdges" | "ui" | "say"> & {
   breakpoints: BreakpointStore;
-  ui: UiStore;
-  say: (words: string) => void;
 }) {
   /** Where what is picked can hold a run. */
   const places = (): BreakpointPlace[] => [

@@ -1,7 +1,6 @@
 import type { TryOutStore } from "@/components/run/try-out/try-out-store";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, isExecutable } from "@/server/domain/nodes";
-import type { UiStore } from "./ui-store";
+import type { CommandContext } from "./command-context";
 
 /** What a person can try out with one node while drawing. */
 export function tryOutCommands({
@@ -10,13 +9,7 @@ export function tryOutCommands({
   tryOuts,
   ui,
   say,
-}: {
-  graph: () => WorkflowGraph;
-  pickedNodes: () => string[];
-  tryOuts: TryOutStore;
-  ui: UiStore;
-  say: (words: string) => void;
-}) {
+}: Pick<CommandContext, "graph" | "pickedNodes" | "ui" | "say"> & { tryOuts: TryOutStore }) {
   /** The one picked node that does something by itself. */
   function picked(): string | null {
     const [id, ...others] = pickedNodes();

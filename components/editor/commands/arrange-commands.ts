@@ -1,0 +1,68 @@
+import { type Direction, readingOrder } from "@/components/canvas/navigation";
+import { edits } from "@/components/editor/edits";
+import { type Place, placeOf } from "@/components/editor/placing";
+import { movedGroup } from "@/server/domain/graph/groups";
+import type { CommandContext } from "./command-context";
+
+/** Where cards stand: moved one by one, or all tidied up. */
+export function arrangeCommands({ store, view, say, graph, nameOf, pickedNodes }: CommandContext) {
+  /** Tidying up takes its time on large drawings. */
+  let tidying: AbortController | null = null;
+
+  async function tidy() {
+    const picked = pickedNodes();
+    const before = graph();
+    tidying?.abort();
+    const mine = new AbortController();
+    tidying = mine;
+    const { layout } = await import("@/components/canvas/layout");
+    const places = await layout(before, picked.length > 1 ? new Set(picked) : undefined, mine.signal);
+    if (tidying === mine) tidying = null;
+    if (!places) return;
+    if (graph() !== before) return say("The drawing changed meanwhile. Tidy up again.");
+    store.getState().edit(edits.layout, { places });
+    say("Tidied up");
+    // After the new places are drawn.
+    requestAnimationFrame(() => view.open(readingOrder(graph())[0]));
+  }
+
+  /** Calls it off; false: nothing is being tidied up. */
+  function cancelTidying(): boolean {
+    if (!tidying) return false;
+    tidying.abort();
+    tidying = null;
+    return true;
+  }
+
+  function nudge(direction: Direction, far: boolean) {
+    const ids = pickedNodes();
+    const step = far ? 32 : 8;
+    const dx = direction === "left" ? -step : direction === "right" ? step : 0;
+    const dy = direction === "up" ? -step : direction === "down" ? step : 0;
+    const places = Object.fromEntries(
+      ids.map((id) => {
+        const { x, y } = placeOf(graph(), id);
+        return [id, { x: x + dx, y: y + dy }];
+      }),
+    );
+    store.getState().edit(edits.move, { places }, { mergeKey: ids.join(" ") });
+    const first = ids[0];
+    if (first !== undefined) {
+      const { x, y } = placeOf(graph(), first);
+      say(`${ids.length === 1 ? nameOf(first) : `${ids.length} nodes`} moved to ${x}, ${y}`);
+    }
+  }
+
+  /** Where cards came to rest; the card of a collapsed group takes its nodes along. */
+  function moveAll(places: Record<string, Place>) {
+    const all: Record<string, Place> = {};
+    for (const [id, place] of Object.entries(places)) {
+      const folded = graph().groups?.find((one) => one.id === id);
+      if (folded) Object.assign(all, movedGroup(graph(), folded, place));
+      else all[id] = place;
+    }
+    store.getState().edit(edits.move, { places: all });
+  }
+
+  return { tidy, cancelTidying, nudge, moveAll };
+}

@@ -1,0 +1,81 @@
+import type { CanvasEditing } from "@/components/canvas/canvas-context";
+import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
+import { toConnection } from "@/components/canvas/flow-mapping";
+import { edits } from "@/components/editor/edits";
+import { dropPlace, snap } from "@/components/editor/placing";
+import { edgeFrom } from "@/components/forms/ports";
+import type { addCommands } from "./add-commands";
+import type { arrangeCommands } from "./arrange-commands";
+import type { CommandContext } from "./command-context";
+import type { connectCommands } from "./connect-commands";
+import type { groupCommands } from "./group-commands";
+import type { PanelCommands } from "./panel-commands";
+
+/** What the pointer does on the drawing, as the commands that it means. */
+export function canvasEditing(
+  { store, ui, say, nameOf, focus }: CommandContext,
+  {
+    adding,
+    arranging,
+    connecting,
+    grouping,
+    panels,
+  }: {
+    adding: ReturnType<typeof addCommands>;
+    arranging: ReturnType<typeof arrangeCommands>;
+    connecting: ReturnType<typeof connectCommands>;
+    grouping: ReturnType<typeof groupCommands>;
+    panels: PanelCommands;
+  },
+): CanvasEditing {
+  const { openPicker } = adding;
+  return {
+    onMove: arranging.moveAll,
+    onConnect: connecting.connect,
+    onReconnect(edgeId, drawn) {
+      store.getState().edit(edits.reconnect, { edgeId, ...toConnection(drawn) });
+      say("Connection moved");
+    },
+    canConnect: connecting.fits,
+    onAddFrom(nodeId, portId, at) {
+      const after = { nodeId, edge: edgeFrom(portId) };
+      const client = at?.client ?? adding.besideCard(nodeId);
+      // The card's entry comes to lie where the line was dropped.
+      const dropped = at && { x: snap(at.flow.x), y: snap(at.flow.y - ENTRY_LINE) };
+      openPicker({ after, client, ...(dropped ? { at: dropped } : {}) });
+    },
+    onAddBefore(nodeId, at) {
+      // The card's way out comes to lie where the line was dropped.
+      const dropped = { x: snap(at.flow.x - CARD_WIDTH), y: snap(at.flow.y - ENTRY_LINE) };
+      openPicker({ before: nodeId, client: at.client, at: dropped });
+    },
+    onInsertOn: (edgeId, at) => openPicker({ onEdge: edgeId, client: at.client }),
+    onSplice(nodeId, edgeId, place) {
+      store.getState().edit(edits.splice, { nodeId, edgeId, place });
+      say(`Put ${nameOf(nodeId)} into the connection`);
+    },
+    onRemoveEdge(edgeId) {
+      store.getState().edit(edits.remove, { nodes: [], edges: [edgeId] });
+      say("Deleted the connection");
+    },
+    onDropKind: (payload, at, edgeId) => void adding.dropKind(payload, at, edgeId),
+    onAddAt: (at) => openPicker({ client: at.client, at: dropPlace(at) }),
+    onOpen(id, kind) {
+      if (kind === "node" && grouping.isGroup(id)) return grouping.foldGroup(id);
+      store.getState().select(kind === "node" ? { nodes: [id] } : { edges: [id] });
+      if (kind === "node") panels.openInspector();
+      else panels.goToField("edge_label");
+    },
+    onWriteNote(id, text) {
+      store.getState().edit(edits.writeNote, { id, text });
+      focus(id);
+    },
+    onResizeNote: (id, size) => store.getState().edit(edits.resize, { id, size }),
+    onMenu(target, at) {
+      if (target.kind === "node" && target.id && !store.getState().selection.nodes.has(target.id))
+        store.getState().select({ nodes: [target.id] });
+      if (target.kind === "edge" && target.id) store.getState().select({ edges: [target.id] });
+      ui.setState({ menu: { target, at } });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { CanvasView } from "@/components/canvas/use-canvas-view";
+import type { Announcer } from "@/components/editor/announcer";
+import type { EditorStore } from "@/components/editor/editor-store";
+import type { UiStore } from "@/components/editor/ui-store";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+
+/** What every group of commands works on: the drawing as it is now, what is picked in it, and ways to show and say things. */
+export interface CommandContext {
+  store: EditorStore;
+  ui: UiStore;
+  view: CanvasView;
+  /** Tells a screen reader what happened. */
+  say(words: string): void;
+  graph(): WorkflowGraph;
+  nameOf(nodeId: string): string;
+  /** The card of a collapsed group stands for all of its nodes. */
+  pickedNodes(): string[];
+  pickedEdges(): string[];
+  /** Gives a node the keyboard, in view. */
+  focus(nodeId: string): void;
+}
+
+export function newCommandContext({
+  store,
+  ui,
+  view,
+  announcer,
+}: Pick<CommandContext, "store" | "ui" | "view"> & { announcer: Announcer }): CommandContext {
+  const graph = () => store.getState().doc.graph;
+  return {
+    store,
+    ui,
+    view,
+    say: announcer.say,
+    graph,
+    nameOf: (id) => graph().nodes[id]?.name || id,
+    pickedNodes: () =>
+      [...store.getState().selection.nodes].flatMap(
+        (id) => graph().groups?.find((one) => one.id === id && one.is_collapsed)?.node_ids ?? [id],
+      ),
+    pickedEdges: () => [...store.getState().selection.edges],
+    focus: (nodeId) => view.focusNode(nodeId),
+  };
+}

@@ -1,0 +1,54 @@
+import { edits } from "@/components/editor/edits";
+import { freshId } from "@/server/domain/base/ids";
+import type { NodeGroup } from "@/server/domain/graph/graph";
+import type { CommandContext } from "./command-context";
+
+/** Frames around nodes that belong together, which collapse to one card. */
+export function groupCommands({ store, ui, say, graph, pickedNodes, focus }: CommandContext) {
+  const groupOf = (id: string): NodeGroup | undefined => graph().groups?.find((one) => one.id === id);
+
+  /** The group of the first picked node; null where it is in none. */
+  function pickedGroup(): NodeGroup | null {
+    const [id] = pickedNodes();
+    return graph().groups?.find(({ node_ids }) => id !== undefined && node_ids.includes(id)) ?? null;
+  }
+
+  /** Puts a frame around the picked nodes, and asks for its name. */
+  function group() {
+    const nodes = pickedNodes();
+    if (nodes.length === 0) return say("Select the nodes that belong together");
+    const taken = new Set([...Object.keys(graph().nodes), ...(graph().groups ?? []).map(({ id }) => id)]);
+    const id = freshId("group", taken);
+    store.getState().edit(edits.group, { id, nodes });
+    ui.setState({ naming: id });
+    say(`Grouped ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}. Write the group's name.`);
+  }
+
+  function ungroup() {
+    const found = pickedGroup();
+    if (!found) return say("Select a node of the group");
+    store.getState().edit(edits.ungroup, { id: found.id });
+    say(`Ungrouped ${found.name || "the nodes"}`);
+  }
+
+  /** Draws a group as one card, or as its nodes again. `id` absent: the group of what is picked. */
+  function foldGroup(id?: string) {
+    const found = id === undefined ? pickedGroup() : groupOf(id);
+    if (!found) return say("Select a node of the group");
+    const is_collapsed = !found.is_collapsed;
+    store
+      .getState()
+      .edit(
+        { ...edits.setGroup, label: is_collapsed ? "Collapse group" : "Open group" },
+        { id: found.id, patch: { is_collapsed } },
+        { select: { nodes: is_collapsed ? [] : found.node_ids } },
+      );
+    say(
+      `${found.name || "Group"}: ${is_collapsed ? `one card for ${found.node_ids.length} nodes` : "opened"}`,
+    );
+    if (is_collapsed) focus(found.id);
+    else if (found.node_ids[0]) focus(found.node_ids[0]);
+  }
+
+  return { pickedGroup, isGroup: (id: string) => groupOf(id) !== undefined, group, ungroup, foldGroup };
+}

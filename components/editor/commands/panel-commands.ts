@@ -1,0 +1,48 @@
+import { isCrewNode } from "@/server/domain/nodes";
+import type { CommandContext } from "./command-context";
+
+export type PanelCommands = ReturnType<typeof panelCommands>;
+
+/** What is opened beside the drawing or over it: the inspector, at a field or as a whole, and what asks before it does something. */
+export function panelCommands({ store, ui, say, graph, pickedNodes }: CommandContext) {
+  function goToField(field: string) {
+    ui.setState(({ goTo }) => ({ isInspectorOpen: true, goTo: { field, nonce: (goTo?.nonce ?? 0) + 1 } }));
+  }
+
+  function openWorkflowSettings() {
+    store.getState().select({});
+    ui.setState({ isInspectorOpen: true });
+  }
+
+  function openFind() {
+    ui.setState(({ find }) => ({ find: { nonce: (find?.nonce ?? 0) + 1 }, breakpoints: null }));
+  }
+
+  function rename() {
+    const [id, ...others] = pickedNodes();
+    if (id !== undefined && others.length === 0) goToField("name");
+  }
+
+  function pickedCrew(): string | null {
+    const [id, ...others] = pickedNodes();
+    if (id === undefined || others.length > 0) return null;
+    return isCrewNode(graph().nodes[id]) ? id : null;
+  }
+
+  /** Asks about putting nodes in the place of the one picked crew. */
+  function unfold() {
+    const id = pickedCrew();
+    if (id === null) return say("Select one crew to unfold it");
+    ui.setState({ unfold: id });
+  }
+
+  return {
+    goToField,
+    openInspector: () => goToField(""),
+    openWorkflowSettings,
+    openFind,
+    rename,
+    pickedCrew,
+    unfold,
+  };
+}

@@ -1,0 +1,75 @@
+import type { Direction } from "@/components/canvas/navigation";
+import type { WorkflowEdge } from "@/server/domain/graph/graph";
+import type { CommandContext } from "./command-context";
+
+/** Selecting by keyboard: all, one more, and along the connections of a node. */
+export function selectionCommands({
+  store,
+  view,
+  say,
+  graph,
+  nameOf,
+  pickedNodes,
+  pickedEdges,
+  focus,
+}: CommandContext) {
+  function selectAll() {
+    const all = graph();
+    store.getState().select({ nodes: Object.keys(all.nodes), edges: all.edges.map(({ id }) => id) });
+    say(`${Object.keys(all.nodes).length} nodes selected`);
+  }
+
+  /** Takes a node into the selection, or out of it. */
+  function toggle(id: string) {
+    const { selection } = store.getState();
+    const nodes = new Set(selection.nodes);
+    if (!nodes.delete(id)) nodes.add(id);
+    store.getState().select({ nodes, edges: selection.edges });
+    say(`${nameOf(id)} ${nodes.has(id) ? "selected" : "not selected"}, ${nodes.size} in all`);
+  }
+
+  /** Selects the next connection of the picked node, or of where the picked connection begins, and says which it is. */
+  function walkEdges(step: 1 | -1) {
+    const [node] = pickedNodes();
+    const [picked] = pickedEdges();
+    const all = graph().edges;
+    const current = all.find(({ id }) => id === picked);
+    const from = node ?? current?.source_node_id;
+    const near = [
+      ...all.filter(({ source_node_id }) => source_node_id === from),
+      ...all.filter(
+        ({ source_node_id, target_node_id }) => target_node_id === from && source_node_id !== from,
+      ),
+    ];
+    const list = from === undefined ? all : near;
+    if (list.length === 0) return say("There is no connection here");
+    const at = list.findIndex(({ id }) => id === picked);
+    const next = list[at < 0 ? (step === 1 ? 0 : list.length - 1) : (at + step + list.length) % list.length];
+    if (!next) return;
+    store.getState().select({ edges: [next.id] });
+    view.reveal([next.source_node_id, next.target_node_id]);
+    view.focusDrawing();
+    say(
+      `${edgeInWords(next)}. ${list.indexOf(next) + 1} of ${list.length}. Enter opens it, Delete removes it, arrows go to its ends.`,
+    );
+  }
+
+  /** Connection from Review to End, way “approved”. */
+  function edgeInWords({ source_node_id, target_node_id, edge_label, kind }: WorkflowEdge): string {
+    const way = edge_label ? `, way “${edge_label}”` : kind === "error" ? ", on error" : "";
+    return `Connection from ${nameOf(source_node_id)} to ${nameOf(target_node_id)}${way}`;
+  }
+
+  /** From the picked connection to the node at its beginning or its end. True: there was one. */
+  function leaveEdge(way: Direction): boolean {
+    const [picked, ...others] = pickedEdges();
+    const edge = graph().edges.find(({ id }) => id === picked);
+    if (!edge || others.length > 0 || pickedNodes().length > 0) return false;
+    const to = way === "left" || way === "up" ? edge.source_node_id : edge.target_node_id;
+    store.getState().select({ nodes: [to] });
+    focus(to);
+    return true;
+  }
+
+  return { selectAll, toggle, walkEdges, leaveEdge };
+}

@@ -1,0 +1,181 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useEffect, useMemo } from "react";
+import type { Dressing } from "@/components/canvas/flow-mapping";
+import { GraphCanvas } from "@/components/canvas/graph-canvas";
+import { isTyping } from "@/components/canvas/hits";
+import type { Selection } from "@/components/canvas/use-flow";
+import { useNamedAgents } from "@/components/forms/use-named-agents";
+import { ContextMenu } from "@/components/ui/context-menu";
+import { NARROW, useMedia } from "@/components/ui/use-media";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { withFolded } from "@/server/domain/graph/groups";
+import { BreakpointList } from "./breakpoints-here";
+import { useEditorCommands } from "./commands";
+import { useEditor, useEditorStore } from "./editor-store";
+import { commandFor, pressInConnectMode, pressOnSelection } from "./keys";
+import { menuItems } from "./menu-items";
+import { useUi, useUiStore } from "./ui-store";
+import { useIsInspectorShown } from "./use-is-inspector-shown";
+
+const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
+  ssr: false,
+});
+const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch), {
+  ssr: false,
+});
+export const loadConnectBar = () => import("./connect-bar");
+const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { ssr: false });
+const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
+const FindPanel = dynamic(() => import("./find-panel").then((m) => m.FindPanel), { ssr: false });
+
+/** How long the second click of a double click may take. */
+const DOUBLE_CLICK_MS = 400;
+
+interface StageProps {
+  roles: ReadonlyMap<string, RoleDefinition>;
+  marks: Dressing["marks"];
+}
+
+/** The drawing itself with what lies over it; on a phone also its nodes as a list. */
+export function Stage({ roles, marks }: StageProps) {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const name = useEditor(({ doc }) => doc.name);
+  const selection = useEditor((state) => state.selection);
+  const store = useEditorStore();
+  const ui = useUiStore();
+  const commands = useEditorCommands();
+  const connect = useUi((state) => state.connect);
+  const agents = useNamedAgents(graph);
+  const menu = useUi((state) => state.menu);
+  const isFinding = useUi(({ find }) => find !== null);
+  const dressing = useMemo(
+    () => ({ marks, classNames: connect ? targetClasses(graph, connect) : undefined }),
+    [marks, connect, graph],
+  );
+  const shown = useMemo(() => withFolded(graph), [graph]);
+  const isEmpty = Object.keys(graph.nodes).length === 0;
+  const isNarrow = useMedia(NARROW);
+  const look = useUi((state) => state.look);
+  const lookSwitch = isNarrow && !isEmpty && (
+    <LookSwitch look={look} onChange={(next) => ui.setState({ look: next })} />
+  );
+  const isCovered = useIsInspectorShown();
+  const isSideOpen = useUi((state) => state.side !== null);
+  const inspectorWidth = useUi((state) => state.inspectorWidth);
+  const insetRight = isCovered && window.innerWidth > 640 ? inspectorWidth : 0;
+  const picked = placesPicked(graph, selection).join("\n");
+  useEffect(() => {
+    if (!isCovered || picked === "") return;
+    // What is clicked twice stays under the pointer until the second click.
+    const timer = setTimeout(() => commands.view.uncover(picked.split("\n")), DOUBLE_CLICK_MS);
+    return () => clearTimeout(timer);
+  }, [isCovered, isSideOpen, picked, commands]);
+  if (isNarrow && !isEmpty && look === "list")
+    return (
+      <section
+        id="drawing"
+        tabIndex={-1}
+        aria-label="Nodes"
+        className="relative min-w-0 flex-1 scroll-pt-14 overflow-y-auto bg-stage outline-none"
+      >
+        {lookSwitch}
+        <NodeList
+          graph={graph}
+          roles={roles}
+          agents={agents}
+          marks={marks}
+          selected={selection.nodes}
+          onPick={(id) => {
+            store.getState().select({ nodes: [id] });
+            ui.setState({ isInspectorOpen: true });
+          }}
+        />
+        <BreakpointList />
+      </section>
+    );
+  return (
+    <ContextMenu
+      items={menuItems(menu, commands)}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) ui.setState({ menu: null });
+      }}
+    >
+      <section
+        id="drawing"
+        tabIndex={-1}
+        aria-label="Drawing"
+        className="relative min-w-0 flex-1 outline-none"
+        onPointerMove={(event) => commands.pointAt({ x: event.clientX, y: event.clientY })}
+        onPointerLeave={() => commands.pointAt(null)}
+      >
+        <GraphCanvas
+          graph={shown}
+          label={`Drawing of ${name}. Arrow keys walk from node to node, N adds one, question mark shows all keys.`}
+          roles={roles}
+          agents={agents}
+          editing={commands.editing}
+          selection={selection}
+          onSelectionChange={store.getState().changeSelection}
+          dressing={dressing}
+          insetRight={insetRight}
+          onKeyDown={(event) => {
+            const native = event.nativeEvent;
+            if (pressInConnectMode(native, commands, ui)) {
+              event.preventDefault();
+              event.stopPropagation();
+              return;
+            }
+            if (isTyping(event.target)) return;
+            if (pressOnSelection(native, event.target, commands)) {
+              event.preventDefault();
+              return;
+            }
+            // Tab on the drawing as a whole goes on to the next part of the page; on a node it adds one.
+            if (event.key === "Tab" && (event.shiftKey || event.target === event.currentTarget)) return;
+            const command = commandFor(native, "drawing");
+            if (!command || (command.id === "open" && event.target === event.currentTarget)) return;
+            event.preventDefault();
+            command.run(commands, native);
+          }}
+        >
+          {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
+        </GraphCanvas>
+        {lookSwitch}
+        {isFinding && <FindPanel />}
+        <BreakpointList />
+        {connect && <ConnectBar insetRight={insetRight} />}
+        {isEmpty && (
+          <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
+            An empty stage. Double-click, or press N, to add the first node.
+          </p>
+        )}
+      </section>
+    </ContextMenu>
+  );
+}
+
+/** The nodes where what is picked lies: the first one of nodes, both ends of a connection. */
+function placesPicked(graph: WorkflowGraph, { nodes, edges }: Selection): string[] {
+  const [node] = nodes;
+  if (node !== undefined) return [node];
+  const [edgeId] = edges;
+  const edge = graph.edges.find(({ id }) => id === edgeId);
+  return edge ? [edge.source_node_id, edge.target_node_id] : [];
+}
+
+function targetClasses(
+  graph: WorkflowGraph,
+  connect: { from: string; targets: readonly string[]; at: number },
+) {
+  const targets = new Set(connect.targets);
+  return new Map(
+    Object.keys(graph.nodes).flatMap((id): [string, string][] => {
+      if (id === connect.targets[connect.at]) return [[id, "is-target-now"]];
+      if (targets.has(id)) return [[id, "is-target"]];
+      return id === connect.from ? [] : [[id, "is-aside"]];
+    }),
+  );
+}

@@ -1,0 +1,74 @@
+import { useMemo, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
+import type { EditorCommands } from "./commands";
+import { useEditor } from "./editor-store";
+import { keyCommands, moreKeys } from "./keys";
+
+/** The same list feeds the keys, the help and the command palette. */
+export function useOffers(commands: EditorCommands, onRun: () => void, onTests: (asked: string) => void) {
+  const [offers] = useState((): ShellCommand[] => [
+    { id: "run", label: "Run this workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
+    {
+      id: "workflow settings",
+      label: "Settings of this workflow",
+      section: "This workflow",
+      keywords: "limits state budget",
+      run: commands.openWorkflowSettings,
+    },
+    {
+      id: "workflow tests",
+      label: "Tests of this workflow",
+      section: "This workflow",
+      keywords: "scenario expectations",
+      run: () => onTests(""),
+    },
+    {
+      id: "run workflow tests",
+      label: "Run the tests of this workflow",
+      section: "This workflow",
+      keywords: "scenario check",
+      run: () => onTests("?run"),
+    },
+    ...keyCommands
+      .filter(({ isKeyOnly }) => !isKeyOnly)
+      .map(({ id, label, keys, run }) => ({
+        id: `editor ${id}`,
+        label,
+        section: "This workflow",
+        shortcut: keys.split(" ")[0] ?? "",
+        run: () => run(commands),
+      })),
+  ]);
+  const [help] = useState(() => ({
+    title: "Drawing",
+    shortcuts: [
+      ...moreKeys,
+      ...keyCommands.map(({ label, keys }) => ({ label, keys: keys.split(" ").slice(0, 2).join(" ") })),
+    ],
+  }));
+  useShellCommands("editor", offers);
+  useShellCommands("drawing", useNodeOffers(commands));
+  useHelpSection(help);
+}
+
+/** The nodes of this drawing, to be found by their names. */
+function useNodeOffers(commands: EditorCommands): readonly ShellCommand[] {
+  const names = useEditor(
+    useShallow(
+      ({ doc }) =>
+        new Map(Object.values(doc.graph.nodes).map(({ id, name, node_type }) => [id, name || node_type])),
+    ),
+  );
+  return useMemo(
+    () =>
+      [...names].map(([id, name]) => ({
+        id: `node ${id}`,
+        label: name,
+        section: "In this drawing",
+        keywords: id,
+        run: () => commands.showNode(id),
+      })),
+    [names, commands],
+  );
+}

@@ -1,0 +1,79 @@
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { TimelineRow } from "./timeline-rows";
+
+/** What of a scrolled box is in view. */
+export function useWindow(box: RefObject<HTMLDivElement | null>): { top: number; height: number } {
+  const [seen, setSeen] = useState({ top: 0, height: 600 });
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    let frame = 0;
+    const look = () => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => setSeen({ top: element.scrollTop, height: element.clientHeight }));
+    };
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    look();
+    return () => {
+      cancelAnimationFrame(frame);
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [box]);
+  return seen;
+}
+
+/** Stays at the end while things are added, until a person scrolls up. */
+export function useStickToEnd(box: RefObject<HTMLDivElement | null>, total: number, isLive: boolean): void {
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const note = () => {
+      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+    };
+    element.addEventListener("scroll", note, { passive: true });
+    return () => element.removeEventListener("scroll", note);
+  }, [box]);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element && isLive && isAtEnd.current && total > 0) element.scrollTo({ top: element.scrollHeight });
+  }, [box, total, isLive]);
+}
+
+/** Brings the event under the cursor into view as the cursor moves. */
+export function useRevealCursor(
+  box: RefObject<HTMLDivElement | null>,
+  rows: readonly TimelineRow[],
+  offsets: readonly number[],
+  cursor: number | null,
+): void {
+  // Only a move of the cursor scrolls; new rows must not.
+  const drawn = useRef({ rows, offsets });
+  useEffect(() => {
+    drawn.current = { rows, offsets };
+  }, [rows, offsets]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || cursor === null) return;
+    const at = lastRowUpTo(drawn.current.rows, cursor);
+    const y = drawn.current.offsets[at] ?? 0;
+    const isSeen = y >= element.scrollTop && y + 28 <= element.scrollTop + element.clientHeight;
+    if (!isSeen) element.scrollTo({ top: Math.max(0, y - element.clientHeight / 2) });
+  }, [box, cursor]);
+}
+
+function lastRowUpTo(rows: readonly TimelineRow[], seq: number): number {
+  let best = 0;
+  let bestSeq = 0;
+  rows.forEach((row, at) => {
+    const rowSeq = row.kind === "group" ? row.seq : row.event.seq;
+    if (rowSeq <= seq && rowSeq >= bestSeq) {
+      best = at;
+      bestSeq = rowSeq;
+    }
+  });
+  return best;
+}

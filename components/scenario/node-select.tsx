@@ -1,0 +1,107 @@
+"use client";
+
+import { ArrowUp } from "lucide-react";
+import { IconButton } from "@/components/ui/icon-button";
+import { RowList } from "@/components/ui/row-list";
+import { Select } from "@/components/ui/select";
+
+interface NodeChoice {
+  value: string;
+  label: string;
+}
+const ANY = "(any)";
+
+/** A node of the drawing; with `anyLabel` also none in particular. */
+export function NodeSelect({
+  label,
+  value,
+  error,
+  anyLabel,
+  hideLabel,
+  choices,
+  onChange,
+}: {
+  label: string;
+  hideLabel?: boolean;
+  value: string | undefined;
+  error?: string | undefined;
+  anyLabel?: string;
+  choices: readonly NodeChoice[];
+  onChange: (id: string | undefined) => void;
+}) {
+  const isMissing = value !== undefined && value !== "" && !choices.some((choice) => choice.value === value);
+  return (
+    <Select
+      label={label}
+      hideLabel={hideLabel}
+      error={error}
+      options={[
+        ...(anyLabel === undefined ? [] : [{ value: ANY, label: anyLabel }]),
+        ...choices,
+        ...(isMissing ? [{ value, label: value, hint: "There is no such node" }] : []),
+      ]}
+      value={value ?? (anyLabel === undefined ? null : ANY)}
+      placeholder="Choose a node…"
+      onValueChange={(id) => onChange(id === ANY ? undefined : id)}
+    />
+  );
+}
+
+/** Nodes in an order; one may stand there several times. */
+export function NodeSequence({
+  label,
+  hint,
+  error,
+  nodes,
+  choices,
+  onChange,
+}: {
+  label: string;
+  hint?: string;
+  error: string | undefined;
+  nodes: readonly string[];
+  choices: readonly NodeChoice[];
+  onChange: (nodes: string[]) => void;
+}) {
+  const put = (at: number, ...instead: string[]) => onChange(nodes.toSpliced(at, 1, ...instead));
+  const sooner = (at: number) => {
+    const [before, own] = nodes.slice(at - 1, at + 1);
+    if (before !== undefined && own !== undefined) onChange(nodes.toSpliced(at - 1, 2, own, before));
+  };
+  return (
+    <RowList
+      label={label}
+      hint={hint}
+      error={error}
+      plain
+      items={nodes}
+      addLabel="Add a node"
+      canAdd={choices.length > 0}
+      onAdd={() => onChange([...nodes, choices[0]?.value ?? ""])}
+      onRemove={(at) => put(at)}
+      removeLabel={(_, at) => `Remove node ${at + 1}`}
+    >
+      {(id, at, remove) => (
+        <div className="flex items-center gap-1">
+          <div className="min-w-0 flex-1">
+            <NodeSelect
+              hideLabel
+              label={`Node ${at + 1}`}
+              value={id}
+              choices={choices}
+              onChange={(next) => put(at, next ?? id)}
+            />
+          </div>
+          <IconButton
+            size="sm"
+            label={`Move node ${at + 1} up`}
+            icon={<ArrowUp aria-hidden />}
+            disabled={at === 0}
+            onClick={() => sooner(at)}
+          />
+          {remove}
+        </div>
+      )}
+    </RowList>
+  );
+}
