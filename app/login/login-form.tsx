@@ -17,19 +17,10 @@ export function LoginForm({ next }: { next: string }) {
   async function submit(event: FormEvent) {
     event.preventDefault();
     setAsking({ state: "asking" });
-    try {
-      const response = await fetch("/api/session", {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ password, next }),
-      });
-      const answer = Answer.parse(await response.json());
-      // A whole page load, so that it comes with what the session may see.
-      if (response.ok) window.location.assign(answer.next ?? "/");
-      else setAsking({ state: "refused", reason: answer.error?.message ?? "That did not work." });
-    } catch {
-      setAsking({ state: "refused", reason: "The server does not answer. Is it running?" });
-    }
+    const answer = await askIn(password, next);
+    // A whole page load, so that it comes with what the session may see.
+    if ("next" in answer) window.location.assign(answer.next);
+    else setAsking({ state: "refused", reason: answer.reason });
   }
 
   return (
@@ -50,4 +41,20 @@ export function LoginForm({ next }: { next: string }) {
       </Button>
     </form>
   );
+}
+
+async function askIn(password: string, next: string): Promise<{ next: string } | { reason: string }> {
+  try {
+    const response = await fetch("/api/session", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ password, next }),
+    });
+    const answer = Answer.parse(await response.json());
+    return response.ok
+      ? { next: answer.next ?? "/" }
+      : { reason: answer.error?.message ?? "That did not work." };
+  } catch {
+    return { reason: "The server does not answer. Is it running?" };
+  }
 }

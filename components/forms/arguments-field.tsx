@@ -6,8 +6,8 @@ import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
-import { objectOf } from "@/server/domain/graph/form-fields";
-import { usesOf } from "@/server/domain/nodes";
+import { withoutKey } from "@/server/domain/base/objects";
+import { settingsOf, usesOf } from "@/server/domain/nodes";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
 import { AssignmentsField } from "./assignments-field";
 import { DraftField } from "./draft-field";
@@ -22,21 +22,21 @@ import { TemplateField } from "./template-field";
 type Arguments = Readonly<Record<string, ToolArgument>>;
 
 /** The arguments of the tool that the node names, as its schema has them; those of an unknown tool by name. */
-export function ArgumentsField({ value, onChange, ...labelling }: FieldProps) {
+export function ArgumentsField({ label, hint, error, onChange }: FieldProps) {
   const { data } = useQuery(useTrpc().tools.list.queryOptions());
   const { node } = useFormScope();
   const name = (node && usesOf(node).find((use) => use.kind === "tool")?.name) ?? "";
   const tool = data?.tools.find((each) => each.name === name);
-  const args: Arguments = objectOf(value) ?? {};
-  if (!tool) return <ByName {...labelling} args={args} onChange={onChange} />;
+  const args: Arguments = (node && settingsOf(node).args) ?? {};
+  if (!tool) return <ByName label={label} hint={hint} error={error} args={args} onChange={onChange} />;
   const fields = argumentFields(tool.input_schema);
   const set = (key: string, next: ToolArgument | undefined) => {
-    const { [key]: _before, ...others } = args;
+    const others = withoutKey(args, key);
     onChange(next === undefined ? others : { ...others, [key]: next });
   };
   const strange = Object.keys(args).filter((key) => !fields.some((field) => field.key === key));
   return (
-    <Field label={labelling.label} error={labelling.error} group>
+    <Field label={label} error={error} group>
       {fields.length === 0 && strange.length === 0 ? (
         <p className="text-[13px] text-ink-3">This tool takes none.</p>
       ) : null}

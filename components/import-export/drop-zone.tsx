@@ -18,7 +18,7 @@ export function DropZone({ what, onFiles }: { what: string; onFiles: (files: Sen
     const hasFiles = (event: DragEvent) => !!event.dataTransfer?.types.includes("Files");
     const onEnter = (event: DragEvent) => {
       if (!hasFiles(event)) return;
-      depth++;
+      depth += 1;
       setOver(true);
     };
     const onLeave = (event: DragEvent) => {

@@ -1,6 +1,7 @@
 "use client";
 
 import { Select } from "@/components/ui/select";
+import { withoutUndefined } from "@/server/domain/base/objects";
 import type { Question } from "./question-item";
 
 export interface Narrowed {
@@ -47,10 +48,8 @@ export function InboxFilter({
   const isNarrowed = Object.values(narrowed).some((value) => value !== undefined);
   if (!isNarrowed && workflows.length < 2 && kinds.length < 2 && people.length < 1 && subjects.length < 1)
     return null;
-  const pick = (part: keyof Narrowed) => (value: string) => {
-    const { [part]: _was, ...rest } = narrowed;
-    onChange(value === ALL ? rest : { ...rest, [part]: value });
-  };
+  const pick = (part: keyof Narrowed) => (value: string) =>
+    onChange(withoutUndefined({ ...narrowed, [part]: value === ALL ? undefined : value }));
   const filters = [
     { part: "workflow", label: "Workflow", all: "All workflows", options: workflows },
     {

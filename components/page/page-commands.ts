@@ -2,6 +2,7 @@
 
 import { useEffect } from "react";
 import { create } from "zustand";
+import { withoutKey } from "@/server/domain/base/objects";
 
 /** Something that a person can do from the command palette, wherever it is offered. */
 export interface ShellCommand {
@@ -42,11 +43,7 @@ export const closeShellDialog = () => useShell.setState({ open: null });
 export function useShellCommands(owner: string, commands: readonly ShellCommand[]) {
   useEffect(() => {
     useShell.setState((shell) => ({ commands: { ...shell.commands, [owner]: commands } }));
-    return () =>
-      useShell.setState((shell) => {
-        const { [owner]: _gone, ...rest } = shell.commands;
-        return { commands: rest };
-      });
+    return () => useShell.setState((shell) => ({ commands: withoutKey(shell.commands, owner) }));
   }, [owner, commands]);
 }
 
@@ -54,11 +51,7 @@ export function useShellCommands(owner: string, commands: readonly ShellCommand[
 export function useHelpSection(section: HelpSection) {
   useEffect(() => {
     useShell.setState((shell) => ({ help: { ...shell.help, [section.title]: section } }));
-    return () =>
-      useShell.setState((shell) => {
-        const { [section.title]: _gone, ...rest } = shell.help;
-        return { help: rest };
-      });
+    return () => useShell.setState((shell) => ({ help: withoutKey(shell.help, section.title) }));
   }, [section]);
 }
 

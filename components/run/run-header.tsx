@@ -327,9 +327,7 @@ function useTestCommands({
               run: () => router.push(`/workflows/${workflowId}/tests?run`),
             },
           ],
-    // `keep` is another one at each drawing, and does the same.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [isThere, isOver, workflowId, router],
+    [isThere, isOver, workflowId, router, keep],
   );
   useShellCommands("run tests", commands);
 }

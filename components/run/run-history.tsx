@@ -202,11 +202,9 @@ function useRemove(onDone: () => void) {
   const queryClient = useQueryClient();
   const refresh = () => queryClient.invalidateQueries(trpc.runs.pathFilter());
   const bringBack = async (ids: readonly string[]) => {
-    try {
-      for (const id of ids) await client.bin.restore.mutate({ kind: "run", id });
-    } catch (error) {
-      toast(toApiError(error).message, { tone: "error" });
-    }
+    await restoreAll(client, ids).catch((error: unknown) =>
+      toast(toApiError(error).message, { tone: "error" }),
+    );
     await refresh();
   };
   const remove = useMutation(
@@ -226,6 +224,10 @@ function useRemove(onDone: () => void) {
     }),
   );
   return { isPending: remove.isPending, ask: (run_ids: string[]) => remove.mutate({ run_ids }) };
+}
+
+async function restoreAll(client: ReturnType<typeof useTrpcClient>, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await client.bin.restore.mutate({ kind: "run", id });
 }
 
 /** The first page begins after no run. */

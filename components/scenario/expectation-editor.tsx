@@ -13,7 +13,7 @@ export function ExpectationEditor({
   expectation,
   graph,
   except = [],
-  begin = (kind) => newExpectation(kind, graph),
+  begin,
   faultOf,
   onChange,
 }: ExpectationProps<Expectation> & {
@@ -31,7 +31,7 @@ export function ExpectationEditor({
           .map((value) => ({ value, ...KINDS[value] }))}
         value={expectation.kind}
         onValueChange={(kind) => {
-          if (kind !== expectation.kind) onChange(begin(kind));
+          if (kind !== expectation.kind) onChange(begin ? begin(kind) : newExpectation(kind, graph));
         }}
         fieldClassName="max-w-72"
       />

@@ -247,9 +247,7 @@ function useTestCommands(workflowId: string, { runAll }: TestActions, compare: (
         run: () => router.push(`/workflows/${workflowId}`),
       },
     ],
-    // `runAll` and `compare` are other ones at each drawing, and do the same.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [workflowId, router],
+    [workflowId, router, runAll, compare],
   );
   useShellCommands("tests", commands);
 }

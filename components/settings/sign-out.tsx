@@ -11,20 +11,10 @@ export function SignOut() {
 
   async function signOut(where: "here" | "everywhere") {
     setEnding(where);
-    try {
-      const response = await fetch("/api/session", {
-        method: "DELETE",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ everywhere: where === "everywhere" }),
-      });
-      // A session that has ended by itself is as good as signed out.
-      if (!response.ok && response.status !== 401) throw new Error(response.statusText);
-      // A whole page load, so that nothing of what the session saw stays in memory.
-      window.location.assign("/login");
-    } catch {
-      setEnding(null);
-      toast("Signing out did not work. Is the server running?", { tone: "error" });
-    }
+    // A whole page load, so that nothing of what the session saw stays in memory.
+    if (await hasEnded(where)) return window.location.assign("/login");
+    setEnding(null);
+    toast("Signing out did not work. Is the server running?", { tone: "error" });
   }
 
   return (
@@ -47,4 +37,18 @@ export function SignOut() {
       </Button>
     </div>
   );
+}
+
+async function hasEnded(where: "here" | "everywhere"): Promise<boolean> {
+  try {
+    const response = await fetch("/api/session", {
+      method: "DELETE",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ everywhere: where === "everywhere" }),
+    });
+    // A session that has ended by itself is as good as signed out.
+    return response.ok || response.status === 401;
+  } catch {
+    return false;
+  }
 }

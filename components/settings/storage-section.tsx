@@ -12,6 +12,7 @@ import { NumberField } from "@/components/ui/number-field";
 import { Panel, Section } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { toast } from "@/components/ui/toasts";
+import { withoutKey } from "@/server/domain/base/objects";
 
 type Storage = Answers["storage"]["get"];
 type Rules = Storage["rules"];
@@ -102,8 +103,8 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   );
   const nameOf = (id: string) => workflows.data?.find((one) => one.id === id)?.name ?? "A deleted workflow";
   const setOwn = (id: string, rule: Rule | null) => {
-    const { [id]: _, ...others } = draft.workflows;
-    setDraft({ ...draft, workflows: rule ? { ...draft.workflows, [id]: rule } : others });
+    const workflows = rule ? { ...draft.workflows, [id]: rule } : withoutKey(draft.workflows, id);
+    setDraft({ ...draft, workflows });
   };
   const addable = (workflows.data ?? []).filter(({ id }) => !(id in draft.workflows));
   const isChanged = JSON.stringify(draft) !== JSON.stringify(rules);

@@ -12,7 +12,7 @@ const Editor = dynamic(() => import("./code-area-editor"), {
 
 /** A small code editor; loads when it is first shown. */
 export function CodeArea({ label, hideLabel, hint, error, aside, fieldClassName, ...editor }: CodeAreaProps) {
-  const { minLines = editor.compact ? 1 : 4 } = editor;
+  const minLines = editor.minLines ?? (editor.compact ? 1 : 4);
   return (
     <Field {...{ label, hideLabel, hint, error, aside }} group className={fieldClassName}>
       <div className="control overflow-hidden" style={{ minHeight: `${minLines * 20 + 14}px` }}>

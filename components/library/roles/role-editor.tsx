@@ -13,6 +13,7 @@ import { Badge } from "@/components/ui/badge";
 import { toast } from "@/components/ui/toasts";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { recordOf } from "@/server/domain/base/guards";
+import { withoutKey } from "@/server/domain/base/objects";
 import { countUses } from "@/server/domain/library/uses";
 import { PromptPreview } from "./prompt-preview";
 import { isChanged, newRole, type RoleFaults, roleFaults, tidied } from "./role-draft";
@@ -149,8 +150,8 @@ export function RoleEditor({ saved, name = "", otherNames }: RoleEditorProps) {
               faults={shown}
               onChange={(change) => draft.set((before) => ({ ...before, ...change }))}
               onTextFault={(field, message) =>
-                setTextFaults(({ [field]: _before, ...rest }) =>
-                  message ? { ...rest, [field]: message } : rest,
+                setTextFaults((before) =>
+                  message ? { ...before, [field]: message } : withoutKey(before, field),
                 )
               }
             />

@@ -75,11 +75,11 @@ export function ToolList({ tools, crew, custom, servers, current }: ToolListProp
     },
   ].filter(({ items }) => items.length > 0);
 
-  function row(tool: ToolListed, href = `tool=${encodeURIComponent(tool.name)}`) {
+  function row(tool: ToolListed, href?: string) {
     return (
       <Row
         key={tool.name}
-        href={href}
+        href={href ?? `tool=${encodeURIComponent(tool.name)}`}
         current={current}
         name={tool.name.replace(/^mcp:[^/]+\//, "")}
         about={tool.description}

@@ -67,20 +67,23 @@ function PlanChanges({ activationId }: { activationId: string }) {
   if (changes.length === 0) return null;
   return (
     <ul aria-label="Changes of the plan" className="flex flex-col gap-0.5 px-4 pt-3 text-xs text-ink-2">
-      {changes.map(({ version, by, added = [], changed = {}, reason }) => (
-        <li key={version} className="[overflow-wrap:anywhere]">
-          <span className="font-medium">{byPerson(by)}</span>{" "}
-          {[
-            added.length > 0 ? `added ${countOf(added.length, "task")}` : "",
-            Object.keys(changed).length > 0 ? `changed ${Object.keys(changed).join(", ")}` : "",
-          ]
-            .filter(Boolean)
-            .join(" and ") || "changed the plan"}
-          {reason ? <span className="text-ink-3">: {reason}</span> : null}
+      {changes.map((change) => (
+        <li key={change.version} className="[overflow-wrap:anywhere]">
+          <span className="font-medium">{byPerson(change.by)}</span> {changeInWords(change)}
+          {change.reason ? <span className="text-ink-3">: {change.reason}</span> : null}
         </li>
       ))}
     </ul>
   );
+}
+
+/** Added 2 tasks and changed draft. */
+function changeInWords({ added = [], changed = {} }: RunState["plan_changes"][string][number]): string {
+  const parts = [
+    added.length > 0 ? `added ${countOf(added.length, "task")}` : "",
+    Object.keys(changed).length > 0 ? `changed ${Object.keys(changed).join(", ")}` : "",
+  ];
+  return parts.filter(Boolean).join(" and ") || "changed the plan";
 }
 
 const NO_CHANGES: RunState["plan_changes"][string] = [];

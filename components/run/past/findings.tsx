@@ -7,6 +7,9 @@ import { FINDING_KINDS, type Finding } from "@/server/domain/run/findings/findin
 import { MomentLink } from "./moment-link";
 import { useAllEvents } from "./use-past";
 
+/** The detectors come when a run has ended, not with the page. */
+const loadDetectors = () => import("@/server/domain/run/findings");
+
 const NONE: readonly Finding[] = [];
 
 /** What went wrong in the run around, once it rests: while it goes on, what looks wrong may still come right. */
@@ -17,8 +20,7 @@ export function useFindings(): readonly Finding[] {
   useEffect(() => {
     if (!isOver || events.length === 0) return;
     let isGone = false;
-    // The detectors come when a run has ended, not with the page.
-    void import("@/server/domain/run/findings").then(({ findingsOf }) => {
+    void loadDetectors().then(({ findingsOf }) => {
       if (!isGone) setFound({ of: events, findings: findingsOf(events) });
     });
     return () => {
