@@ -1,7 +1,8 @@
 "use client";
 
 import { CodeArea } from "@/components/ui/code-area";
-import { checkTemplate, templateFilters, templateReads } from "@/server/domain/text/template";
+import { checkTemplate, templateReads } from "@/server/domain/text/template";
+import { templateFilters } from "@/server/domain/text/template-filters";
 import type { FieldProps } from "./field-props";
 import { type FormScope, useFormScope, writersOf } from "./form-scope";
 

@@ -13,7 +13,7 @@ import {
 } from "@/server/domain/base/lenient-reader";
 import { Id, JsonSchema } from "@/server/domain/base/values";
 import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
-import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template";
+import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template-parser";
 import { type AnyNodeKind, findNodeKind } from "../nodes";
 import { WorkflowNode } from "../nodes/schemas";
 import { DismissedAdvice, NodeGroup, WorkflowEdge, WorkflowGraph } from "./graph";

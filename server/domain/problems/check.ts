@@ -2,7 +2,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import type { AnyNodeKind, WorkflowNode } from "@/server/domain/nodes";
-import type { TextFault } from "@/server/domain/text/expression";
+import type { TextFault } from "@/server/domain/text/text-fault";
 import type { Fix } from "./fixes";
 import type { Problem, ProblemContext } from "./problem";
 import type { Reading } from "./reading";

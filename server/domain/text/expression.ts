@@ -1,11 +1,15 @@
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
-import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import { recordOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
-import { READING_UNITS, WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
-import { CompileFault, compileTree, type Frame, macroBinds, TYPE_WORDS } from "./expression-compile";
-import { Duration, Fault, Optional, type Type } from "./expression-values";
+import { READING_UNITS, Work, WorkError } from "@/server/domain/base/work-budget";
+import { compileTree } from "./expression-compile";
+import { CompileFault, type Frame } from "./expression-compiled";
+import { TYPE_WORDS } from "./expression-hints";
+import { type KeyRead, names, type Walked, walk } from "./expression-reads";
+import { JsonWriter } from "./expression-result";
+import { Fault, type Type } from "./expression-values";
+import type { TextFault } from "./text-fault";
 
 /**
  * Expressions of workflows: CEL, which has no loops beyond its macros, no functions of its own and no way to
@@ -25,13 +29,6 @@ export interface ExpressionScope {
   now?: number | undefined;
 }
 
-/** A fault with its place: offsets into the text. */
-export interface TextFault {
-  message: string;
-  from: number;
-  to: number;
-}
-
 /** An expression that cannot be read or evaluated. `missing`: it asked for a value that is not there. */
 export class ExpressionError extends Error {
   override name = "ExpressionError";
@@ -49,21 +46,6 @@ export class ExpressionError extends Error {
 export const MAX_EXPRESSION_LENGTH = 2000;
 const CACHE_SIZE = 500;
 
-const VARIABLES = ["state", "input", "nodes", "run"] as const;
-/** Whose keys are known while a workflow is drawn. */
-const READ_FROM = [...VARIABLES, "output"] as const;
-
-const NAMES: readonly (readonly [string, Type])[] = [
-  ...VARIABLES.map((name) => [name, "map"] as const),
-  ["output", "dyn"],
-  ["item", "dyn"],
-  ["now", "timestamp"],
-];
-const names = {
-  known: new Map(NAMES.map(([name, type], slot) => [name, { slot, type }])),
-  size: NAMES.length,
-};
-
 const parser = new Environment({
   enableOptionalTypes: true,
   limits: {
@@ -80,15 +62,6 @@ interface Program {
   run: (frame: Frame) => unknown;
   type: Type;
   reads: readonly KeyRead[];
-}
-
-/** A key of the state or of the input that an expression names. `optional`: it may be missing without harm. */
-export interface KeyRead extends Omit<TextFault, "message"> {
-  variable: (typeof READ_FROM)[number];
-  key: string;
-  optional: boolean;
-  /** It stands behind "!": where it is missing, the whole condition counts as false all the same. */
-  negated?: true;
 }
 
 type Compiled = { ok: true; program: Program } | { ok: false; error: ExpressionError };
@@ -245,173 +218,6 @@ function bareNames(text: string): Walked["bare"] {
     return walk(parser.parse(text).ast).bare.sort((a, b) => a.from - b.from);
   } catch {
     return [];
-  }
-}
-
-interface Walked {
-  reads: KeyRead[];
-  /** Names that stand for nothing that an expression may read. */
-  bare: { name: string; from: number }[];
-  fault: TextFault | null;
-}
-
-/** Reads an expression's tree: which keys it names, and what it must not use. */
-function walk(root: ASTNode): Walked {
-  const walked: Walked = { reads: [], bare: [], fault: null };
-  const refuse = (node: ASTNode, message: string) => {
-    walked.fault ??= { message, from: node.start, to: node.end };
-  };
-  // A stack instead of recursion: long chains of operators nest as deep as they are long.
-  const stack: { node: ASTNode; bound: ReadonlySet<string>; optional: boolean; negated: boolean }[] = [
-    { node: root, bound: new Set(), optional: false, negated: false },
-  ];
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, bound, optional, negated } = next;
-    const visit = (inner: ASTNode, more: Partial<typeof next> = {}) =>
-      stack.push({ node: inner, bound, optional: false, negated, ...more });
-    switch (node.op) {
-      case "value":
-        break;
-      case "id":
-        if (!bound.has(node.args) && !names.known.has(node.args))
-          walked.bare.push({ name: node.args, from: node.start });
-        break;
-      case ".":
-      case ".?": {
-        const [receiver, name] = node.args;
-        addRead(walked.reads, node, receiver, name, bound, {
-          optional: optional || node.op === ".?",
-          negated,
-        });
-        visit(receiver);
-        break;
-      }
-      case "[]":
-      case "[?]": {
-        const [receiver, index] = node.args;
-        if (index.op === "value" && typeof index.args === "string")
-          addRead(walked.reads, node, receiver, index.args, bound, {
-            optional: optional || node.op === "[?]",
-            negated,
-          });
-        visit(receiver);
-        visit(index);
-        break;
-      }
-      case "call": {
-        const [name, args] = node.args;
-        if (name === "matches")
-          refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
-        for (const arg of args) visit(arg, { optional: name === "has" });
-        break;
-      }
-      case "rcall": {
-        const [name, receiver, args] = node.args;
-        if (name === "matches")
-          refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
-        if (name === "bind" && receiver.op === "id" && receiver.args === "cel")
-          refuse(node, "cel.bind is not available; use a Transform node for a value in between.");
-        visit(receiver);
-        const binds = macroBinds(name, args);
-        const inner = new Set(bound);
-        for (const arg of args.slice(0, binds)) if (arg.op === "id") inner.add(arg.args);
-        for (const arg of args.slice(binds)) visit(arg, { bound: inner });
-        break;
-      }
-      case "map":
-        for (const [key, value] of node.args) {
-          visit(key);
-          visit(value);
-        }
-        break;
-      case "!_":
-        visit(node.args, { negated: true });
-        break;
-      case "-_":
-        visit(node.args);
-        break;
-      default:
-        for (const arg of node.args) visit(arg);
-    }
-  }
-  walked.reads.sort((a, b) => a.from - b.from);
-  return walked;
-}
-
-function addRead(
-  reads: KeyRead[],
-  node: ASTNode,
-  receiver: ASTNode,
-  key: string,
-  bound: ReadonlySet<string>,
-  { optional, negated }: { optional: boolean; negated: boolean },
-): void {
-  if (receiver.op !== "id" || bound.has(receiver.args)) return;
-  const variable = READ_FROM.find((name) => name === receiver.args);
-  if (!variable) return;
-  const place = { from: node.start, to: node.end };
-  reads.push({ variable, key, optional, ...(negated ? { negated } : {}), ...place });
-}
-
-/** What making an object of the result costs, and each of its keys. */
-const OBJECT_UNITS = 8;
-const KEY_UNITS = 4;
-
-/** Turns what an evaluation gives into JSON: whole numbers become numbers where that loses nothing, else text. */
-class JsonWriter {
-  private length = 0;
-  constructor(private readonly work: Work) {}
-
-  write(value: unknown, depth: number): Json {
-    if (depth > WORK_LIMITS.depth) throw new Fault("The result is nested too deeply.");
-    switch (typeof value) {
-      case "string":
-        this.count(value.length);
-        return value;
-      case "boolean":
-        this.count(4);
-        return value;
-      case "number":
-        this.count(8);
-        if (!Number.isFinite(value)) throw new Fault("The result is not a number (division by zero?).");
-        return value;
-      case "bigint":
-        this.count(8);
-        return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
-          ? Number(value)
-          : String(value);
-      default:
-        this.count(2);
-        return value === null || value === undefined ? null : this.writeObject(value, depth + 1);
-    }
-  }
-
-  private writeObject(value: object, depth: number): Json {
-    this.work.spend(OBJECT_UNITS);
-    if (Array.isArray(value)) return value.map((item) => this.write(item, depth));
-    if (value instanceof Optional) return this.write(value.held, depth);
-    if (value instanceof UnsignedInt) return this.write(value.valueOf(), depth);
-    if (value instanceof Date) return value.toISOString();
-    if (value instanceof Duration) return String(value);
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== null && prototype !== Object.prototype)
-      throw new Fault("The result is not a value that can be kept; convert it with string(...).");
-    const made: { [key: string]: Json } = {};
-    for (const [key, item] of Object.entries(value)) {
-      this.work.spend(KEY_UNITS);
-      this.count(key.length);
-      if (key !== "__proto__") made[key] = this.write(item, depth);
-    }
-    return made;
-  }
-
-  private count(characters: number): void {
-    this.work.spend(2);
-    this.length += characters;
-    if (this.length > WORK_LIMITS.resultLength)
-      throw new Fault(
-        `The result is larger than ${WORK_LIMITS.resultLength.toLocaleString("en-US")} characters. Keep less of it.`,
-      );
   }
 }
 

@@ -1,0 +1,193 @@
+import type { ASTNode } from "@marcbachmann/cel-js";
+import { isList } from "@/server/domain/base/guards";
+import { newRecord } from "@/server/domain/base/json";
+import { present } from "@/server/domain/base/must";
+import {
+  bool,
+  type Compile,
+  type Compiled,
+  CompileFault,
+  expectBool,
+  type Frame,
+  keepGoing,
+  type Names,
+  type Run,
+  setKey,
+} from "./expression-compiled";
+import { TYPE_WORDS } from "./expression-hints";
+import { Fault, isMap, keysOf, type Type, typeOf } from "./expression-values";
+
+/** What goes through a list or an object and names its items: `all`, `exists`, `filter`, `map` and their like. */
+
+/** How many names a macro binds and how many expressions follow them, as numbers of arguments. */
+const MACROS: Readonly<Record<string, readonly number[]>> = {
+  all: [2, 3],
+  exists: [2, 3],
+  exists_one: [2, 3],
+  existsOne: [2, 3],
+  filter: [2],
+  map: [2, 3],
+  transformList: [3, 4],
+  transformMap: [3, 4],
+};
+
+/** The names of macros, for whoever reads a tree. `binds`: how many of the arguments are names that it binds. */
+export function macroBinds(name: string, args: readonly ASTNode[]): number {
+  if (!Object.hasOwn(MACROS, name) || !present(MACROS[name], "MACROS[name]").includes(args.length)) return 0;
+  if (name.startsWith("transform")) return 2;
+  return name !== "map" && args.length === 3 ? 2 : 1;
+}
+
+/** A macro as a function; null where it is none. Throws CompileFault. */
+export function compileMacro(
+  node: ASTNode,
+  name: string,
+  receiver: ASTNode,
+  args: readonly ASTNode[],
+  names: Names,
+  compile: Compile,
+): Compiled | null {
+  const bound = macroBinds(name, args);
+  if (bound === 0) return null;
+  const over = compile(receiver, names);
+  if (over.type !== "dyn" && over.type !== "list" && over.type !== "map")
+    throw new CompileFault(goesThrough(name, over.type), node);
+  const slot = names.size;
+  const known = new Map(names.known);
+  for (const [i, arg] of args.slice(0, bound).entries()) {
+    if (arg.op !== "id") throw new CompileFault(`${name} first names its item, as in ${example(name)}.`, arg);
+    known.set(arg.args, { slot: slot + i, type: "dyn" });
+  }
+  const inner = { known, size: slot + bound };
+  const bodies = args.slice(bound).map((arg) => ({ node: arg, ...compile(arg, inner) }));
+  const loop: Loop = { name, node, over: over.run, slot, bound };
+  if (name === "map" || name.startsWith("transform")) {
+    const [filter, transform] = bodies.length === 2 ? bodies : [null, present(bodies[0], "bodies[0]")];
+    if (filter) expectBool(filter, filter.node, `The condition of ${name} is true or false`);
+    return name === "transformMap"
+      ? transformToMap(loop, filter?.run ?? null, transform.run)
+      : transformToList(loop, filter?.run ?? null, transform.run);
+  }
+  expectBool(
+    present(bodies[0], "bodies[0]"),
+    present(bodies[0], "bodies[0]").node,
+    `The condition of ${name} is true or false`,
+  );
+  const condition = present(bodies[0], "bodies[0]").run;
+  if (name === "filter") return transformToList(loop, condition, (frame) => frame.slots[slot]);
+  if (name === "all" || name === "exists") return quantify(loop, condition, name === "exists");
+  return {
+    type: "bool",
+    run: (frame) => {
+      let found = 0;
+      each(loop, frame, () => {
+        if (holds(loop, frame, condition)) found++;
+        return found < 2;
+      });
+      return found === 1;
+    },
+  };
+}
+
+const example = (name: string) =>
+  name.startsWith("transform") ? `state.list.${name}(i, item, item)` : `state.list.${name}(item, item > 0)`;
+
+const goesThrough = (name: string, type: Type) =>
+  `${name} goes through a list or the keys of an object, not through ${TYPE_WORDS[type]}.`;
+
+interface Loop {
+  name: string;
+  node: ASTNode;
+  over: Run;
+  slot: number;
+  bound: number;
+}
+
+/** Goes through a list, or the keys of an object, until the step says that it is enough. */
+function each(loop: Loop, frame: Frame, step: () => boolean): void {
+  const value = loop.over(frame);
+  frame.at = loop.node;
+  const { slots } = frame;
+  if (isList(value)) {
+    for (let i = 0; i < value.length; i++) {
+      frame.work.spend(4);
+      if (loop.bound === 2) slots[loop.slot] = BigInt(i);
+      slots[loop.slot + loop.bound - 1] = value[i];
+      if (!step()) return;
+    }
+    return;
+  }
+  if (!isMap(value)) throw new Fault(goesThrough(loop.name, typeOf(value)));
+  for (const key of keysOf(frame.work, value)) {
+    frame.work.spend(4);
+    slots[loop.slot] = key;
+    if (loop.bound === 2) slots[loop.slot + 1] = value[key];
+    if (!step()) return;
+  }
+}
+
+function holds(loop: Loop, frame: Frame, condition: Run): boolean {
+  const value = condition(frame);
+  frame.at = loop.node;
+  return bool(value, `The condition of ${loop.name}`);
+}
+
+function transformToList(loop: Loop, filter: Run | null, transform: Run): Compiled {
+  return {
+    type: "list",
+    run: (frame) => {
+      const made: unknown[] = [];
+      each(loop, frame, () => {
+        if (filter && !holds(loop, frame, filter)) return true;
+        const value = transform(frame);
+        frame.at = loop.node;
+        frame.work.makeListItem(made.length);
+        made.push(value);
+        return true;
+      });
+      return made;
+    },
+  };
+}
+
+function transformToMap(loop: Loop, filter: Run | null, transform: Run): Compiled {
+  return {
+    type: "map",
+    run: (frame) => {
+      const made = newRecord<unknown>();
+      each(loop, frame, () => {
+        if (filter && !holds(loop, frame, filter)) return true;
+        const key = frame.slots[loop.slot];
+        setKey(frame, made, key, transform(frame));
+        return true;
+      });
+      return made;
+    },
+  };
+}
+
+/** A fault at one item does not matter where another item decides. */
+function quantify(loop: Loop, condition: Run, deciding: boolean): Compiled {
+  return {
+    type: "bool",
+    run: (frame) => {
+      const faults: { error: unknown; at: ASTNode }[] = [];
+      let isDecided = false;
+      each(loop, frame, () => {
+        try {
+          isDecided = holds(loop, frame, condition) === deciding;
+        } catch (error) {
+          const at = keepGoing(frame, error);
+          if (faults.length === 0) faults.push({ error, at });
+        }
+        return !isDecided;
+      });
+      if (isDecided) return deciding;
+      for (const { error, at } of faults) {
+        frame.at = at;
+        throw error;
+      }
+      return !deciding;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { Work } from "@/server/domain/base/work-budget";
+import { compare, Fault, int, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
+import { type CelFunction, define } from "./define";
+
+const onNumber = (compute: (value: number) => number) => (_: Work, value: unknown) =>
+  typeof value === "number" ? compute(value) : value;
+
+/** How many numbers may stand side by side; more of them make up a list. */
+const MOST_NUMBERS = 8;
+
+/** What expressions do with numbers. */
+export const numberFunctions = [
+  // Away from zero where it stands in the middle, as people are taught.
+  define(
+    "math.round(number): dyn",
+    "to the nearest whole number",
+    onNumber((x) => Math.sign(x) * Math.round(Math.abs(x))),
+  ),
+  define("math.floor(number): dyn", "down to a whole number", onNumber(Math.floor)),
+  define("math.ceil(number): dyn", "up to a whole number", onNumber(Math.ceil)),
+  define("math.trunc(number): dyn", "without what follows the point", onNumber(Math.trunc)),
+  define("math.sqrt(number): double", "the square root", (_, x: unknown) => Math.sqrt(toDouble(x))),
+  define("math.abs(number): dyn", "without its sign", (_, x: unknown) =>
+    typeof x === "bigint" ? int(x < 0n ? -x : x) : isUint(x) ? x : Math.abs(toDouble(x)),
+  ),
+  define("math.sign(number): dyn", "-1, 0 or 1", (_, x: unknown) =>
+    typeof x === "bigint" ? (x > 0n ? 1n : x < 0n ? -1n : 0n) : Math.sign(toDouble(x)),
+  ),
+  define("math.isNaN(number): bool", "", (_, x: unknown) => Number.isNaN(toDouble(x))),
+  define(
+    "math.isInf(number): bool",
+    "",
+    (_, x: unknown) => Math.abs(toDouble(x)) === Number.POSITIVE_INFINITY,
+  ),
+  define("math.isFinite(number): bool", "", (_, x: unknown) => Number.isFinite(toDouble(x))),
+  ...extremes(["greatest", "max"], 1, "the greatest of numbers or of a list"),
+  ...extremes(["least", "min"], -1, "the least of numbers or of a list"),
+];
+
+function extremes(names: readonly string[], wanted: 1 | -1, hint: string): CelFunction[] {
+  return names.flatMap((name) => [
+    define(`math.${name}(list): dyn`, hint, (w, list: unknown[]) => extreme(w, list, wanted)),
+    ...Array.from({ length: MOST_NUMBERS }, (_, more) =>
+      define(
+        `math.${name}(${Array(more + 1)
+          .fill("number")
+          .join(", ")}): dyn`,
+        "",
+        (w, ...values: unknown[]) => extreme(w, values, wanted),
+      ),
+    ),
+  ]);
+}
+
+function extreme(w: Work, values: readonly unknown[], wanted: 1 | -1): unknown {
+  if (values.length === 0) throw new Fault("An empty list has no greatest and no least value.");
+  return values.reduce((best, value) => {
+    w.spend(2);
+    if (!isNumeric(typeOf(value)) || !isNumeric(typeOf(best)))
+      throw new Fault(
+        `The greatest and the least are found among numbers, and one of these is ${typeOf(isNumeric(typeOf(value)) ? best : value)}.`,
+      );
+    const order = compare(w, value, best);
+    return order !== null && order * wanted > 0 ? value : best;
+  });
+}
