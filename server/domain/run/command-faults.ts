@@ -7,7 +7,7 @@ import { findInvalid } from "@/server/domain/graph/state-check";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind, settingsOf } from "@/server/domain/nodes";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
-import { complete } from "./schedule";
+import { complete } from "./schedule/outcomes";
 import type { Activation, RunState } from "./state";
 
 // Why a person's command does not fit a run as it stands, each in a sentence; null where it fits.

@@ -9,7 +9,7 @@ import type { RunEvent } from "./events";
 import { instructionFault } from "./instruction-fault";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
 import { nextAgentFault, nextFault } from "./override";
-import { isAhead } from "./schedule";
+import { isAhead } from "./schedule/reach";
 import { signalFault } from "./signals";
 import type { RunState } from "./state";
 import { TeamCommand } from "./team-edit";

@@ -2,7 +2,7 @@ import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { InstructionTarget } from "./instructions";
 import { agentsOfNode } from "./node-agents";
-import { isAhead } from "./schedule";
+import { isAhead } from "./schedule/reach";
 import type { RunState } from "./state";
 import { crewNow } from "./team-edit";
 

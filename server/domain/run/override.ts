@@ -5,7 +5,7 @@ import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { NewEvent } from "./events";
-import { taken, wayTo } from "./schedule";
+import { taken, wayTo } from "./schedule/ways";
 import type { Activation, RunState } from "./state";
 
 // What follows where a person says how a run is to go on: to which node after another one, or with which agent of a crew.

@@ -8,7 +8,7 @@ import { isCrewNode } from "@/server/domain/nodes";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { CrewRun } from "./crew-state";
 import { isOpen } from "./plan-edit";
-import { isAhead } from "./schedule";
+import { isAhead } from "./schedule/reach";
 import type { RunState } from "./state";
 import { crewNow, memberAfter, roleFor, type TeamCommand, widening } from "./team-edit";
 

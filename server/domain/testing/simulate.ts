@@ -3,7 +3,8 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
-import { begin, complete, decide } from "@/server/domain/run/schedule";
+import { complete } from "@/server/domain/run/schedule/outcomes";
+import { begin, decide } from "@/server/domain/run/schedule/tokens";
 import { getNodeKind } from "../nodes";
 import { evolve, newRun, type RunState } from "../run";
 

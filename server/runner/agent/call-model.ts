@@ -6,7 +6,7 @@ import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
-import { fraction } from "@/server/domain/run/schedule";
+import { fraction } from "@/server/domain/run/schedule/retry-delay";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
 import { asError, internalError, recordedError } from "../internal-error";

@@ -4,7 +4,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
 import type { PausedPlace, PauseReason, StepGranularity } from "@/server/domain/run/control-events";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
-import { isWanted } from "@/server/domain/run/schedule";
+import { isWanted } from "@/server/domain/run/schedule/outcomes";
 import type { Effects, StepOptions } from "../ports";
 import { Attempts } from "./attempts";
 import { Holds, type Place } from "./holds";

@@ -7,7 +7,7 @@ import { findProblems } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
 import { counts, seeded, simulate } from "@/server/domain/testing/simulate";
 import { sized } from "@/server/testing/thorough";
-import { foldRun } from "./";
+import { foldRun } from "..";
 
 const run = (text: string, labels: Record<string, string[][]> = {}, options: Record<string, object> = {}) =>
   simulate(draw(text, options as never), {

@@ -1,0 +1,152 @@
+import type { RunError } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
+import { cutText } from "@/server/domain/base/sizes";
+import type { JsonObject } from "@/server/domain/base/values";
+import { Work } from "@/server/domain/base/work-budget";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import type { WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
+import { settingsOf } from "@/server/domain/nodes";
+import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
+import { ExpressionError, evaluateCondition } from "@/server/domain/text/expression";
+import type { Activation, RunState } from "..";
+import type { NewEvent } from "../events";
+import { nameOf } from "./names";
+
+/** Which of its edges a node that is done sends tokens on. */
+
+export const taken = (a: Analysis, edge: WorkflowEdge, activation_id: string): NewEvent => ({
+  type: "edge_taken",
+  node_id: edge.target_node_id,
+  activation_id,
+  payload: {
+    edge_id: edge.id,
+    ...(edge.edge_label ? { label: edge.edge_label } : {}),
+    ...(a.backEdges.has(edge.id) ? { back: true } : {}),
+  },
+});
+
+export const skipped = (edge: WorkflowEdge, activation_id: string): NewEvent => ({
+  type: "edge_skipped",
+  node_id: edge.target_node_id,
+  activation_id,
+  payload: { edge_id: edge.id },
+});
+
+/** The way from a node to another one that a person may send a run; undefined where there is none. */
+export const wayTo = (a: Analysis, node_id: string, to: string): WorkflowEdge | undefined =>
+  (a.outgoing.get(node_id) ?? []).find(
+    ({ kind, target_node_id }) => kind === "normal" && target_node_id === to,
+  );
+
+/** The way that a person chose for an activation, whatever its node chooses. */
+export function chosenWay(a: Analysis, { node_id, next }: Activation): WorkflowEdge | undefined {
+  return next === undefined ? undefined : wayTo(a, node_id, next);
+}
+
+/** Which normal edges a router's labels choose; null where none matches and there is no default. */
+export function chooseEdges(
+  a: Analysis,
+  node: WorkflowNode,
+  labels: readonly string[],
+): WorkflowEdge[] | null {
+  const config = settingsOf(node);
+  const edges = (a.outgoing.get(node.id) ?? []).filter((edge) => edge.kind === "normal");
+  const wanted = new Set(config.mode === "all" ? labels : labels.slice(0, 1));
+  const matching = edges.filter((edge) => edge.edge_label != null && wanted.has(edge.edge_label));
+  if (matching.length > 0) return matching;
+  const fallback = edges.filter(
+    (edge) =>
+      edge.is_default ||
+      (edge.edge_label != null &&
+        (edge.edge_label === config.default_label || isDefaultWord(edge.edge_label))),
+  );
+  if (fallback.length > 0) return fallback;
+  const unnamed = edges.filter((edge) => edge.edge_label == null || edge.edge_label === "");
+  return unnamed.length > 0 ? unnamed : null;
+}
+
+/**
+ * Tokens on the edges of a node that is done: the chosen ones, or those whose conditions hold. An error where a
+ * condition cannot be evaluated; then it is the node that fails. All conditions share one budget of work.
+ */
+export function leave(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  output: JsonObject,
+  chosen: readonly WorkflowEdge[] | null,
+  now: number | undefined,
+): { events: NewEvent[] } | { error: RunError } {
+  const activation = present(s.activations[activationId], "s.activations[activationId]");
+  const { node_id } = activation;
+  const edges = a.outgoing.get(node_id) ?? [];
+  const way = chosenWay(a, activation);
+  if (way)
+    return {
+      events: edges.map((edge) =>
+        edge === way ? taken(a, edge, activationId) : skipped(edge, activationId),
+      ),
+    };
+  if (!chosen && edges.every(isAlwaysTaken))
+    return { events: edges.map((edge) => taken(a, edge, activationId)) };
+  const candidates = chosen ?? edges.filter((edge) => edge.kind === "normal");
+  const work = new Work();
+  const open: WorkflowEdge[] = [];
+  for (const edge of candidates)
+    try {
+      if (isOpen(edge, s, output, now, work)) open.push(edge);
+    } catch (error) {
+      const target = nameOf(
+        present(s.graph.nodes[edge.target_node_id], "s.graph.nodes[edge.target_node_id]"),
+      );
+      return {
+        error: failedExpression(
+          `${nameOf(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"))}: the condition of the way to ${target}`,
+          error,
+        ),
+      };
+    }
+  const guarded = candidates.some(
+    (edge) => edge.is_default || edge.condition !== undefined || edge.condition_name,
+  );
+  const takes =
+    chosen || !guarded
+      ? new Set(open)
+      : new Set(
+          open.filter((edge) => !edge.is_default).length > 0 ? open.filter((edge) => !edge.is_default) : open,
+        );
+  return {
+    events: edges.map((edge) =>
+      takes.has(edge) ? taken(a, edge, activationId) : skipped(edge, activationId),
+    ),
+  };
+}
+
+const isAlwaysTaken = (edge: WorkflowEdge) =>
+  edge.kind === "normal" && !edge.is_default && edge.condition === undefined && !edge.condition_name;
+
+function isOpen(
+  edge: WorkflowEdge,
+  s: RunState,
+  output: JsonObject,
+  now: number | undefined,
+  work: Work,
+): boolean {
+  if (edge.condition_name && s.state[edge.condition_name] !== true && output[edge.condition_name] !== true)
+    return false;
+  return (
+    edge.condition === undefined ||
+    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output, now }, work).value
+  );
+}
+
+/** What is wrong with an expression, in words that name it. Throws what is no fault of an expression. */
+export function failedExpression(what: string, error: unknown): RunError {
+  if (!(error instanceof ExpressionError)) throw error;
+  return {
+    code: "CONFIG",
+    message: `${what}, ${cutText(error.expression)}, cannot be evaluated: ${error.message}`,
+    retryable: false,
+    user_action: "edit_graph",
+  };
+}
