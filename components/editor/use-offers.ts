@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
-import { useShallow } from "zustand/react/shallow";
 import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
+import { listOf, textsOf } from "@/server/domain/base/guards";
 import type { EditorCommands } from "./commands";
 import { useEditor } from "./editor-store";
 import { keyCommands, moreKeys } from "./keys";
@@ -54,21 +54,21 @@ export function useOffers(commands: EditorCommands, onRun: () => void, onTests: 
 
 /** The nodes of this drawing, to be found by their names. */
 function useNodeOffers(commands: EditorCommands): readonly ShellCommand[] {
-  const names = useEditor(
-    useShallow(
-      ({ doc }) =>
-        new Map(Object.values(doc.graph.nodes).map(({ id, name, node_type }) => [id, name || node_type])),
-    ),
+  // As one text, which is the same as long as no name changes.
+  const names = useEditor(({ doc }) =>
+    JSON.stringify(Object.values(doc.graph.nodes).map(({ id, name, node_type }) => [id, name || node_type])),
   );
   return useMemo(
     () =>
-      [...names].map(([id, name]) => ({
-        id: `node ${id}`,
-        label: name,
-        section: "In this drawing",
-        keywords: id,
-        run: () => commands.showNode(id),
-      })),
+      listOf(JSON.parse(names))
+        .map(textsOf)
+        .map(([id = "", name = id]) => ({
+          id: `node ${id}`,
+          label: name,
+          section: "In this drawing",
+          keywords: id,
+          run: () => commands.showNode(id),
+        })),
     [names, commands],
   );
 }
