@@ -2,16 +2,10 @@ import { isList } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
 import { compileRegex, PatternFault, type Regex } from "../regex/regex";
 import { Work } from "../regex/work";
-import type { Check, Node, Resource, Run, Seen } from "./check";
-import {
-  ANNOTATIONS,
-  KEYWORDS,
-  type Making,
-  NAMED_SCHEMAS_IN,
-  READ_BY,
-  SCHEMA_IN,
-  SCHEMAS_IN,
-} from "./keywords";
+import type { Check, Node, Resource, Run } from "./check";
+import { endless } from "./endless";
+import { ANNOTATIONS, KEYWORDS, NAMED_SCHEMAS_IN, READ_BY, SCHEMA_IN, SCHEMAS_IN } from "./keywords";
+import { type Making, unknown } from "./keywords/keyword";
 import { canonical, isObject } from "./values";
 
 /** Something in a schema that is not checked, and where: the words on the way to it, from the outside in. */
@@ -36,8 +30,6 @@ export const SCHEMA_LIMITS = {
 } as const;
 /** What a pattern counts for beside its size. */
 const PATTERN_ITSELF = 50;
-/** Schemas that may be applied to the same value inside of each other. */
-const MAX_IN_PLACE = 200;
 const MAX_UNCHECKED = 100;
 const HOME = "schema:///root";
 const DIALECT = /^https?:\/\/json-schema\.org\/draft(?:\/(2020-12|2019-09)|-0([467]))\/schema#?$/;
@@ -351,12 +343,6 @@ const NEEDS_ITSELF = new Set(["if", "contains"]);
 const TOO_MANY_PATTERNS = new PatternFault("the patterns of this schema are too large together", true);
 const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-const unknown: Check = (_value, _place, _run, seen: Seen | null) => {
-  seen?.everyKey();
-  seen?.everyItem();
-  return "unknown";
-};
-
 /** The schema that a dynamic reference means: that of the outermost resource on the way here that names it. */
 function outermost(name: string, otherwise: Node, run: Run): Node {
   run.work.spend(run.scope.length);
@@ -374,36 +360,4 @@ function resolved(ref: string, base: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Nodes that are applied to a value again before any part of it was looked at, or whose schemas are stacked too high. */
-function endless(nodes: Iterable<Node>): Node[] {
-  const found = new Set<Node>();
-  /** How many are stacked upon a node; 0 while that is being found out. */
-  const heights = new Map<Node, number>();
-  for (const start of nodes) {
-    if (heights.has(start)) continue;
-    heights.set(start, 0);
-    const way: { node: Node; next: number; height: number }[] = [{ node: start, next: 0, height: 1 }];
-    for (let top = way.at(-1); top; top = way.at(-1)) {
-      const inner = top.node.inPlace[top.next];
-      if (!inner) {
-        const isTooHigh = top.height > MAX_IN_PLACE;
-        if (isTooHigh) found.add(top.node);
-        heights.set(top.node, isTooHigh ? 1 : top.height);
-        way.pop();
-        continue;
-      }
-      const height = heights.get(inner);
-      if (height === undefined) {
-        heights.set(inner, 0);
-        way.push({ node: inner, next: 0, height: 1 });
-        continue;
-      }
-      if (height === 0) found.add(inner);
-      top.height = Math.max(top.height, height + 1);
-      top.next++;
-    }
-  }
-  return [...found];
 }

@@ -1,0 +1,137 @@
+import { present } from "@/server/domain/base/must";
+import {
+  both,
+  type Check,
+  type Fault,
+  MAX_FAULTS,
+  type Node,
+  type Place,
+  type Run,
+  type Verdict,
+} from "../check";
+import { isObject, orList, shown } from "../values";
+import { type Keyword, type Making, misread } from "./keyword";
+
+/** Schemas that are applied to the same value: all of them, one of them, none, or one where another holds. */
+
+/** The nodes of a list of schemas; null where it is none. */
+function list(rule: unknown, making: Making, word: string): Node[] | null {
+  if (!Array.isArray(rule) || rule.length === 0) return misread(making, word, "a list of schemas");
+  return rule.map((inner, n) => making.node(inner, word, String(n)));
+}
+
+export const allOf: Keyword = (rule, making) => {
+  const nodes = list(rule, making, "allOf");
+  return (
+    nodes &&
+    ((value, place, run, seen) => {
+      let verdict: Verdict = "yes";
+      for (const node of nodes) {
+        verdict = both(verdict, run.check(node, value, place, seen));
+        if (verdict === "no" && !run.faults) break;
+      }
+      return verdict;
+    })
+  );
+};
+
+/** `isOne`: a value may fit only one of them. */
+export const choice =
+  (word: string, isOne: boolean): Keyword =>
+  (rule, making) => {
+    const nodes = list(rule, making, word);
+    return (
+      nodes &&
+      ((value, place, run, seen) => {
+        const fitting: number[] = [];
+        let isUnsure = false;
+        const why: Fault[][] = [];
+        for (const [n, node] of nodes.entries()) {
+          run.work.spend(40);
+          const faults: Fault[] | null = run.faults ? [] : null;
+          const verdict = run.aside(faults, () => run.check(node, value, place, seen));
+          if (verdict === "yes") fitting.push(n + 1);
+          isUnsure ||= verdict === "unknown";
+          if (faults && verdict === "no") why.push(faults);
+          // Others may still tell what was looked at.
+          if (!seen && (isOne ? fitting.length > 1 : fitting.length > 0)) break;
+        }
+        if (isOne && fitting.length > 1)
+          return run.refuse(
+            place,
+            `fits more than one of the ${nodes.length} shapes of which it may have only one (${fitting.join(" and ")})`,
+          );
+        if (isUnsure && !(fitting.length > 0 && !isOne)) return "unknown";
+        return fitting.length > 0 ? "yes" : refuseAll(why, place, run);
+      })
+    );
+  };
+
+/** Says of a value that fits no alternative what would have been closest. */
+function refuseAll(why: readonly Fault[][], place: Place | null, run: Run): "no" {
+  if (!run.faults) return "no";
+  run.work.spend(why.length * 10);
+  const here: Fault["path"] = [];
+  for (let up = place; up; up = up.parent) here.unshift(up.key);
+  const isHere = ({ path }: Fault) => path.length === here.length;
+  // Alternatives that are all about the same place are told as one.
+  const single = why.map((faults) =>
+    faults.length === 1 && isHere(present(faults[0], "faults[0]"))
+      ? present(faults[0], "faults[0]").wanted
+      : undefined,
+  );
+  if (single.every((faults) => faults !== undefined)) {
+    const words = [...new Set(single.flat())];
+    return run.refuse(place, `must be ${orList(words)}`, words);
+  }
+  // A shape of another kind is not what was meant.
+  const meant = why.filter((faults) => !faults.some((fault) => isHere(fault) && fault.wanted));
+  const closest = [...(meant.length > 0 ? meant : why)].sort((a, b) => a.length - b.length)[0] ?? [];
+  if (meant.length <= 1 && closest.length > 0) {
+    for (const fault of closest) if (run.faults.length < MAX_FAULTS) run.faults.push(fault);
+    return "no";
+  }
+  const [first] = closest;
+  const inside = first?.path.slice(here.length).join(".");
+  return run.refuse(
+    place,
+    `fits none of the ${why.length} allowed shapes${first ? ` (closest: ${inside ? `${inside} ` : ""}${first.message})` : ""}`,
+  );
+}
+
+export const not: Keyword = (rule, making) => {
+  const node = making.node(rule, "not");
+  const inner = isObject(rule) ? rule : {};
+  const options = Array.isArray(inner.enum) ? inner.enum : "const" in inner ? [inner.const] : null;
+  const message = options
+    ? `must not be ${orList(options.slice(0, 12).map(shown))}`
+    : Array.isArray(inner.required) && Object.keys(inner).length === 1
+      ? `must not have ${inner.required.map(String).join(" and ")}${inner.required.length > 1 ? " together" : ""}`
+      : "is what its schema excludes (not)";
+  return (value, place, run) => {
+    const verdict = run.aside(null, () => run.check(node, value, place, null));
+    if (verdict === "yes") return run.refuse(place, message);
+    return verdict === "no" ? "yes" : "unknown";
+  };
+};
+
+export function conditional(making: Making): Check | null {
+  const { schema } = making;
+  if (schema.if === undefined) return null;
+  const branch = (word: string) => (schema[word] === undefined ? null : making.node(schema[word], word));
+  const condition = making.node(schema.if, "if");
+  const yes = branch("then");
+  const no = branch("else");
+  return (value, place, run, seen) => {
+    run.work.spend(40);
+    const verdict = run.aside(null, () => run.check(condition, value, place, seen));
+    const follow = (node: Node | null): Verdict => (node ? run.check(node, value, place, seen) : "yes");
+    if (verdict === "yes") return follow(yes);
+    if (verdict === "no") return follow(no);
+    // Nobody knows which of them holds, so only what breaks both is refused.
+    const either = run.aside(null, () => [follow(yes), follow(no)]);
+    return either.every((one) => one === "no")
+      ? run.refuse(place, "fits neither of two shapes of which it must have one (if, then, else)")
+      : "unknown";
+  };
+}

@@ -1,0 +1,34 @@
+import type { Regex } from "../../regex/regex";
+import type { Check, Node, Place } from "../check";
+
+/** What a keyword needs from whoever compiles the schema around it. */
+export interface Making {
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The node of a schema inside this one. */
+  node(schema: unknown, ...path: string[]): Node;
+  /** Notes what is not checked, at a keyword of this schema. */
+  tell(message: string, ...path: string[]): void;
+  /** Null where the engine cannot run it, which is told. */
+  regex(pattern: string, ...path: string[]): Regex | null;
+  canonical(value: unknown): string;
+}
+
+/** Makes the check of one keyword; null where it says nothing. */
+export type Keyword = (rule: unknown, making: Making) => Check | null;
+
+/** The check of what cannot be checked: it refuses nobody, and nothing beside it counts as not looked at. */
+export const unknown: Check = (_value, _place, _run, seen) => {
+  seen?.everyKey();
+  seen?.everyItem();
+  return "unknown";
+};
+
+/** Below a keyword of the wrong form nothing is refused. */
+export function misread(making: Making, word: string, wants: string): null {
+  making.tell(`"${word}" must be ${wants}, so it is not checked`, word);
+  return null;
+}
+
+export const at = (parent: Place | null, key: string | number): Place => ({ parent, key });
+
+export const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
