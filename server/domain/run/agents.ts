@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
+import type { AgentEvents } from "./agent-events";
 import { endAgent } from "./endings";
-import type { AgentEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { addMessage, agentOf, setAgent, setTask } from "./patch";
 import { agentKey, type RunState } from "./state";

@@ -1,8 +1,9 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
+import type { CrewEvents } from "./crew-events";
 import type { CrewExchange, CrewLink, CrewRun, Proposal } from "./crew-state";
-import type { CrewEvents, RunEvent } from "./events";
+import type { RunEvent } from "./events";
 import type { Handlers } from "./handlers";
 import type { RunState } from "./state";
 

@@ -1,6 +1,6 @@
 import { addUsage, type Usage } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
-import type { ModelCallEvents } from "./events";
+import type { ModelCallEvents } from "./agent-events";
 import { inherit } from "./forked";
 import type { Handlers } from "./handlers";
 import { addMessage, agentOf, setActivation } from "./patch";

@@ -1,8 +1,8 @@
 import { present } from "@/server/domain/base/must";
 import { goOnUnlessAsked } from "./endings";
-import type { PersonEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { setActivation } from "./patch";
+import type { PersonEvents } from "./people-events";
 import type { RunState } from "./state";
 
 function waitUntil(s: RunState, activation: string, until: number): void {

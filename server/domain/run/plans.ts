@@ -1,4 +1,4 @@
-import type { PlanEvents } from "./events";
+import type { PlanEvents } from "./crew-events";
 import type { Handlers } from "./handlers";
 import { setTask } from "./patch";
 

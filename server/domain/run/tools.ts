@@ -1,8 +1,9 @@
 import { present } from "@/server/domain/base/must";
 import type { ToolCallView } from "./crew-state";
-import type { RunEventOf, ToolEvents } from "./events";
+import type { RunEventOf } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { setTask } from "./patch";
+import type { ToolEvents } from "./tool-events";
 
 export const tools: Handlers<keyof ToolEvents> = {
   tool_call_started(s, event) {
