@@ -4,6 +4,7 @@ import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { fakeModels } from "@/server/runner/testing";
+import { CompareRuns } from "./compare-runs";
 import { TestsPage } from "./tests-page";
 
 const RUBRIC = "It speaks of rain.";
@@ -111,4 +112,10 @@ test("a person labels what a judge has judged, and sees what the judge says only
   await waitFor(() => expect(dialog.getByRole("status").textContent).toBe("Agreement not known, on 1 label"));
   await person.click(dialog.getByRole("button", { name: "Done" }));
   await judges.findByText("9 more labels to go");
+});
+
+test("an address that names no two runs says where they are chosen", () => {
+  openPage(<CompareRuns pair={null} />).show();
+  screen.getByRole("heading", { level: 1, name: "Choose two runs to compare" });
+  expect(screen.getByRole("link", { name: "All runs" }).getAttribute("href")).toBe("/runs");
 });

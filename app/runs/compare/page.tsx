@@ -1,5 +1,4 @@
 import type { Metadata } from "next";
-import { notFound } from "next/navigation";
 import { CompareRuns } from "@/components/scenario/compare-runs";
 
 export const metadata: Metadata = { title: "Two runs compared" };
@@ -11,6 +10,6 @@ export default async function ComparePage({
   searchParams: Promise<Record<string, string | string[] | undefined>>;
 }) {
   const { a, b } = await searchParams;
-  if (typeof a !== "string" || typeof b !== "string") notFound();
-  return <CompareRuns key={`${a} ${b}`} a={a} b={b} />;
+  const pair = typeof a === "string" && typeof b === "string" ? { a, b } : null;
+  return <CompareRuns key={pair ? `${pair.a} ${pair.b}` : ""} pair={pair} />;
 }

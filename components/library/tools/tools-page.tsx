@@ -96,19 +96,13 @@ export function ToolsPage() {
       const crew = tools.data.crew.find(({ name }) => name === chosen);
       return crew ? <CrewToolDetail tool={crew} /> : <Missing what={`tool called “${chosen}”`} />;
     }
-    return (
-      <EmptyState className="h-full justify-center" icon={<Wrench />} title="Choose a tool">
-        Tools are what agents can do beside writing. A role’s agents may use the tools that the role names,
-        and no others.
-      </EmptyState>
-    );
+    return null;
   })();
-  const isOpen = [...params.keys()].length > 0;
   return (
     <SplitPage
       label="All tools"
       href="/tools"
-      isOpen={isOpen}
+      isOpen={view !== null}
       list={
         <ToolList
           tools={tools.data.tools}
@@ -119,7 +113,12 @@ export function ToolsPage() {
         />
       }
     >
-      {view}
+      {view ?? (
+        <EmptyState className="h-full justify-center" icon={<Wrench />} title="Choose a tool">
+          Tools are what agents can do beside writing. A role’s agents may use the tools that the role names,
+          and no others.
+        </EmptyState>
+      )}
     </SplitPage>
   );
 }

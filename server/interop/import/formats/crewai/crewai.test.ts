@@ -275,6 +275,12 @@ describe("a crew in JSON", () => {
     expect(said(read, "placeholder")[0]).toContain("m.should");
   });
 
+  test("whose files were chosen one by one, without their folders, is one crew all the same", () => {
+    const read = readImport(files({ "reader.jsonc": AGENT, "crew.jsonc": CREW }));
+    expect(read.found).toHaveLength(1);
+    expect(read.imported).toEqual(json(CREW).imported);
+  });
+
   test("whose agent has no file is refused with the name of the file", () => {
     const read = readImport(files({ "x/crew.jsonc": CREW }));
     expect(read.imported).toBeNull();

@@ -82,9 +82,10 @@ function agentNames({ agents, manager_agent }: Raw): string[] {
   return typeof manager_agent === "string" ? [...listed, manager_agent] : listed;
 }
 
+/** In the folder that CrewAI looks into; else right beside the crew, as files lie that were chosen one by one. */
 const agentFile = (name: string, crew: Source, all: readonly Source[]): Source | undefined =>
-  ["jsonc", "json"]
-    .map((ending) => all.find(({ path }) => path === `${crew.folder}agents/${name}.${ending}`))
+  [`agents/${name}.jsonc`, `agents/${name}.json`, `${name}.jsonc`, `${name}.json`]
+    .map((place) => all.find((file) => file !== crew && file.path === `${crew.folder}${place}`))
     .find((file) => file !== undefined);
 
 function tasksOf({ tasks }: Raw): [key: string, task: unknown][] {
