@@ -34,7 +34,6 @@ const list = [
 
 /** A kind by its own type, for the schema of all nodes. */
 export type Listed = (typeof list)[number];
-export const listedKinds: readonly Listed[] = list;
 export type NodeType = Listed["type"];
 
 /** The schema of the nodes of one kind. */

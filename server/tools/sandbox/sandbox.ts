@@ -43,7 +43,6 @@ export interface SandboxProgram {
 
 /** Global variables that a program left: those that are JSON, and the names of those that are not, or too large. */
 const LeftVariables = z.object({ values: JsonObject, lost: z.array(z.string()) });
-export type LeftVariables = z.infer<typeof LeftVariables>;
 
 const SandboxErrorCode = z.enum([
   "SYNTAX",
