@@ -1,0 +1,138 @@
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { answerTo, type Numbers } from "./answer";
+import type { ChatRequest } from "./chat-request";
+import type { Trouble, Turn } from "./directives";
+import { isCrewTool } from "./personas/crew";
+import { lineOf, quote, SUFFIX } from "./personas/prose";
+import {
+  asLines,
+  chooseCalls,
+  offeredName,
+  scriptedLine,
+  type ToolCall,
+  type ToolChoice,
+} from "./personas/tools";
+import { type Message, readPrompt, sinceTask, type Tool } from "./prompt";
+
+/** What one call will say, before it is put on the wire. */
+export interface Reply {
+  content: string | null;
+  reasoning: string | null;
+  refusal: string | null;
+  calls: ToolCall[];
+  finish: "stop" | "length" | "tool_calls";
+  /** Closes the connection after so many chunks. */
+  dropAfter: number | null;
+}
+
+interface Asked {
+  messages: readonly Message[];
+  tools: readonly Tool[];
+}
+
+/** A reply whose calls are lines of text, where the tools were offered so. */
+export function inProtocol(reply: Reply, isText: boolean): Reply {
+  if (!isText || reply.calls.length === 0) return reply;
+  return { ...reply, content: asLines(reply.calls), calls: [], finish: "stop" };
+}
+
+/** What a call says: as its script wants it, else as the persona of the prompt would. */
+export function replyTo(body: ChatRequest, asked: Asked, turn: Turn | undefined, vary: Numbers): Reply {
+  const reply: Reply = {
+    content: null,
+    reasoning: turn?.think ?? null,
+    refusal: null,
+    calls: [],
+    finish: "stop",
+    dropAfter: null,
+  };
+  const answer = turn?.answer;
+  switch (answer?.kind) {
+    case "text":
+    case "json":
+      return { ...reply, content: answer.text };
+    case "tools":
+      return {
+        ...reply,
+        calls: answer.calls.map(({ name, args }) => ({ name: offeredName(name, asked.tools), args })),
+        finish: "tool_calls",
+      };
+    case "handoff":
+      return { ...reply, ...handoff(answer.agent, asked.tools) };
+    case "malformed":
+      return { ...reply, content: '{"answer": "this JSON never ends, and its quotes do not match\', ' };
+    case "refuse":
+      return { ...reply, refusal: "I can't help with that (scripted refusal)." };
+    case "textcall": {
+      const [, name = "", args = "{}"] = /^(\S+)\s*([\s\S]*)$/.exec(answer.text) ?? [];
+      return { ...reply, content: scriptedLine(name, args.trim() || "{}") };
+    }
+    default:
+      return { ...reply, ...ownReply(body, asked, vary) };
+  }
+}
+
+function handoff(agent: string, tools: readonly Tool[]): Pick<Reply, "content" | "calls" | "finish"> {
+  const own = tools.find(({ name }) => name === `transfer_to_${agent}`)?.name;
+  const args: JsonObject = own ? {} : { destination_agent: agent, reason: lineOf("Scripted handoff") };
+  const calls = [{ name: own ?? "handoff", args }];
+  return tools.length > 0
+    ? { content: null, calls, finish: "tool_calls" }
+    : { content: asLines(calls), calls: [], finish: "stop" };
+}
+
+function ownReply(
+  body: ChatRequest,
+  { messages, tools }: Asked,
+  vary: Numbers,
+): Pick<Reply, "content" | "calls" | "finish"> {
+  const prompt = readPrompt(messages);
+  const calls = chooseCalls(prompt, messages, tools, choiceOf(body.tool_choice));
+  if (calls.length > 0) return { content: null, calls, finish: "tool_calls" };
+  const content = answerTo(prompt, shapeOf(body), vary);
+  return { content: withResult(content, messages), calls: [], finish: "stop" };
+}
+
+/** A text that says what the last tool gave; values and JSON stay as they are asked for. */
+function withResult(content: string, messages: readonly Message[]): string {
+  const result = sinceTask(messages).findLast(
+    ({ role, content }) => role === "tool" && !isCrewTool(/^\w+/.exec(content)?.[0] ?? ""),
+  );
+  // Findings quote what they found already.
+  if (!result || content.includes("https://") || !content.endsWith(`\n${SUFFIX}`)) return content;
+  return `${content.slice(0, -SUFFIX.length)}The tool answered: ${quote(result.content, 200)}\n${SUFFIX}`;
+}
+
+function choiceOf(choice: ChatRequest["tool_choice"]): ToolChoice {
+  return typeof choice === "object" && choice !== null ? { name: choice.function.name } : (choice ?? "auto");
+}
+
+/** Why no answer can be what `tool_choice` asks for, or null. */
+export function unmetChoice({ tool_choice, tools }: ChatRequest): string | null {
+  const choice = choiceOf(tool_choice);
+  if (choice === "none" || choice === "auto") return null;
+  if (!tools || tools.length === 0) return "tool_choice asks for a call, but there are no tools: add some.";
+  if (choice === "required" || tools.some(({ function: { name } }) => name === choice.name)) return null;
+  return `tool_choice asks for ${choice.name}, which is not among the tools.`;
+}
+
+function shapeOf(body: ChatRequest): JsonSchema | "object" | null {
+  const format = body.response_format;
+  if (format?.type === "json_schema") return format.json_schema?.schema ?? "object";
+  return format?.type === "json_object" ? "object" : null;
+}
+
+/** The reply as a scripted trouble spoils it. */
+export function withTrouble(reply: Reply, trouble: Trouble | undefined): Reply {
+  const text = reply.content ?? "";
+  switch (trouble?.kind) {
+    case "drop":
+      return { ...reply, dropAfter: trouble.chunks };
+    case "truncate":
+      return { ...reply, content: text.slice(0, Math.ceil(text.length / 2)), calls: [], finish: "length" };
+    case "blank":
+      return { ...reply, content: "", calls: [], finish: "stop" };
+    default:
+      return reply;
+  }
+}
