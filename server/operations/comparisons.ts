@@ -8,6 +8,7 @@ import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { operation } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
+import { workflowOf } from "./stored-workflow";
 import { scenarioOf } from "./test-files";
 import {
   ByWorkflow,
@@ -20,7 +21,6 @@ import {
   WithRealModels,
   WORKFLOW_IN_PATH,
 } from "./tested";
-import { workflowOf } from "./workflows";
 
 const Input = ByWorkflow.extend({ ...ComparisonFields, tests: ChosenTests, ...WithRealModels });
 

@@ -18,8 +18,8 @@ import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 import type { Services } from "./services";
+import { workflowOf } from "./stored-workflow";
 import { bringTests } from "./test-files";
-import { workflowOf } from "./workflows";
 
 const path = z.string().max(IMPORT_LIMITS.pathLength).default("");
 const SentFile = z.union([

@@ -5,8 +5,8 @@ import { judgeId } from "@/server/runner/scenario/judging";
 import { operation } from "./operation";
 import { notFound } from "./problem";
 import type { Services } from "./services";
+import { workflowOf } from "./stored-workflow";
 import { ByWorkflow, WORKFLOW_IN_PATH } from "./tested";
-import { workflowOf } from "./workflows";
 
 const JudgeId = z.string().regex(/^[0-9a-f]{24}$/);
 const ByJudge = ByWorkflow.extend({ judge: JudgeId });

@@ -1,28 +1,20 @@
 import { z } from "zod";
-import { redactJson } from "@/server/access/redact";
-import { toId } from "@/server/domain/base/ids";
 import { withLibrary } from "@/server/domain/library/library";
-import { foldRun } from "@/server/domain/run";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { MutantReport } from "@/server/domain/scenario/mutants";
 import { SuiteReport, TestReport, TestStatus } from "@/server/domain/scenario/report";
-import { Repeats, ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
+import { Repeats, ScenarioFields, TestId } from "@/server/domain/scenario/scenario-test";
 import { testFaults } from "@/server/domain/scenario/test-faults";
-import { testOfRun } from "@/server/runner/scenario/keep-run";
-import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-cassette";
 import { MOST_MUTANTS, runMutants } from "@/server/runner/scenario/run-mutants";
 import { runSuite } from "@/server/runner/scenario/run-suite";
-import { runTest } from "@/server/runner/scenario/run-test";
-import { verifyKept } from "@/server/runner/scenario/verify-kept";
-import type { StoredTest } from "@/server/store/scenario-tests";
-import type { StoredWorkflow } from "@/server/store/workflows";
 import { comparisonOperations } from "./comparisons";
 import { judgeOperations } from "./judges";
+import { keptRunOperations } from "./kept-runs";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
-import { ByRun, RUN_IN_PATH, runOf } from "./runs";
-import type { Services } from "./services";
+import { workflowOf } from "./stored-workflow";
 import { createTest, scenarioOf } from "./test-files";
+import { fieldsOf, freshTestId, TestView, viewOf } from "./test-view";
 import {
   ByWorkflow,
   ChosenTests,
@@ -36,7 +28,6 @@ import {
   WORKFLOW_IN_PATH,
   withoutKeys,
 } from "./tested";
-import { workflowOf } from "./workflows";
 
 const ByTest = ByWorkflow.extend({ test_id: TestId });
 
@@ -70,50 +61,6 @@ const TestSummary = z.object({
   problems: z.array(z.string()).meta({ description: "Why it cannot be run beside the drawing as it is now" }),
   last: TestResult.nullable(),
 });
-
-const TestView = ScenarioTest.extend({
-  revision: z.int(),
-  created_at: z.int(),
-  updated_at: z.int(),
-  problems: z.array(z.string()),
-});
-
-const viewOf = (
-  services: Services,
-  workflow: StoredWorkflow,
-  test: StoredTest,
-): z.input<typeof TestView> => ({
-  ...test,
-  problems: testFaults(withLibrary(workflow.graph, services.library), fieldsOf(test)),
-});
-
-const fieldsOf = (test: StoredTest): ScenarioFields => {
-  const { id: _, ...fields } = scenarioOf(test);
-  return fields;
-};
-
-/** An id for a test of that name that the workflow does not have yet. */
-function freshTestId(services: Services, workflowId: string, name: string): string {
-  const base = toId(name).toLowerCase().slice(0, 50) || "test";
-  for (let n = 1; ; n++) {
-    const id = n === 1 ? base : `${base}_${n}`;
-    if (TestId.safeParse(id).success && !services.scenarios.find(workflowId, id)) return id;
-  }
-}
-
-/** The whole log of a run with what it was answered. Throws not_ended where it goes on, and not_found where its beginning is gone. */
-function endedJournal(services: Services, run_id: string) {
-  const run = runOf(services, run_id);
-  if (run.status !== "finished")
-    throw new Problem("not_ended", "A run can be kept once it has ended.", { status: run.status });
-  const journal = services.runs.journal(run_id);
-  if (!isRecordable(journal))
-    throw new Problem(
-      "not_forked",
-      "This run was made by another version of Troupe and cannot be read again here.",
-    );
-  return { run, journal };
-}
 
 /** Tests of workflows: made, run, kept from runs. */
 export const scenarioOperations = {
@@ -398,85 +345,5 @@ export const scenarioOperations = {
     },
   }),
 
-  keep: operation({
-    kind: "mutation",
-    name: "keepRunAsTest",
-    summary: "Keeps a run as a test of its workflow",
-    about:
-      "Its input, what models, tools and people answered, and what is expected: how it ended, its way, its questions, what it left. What does not come out the same when it is run again at once is left out and told in `notes`. `report` is the test on the workflow as it is now.",
-    tag: "Tests",
-    input: ByRun.extend({ name: ScenarioFields.shape.name.optional() }),
-    output: z.object({
-      workflow_id: z.string(),
-      test: TestView,
-      report: TestReport,
-      notes: z.array(z.string()),
-    }),
-    problems: ["not_found", "not_ended", "not_forked", "too_large", "damaged_log"],
-    http: { method: "POST", path: "/runs/{id}/test", params: RUN_IN_PATH, status: 201, success: "The test" },
-    async run(services, { run_id, name }, { by, signal }) {
-      const { run, journal } = endedJournal(services, run_id);
-      const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
-      if (!workflow) throw notFound("workflow");
-      const fields = testOfRun(run_id, journal, name ?? nameOf(run), redactJson);
-      if (
-        JSON.stringify(fields).length > CASSETTE_LIMITS.chars ||
-        (fields.answers?.answers.length ?? 0) > CASSETTE_LIMITS.answers
-      )
-        throw new Problem(
-          "too_large",
-          `What this run was answered is too much for a test: at most 4 MiB and ${CASSETTE_LIMITS.answers} answers.`,
-        );
-      const events = journal.turns.flatMap((turn) => turn.events);
-      const state = foldRun(run_id, events);
-      const id = freshTestId(services, workflow.id, fields.name);
-      const own = { ...testedOf(services, workflow), graph: state.graph, roles: state.roles };
-      const { test, notes } = await verifyKept(own, { id, ...fields }, events, services.testParts);
-      createTest(services, workflow.id, test);
-      const began = performance.now();
-      const report = await runTest(testedOf(services, workflow), test, services.testParts, {
-        book: judgeBookOf(services, workflow.id),
-        aborted: signal,
-      });
-      const about = { by, revision: workflow.revision, took_ms: performance.now() - began };
-      services.scenarios.keep(workflow.id, about, report);
-      return {
-        workflow_id: workflow.id,
-        test: viewOf(services, workflow, testIn(services, workflow.id, id)),
-        report,
-        notes,
-      };
-    },
-  }),
-
-  cassette: operation({
-    kind: "query",
-    name: "getCassette",
-    summary: "What models and tools answered a run, as a file",
-    about:
-      "The answers with what was asked, in the order in which they came. Keys that are held here are taken out. As `answers` of a test they answer whoever asks the same.",
-    tag: "Tests",
-    input: ByRun,
-    output: Cassette,
-    problems: ["not_found", "not_ended", "not_forked", "damaged_log"],
-    http: { method: "GET", path: "/runs/{id}/cassette", params: RUN_IN_PATH, success: "The cassette" },
-    run(services, { run_id }) {
-      const { journal } = endedJournal(services, run_id);
-      return cassetteOf(run_id, journal, redactJson);
-    },
-  }),
+  ...keptRunOperations,
 };
-
-const nameOf = ({
-  workflow_name,
-  final_status,
-  created_at,
-}: {
-  workflow_name: string;
-  final_status: string | null;
-  created_at: number;
-}): string =>
-  `${workflow_name || "Run"}, ${final_status === "COMPLETED" ? "as it went" : "as it failed"} on ${new Date(created_at).toISOString().slice(0, 10)}`.slice(
-    0,
-    200,
-  );

@@ -1,57 +1,27 @@
 import { z } from "zod";
-import { changeGrants, manifestOf } from "@/server/access/manifest";
 import { toId } from "@/server/domain/base/ids";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
-import { ASSUMPTIONS, estimateRun, totalOf } from "@/server/domain/library/estimate";
 import { withLibrary } from "@/server/domain/library/library";
 import { roleUses } from "@/server/domain/library/role-use";
 import { isExecutable } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
 import { readImport } from "@/server/interop/import/road";
 import { writeText } from "@/server/interop/text-files";
-import type { StoredWorkflow, WorkflowStore } from "@/server/store/workflows";
+import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
-import type { Services } from "./services";
+import { ById, workflowOf } from "./stored-workflow";
 import { bringTests, scenarioOf, testsForFile } from "./test-files";
-import { CapabilityGrant, WorkflowProblem } from "./workflow-schemas";
+import { capabilityOperations } from "./workflow-capabilities";
+import { estimateWorkflow } from "./workflow-estimate";
+import { WorkflowProblem } from "./workflow-schemas";
 
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
-const LeastAndMost = z.array(z.number()).length(2);
-const WorkflowEstimate = z.object({
-  calls: LeastAndMost,
-  input_tokens: LeastAndMost,
-  output_tokens: LeastAndMost,
-  cost_usd: LeastAndMost.nullable(),
-  /** What each node's part was counted from. */
-  basis: z.array(z.string()),
-  /** What was taken for all of them. */
-  assumptions: z.string(),
-});
-const ById = z.object({ id: z.string() });
 const NewId = z.object({ id: z.string() });
-/** Keys of capabilities. */
-const Keys = z
-  .array(z.string().max(1_000))
-  .max(5_000)
-  .meta({ description: "Keys, such as tool:http_request" });
-
-/** The workflow with this id. Throws not_found. */
-export function workflowOf(services: Pick<Services, "workflows">, id: string): StoredWorkflow {
-  const workflow = services.workflows.find(id);
-  if (!workflow) throw notFound("workflow");
-  return workflow;
-}
-
-const manifest = (services: Services, id: string) => {
-  const { graph, withheld } = workflowOf(services, id);
-  return manifestOf(graph, { ...services, withheld });
-};
-
 /** Notes are on the drawing and are no part of what runs. */
 const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isExecutable).length;
 
@@ -317,109 +287,8 @@ export const workflowOperations = {
     },
   }),
 
-  estimate: operation({
-    kind: "query",
-    name: "estimateWorkflow",
-    summary: "Says what a run will roughly take",
-    about:
-      "A range from the sizes of prompts, the rounds of crews and today's prices, with what it was counted from. `cost_usd` is null where a price is unknown.",
-    tag: "Workflows",
-    input: ById,
-    output: WorkflowEstimate,
-    problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/workflows/{id}/estimate",
-      success: "Calls, tokens and cost, each as a range",
-    },
-    run(services, { id }) {
-      const graph = withLibrary(workflowOf(services, id).graph, services.library);
-      const roles = new Map(services.roles.all().map((role) => [role.name, role]));
-      const parts = estimateRun(graph, (name) => roles.get(name));
-      const costs = [0, 1].map((at) =>
-        parts.map(({ choice, input_tokens, output_tokens }) =>
-          services.models.priceOf?.(choice, {
-            input_tokens: input_tokens[at] ?? 0,
-            output_tokens: output_tokens[at] ?? 0,
-          }),
-        ),
-      );
-      const [least, most] = costs.map((each) =>
-        each.reduce<number | null>((sum, cost) => (sum === null || cost == null ? null : sum + cost), 0),
-      );
-      const { calls, input_tokens, output_tokens } = totalOf(parts);
-      return {
-        calls: [...calls],
-        input_tokens: [...input_tokens],
-        output_tokens: [...output_tokens],
-        cost_usd: least == null || most == null ? null : [least, most],
-        basis: parts.map(({ node_id = "", basis }) => `${graph.nodes[node_id]?.name || node_id}: ${basis}`),
-        assumptions: ASSUMPTIONS,
-      };
-    },
-  }),
-
-  capabilities: operation({
-    kind: "query",
-    name: "getWorkflowCapabilities",
-    summary: "What runs of a workflow may use",
-    about:
-      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
-    tag: "Workflows",
-    input: ById,
-    output: z.array(CapabilityGrant),
-    problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/workflows/{id}/capabilities",
-      success: "By kind and name",
-      as: "capabilities",
-    },
-    run: (services, { id }) => manifest(services, id),
-  }),
-
-  setCapabilities: operation({
-    kind: "mutation",
-    name: "setWorkflowCapabilities",
-    summary: "Says what a workflow may use",
-    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
-    tag: "Workflows",
-    input: ById.extend({ allow: Keys }),
-    output: z.array(CapabilityGrant),
-    problems: ["not_found", "not_asked_for"],
-    audits: ["workflow_allowed"],
-    http: {
-      method: "PUT",
-      path: "/workflows/{id}/capabilities",
-      success: "By kind and name, as it is now",
-      as: "capabilities",
-    },
-    run(services, { id, allow }, { note }) {
-      const workflow = workflowOf(services, id);
-      const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
-      const unknown = allow.filter((key) => !asked.has(key));
-      if (unknown.length > 0)
-        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
-      const withhold = [...asked].filter((key) => !allow.includes(key));
-      changeGrants(services, workflow, { allow, withhold }, note);
-      return manifest(services, id);
-    },
-  }),
-
-  allow: operation({
-    kind: "mutation",
-    name: "changeWorkflowCapabilities",
-    summary: "Allows and withholds some of what a workflow would use",
-    about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
-    tag: "Workflows",
-    input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
-    problems: ["not_found"],
-    audits: ["workflow_allowed"],
-    http: { method: "POST", path: "/workflows/{id}/capabilities", success: "It holds for the next run" },
-    run(services, { id, ...change }, { note }) {
-      changeGrants(services, workflowOf(services, id), change, note);
-    },
-  }),
+  estimate: estimateWorkflow,
+  ...capabilityOperations,
 };
 
 /** What could not be read back is not written. Throws too_large. */

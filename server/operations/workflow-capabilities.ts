@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { changeGrants, manifestOf } from "@/server/access/manifest";
+import { operation } from "./operation";
+import { Problem } from "./problem";
+import type { Services } from "./services";
+import { ById, workflowOf } from "./stored-workflow";
+import { CapabilityGrant } from "./workflow-schemas";
+
+/** Keys of capabilities. */
+const Keys = z
+  .array(z.string().max(1_000))
+  .max(5_000)
+  .meta({ description: "Keys, such as tool:http_request" });
+
+const manifest = (services: Services, id: string) => {
+  const { graph, withheld } = workflowOf(services, id);
+  return manifestOf(graph, { ...services, withheld });
+};
+
+/** What runs of a workflow may use of all that it asks for. */
+export const capabilityOperations = {
+  capabilities: operation({
+    kind: "query",
+    name: "getWorkflowCapabilities",
+    summary: "What runs of a workflow may use",
+    about:
+      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
+    tag: "Workflows",
+    input: ById,
+    output: z.array(CapabilityGrant),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/capabilities",
+      success: "By kind and name",
+      as: "capabilities",
+    },
+    run: (services, { id }) => manifest(services, id),
+  }),
+
+  setCapabilities: operation({
+    kind: "mutation",
+    name: "setWorkflowCapabilities",
+    summary: "Says what a workflow may use",
+    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
+    tag: "Workflows",
+    input: ById.extend({ allow: Keys }),
+    output: z.array(CapabilityGrant),
+    problems: ["not_found", "not_asked_for"],
+    audits: ["workflow_allowed"],
+    http: {
+      method: "PUT",
+      path: "/workflows/{id}/capabilities",
+      success: "By kind and name, as it is now",
+      as: "capabilities",
+    },
+    run(services, { id, allow }, { note }) {
+      const workflow = workflowOf(services, id);
+      const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
+      const unknown = allow.filter((key) => !asked.has(key));
+      if (unknown.length > 0)
+        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
+      const withhold = [...asked].filter((key) => !allow.includes(key));
+      changeGrants(services, workflow, { allow, withhold }, note);
+      return manifest(services, id);
+    },
+  }),
+
+  allow: operation({
+    kind: "mutation",
+    name: "changeWorkflowCapabilities",
+    summary: "Allows and withholds some of what a workflow would use",
+    about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
+    tag: "Workflows",
+    input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
+    problems: ["not_found"],
+    audits: ["workflow_allowed"],
+    http: { method: "POST", path: "/workflows/{id}/capabilities", success: "It holds for the next run" },
+    run(services, { id, ...change }, { note }) {
+      changeGrants(services, workflowOf(services, id), change, note);
+    },
+  }),
+};
