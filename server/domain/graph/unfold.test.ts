@@ -6,7 +6,8 @@ import { findProblems } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
 import { reviewCycle } from "@/server/templates/review-cycle";
 import { WorkflowGraph } from "./graph";
-import { type Unfolding, unfoldCrew } from "./unfold";
+import { unfoldCrew } from "./unfold";
+import type { Unfolding } from "./unfolded";
 
 const roles = ["Developer", "QualityReviewer", "Tester", "Writer"].map((name) => ({ name, tools: [] }));
 const review = WorkflowGraph.parse(reviewCycle.graph);
