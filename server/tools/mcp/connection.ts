@@ -1,41 +1,28 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { isList } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { questionFault } from "@/server/domain/run/tool-question";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
-import { type McpToolDefinition, readable, readDefinition } from "./definition";
+import { signInBehind } from "./challenge";
+import { type McpToolDefinition, readable } from "./definition";
 import type { Asked, McpAddress, Way } from "./library";
+import { MCP_LIMITS } from "./limits";
+import { listOffers } from "./listing";
 import {
   asList,
   GET_PROMPT,
-  getPromptTool,
-  type Listing,
   type McpPrompt,
   type McpResource,
-  PROMPTS,
   PromptAnswer,
   promptOutput,
   READ_RESOURCE,
-  RESOURCES,
   ReadAnswer,
   readOutput,
-  readResourceTool,
-  TEMPLATES,
   tooLarge,
 } from "./offers";
 import { ContentBlock, outputOf } from "./result";
-import { signInBehind } from "./sign-in";
-
-/** A page of a list, each entry read by itself: one that is not as the protocol wants it never costs the others. */
-const Page = z.looseObject({
-  nextCursor: z
-    .string()
-    .nullish()
-    .transform((cursor) => cursor ?? undefined),
-});
 
 /** What a call gave; older servers answer without content. */
 const CallAnswer = z.object({
@@ -57,21 +44,6 @@ const Filled = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()
 const BegunTask = z.object({ task: z.object({ taskId: z.string() }) });
 
 const loadLibrary = () => import("./library");
-
-export const MCP_LIMITS = {
-  connectMs: 15_000,
-  listMs: 15_000,
-  pages: 20,
-  tools: 500,
-  /** Of resources, and of prompts. */
-  entries: 500,
-  /** A connection that rests is asked whether it is still there. */
-  pingEveryMs: 60_000,
-  /** Waiting before connecting again: doubled each time. */
-  firstRetryMs: 1_000,
-  lastRetryMs: 60_000,
-  unansweredMs: 30_000,
-} as const;
 
 /** A call under way. */
 interface Call {
@@ -336,40 +308,11 @@ export class McpConnection {
     if (client.getProtocolEra() === "modern") await client.discover({ timeout: MCP_LIMITS.listMs });
     else await client.ping({ timeout: MCP_LIMITS.listMs });
     const latency_ms = Math.round(performance.now() - began);
-    const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
-    const problems: string[] = [];
-    // One that says nothing of itself is asked for tools: some have them all the same.
-    const found = tools || !(resources || prompts) ? await this.listTools(client, problems) : [];
-    this.resources = resources
-      ? [
-          ...(await listOf(client, RESOURCES, problems)),
-          ...(await listOf(client, TEMPLATES, problems)),
-        ].slice(0, MCP_LIMITS.entries)
-      : [];
-    this.prompts = prompts ? await listOf(client, PROMPTS, problems) : [];
-    this.definitions = [
-      ...found,
-      ...(this.resources.length > 0 ? [readResourceTool(this.name)] : []),
-      ...(this.prompts.length > 0 ? [getPromptTool(this.name)] : []),
-    ];
-    this.note({ latency_ms, problems: problems.slice(0, 50) });
-  }
-
-  private async listTools(client: Client, problems: string[]): Promise<McpToolDefinition[]> {
-    const found: McpToolDefinition[] = [];
-    const names = new Set<string>();
-    for (const tool of await pagesOf(client, "tools/list", "tools", problems)) {
-      const read = readDefinition(tool);
-      if ("problem" in read) problems.push(read.problem);
-      else if (names.has(read.definition.name)) problems.push(`"${read.definition.name}" is there twice.`);
-      else if (found.length >= MCP_LIMITS.tools)
-        problems.push(`"${read.definition.name}": more than ${MCP_LIMITS.tools} tools.`);
-      else {
-        names.add(read.definition.name);
-        found.push(read.definition);
-      }
-    }
-    return found;
+    const { definitions, resources, prompts, problems } = await listOffers(client, this.name);
+    this.resources = resources;
+    this.prompts = prompts;
+    this.definitions = definitions;
+    this.note({ latency_ms, problems });
   }
 
   /** The connection is gone or useless: says so, and comes back later. */
@@ -405,49 +348,6 @@ export class McpConnection {
     this.health = { ...this.health, ...change };
     this.changed();
   }
-}
-
-/** All entries of a list, page by page, unread. */
-async function pagesOf(
-  client: Client,
-  method: "tools/list" | Listing<unknown>["method"],
-  field: string,
-  problems: string[],
-): Promise<unknown[]> {
-  const all: unknown[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page === 0 || (cursor !== undefined && page < MCP_LIMITS.pages); page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const answer = await client.request({ method, params }, Page, { timeout: MCP_LIMITS.listMs });
-    const entries = answer[field];
-    if (!isList(entries)) throw new Error(`It answered ${method} without a list.`);
-    all.push(...entries);
-    cursor = answer.nextCursor;
-  }
-  if (cursor !== undefined)
-    problems.push(`The list of ${field} has more than ${MCP_LIMITS.pages} pages; the rest was left out.`);
-  return all;
-}
-
-/** A list of what a server has beside its tools. One that it does not give costs nothing else, and is told. */
-async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]): Promise<T[]> {
-  const { method, field, called, read } = listing;
-  let entries: unknown[];
-  try {
-    entries = await pagesOf(client, method, field, problems);
-  } catch (error) {
-    const { isUnknownMethod, statusOf, wordsOf } = await loadLibrary();
-    if (statusOf(error) === 503 || signInBehind(error)) throw error;
-    // Many have resources and no templates, and do not know the question.
-    if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${wordsOf(error)}`);
-    return [];
-  }
-  const good = entries.flatMap((entry) => read(entry) ?? []);
-  const odd = entries.length - good.length;
-  if (odd > 0) problems.push(`${odd} of its ${called} cannot be read.`);
-  if (good.length > MCP_LIMITS.entries)
-    problems.push(`It has ${good.length} ${called}; ${MCP_LIMITS.entries} are kept.`);
-  return good.slice(0, MCP_LIMITS.entries);
 }
 
 interface Limits {

@@ -5,8 +5,8 @@ import { redact } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
+import { challengeOf } from "./challenge";
 import { McpServers } from "./servers";
-import { challengeOf } from "./sign-in";
 import { listen, newAuthorizationServer, newGuardedServer } from "./testing/guarded-server";
 
 const BACK = "http://127.0.0.1:3000/tools/sign-in";

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
 import { recordOf } from "@/server/domain/base/guards";
-import type { KeptOauth } from "@/server/store/mcp-servers";
+import { challengeOf, SignInNeeded } from "./challenge";
+import { hostIn, isKnownTo, refusingMove, wantedScope } from "./client-choice";
 import { readable } from "./definition";
+import { type AccessParts, type Kept, KeptAccess, type SignInStatus, statusOf } from "./kept-access";
 import type { AuthorizationServer } from "./oauth";
-import { type Challenge, OauthClient, type OauthClientInput, OauthGrant, SignInFailure } from "./oauth-grant";
+import { type Challenge, type OauthClient, type OauthClientInput, SignInFailure } from "./oauth-grant";
 
 export { type OauthClientInput, SignInFailure } from "./oauth-grant";
 
@@ -21,47 +22,6 @@ export const SIGN_IN_LIMITS = {
   earlyMs: 30_000,
 } as const;
 
-const Kept = z.object({ client: OauthClient.nullable(), grant: OauthGrant.nullable() });
-type Kept = z.infer<typeof Kept>;
-
-/** A person has to sign in, for the first time, again, or for more rights. */
-export class SignInNeeded extends Error {
-  override name = "SignInNeeded";
-  constructor(
-    message: string,
-    /** It is signed in, but not for this. */
-    readonly isForMore: boolean,
-  ) {
-    super(message);
-  }
-}
-
-/** The SignInNeeded behind an error, if that is why: the library tells some of its failures in words of its own. */
-export function signInBehind(error: unknown): SignInNeeded | null {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof SignInNeeded) return cause;
-  return null;
-}
-
-export interface SignInStatus {
-  state: "none" | "signed_in";
-  /** Who granted access. */
-  host: string | null;
-  scope: string | null;
-  /** When the token ends, Unix milliseconds. */
-  until: number | null;
-  /** It is renewed without a person. */
-  renews: boolean;
-  /** A client ID that was entered. */
-  client_id: string | null;
-  has_client_secret: boolean;
-  has_private_key: boolean;
-  /** The client is granted access itself, and no person signs in. */
-  as_program: boolean;
-  /** Rights that the server asked for beyond those that it was granted. */
-  wants_more: string | null;
-}
-
 interface Pending {
   url: string;
   /** The session that began. */
@@ -74,13 +34,7 @@ interface Pending {
   ends_at: number;
 }
 
-export interface SignInParts {
-  /** The server's address; undefined once it was removed. */
-  url(): string | undefined;
-  /** What is kept, sealed, with the server and its address. */
-  read(): KeptOauth | null;
-  /** Refused (false) where the server has another address by now. */
-  write(url: string, kept: KeptOauth | null): boolean;
+export interface SignInParts extends AccessParts {
   /** Egress: every request goes through it. */
   fetch: Fetch;
   now?: () => number;
@@ -103,22 +57,14 @@ export class McpSignIn {
   private renewing: Promise<void> | null = null;
   private readonly pending = new Map<string, Pending>();
 
-  constructor(private readonly parts: SignInParts) {}
+  private readonly access: KeptAccess;
+
+  constructor(private readonly parts: SignInParts) {
+    this.access = new KeptAccess(parts);
+  }
 
   status(): SignInStatus {
-    const { client, grant } = this.kept();
-    return {
-      state: grant ? "signed_in" : "none",
-      host: grant && hostIn(grant.issuer),
-      scope: grant?.scope || null,
-      until: grant?.expires_at ?? null,
-      renews: grant?.refresh_token != null,
-      client_id: client?.by_hand ? client.client_id : null,
-      has_client_secret: client?.by_hand === true && client.client_secret !== null,
-      has_private_key: client?.private_key != null,
-      as_program: client?.as_program === true,
-      wants_more: this.wantsMore === null ? null : readable(this.wantsMore).slice(0, 500) || "not said which",
-    };
+    return statusOf(this.kept(), this.wantsMore);
   }
 
   /** Enters the client by hand, or takes it away; what was granted to another client ends. */
@@ -369,12 +315,7 @@ export class McpSignIn {
   };
 
   private kept(): Kept {
-    try {
-      return Kept.parse(JSON.parse(this.parts.read()?.text ?? "null"));
-    } catch {
-      // What cannot be opened or read is no access; signing in again replaces it.
-      return NOTHING;
-    }
+    return this.access.read();
   }
 
   private keep(kept: Kept): void {
@@ -383,15 +324,8 @@ export class McpSignIn {
   }
 
   private keepAt(url: string, kept: Kept): boolean {
-    const { client, grant } = kept;
     this.ended = null;
-    const secrets = [
-      client?.client_secret,
-      client?.private_key,
-      grant?.access_token,
-      grant?.refresh_token,
-    ].filter((one) => one != null);
-    return this.parts.write(url, client || grant ? { text: JSON.stringify(kept), secrets } : null);
+    return this.access.write(url, kept);
   }
 
   private forgetLate(): void {
@@ -401,52 +335,4 @@ export class McpSignIn {
   private now(): number {
     return (this.parts.now ?? Date.now)();
   }
-}
-
-const NOTHING: Kept = { client: null, grant: null };
-
-const hostIn = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
-
-/** A client by hand goes to the one it was entered for; one that registered itself also stays with its address. */
-function isKnownTo(client: OauthClient | null, issuer: string, redirect_uri: string): client is OauthClient {
-  if (!client) return false;
-  if (client.by_hand) return client.issuer === null || client.issuer === issuer;
-  return client.issuer === issuer && client.redirect_uri === redirect_uri;
-}
-
-/** A client secret that a person entered is not given to whomever the server names next. */
-function refusingMove(client: OauthClient | null, server: AuthorizationServer): AuthorizationServer {
-  if (client?.by_hand)
-    throw new SignInFailure(
-      `The server names another place to sign in now: ${hostIn(server.issuer)} instead of ${hostIn(client.issuer ?? "")}. If that is right, enter the client ID again.`,
-    );
-  return server;
-}
-
-/** The rights to ask for: what the server said when it refused, else all that it lists, with those held already. */
-function wantedScope(server: AuthorizationServer, challenged: string | null, held: string | null): string {
-  const wanted = challenged?.split(/\s+/).filter(Boolean) ?? [];
-  const own = held?.split(/\s+/) ?? [];
-  // Without it some give no token to renew with.
-  const offline = server.metadata?.scopes_supported?.includes("offline_access") ? ["offline_access"] : [];
-  const all = [...new Set([...own, ...(wanted.length > 0 ? wanted : server.scopes), ...offline])].filter(
-    Boolean,
-  );
-  return all.length === 1 && all[0] === "offline_access" ? "" : all.join(" ");
-}
-
-/** A `WWW-Authenticate: Bearer` header, as far as it matters here. */
-export function challengeOf(header: string | null): Challenge & { error: string | null } {
-  if (!header || !/^\s*bearer\b/i.test(header)) return { resource_metadata: null, scope: null, error: null };
-  const fields = new Map(
-    [...header.matchAll(/([a-z_]{1,30})=(?:"([^"]{0,2000})"|([^\s,"]{1,2000}))/gi)].map(
-      ([, name, quoted, bare]) => [name, quoted ?? bare ?? null],
-    ),
-  );
-  const metadata = fields.get("resource_metadata") ?? null;
-  return {
-    resource_metadata: metadata !== null && URL.canParse(metadata) ? metadata : null,
-    scope: fields.get("scope") ?? null,
-    error: fields.get("error") ?? null,
-  };
 }

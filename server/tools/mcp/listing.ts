@@ -1,0 +1,115 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { isList } from "@/server/domain/base/guards";
+import { signInBehind } from "./challenge";
+import { type McpToolDefinition, readDefinition } from "./definition";
+import { MCP_LIMITS } from "./limits";
+import {
+  getPromptTool,
+  type Listing,
+  type McpPrompt,
+  type McpResource,
+  PROMPTS,
+  RESOURCES,
+  readResourceTool,
+  TEMPLATES,
+} from "./offers";
+
+const loadLibrary = () => import("./library");
+
+/** A page of a list, each entry read by itself: one that is not as the protocol wants it never costs the others. */
+const Page = z.looseObject({
+  nextCursor: z
+    .string()
+    .nullish()
+    .transform((cursor) => cursor ?? undefined),
+});
+
+/** What a server has to offer, with what of it cannot be offered and why. */
+export interface McpOffers {
+  definitions: McpToolDefinition[];
+  resources: McpResource[];
+  prompts: McpPrompt[];
+  problems: string[];
+}
+
+/** Asks a server for everything that it offers. `name`: as it is called here. */
+export async function listOffers(client: Client, name: string): Promise<McpOffers> {
+  const { tools, resources: hasResources, prompts: hasPrompts } = client.getServerCapabilities() ?? {};
+  const problems: string[] = [];
+  // One that says nothing of itself is asked for tools: some have them all the same.
+  const found = tools || !(hasResources || hasPrompts) ? await listTools(client, problems) : [];
+  const resources = hasResources
+    ? [...(await listOf(client, RESOURCES, problems)), ...(await listOf(client, TEMPLATES, problems))].slice(
+        0,
+        MCP_LIMITS.entries,
+      )
+    : [];
+  const prompts = hasPrompts ? await listOf(client, PROMPTS, problems) : [];
+  const definitions = [
+    ...found,
+    ...(resources.length > 0 ? [readResourceTool(name)] : []),
+    ...(prompts.length > 0 ? [getPromptTool(name)] : []),
+  ];
+  return { definitions, resources, prompts, problems: problems.slice(0, 50) };
+}
+
+async function listTools(client: Client, problems: string[]): Promise<McpToolDefinition[]> {
+  const found: McpToolDefinition[] = [];
+  const names = new Set<string>();
+  for (const tool of await pagesOf(client, "tools/list", "tools", problems)) {
+    const read = readDefinition(tool);
+    if ("problem" in read) problems.push(read.problem);
+    else if (names.has(read.definition.name)) problems.push(`"${read.definition.name}" is there twice.`);
+    else if (found.length >= MCP_LIMITS.tools)
+      problems.push(`"${read.definition.name}": more than ${MCP_LIMITS.tools} tools.`);
+    else {
+      names.add(read.definition.name);
+      found.push(read.definition);
+    }
+  }
+  return found;
+}
+
+/** All entries of a list, page by page, unread. */
+async function pagesOf(
+  client: Client,
+  method: "tools/list" | Listing<unknown>["method"],
+  field: string,
+  problems: string[],
+): Promise<unknown[]> {
+  const all: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page === 0 || (cursor !== undefined && page < MCP_LIMITS.pages); page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method, params }, Page, { timeout: MCP_LIMITS.listMs });
+    const entries = answer[field];
+    if (!isList(entries)) throw new Error(`It answered ${method} without a list.`);
+    all.push(...entries);
+    cursor = answer.nextCursor;
+  }
+  if (cursor !== undefined)
+    problems.push(`The list of ${field} has more than ${MCP_LIMITS.pages} pages; the rest was left out.`);
+  return all;
+}
+
+/** A list of what a server has beside its tools. One that it does not give costs nothing else, and is told. */
+async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]): Promise<T[]> {
+  const { method, field, called, read } = listing;
+  let entries: unknown[];
+  try {
+    entries = await pagesOf(client, method, field, problems);
+  } catch (error) {
+    const { isUnknownMethod, statusOf, wordsOf } = await loadLibrary();
+    if (statusOf(error) === 503 || signInBehind(error)) throw error;
+    // Many have resources and no templates, and do not know the question.
+    if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${wordsOf(error)}`);
+    return [];
+  }
+  const good = entries.flatMap((entry) => read(entry) ?? []);
+  const odd = entries.length - good.length;
+  if (odd > 0) problems.push(`${odd} of its ${called} cannot be read.`);
+  if (good.length > MCP_LIMITS.entries)
+    problems.push(`It has ${good.length} ${called}; ${MCP_LIMITS.entries} are kept.`);
+  return good.slice(0, MCP_LIMITS.entries);
+}
