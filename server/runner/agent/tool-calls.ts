@@ -1,10 +1,7 @@
 import type { Flow } from "@/server/domain/base/durable";
-import { isText } from "@/server/domain/base/guards";
 import { must, present } from "@/server/domain/base/must";
-import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import {
-  resourcesOf,
   succeeded,
   type ToolCall,
   type ToolOutput,
@@ -13,15 +10,15 @@ import {
 } from "@/server/domain/tool/tool";
 import { toolResultText } from "@/server/llm/text-protocol";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
-import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
-import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { checkBySchema } from "@/server/tools/schema-check";
 import { Children } from "../flow";
-import { type AskedCall, askPerson, askTogether, questionOf, recordCall, taints } from "../tool-call";
+import { askPerson, askTogether, questionOf, recordCall, taints } from "../tool-call";
 import type { Agent } from "./agent";
 import { backOff } from "./call-model";
 import { checkGuardrails } from "./guardrails";
+import { asking, type CallOutcome, inConflict, type Job, newJob } from "./job";
+import { runAgentsCode } from "./run-code";
 import type { AgentEnd, CrewToolResult } from "./task";
 
 /** More calls in one message are refused. */
@@ -121,66 +118,6 @@ export function* carryOut(
 
 type Answered = Payloads["interaction_answered"];
 
-interface Job {
-  /** Unique in the run: the events' call_id. */
-  id: string;
-  key: string;
-  call: ToolCall;
-  spec: ToolSpec | undefined;
-  /** 0 for the first call of its message. */
-  at: number;
-  resources: readonly string[];
-  by_call: string;
-  protocol: ToolProtocol;
-}
-
-interface CallOutcome {
-  output: ToolOutput;
-  ends?: AgentEnd;
-}
-
-function newJob(
-  agent: Agent,
-  call: ToolCall,
-  at: number,
-  about: { by_call: string; protocol: ToolProtocol; turn: number },
-): Job {
-  const key = `${agent.path}/turn${about.turn}/tool${at + 1}`;
-  const { activationId, attempt } = agent.run;
-  const spec = agent.tool(call.tool_name);
-  return {
-    id: `${activationId}/${attempt}/${key}`,
-    key,
-    call,
-    spec,
-    at,
-    resources: spec ? resourcesOf(spec, call.args) : [],
-    by_call: about.by_call,
-    protocol: about.protocol,
-  };
-}
-
-/** What cannot be undone runs alone; what shares a resource runs in order. */
-function inConflict(job: Job, other: Job): boolean {
-  return (
-    !!job.spec?.destructive ||
-    !!other.spec?.destructive ||
-    job.resources.some((resource) => other.resources.includes(resource))
-  );
-}
-
-/** A call as a person may have to agree to it. */
-function asking(agent: Agent, { call }: Job, spec: ToolSpec): AskedCall {
-  return {
-    about: agent.about,
-    title: `${agent.role.name} wants to use ${spec.name}`,
-    role: agent.role,
-    spec,
-    args: call.args,
-    taint_sources: [...agent.taintSources],
-  };
-}
-
 /**
  * Asks in one question about all calls of a message that need a person, where several do: whoever is asked often
  * stops looking. Answers what was said, by call; calls that are not in it are asked about when their turn comes.
@@ -259,7 +196,7 @@ function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
       const { ends, ...output }: CrewToolResult = crewTool
         ? yield* crewTool.call(checked.input, agent, job.key)
         : spec.name === RUN_JAVASCRIPT
-          ? yield* runCode(agent, job)
+          ? yield* runAgentsCode(agent, job, carryOutOne)
           : yield* callPatiently(agent, job, spec);
       return { output: yield* guardOutput(agent, spec, output, job.key), ...(ends ? { ends } : {}) };
     },
@@ -296,65 +233,6 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
     yield* run.pause(`${job.key}/backoff${attempt}`, delay_ms);
   }
 }
-
-/**
- * Runs an agent's code. What the code calls goes through the same pipeline as the agent's own calls, each with its
- * events; after every answer the code runs again from its beginning.
- */
-function* runCode(agent: Agent, job: Job): Flow<ToolOutput> {
-  const { run } = agent;
-  const { code, input } = job.call.args;
-  if (!isText(code)) return { status_code: 400, error: "The code has to be a text." };
-  const at = run.now;
-  const tools = agent.toolNames.filter((name) => name !== RUN_JAVASCRIPT && !agent.crewTools.has(name));
-  const results: RecordedCall[] = [];
-  for (;;) {
-    const step = yield* run.runCode(`${job.key}/code${results.length}`, {
-      code,
-      tools,
-      results,
-      at,
-      kept: agent.variables,
-      ...(input === undefined ? {} : { input }),
-    });
-    if (step === null) return { status_code: 503, error: CODE_IS_OFF };
-    if ("done" in step) {
-      const { done } = step;
-      if (!done.ok) return failureOf(RUN_JAVASCRIPT, done);
-      const { values = {}, lost = [] } = done.variables ?? {};
-      agent.variables = values;
-      const variables = Object.keys(values);
-      return {
-        status_code: 200,
-        output: {
-          result: done.value ?? null,
-          logs: done.logs,
-          ...(variables.length > 0 ? { variables } : {}),
-          ...(lost.length > 0 ? { lost } : {}),
-        },
-      };
-    }
-    const { tool, args } = step.needs;
-    const call: ToolCall = {
-      id: `${job.call.id}.${results.length + 1}`,
-      tool_name: tool,
-      args: isObject(args) ? args : {},
-    };
-    const inner = {
-      ...job,
-      call,
-      at: 0,
-      key: `${job.key}/call${results.length + 1}`,
-      id: `${job.id}/call${results.length + 1}`,
-      spec: agent.tool(tool),
-    };
-    const { output } = yield* carryOutOne(agent, inner);
-    results.push({ tool, args, output });
-  }
-}
-
-const isObject = (value: Json): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: string): Flow<ToolOutput> {
   if (!succeeded(output)) return output;

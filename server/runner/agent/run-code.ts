@@ -1,0 +1,68 @@
+import type { Flow } from "@/server/domain/base/durable";
+import { isObject, isText } from "@/server/domain/base/guards";
+import type { ToolCall, ToolOutput } from "@/server/domain/tool/tool";
+import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
+import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
+import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
+import type { Agent } from "./agent";
+import type { CallOutcome, Job } from "./job";
+
+/**
+ * Runs an agent's code. What the code calls goes through the same pipeline as the agent's own calls, each with its
+ * events; after every answer the code runs again from its beginning.
+ */
+export function* runAgentsCode(
+  agent: Agent,
+  job: Job,
+  carryOutOne: (agent: Agent, job: Job) => Flow<CallOutcome>,
+): Flow<ToolOutput> {
+  const { run } = agent;
+  const { code, input } = job.call.args;
+  if (!isText(code)) return { status_code: 400, error: "The code has to be a text." };
+  const at = run.now;
+  const tools = agent.toolNames.filter((name) => name !== RUN_JAVASCRIPT && !agent.crewTools.has(name));
+  const results: RecordedCall[] = [];
+  for (;;) {
+    const step = yield* run.runCode(`${job.key}/code${results.length}`, {
+      code,
+      tools,
+      results,
+      at,
+      kept: agent.variables,
+      ...(input === undefined ? {} : { input }),
+    });
+    if (step === null) return { status_code: 503, error: CODE_IS_OFF };
+    if ("done" in step) {
+      const { done } = step;
+      if (!done.ok) return failureOf(RUN_JAVASCRIPT, done);
+      const { values = {}, lost = [] } = done.variables ?? {};
+      agent.variables = values;
+      const variables = Object.keys(values);
+      return {
+        status_code: 200,
+        output: {
+          result: done.value ?? null,
+          logs: done.logs,
+          ...(variables.length > 0 ? { variables } : {}),
+          ...(lost.length > 0 ? { lost } : {}),
+        },
+      };
+    }
+    const { tool, args } = step.needs;
+    const call: ToolCall = {
+      id: `${job.call.id}.${results.length + 1}`,
+      tool_name: tool,
+      args: isObject(args) ? args : {},
+    };
+    const inner = {
+      ...job,
+      call,
+      at: 0,
+      key: `${job.key}/call${results.length + 1}`,
+      id: `${job.id}/call${results.length + 1}`,
+      spec: agent.tool(tool),
+    };
+    const { output } = yield* carryOutOne(agent, inner);
+    results.push({ tool, args, output });
+  }
+}
