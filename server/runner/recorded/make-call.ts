@@ -10,7 +10,7 @@ import { type Obstacle, obstacleOf } from "./recorded-answers";
 export const MODEL_CALL = "model call";
 
 /** What a call needs of the attempt that makes it. */
-interface Caller {
+export interface Caller {
   /** A step of the attempt that asks a model or a tool. */
   request(key: string, request: StepRequest, work: StepWork, isRepeatable?: boolean): Durable;
   ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;

@@ -1,0 +1,102 @@
+import type { ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import { textsIn } from "@/server/domain/base/json";
+import { present } from "@/server/domain/base/must";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import type { Interaction, RunState } from "@/server/domain/run";
+import type { Payloads } from "@/server/domain/run/events";
+import { typedWords } from "@/server/domain/run/tool-question";
+import { OwnWords, wordsAdded } from "@/server/tools/own-words";
+import type { Context } from "@/server/tools/policy";
+import { READ_VALUE } from "./agent/given";
+
+// What a run knows by which `server/tools/policy.ts` judges a call: who wrote what, what was read, what people agreed to.
+
+/** Tools whose results anybody can read in the web. */
+const PUBLIC_TOOLS: ReadonlySet<string> = new Set(["web_search", "code_search", "browse_url"]);
+/** Tools that bring nothing into a run that was not in it before. */
+const OWN_TOOLS: ReadonlySet<string> = new Set([
+  ...["calculator", "current_time", "run_javascript", "store_memory"],
+  ...["create_artifact", "file_write", "file_read", "read_artifact"],
+  ...["finish", "reject_task", READ_VALUE, ...CREW_TOOL_NOTES.map(({ name }) => name)],
+]);
+
+/** What people said in answers. Where they turn a call down, what they repeat of such calls is not theirs: "not to eve@…". */
+function saidIn(interactions: readonly Interaction[]): string[] {
+  const refused = interactions.map(({ requested, answered }) => {
+    const { calls = [requested] } = requested;
+    if (answered?.answer === "reject") return calls;
+    return calls.filter((_call, at) => answered?.calls !== undefined && !answered.calls.includes(at));
+  });
+  const repeated = refused.flatMap((calls) => calls.flatMap(({ args }) => textsIn(args ?? null))).join("\n");
+  return interactions.flatMap(({ requested, answered }, at) => {
+    const { message, content, value } = answered ?? {};
+    const said = [
+      ...(message ? [message] : []),
+      // Of a draft, what the person wrote; a form is theirs.
+      ...(typeof value === "string" ? wordsAdded(value, requested.draft ?? "") : textsIn(value ?? null)),
+      ...(requested.asks && content ? typedWords(requested.asks, content) : []),
+    ];
+    return present(refused[at], "refused[at]").length === 0
+      ? said
+      : said.flatMap((words) => wordsAdded(words, repeated));
+  });
+}
+
+/** What decides whether a person must agree to a call: the installation's word, the run's, and the role's. */
+export function policiesOf({ run }: RunState, role?: RoleDefinition): ConfirmationPolicy[] {
+  return [run.installation?.confirmation, run.config.confirmation, role?.confirmation].filter(
+    (policy): policy is ConfirmationPolicy => policy !== undefined,
+  );
+}
+
+/** Whether a person has approved this tool for the rest of the run. */
+export const isApproved = (s: RunState, name: string): boolean =>
+  approvedForGood(s).some(({ tool_name }) => tool_name === name);
+
+/** The calls that a person approved for the rest of the run. */
+function approvedForGood({
+  interactions,
+}: RunState): Pick<Payloads["interaction_requested"], "tool_name" | "destinations">[] {
+  const approved: Pick<Payloads["interaction_requested"], "tool_name" | "destinations">[] = [];
+  for (const { requested, answered } of Object.values(interactions)) {
+    if (answered?.answer !== "approve_always") continue;
+    const { calls } = answered;
+    if (requested.calls) approved.push(...requested.calls.filter((_call, at) => calls?.includes(at) ?? true));
+    else approved.push(requested);
+  }
+  return approved;
+}
+
+/** What `judge` is to know of a run, for an agent of this role or for the node itself. */
+export function judgedContext(
+  s: RunState,
+  node: WorkflowNode,
+  taint_sources: readonly string[],
+  role?: RoleDefinition,
+): Context {
+  const made = Object.values(s.tool_calls).filter(({ status }) => status === "completed");
+  return {
+    taint_sources,
+    own: new OwnWords([
+      ...textsIn(s.input),
+      ...textsIn(node),
+      ...textsIn(role),
+      ...(s.run.installation?.destinations ?? []),
+      ...saidIn(Object.values(s.interactions)),
+      ...s.told,
+      ...Object.values(s.plan_changes).flatMap((changes) => changes.flatMap(({ words = [] }) => words)),
+      ...approvedForGood(s).flatMap(({ destinations = [] }) =>
+        destinations.flatMap(({ kind, value }) => (kind === "words" || kind === "call" ? [] : value)),
+      ),
+    ]),
+    read: made.map(({ tool_name, output = null }) => ({
+      source: tool_name,
+      text: typeof output === "string" ? output : JSON.stringify(output),
+      is_public: PUBLIC_TOOLS.has(tool_name),
+    })),
+    private_sources: [...new Set(made.map(({ tool_name }) => tool_name))].filter(
+      (name) => !PUBLIC_TOOLS.has(name) && !OWN_TOOLS.has(name),
+    ),
+  };
+}
