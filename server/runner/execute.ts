@@ -1,8 +1,7 @@
-import { RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/agent/outcome";
+import type { RaisableLimit, ReasonCode, RunError } from "@/server/domain/agent/outcome";
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { SIZES, sizeOf } from "@/server/domain/base/sizes";
-import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, workSoFar } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { startingState } from "@/server/domain/graph/run-input";
@@ -10,32 +9,17 @@ import { NodeFailure } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import type { RunState } from "@/server/domain/run";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
-import { commandFault, RunCommand } from "@/server/domain/run/command";
 import { canGoOn } from "@/server/domain/run/command-faults";
 import type { RunEvent } from "@/server/domain/run/events";
-import { overrideNext } from "@/server/domain/run/override";
-import { complete } from "@/server/domain/run/schedule/outcomes";
 import { unreachable } from "@/server/domain/run/schedule/reach";
 import { begin, decide } from "@/server/domain/run/schedule/tokens";
-import { waitersFor } from "@/server/domain/run/signals";
-import { memberChanged } from "@/server/domain/run/team-edit";
-import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
-import {
-  Command,
-  limitRaised,
-  planEdited,
-  type SkipCommand,
-  signalKey,
-  stateEdited,
-} from "./interpreter/commands";
+import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, timeoutOf } from "./interpreter/attempts";
+import { Commanding } from "./interpreter/commanding";
 import { outputOf } from "./interpreter/ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
-import { Holding } from "./interpreter/holding";
-import { LimitAsking } from "./interpreter/limit-asking";
-import { limitsAskEverywhere, openLimitQuestion, raisedNow, raisedTo } from "./interpreter/limit-question";
-import { limitError, limitValue } from "./interpreter/limits";
+import { limitError } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
-import { leftOut, notFitting, Repeating } from "./interpreter/repeating";
+import { leftOut, Repeating } from "./interpreter/repeating";
 import type { Task } from "./interpreter/tasks";
 import type { Effects } from "./ports";
 import { missIn } from "./recorded/recorded-answers";
@@ -58,27 +42,12 @@ export async function execute(
   await interpreter.run();
 }
 
-export class Interpreter extends Holding {
-  private control: Durable;
+export class Interpreter extends Commanding {
   /** A pause that the engine may use for other runs; units of work before the last answer. */
   private breath: Durable | null = null;
   private breaths = 0;
   private workBefore = 0;
-  private controls = 1;
   private readonly edits: MessageEdit[] = [];
-  /** It failed, and goes on only if a person tries the node again. */
-  private isOver = false;
-  /** What its failure stopped. */
-  private stopped: readonly string[] = [];
-  private readonly limitAsking = new LimitAsking(this);
-  /** What people told the run that this one repeats. */
-  private repeating: Repeating;
-
-  constructor(ctx: DurableContext<RunEvent>, created: RunEvent, effects: Effects) {
-    super(ctx, created, effects);
-    this.control = ctx.signal("control#1");
-    this.repeating = new Repeating(this.s, created);
-  }
 
   async run(): Promise<void> {
     this.workBefore = workSoFar();
@@ -186,23 +155,6 @@ export class Interpreter extends Holding {
   /** Whether a person is asked about a limit, and anything can still come of it. */
   private isAskingAtLimit(): boolean {
     return this.limitAsking.isOpen && !this.terminated && !this.s.failing;
-  }
-
-  /** What a person said about the limit that kept the run from starting a node. */
-  private atLimit(answer: Settlement): void {
-    if (this.isPaused && answer.key !== `answer:${this.limitAsking.id}`) return this.limitAsking.keep(answer);
-    const decided = this.limitAsking.receive(answer);
-    if (!decided) return;
-    const { limit, answered } = decided;
-    const to = raisedTo(answered, limit, this.s);
-    if (to === null) this.limitAsking.stopAt(limit);
-    else if (to > (limitValue(limit, this.s) ?? 0)) this.raiseNow(limit, to, answered.by);
-  }
-
-  protected override continueRun(...how: Parameters<Holding["continueRun"]>): void {
-    super.continueRun(...how);
-    const kept = this.limitAsking.takeKept();
-    if (kept) this.atLimit(kept);
   }
 
   /** How many activations are at work; one that waits for a time or a person takes nobody's place. */
@@ -366,71 +318,6 @@ export class Interpreter extends Holding {
     });
   }
 
-  /** A person's command to the run. Unknown ones are passed over: a newer server may have sent them. */
-  private command(answer: Settlement): void {
-    this.control = this.ctx.signal(`control#${++this.controls}`);
-    if (!answer.result.ok) return;
-    const value = Command.parse(answer.result.value);
-    const by = value.by ?? "user";
-    if (value.kind === "edit_plan") return this.editPlan(value, by);
-    if (value.kind === "raise_limit") return this.raiseLimit(value, by);
-    const read = RunCommand.safeParse(answer.result.value);
-    if (!read.success) return;
-    // The run may have gone on since the person saw it.
-    const fault = commandFault(this.a, this.s, read.data);
-    if (fault === null) this.follow(read.data, by);
-    else this.apply({ type: "warning", payload: { code: "COMMAND_TOO_LATE", message: fault } });
-  }
-
-  /** Gives the run what a person told the one that it repeats, where it has come to that place. True if it did. */
-  private repeat(): boolean {
-    const told = this.repeating.take(!this.tasks.areMoving);
-    if (!told) return false;
-    const { command, by } = told;
-    if (command.kind === "cancel") throw new Cancelled(by, command.reason, this.at);
-    if (command.kind === "edit_plan") this.editPlan(command, by);
-    else if (command.kind === "raise_limit") this.raiseLimit(command, by);
-    else {
-      const fault = commandFault(this.a, this.s, command);
-      if (fault === null) this.follow(command, by);
-      else this.applyAll(notFitting(told, fault));
-    }
-    return true;
-  }
-
-  private follow(command: RunCommand, by: string): void {
-    switch (command.kind) {
-      case "pause":
-        return this.pauseAt(by, "person", { point: "anywhere" }, command.now);
-      case "resume":
-        return this.continueRun(by, "resume");
-      case "step":
-        return this.continueRun(by, "step", command.granularity);
-      case "set_breakpoints":
-        return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
-      case "edit_state":
-        return this.apply(stateEdited(this.s, command, by));
-      case "override_next":
-        return this.applyAll(overrideNext(this.a, this.s, command, by));
-      case "override_agent":
-        return this.chooseAgent(command, by);
-      case "signal":
-        return this.signal(command, by);
-      case "retry_node":
-        return this.retry(command.activation_id, by);
-      case "inject": {
-        const { target, text } = command;
-        return this.apply({ type: "instruction_injected", payload: { target, text, by } });
-      }
-      case "skip_node":
-        return this.skip(command, by);
-      case "edit_team":
-        return this.applyAll(memberChanged(this.s, command, by));
-      default:
-        return command satisfies never;
-    }
-  }
-
   /** A point at which nothing has begun yet that is about to: a fork that is due goes its own way. True if it did. */
   reached(): boolean {
     const fork = dueFork(this.s);
@@ -451,94 +338,5 @@ export class Interpreter extends Holding {
   /** What messages of an agent's transcript say since a fork. */
   editsOf(agent: string): readonly MessageEdit[] {
     return this.edits.filter((edit) => edit.agent === agent);
-  }
-
-  /** Every node that waits for this signal goes on. */
-  private signal({ name, data }: { name: string; data: Json }, by: string): void {
-    const waiting = waitersFor(this.s, name);
-    this.apply({ type: "signal_received", payload: { name, data, by } });
-    for (const id of waiting) {
-      const key = signalKey(id);
-      const task = this.tasks.suspend(key);
-      if (!task) continue;
-      this.tasks.settled(key);
-      this.resume(task, { key, result: { ok: true, value: data }, at: this.at });
-    }
-  }
-
-  private chooseAgent(
-    { activation_id, agent_id }: { activation_id: string; agent_id: string },
-    by: string,
-  ): void {
-    const { node_id } = present(this.s.activations[activation_id], "activation");
-    this.apply({ type: "next_overridden", node_id, activation_id, payload: { agent_id, by } });
-  }
-
-  /** Lets a node that failed begin anew, and a run that failed with it go on, with whatever that stopped. */
-  private retry(id: string, by: string): void {
-    const task = this.tasks.get(id);
-    if (task) this.tasks.release(task);
-    const again = (activation_id: string, more: { along?: true } = {}) => {
-      const { node_id } = present(this.s.activations[activation_id], "activation");
-      this.apply({ type: "node_retried", node_id, activation_id, payload: { by, ...more } });
-    };
-    if (!this.isOver) return again(id);
-    this.isOver = false;
-    this.limit = null;
-    this.apply({ type: "run_resumed", payload: { by } });
-    for (const other of this.stopped) again(other, { along: true });
-    again(id);
-  }
-
-  /** Ends an activation with the output that a person gives; what it had under way is given up. */
-  private skip({ activation_id, output, labels }: SkipCommand, by: string): void {
-    const task = this.tasks.get(activation_id);
-    if (task) this.tasks.release(task);
-    const { node_id } = present(this.s.activations[activation_id], "activation");
-    const given = { output, ...(labels ? { labels } : {}) };
-    this.apply({ type: "node_skipped_by", node_id, activation_id, payload: { ...given, by } });
-    this.applyAll(complete(this.a, this.s, activation_id, given, this.at));
-  }
-
-  private editPlan(command: Command, by: string): void {
-    const edited = planEdited(this.s, command, by);
-    if (!edited) return;
-    this.apply(edited.event);
-    const key = planEditSignal(command.activation_id ?? "");
-    const task = edited.isChanged && this.tasks.ring(key);
-    if (task) this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
-  }
-
-  private raiseLimit(command: Command, by: string): void {
-    const events = limitRaised(this.s, command, by);
-    if (!events) return;
-    this.applyAll(events);
-    if (limitsAskEverywhere(this.s)) this.answerByRaising(command, by);
-    this.openLimits();
-  }
-
-  /** Whoever was asked about that limit need not answer any more: it was raised at another place. */
-  private answerByRaising({ limit }: Command, by: string): void {
-    const read = RaisableLimit.safeParse(limit);
-    const asked = read.success ? openLimitQuestion(this.s, read.data) : undefined;
-    if (!read.success || !asked) return;
-    const key = `answer:${asked.id}`;
-    const value = raisedNow(read.data, this.s, by);
-    const answer: Settlement = { key, result: { ok: true, value }, at: this.at };
-    this.ctx.abandon({ key });
-    if (this.limitAsking.waitsFor(key)) return this.atLimit(answer);
-    const task = this.tasks.settled(key);
-    if (task) this.resume(task, answer);
-  }
-
-  /** Whoever waits at a limit goes on. */
-  private openLimits(): void {
-    this.isLimitOpened = false;
-    this.limit = null;
-    this.limitAsking.forget();
-    for (const { task, key } of this.tasks.openGates("limit")) {
-      if (!task.timeout && !this.isPaused) this.armTimeout(task);
-      this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
-    }
   }
 }

@@ -30,7 +30,7 @@ export abstract class Holding extends Attempts {
   private readonly repeatable = new Map<string, Repeatable>();
   private givenUp: { key: string; step: Repeatable; task: Task }[] = [];
 
-  constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
+  constructor(ctx: DurableContext<RunEvent>, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
     this.holds = new Holds(this.s, () => this.at);
   }
