@@ -13,7 +13,7 @@ import type { JournalSealer } from "@/server/cluster/seal";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { WorkTime } from "@/server/runner/clock";
-import type { Journal } from "@/server/runner/embedded";
+import type { Journal } from "@/server/runner/embedded-contract";
 import { interpreters, unknownVersionText } from "@/server/runner/interpreters";
 import type { Effects } from "@/server/runner/ports";
 import { RecordedAnswers } from "@/server/runner/recorded/recorded-answers";

@@ -7,7 +7,9 @@ import { namedError } from "@/server/domain/base/named-error";
 import type { RunState } from "@/server/domain/run";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type WorkTime } from "@/server/runner/clock";
-import { EmbeddedRun, type Journal, ReplayMismatch, type TurnRecord } from "@/server/runner/embedded";
+import { EmbeddedRun } from "@/server/runner/embedded";
+import type { Journal, TurnRecord } from "@/server/runner/embedded-contract";
+import { ReplayMismatch } from "@/server/runner/known-turns";
 import { statusOf, TurnWriter } from "@/server/runner/turn-write";
 
 /** What the engine keeps of a stretch, entry by entry: turns that were put down together, and perhaps its end. */

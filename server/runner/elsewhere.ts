@@ -1,6 +1,6 @@
 import type { Json } from "@/server/domain/base/values";
 import type { RunStatus } from "@/server/store/runs";
-import type { Seen } from "./embedded";
+import type { Seen } from "./clock-watch";
 import type { TurnWriter } from "./turn-write";
 
 /** A run at work, as its host sees it, wherever that is. */

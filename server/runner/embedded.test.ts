@@ -5,7 +5,8 @@ import { draw } from "@/server/domain/testing/drawing";
 import { newRunStore, type RunStore } from "@/server/store/runs";
 import { WorkTime } from "./clock";
 import { describeDurableEngine, type EngineUnderTest } from "./durable-conformance";
-import { EmbeddedRun, type TurnRecord } from "./embedded";
+import { EmbeddedRun } from "./embedded";
+import type { TurnRecord } from "./embedded-contract";
 
 /** The embedded engine with its log in a database in memory; `kill` drops all that was not written. */
 function newEngine(): EngineUnderTest {

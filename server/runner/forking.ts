@@ -10,7 +10,7 @@ import type { ForkGraph, ForkOrigin, ForkPatches, ReplayMode } from "@/server/do
 import { keptCommands, type RepeatedCommand } from "@/server/domain/run/repeated";
 import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs";
 import { storedCreation } from "./beginnings";
-import type { Journal } from "./embedded";
+import type { Journal } from "./embedded-contract";
 import { interpreters } from "./interpreters";
 import { commandsOf } from "./recorded/commands-of";
 import type { ForkTurn } from "./recorded/fork-turn";

@@ -60,7 +60,10 @@ export class FromPeople {
     this.parts.deliver(runId, name, value);
   }
 
-  /** False where the question is not open any more, or asks for something else than what the fingerprint names. */
+  /**
+   * False where the question is not open any more, or asks for something else than what the fingerprint names: an answer
+   * counts for exactly one question, once. One that nobody waited for is kept, marked late, where its run has ended.
+   */
   answer(
     runId: string,
     interactionId: string,

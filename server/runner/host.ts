@@ -93,7 +93,6 @@ export class Host {
   /** Whether runs of an earlier process may still wait outside the memory of this one. */
   private hasLeftSome = false;
   private draining = false;
-  private pumping = false;
   readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
   private readonly time: WorkTime;
   private readonly looking: ReturnType<typeof setInterval>;
@@ -285,10 +284,7 @@ export class Host {
     this.people.raiseLimit(runId, limit, to, by);
   }
 
-  /**
-   * Tells a run something, for good: it takes it up also after a restart. Answers the events that followed; null where it
-   * has not come to it yet.
-   */
+  /** Tells a run something, for good. Answers the events that followed; null where it has not come to it yet. */
   command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
     return this.people.command(runId, command, by);
   }
@@ -298,11 +294,7 @@ export class Host {
     return this.people.editPlan(runId, activationId, edit, by);
   }
 
-  /**
-   * Answers a question of a run. False where it is not open any more, or asks for something else than what the
-   * fingerprint names: an answer counts for exactly one question, once. One that nobody waited for is kept, marked late,
-   * where its run has ended.
-   */
+  /** Answers a question of a run; false where it is not open any more, or not the one that the fingerprint names. */
   answer(
     runId: string,
     interactionId: string,
@@ -378,19 +370,10 @@ export class Host {
 
   /** Begins queued runs while there is room, one workflow after another. */
   private pump(): void {
-    if (this.draining || this.pumping) return;
-    this.pumping = true;
-    try {
-      const { maxRuns = 16 } = this.options;
-      let room = (typeof maxRuns === "number" ? maxRuns : maxRuns()) - this.live.busyCount();
-      while (room > 0) {
-        const next = this.queue.next();
-        if (!next) break;
-        if (this.runs.takeUp(next.id, next.workflowId)) room--;
-      }
-    } finally {
-      this.pumping = false;
-    }
+    if (this.draining) return;
+    const { maxRuns = 16 } = this.options;
+    const room = (typeof maxRuns === "number" ? maxRuns : maxRuns()) - this.live.busyCount();
+    this.queue.begin(room, (id, workflowId) => this.runs.takeUp(id, workflowId));
   }
 
   /** After a start: finds a run at work in other processes. */

@@ -1,5 +1,5 @@
+import type { Seen } from "./clock-watch";
 import type { LiveRun } from "./elsewhere";
-import type { Seen } from "./embedded";
 
 /** Which runs are in this process: those in its memory, and those that left the memory because they only wait. */
 export class LiveRuns {

@@ -3,7 +3,7 @@ import type { SentTurn } from "@/server/cluster/protocol";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { RunProgress, RunStatus } from "@/server/store/runs";
 import type { LiveRun } from "./elsewhere";
-import type { TurnRecord } from "./embedded";
+import type { TurnRecord } from "./embedded-contract";
 import type { Followers, Watchers } from "./followers";
 import type { Frames } from "./frames";
 import type { HostLog } from "./host-log";

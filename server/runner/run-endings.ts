@@ -3,10 +3,10 @@ import { errorMessage } from "@/server/domain/base/guards";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import type { RunProgress, RunStore } from "@/server/store/runs";
-import { ReplayMismatch } from "./embedded";
 import type { Followers, Watchers } from "./followers";
 import type { HostLog } from "./host-log";
 import { asError, internalError, isMarked } from "./internal-error";
+import { ReplayMismatch } from "./known-turns";
 import type { LiveRuns } from "./live-runs";
 import { isPassing, type LogWriter, TRY_AGAIN_MS, Unwritable } from "./log-writer";
 

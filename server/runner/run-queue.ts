@@ -3,6 +3,7 @@ import { present } from "@/server/domain/base/must";
 /** Runs that wait to begin, by workflow, so that one workflow's hundred runs do not keep another's first one waiting. */
 export class RunQueue {
   private readonly queues = new Map<string, string[]>();
+  private isBeginning = false;
 
   get size(): number {
     let count = 0;
@@ -24,6 +25,22 @@ export class RunQueue {
       queue.splice(at, 1);
       if (queue.length === 0) this.queues.delete(key);
       return;
+    }
+  }
+
+  /** Begins runs while there is room, one workflow after another. `begin`: false where a run took no place after all. */
+  begin(room: number, begin: (runId: string, workflowId: string | null) => boolean): void {
+    // What begins may end at once, and ask for another.
+    if (this.isBeginning) return;
+    this.isBeginning = true;
+    try {
+      for (let left = room; left > 0; ) {
+        const next = this.next();
+        if (!next) break;
+        if (begin(next.id, next.workflowId)) left--;
+      }
+    } finally {
+      this.isBeginning = false;
     }
   }
 

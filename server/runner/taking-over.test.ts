@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { DurableContext } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import { WorkTime } from "./clock";
-import { type EmbeddedHost, EmbeddedRun, type Journal, type Turn, type TurnRecord } from "./embedded";
+import { EmbeddedRun } from "./embedded";
+import type { EmbeddedHost, Journal, Turn, TurnRecord } from "./embedded-contract";
 
 // A run whose log is elsewhere: recording takes a while, and it comes from another worker.
 

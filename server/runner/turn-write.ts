@@ -5,7 +5,7 @@ import { openInteractions, openQuestions } from "@/server/domain/run/open-questi
 import { outcomeInWords } from "@/server/domain/run/result";
 import { workDone, workSince } from "@/server/domain/run/work-done";
 import type { RunProgress, TurnWrite } from "@/server/store/runs";
-import type { TurnRecord } from "./embedded";
+import type { TurnRecord } from "./embedded-contract";
 
 /** `asksAnew`: other questions are open after it than were before. */
 export interface WrittenTurn {

@@ -12,7 +12,7 @@ import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import { Breather } from "./breather";
-import { asStepError } from "./embedded";
+import { asStepError } from "./step-result";
 
 /** What a run began to wait for. `timeout`: it gives up then, unless something else comes before. */
 export interface Begun {

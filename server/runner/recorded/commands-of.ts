@@ -1,6 +1,6 @@
 import { tooLate } from "@/server/domain/run/command";
 import { MOST_REPEATED, RepeatedCommand, readCommands, worthRepeating } from "@/server/domain/run/repeated";
-import type { Journal, Turn } from "../embedded";
+import type { Journal, Turn } from "../embedded-contract";
 import { activationOf } from "../interpreter/repeating";
 import { type Execute, retell } from "./retrace";
 

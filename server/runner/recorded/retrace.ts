@@ -12,7 +12,7 @@ import { asJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { Journal, Turn } from "../embedded";
+import type { Journal, Turn } from "../embedded-contract";
 import type { Effects } from "../ports";
 import type { AskedRequest } from "./difference";
 import { requestHash } from "./request-hash";

@@ -5,7 +5,7 @@ import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
 import type { ScenarioFields } from "@/server/domain/scenario/scenario-test";
-import type { Journal } from "../embedded";
+import type { Journal } from "../embedded-contract";
 import { repeatedOf } from "../forking";
 import { cassetteOf } from "./record-cassette";
 

@@ -2,7 +2,7 @@ import type { Settled } from "@/server/domain/base/durable";
 import { asStored } from "@/server/domain/base/json";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
-import type { Journal } from "../embedded";
+import type { Journal } from "../embedded-contract";
 import { interpreters } from "../interpreters";
 import { type RetracedCall, retracedCalls } from "../recorded/retrace";
 
