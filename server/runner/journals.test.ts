@@ -258,7 +258,7 @@ async function replay({ id, version, turns, timers, signals }: Recorded): Promis
   );
   const emit = engine.emit.bind(engine);
   engine.emit = (event) => {
-    made.push(event as RunEvent);
+    made.push(event);
     emit(event);
   };
   const nobody = fakeModels(() => Promise.reject(new Error("A replay asks no model.")));

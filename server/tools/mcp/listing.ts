@@ -26,7 +26,7 @@ const Page = z.looseObject({
 });
 
 /** What a server has to offer, with what of it cannot be offered and why. */
-export interface McpOffers {
+interface McpOffers {
   definitions: McpToolDefinition[];
   resources: McpResource[];
   prompts: McpPrompt[];
