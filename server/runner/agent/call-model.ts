@@ -184,8 +184,7 @@ const asReused = (seen: Payloads["llm_call_completed"], run_id: string): Payload
   reused: { run_id, usage: seen.usage, cost_usd: seen.cost_usd },
 });
 
-/** What a failed call's record tells besides the error; absent in records from before it was told. */
-/** What a recorded failure of a call says beside its error; see ModelError. */
+/** What a failed call's record tells besides the error (see ModelError); absent in records from before it was told. */
 const FailureDetail = z.object({
   http_status: z.number().exactOptional(),
   retry_after_ms: z.number().exactOptional(),
