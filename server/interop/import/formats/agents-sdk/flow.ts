@@ -1,4 +1,4 @@
-import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
+import { type Findings } from "@/server/domain/base/lenient-reader";
 import { pathOf } from "../../code/literals";
 import { type Expr, type Place, type Program, type Statement, sourceOf } from "../../code/program";
 import { bodiesOf, expressionsOf, holds } from "../../code/walk";
@@ -7,21 +7,14 @@ import { Calls } from "./calls";
 import type { Declarations, Routine } from "./declarations";
 import { Evaluator, type Names } from "./evaluate";
 import type { Ground } from "./ground";
-import { exitOf, isFailure, isMain, isStream, stops } from "./habits";
+import { exitOf, isFailure, isMain, stops } from "./habits";
+import { type Frame, Loops } from "./loops";
 import type { Members } from "./members";
-import { changingNames, isQuiet, mergeNames, namesSet } from "./names";
+import { changingNames, isQuiet, mergeNames } from "./names";
 import { drawRouter, freshLabel, OTHERWISE } from "./router";
 import { State } from "./state";
 import { type End, Trail } from "./trail";
-import { answerKeys, celOf, joinedMessages, NO_MESSAGES, namedAs, schemaOfValue, type Value } from "./values";
-
-/** Where `break`, `continue` and `return` lead from inside. */
-interface Frame {
-  breaks: End[];
-  goesOn: End[];
-}
-
-const MOST_ROUNDS = 25;
+import { joinedMessages, NO_MESSAGES, namedAs, type Value } from "./values";
 
 /** Draws what a program does, statement for statement: what it runs, decides, remembers and gives. */
 export class Flow implements Ground {
@@ -29,6 +22,7 @@ export class Flow implements Ground {
   readonly state: State;
   readonly calls: Calls;
   readonly evaluator: Evaluator;
+  private readonly loops: Loops;
   title: string | null = null;
   readonly maybe = new Set<string>();
   private changing = new Set<string>();
@@ -47,6 +41,7 @@ export class Flow implements Ground {
     this.trail = new Trail(drawing);
     this.state = new State(this);
     this.calls = new Calls(this);
+    this.loops = new Loops(this);
     this.evaluator = new Evaluator({
       declarations,
       inputKey: (name) => this.state.inputKey(name),
@@ -90,6 +85,16 @@ export class Flow implements Ground {
       : { is: "unknown", unknown: { name: "result", ...place }, path: [] };
   }
 
+  /** Walks through the body of a loop, and gives where `break` and `continue` lead from inside. */
+  body(statements: readonly Statement[], names: Names): Frame {
+    const before = this.loop;
+    const frame: Frame = { breaks: [], goesOn: [] };
+    this.loop = frame;
+    this.walk(statements, names);
+    this.loop = before;
+    return frame;
+  }
+
   private walk(statements: readonly Statement[], names: Names): void {
     for (const statement of statements) {
       if (!this.trail.isOpen) return;
@@ -115,9 +120,9 @@ export class Flow implements Ground {
       case "if":
         return this.if(statement, names);
       case "while":
-        return this.while(statement, names);
+        return this.loops.while(statement, names);
       case "for":
-        return this.for(statement, names);
+        return this.loops.for(statement, names);
       case "return":
         return this.return(statement.value, names, statement);
       case "throw":
@@ -233,7 +238,7 @@ export class Flow implements Ground {
   }
 
   /** Whether a statement is one that a drawing shows. */
-  private readonly acts = (statement: Statement): boolean => {
+  readonly acts = (statement: Statement): boolean => {
     if (expressionsOf(statement).some((expr) => holds(expr, (one) => this.calls.acts(one)))) return true;
     if (statement.is === "assign")
       return (
@@ -294,7 +299,7 @@ export class Flow implements Ground {
   }
 
   /** Tools that wait for a person's yes: here a role says which ones do. */
-  private asksToApprove(about: Expr, place: Place): boolean {
+  asksToApprove(about: Expr, place: Place): boolean {
     if (!holds(about, (expr) => expr.is === "member" && /^(interruptions|getInterruptions)$/.test(expr.key)))
       return false;
     this.findings(place).dropped(
@@ -302,153 +307,6 @@ export class Flow implements Ground {
       "Here people approved calls of tools. Set the confirmation of the role instead: it asks them.",
     );
     return true;
-  }
-
-  private while(statement: Extract<Statement, { is: "while" }>, names: Names): void {
-    if (isQuiet(statement.body, this.acts) || this.asksToApprove(statement.test, statement)) return;
-    const isEndless = statement.test.is === "boolean" && statement.test.value;
-    if (isEndless && this.calls.asksOnTheWay(statement.body)) {
-      this.findings(statement).changed(
-        "",
-        "The conversation goes round for each message; here a run is one message, so that its steps stand there once.",
-      );
-      const frame: Frame = { breaks: [], goesOn: [] };
-      const before = this.loop;
-      this.loop = frame;
-      this.walk(statement.body, names);
-      this.loop = before;
-      this.trail.openEnds([...frame.breaks, ...frame.goesOn]);
-      return;
-    }
-    if (statement.isAfter)
-      this.findings(statement).changed(
-        "",
-        "What is done before its condition is asked stands behind the condition here; check the loop.",
-      );
-    const when = this.evaluator.condition(statement.test, names);
-    this.round(statement, when === true ? "true" : when === false ? "false" : when, statement.test, names);
-  }
-
-  /** A router that leads into the body as long as its condition holds, and an edge back to it. */
-  private round(
-    statement: { body: readonly Statement[] } & Place,
-    when: string | null,
-    test: Expr,
-    names: Names,
-    { begin, step }: { begin?: () => void; step?: () => void } = {},
-  ): void {
-    const id = drawRouter(this, [{ label: AGAIN, when, test }], statement, {
-      max_iterations: MOST_ROUNDS,
-      name: "Again?",
-      otherwise: DONE,
-    });
-    this.findings(statement).changed(
-      "",
-      `The loop goes round at most ${MOST_ROUNDS} times; change that at "Again?".`,
-      id,
-    );
-    const before = this.loop;
-    const frame: Frame = { breaks: [], goesOn: [] };
-    this.loop = frame;
-    const own = new Map(names);
-    const known = this.calls.runs.length;
-    const sure = this.written();
-    this.trail.take();
-    this.trail.openEnds([{ from: id, label: AGAIN }]);
-    begin?.();
-    this.walk(statement.body, own);
-    this.trail.openEnds(frame.goesOn);
-    step?.();
-    if (this.trail.isOpen) this.trail.lead(id);
-    this.loop = before;
-    for (const key of this.written()) if (!sure.has(key)) this.maybe.add(key);
-    this.calls.readLater(known, names, own);
-    this.trail.openEnds([{ from: id, label: DONE, isDefault: true }, ...frame.breaks]);
-    mergeNames(names, [names, own], statement, this.program.language === "typescript");
-  }
-
-  private for(statement: Extract<Statement, { is: "for" }>, names: Names): void {
-    if (isQuiet(statement.body, this.acts)) return;
-    if (statement.of && isStream(statement.of)) {
-      // What is gathered while an answer is written is something that only code can tell.
-      for (const name of namesSet(statement.body))
-        if (names.has(name))
-          names.set(name, {
-            is: "unknown",
-            unknown: { name, from: statement.from, to: statement.to },
-            path: [],
-          });
-      return;
-    }
-    if (statement.of && this.asksToApprove(statement.of, statement)) return;
-    const { of, name } = statement;
-    const count = of ? this.calls.rangeOf(of) : null;
-    if (of && count !== null && name !== null) {
-      const counter = this.counter(`name ${name}`, name, statement);
-      names.set(name, { is: "path", key: counter, path: [], schema: { type: "integer" } });
-      const step = () => this.countUp(counter, statement);
-      return this.round(statement, `state.${counter} < ${count}`, of, names, { step });
-    }
-    const isNone = of?.is === "list" && of.items.length === 0;
-    const list: Value | null = isNone
-      ? { is: "json", value: [] }
-      : of
-        ? this.evaluator.value(of, names, `${name ?? "item"}_list`)
-        : null;
-    if (of && list && name !== null && this.each(statement, name, of, list, names)) return;
-    this.trail.placeholder("for_each", {
-      name: "For each",
-      original: this.source(statement, 6000),
-      why: "What it goes through cannot be told to be a list.",
-      at: "",
-      findings: this.findings(statement),
-    });
-  }
-
-  /** Goes through a list, one round for each of its values; false where it cannot be told that it is a list. */
-  private each(
-    statement: Extract<Statement, { is: "for" }>,
-    name: string,
-    of: Expr,
-    list: Value,
-    names: Names,
-  ): boolean {
-    // What only code can tell is a step that somebody fills, which gives the list.
-    const schema = list.is === "list" || list.is === "unknown" ? { type: "array" } : schemaOfValue(list);
-    if (schema?.type !== "array") return false;
-    const { keys } = this.state;
-    let text = list.is === "path" ? celOf(list) : null;
-    if (text === null) {
-      const key = keys.of(`list ${statement.from}`, `${name}_list`);
-      this.state.set(key, list, of);
-      text = `state.${key}`;
-    }
-    const place = this.counter(`place ${statement.from}`, `${name}_place`, statement);
-    const items = isRaw(schema.items) ? schema.items : undefined;
-    const key = keys.of(`name ${name}`, name);
-    const item: Value = { is: "cel", text: `${text}[state.${place}]`, schema: items };
-    names.set(name, { is: "path", key, path: [], schema: items });
-    this.round(statement, `state.${place} < size(${text})`, of, names, {
-      begin: () => this.state.set(key, item, statement),
-      step: () => this.countUp(place, statement),
-    });
-    return true;
-  }
-
-  /** The keys that steps until here write. */
-  private written(): Set<string> {
-    return new Set([...this.state.written, ...this.calls.runs.flatMap(({ run }) => answerKeys(run))]);
-  }
-
-  /** The key of a number that begins with 0. */
-  private counter(id: string, name: string, place: Place): string {
-    const key = this.state.keys.of(id, name);
-    this.state.set(key, { is: "json", value: 0 }, place);
-    return key;
-  }
-
-  private countUp(key: string, place: Place): void {
-    this.state.set(key, { is: "cel", text: `(state.${key} + 1)` }, place);
   }
 
   private return(value: Expr | null, names: Names, place: Place): void {
@@ -464,6 +322,3 @@ export class Flow implements Ground {
     this.state.end(said, place);
   }
 }
-
-const AGAIN = "again";
-const DONE = "done";
