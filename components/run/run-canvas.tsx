@@ -67,7 +67,8 @@ export function RunCanvas({
   const lookSwitch = isNarrow && <LookSwitch look={look} onChange={setLook} />;
   if (isNarrow && look === "list")
     return (
-      <div className="size-full scroll-pt-14 overflow-y-auto bg-stage">
+      // What is there for hearing alone is taken out of the flow: it must not make the page around longer.
+      <div className="relative size-full scroll-pt-14 overflow-y-auto bg-stage">
         {lookSwitch}
         <StaleCards>
           <NodeList

@@ -76,8 +76,15 @@ export function Picker<V extends string>({
             </span>
             <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
           </Base.Trigger>
-          <Base.Portal role="region" aria-label="Choices">
-            <Base.Positioner className="z-[60] outline-none" sideOffset={4} align="start">
+          <Base.Portal>
+            <Base.Positioner
+              // Here and not around it: what is around may stay in the page after the list was closed.
+              role="region"
+              aria-label="Choices"
+              className="z-[60] outline-none"
+              sideOffset={4}
+              align="start"
+            >
               <Base.Popup
                 aria-label={words.label}
                 className="popup flex max-h-[min(var(--available-height),26rem)] w-[max(var(--anchor-width),18rem)] max-w-(--available-width) flex-col overflow-hidden outline-none"

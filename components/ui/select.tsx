@@ -68,8 +68,15 @@ export function Select<V extends string>({
             </span>
             <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
           </Base.Trigger>
-          <Base.Portal role="region" aria-label="Choices">
-            <Base.Positioner className="z-[60] outline-none" sideOffset={4} alignItemWithTrigger={false}>
+          <Base.Portal>
+            <Base.Positioner
+              // Here and not around it: what is around stays in the page after the list was closed.
+              role="region"
+              aria-label="Choices"
+              className="z-[60] outline-none"
+              sideOffset={4}
+              alignItemWithTrigger={false}
+            >
               <Base.Popup className="popup max-h-[min(var(--available-height),24rem)] min-w-(--anchor-width) max-w-96 overflow-y-auto p-1 outline-none">
                 {options.map((option) => (
                   <Base.Item

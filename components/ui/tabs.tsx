@@ -74,7 +74,7 @@ export function Tabs<V extends string>({
           id={`${id}-panel-${active.value}`}
           aria-labelledby={`${id}-tab-${active.value}`}
           tabIndex={0}
-          className={clsx("min-h-0 flex-1 outline-none", panelClassName)}
+          className={clsx("relative min-h-0 flex-1 outline-none", panelClassName)}
         >
           {active.content}
         </div>
