@@ -26,6 +26,8 @@ export interface DrawnEdge {
 
 const NOTE_CHARS = 7_500;
 const GAP = { x: 300, y: 190 };
+/** Of a note: it stands above what is drawn and reaches into none of it, however long its text; the rest is read by scrolling. */
+const NOTE_SIZE = { width: 264, height: 152 };
 
 /**
  * Draws a workflow from foreign files: ids become safe and unique, foreign text becomes notes, and the drawing is
@@ -138,7 +140,7 @@ export class Drawing {
     return this.add(`note_${toId(title) || "text"}`, {
       node_type: "note",
       name: title,
-      ui: { x: (notes % 4) * GAP.x, y: -GAP.y * (Math.floor(notes / 4) + 1) },
+      ui: { x: (notes % 4) * GAP.x, y: -GAP.y * (Math.floor(notes / 4) + 1), ...NOTE_SIZE },
       config: { text: `${title}\n\n${cutText(plain, NOTE_CHARS - title.length)}`.slice(0, 8_000) },
     });
   }

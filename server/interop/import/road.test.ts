@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { isRaw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "./drawing";
 import { type Format, nothingImported } from "./format";
@@ -107,4 +108,25 @@ test("a drawing of which nothing was understood is no import", () => {
   ]);
   expect(imported).toBeNull();
   expect(findings.map(({ level }) => level)).toEqual(["dropped", "error"]);
+});
+
+test("notes stand above the drawing, in rows of their own, however long their text", () => {
+  const long = "x".repeat(3_000);
+  const { imported } = read({
+    "many.json": JSON.stringify({ letters: ["a", "b", "c", "d", "e"].map((one) => one + long) }),
+  });
+  const boxes = Object.values(imported?.graph?.nodes ?? {}).flatMap(({ node_type, ui }) =>
+    node_type === "note"
+      ? [z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() }).parse(ui)]
+      : [],
+  );
+  expect(boxes).toHaveLength(5);
+  // Cards that have no place of their own are laid out from the top left corner on.
+  expect(boxes.filter(({ y, height }) => y + height >= 0)).toEqual([]);
+  const covered = boxes.filter((one, at) =>
+    boxes
+      .slice(0, at)
+      .some((other) => Math.abs(one.x - other.x) < one.width && Math.abs(one.y - other.y) < one.height),
+  );
+  expect(covered).toEqual([]);
 });
