@@ -1,4 +1,4 @@
-import { type Findings } from "@/server/domain/base/lenient-reader";
+import type { Findings } from "@/server/domain/base/lenient-reader";
 import { pathOf } from "../../code/literals";
 import { type Expr, type Place, type Program, type Statement, sourceOf } from "../../code/program";
 import { bodiesOf, expressionsOf, holds } from "../../code/walk";
