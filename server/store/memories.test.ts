@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
-import { type MemoryInput, type MemoryPlace, newMemoryStore, toMatch } from "./memories";
+import { type MemoryInput, type MemoryPlace, newMemoryStore } from "./memories";
+import { toMatch } from "./memory-query";
 import { newRunStore } from "./runs";
 import { newWorkspaceStore } from "./workspace";
 

@@ -7,6 +7,7 @@ import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { canonicalJson, parseJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { Json } from "@/server/domain/base/values";
+import { toFilter, toMatch } from "./memory-query";
 import { memoriesOfGone, memoryKey, newShelfBin } from "./shelf-bin";
 import { FileSource } from "./workspace";
 
@@ -118,7 +119,6 @@ const HALF_LIFE_MS = 30 * 24 * 3_600_000;
 const WEIGHTS = { relevance: 0.5, recency: 0.3, importance: 0.2 } as const;
 /** BM25 chooses this many; the whole score orders them. */
 const CANDIDATES = 200;
-const QUERY = { terms: 32, length: 64 } as const;
 const INSIDE_RUN = ["task", "agent", "run"] as const satisfies MemoryScope[];
 
 /** Everything bound to a run: what it, its agents and its tasks remember. */
@@ -143,27 +143,6 @@ const isOfEndedTask = sql`${memories.scope} = 'task' and exists (
   where ${runs.id} = substr(${memories.scopeId}, 1, instr(${memories.scopeId}, '/') - 1)
     and ${runs.status} = 'finished' and ${runs.finalStatus} <> 'INCOMPLETE'
 )`;
-
-/**
- * Free text as a query of FTS5: its words in quotes, any of them. Quotes make a word a word, so that nothing of the
- * query language is left. Null where there are no words.
- */
-export function toMatch(text: string): string | null {
-  const terms = wordsOf(text);
-  return terms.length === 0 ? null : terms.map((word) => `"${word}"`).join(" OR ");
-}
-
-/** The same for someone who is typing: all of the words, each perhaps the beginning of one. */
-export function toFilter(text: string): string | null {
-  const terms = wordsOf(text);
-  return terms.length === 0 ? null : terms.map((word) => `"${word}"*`).join(" AND ");
-}
-
-function wordsOf(text: string): string[] {
-  const words = text.slice(0, 4_000).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  const cut = words.map((word) => word.slice(0, QUERY.length).toWellFormed().toLowerCase());
-  return [...new Set(cut)].slice(0, QUERY.terms);
-}
 
 export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStore {
   const isAlive = () => or(isNull(memories.expiresAt), gt(memories.expiresAt, now()));
