@@ -110,7 +110,9 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
   ),
   number: (props) => {
     const { per = 1 } = props.field;
-    return <NumberLook {...props} show={(kept) => kept / per} keep={(shown) => Math.round(shown * per)} />;
+    // Of what is large, a part of one tells nothing: 2,097,152 characters are 2097 thousands.
+    const show = (kept: number) => (kept >= 100 * per ? Math.floor(kept / per) : kept / per);
+    return <NumberLook {...props} show={show} keep={(shown) => Math.round(shown * per)} />;
   },
   decimal: (props) => <NumberLook {...props} show={same} keep={same} />,
   percent: (props) => (
