@@ -141,7 +141,7 @@ export class Drawing {
       node_type: "note",
       name: title,
       ui: { x: (notes % 4) * GAP.x, y: -GAP.y * (Math.floor(notes / 4) + 1), ...NOTE_SIZE },
-      config: { text: `${title}\n\n${cutText(plain, NOTE_CHARS - title.length)}`.slice(0, 8_000) },
+      config: { text: cutText(plain, NOTE_CHARS) },
     });
   }
 
