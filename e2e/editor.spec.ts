@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from "@playwright/test";
-import { expect, fixture, saved, settings, test } from "./app";
+import { api, expect, fixture, saved, settings, test } from "./app";
 
 /** A window that does not hear of what others save, as one of another browser. */
 async function deafWindow(context: BrowserContext): Promise<Page> {
@@ -83,6 +83,16 @@ test("what is saved in one window is seen in the other at once", async ({ app, p
   await settings(page).getByLabel("Name", { exact: true }).fill("Say no kindly");
   await expect(other.getByRole("article", { name: "Say no kindly" })).toBeVisible();
   await other.close();
+});
+
+test("a workflow that was changed while its runs were looked at opens as it is now", async ({ app, page }) => {
+  const drawing = fixture("simple-approval-workflow.json");
+  const id = await app.openWorkflow(drawing);
+  await page.goto(`/workflows/${id}/runs`);
+  await expect(page.getByText(/^Every run of \S/)).toBeVisible();
+  await api("PUT", `/workflows/${id}`, drawing.replace("Handle Rejection", "Say no kindly"));
+  await page.getByRole("link", { name: "Edit workflow" }).click();
+  await expect(app.canvas.card("Say no kindly")).toBeVisible();
 });
 
 test("two tabs that change the same workflow never overwrite each other unasked", async ({

@@ -11,7 +11,7 @@ import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { LibrarySheets } from "@/components/library/library-sheets";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { tryOutsOf } from "@/components/run/try-out/try-out-store";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
@@ -59,14 +59,7 @@ const ImportDialog = dynamic(
 /** The editor of one workflow. */
 export function WorkflowEditor({ id }: { id: string }) {
   const trpc = useTrpc();
-  // Never from an old cache: the revision decides what may be saved.
-  const { data, error } = useQuery({
-    ...trpc.workflows.get.queryOptions({ id }),
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
-  });
+  const { data, error } = useNewest(id);
   // Asked for along with the drawing, so that they are there when it is.
   useQuery(trpc.roles.list.queryOptions());
   if (error)
@@ -92,6 +85,26 @@ export function WorkflowEditor({ id }: { id: string }) {
       </div>
     );
   return <Editor key={id} initial={data} />;
+}
+
+let openings = 0;
+const newOpening = () => ++openings;
+
+/**
+ * The workflow as it is now. Each opening has an answer of its own, never one that another page left in the cache: the
+ * revision decides what may be saved.
+ */
+function useNewest(id: string) {
+  const [opening] = useState(newOpening);
+  const trpc = useTrpcClient();
+  return useQuery({
+    queryKey: ["drawing to edit", id, opening],
+    queryFn: ({ signal }) => trpc.workflows.get.query({ id }, { signal }),
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
 }
 
 interface Initial {
