@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { CircleHelp, Ellipsis, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 import { InboxWatch, useInboxCount } from "@/components/inbox/inbox-count";
 import { leaveTo } from "@/components/page/leaving";
 import { openHelp, openPalette } from "@/components/page/page-commands";
@@ -43,7 +43,10 @@ export function Shell({
       >
         {isEditor ? "Skip to the drawing" : "Skip to the page"}
       </a>
-      <Rail compact={isStage} path={path} />
+      {/* A boundary of its own is hydrated after the page, or at once when somebody points at it: the drawing comes first. */}
+      <Suspense>
+        <Rail compact={isStage} path={path} />
+      </Suspense>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         {hasEngine ? <EngineNotice /> : null}
         {isStage ? null : <DemoStrip />}
@@ -51,7 +54,9 @@ export function Shell({
           {children}
         </main>
       </div>
-      <BottomBar path={path} />
+      <Suspense>
+        <BottomBar path={path} />
+      </Suspense>
       <ServerWatch />
       <InboxWatch />
       <ShellKeys />
