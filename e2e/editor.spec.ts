@@ -85,7 +85,10 @@ test("what is saved in one window is seen in the other at once", async ({ app, p
   await other.close();
 });
 
-test("a workflow that was changed while its runs were looked at opens as it is now", async ({ app, page }) => {
+test("a workflow that was changed while its runs were looked at opens as it is now", async ({
+  app,
+  page,
+}) => {
   const drawing = fixture("simple-approval-workflow.json");
   const id = await app.openWorkflow(drawing);
   await page.goto(`/workflows/${id}/runs`);
