@@ -100,6 +100,10 @@ function isStructural(before: Version, after: Version): boolean {
   );
 }
 
+/** Theirs has what this page does not know yet: it was loaded before Troupe's last update. */
+const NEWER_TROUPE =
+  "This workflow was changed in another place with a newer version of Troupe. Copy your changes (Ctrl+A, Ctrl+C), then reload this page.";
+
 async function save(
   client: Client,
   id: string,
@@ -124,7 +128,7 @@ async function save(
     const theirs = recordOf(detail);
     const drawn = schemas.WorkflowGraph.safeParse(theirs.graph);
     if (typeof theirs.revision !== "number" || !isText(theirs.name) || !drawn.success)
-      return { ok: false, reason: message };
+      return { ok: false, reason: NEWER_TROUPE };
     return {
       ok: false,
       conflict: { theirs: { name: theirs.name, graph: drawn.data }, revision: theirs.revision },

@@ -1,7 +1,9 @@
 import { screen } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { useEditor } from "./editor-store";
+import { sampleGraph } from "./testing";
 import { openEditor } from "./testing-editor";
-import { ProjectSection } from "./workflow-inspector";
+import { ProjectSection, StateKeys } from "./workflow-inspector";
 
 test("what is said of the project stands in the drawing, and nothing said is nothing there", async () => {
   const { show, store } = openEditor();
@@ -20,3 +22,19 @@ test("what is said of the project stands in the drawing, and nothing said is not
   await person.clear(screen.getByLabelText(/^Name of the project/));
   expect(project()).toBeUndefined();
 });
+
+test("a change of one key of the state leaves the schemas of the others as they stand in the file", async () => {
+  const { show, store } = openEditor({
+    ...sampleGraph(),
+    global_state_schema: { type: "object", properties: { any: true, topic: { type: "string" } } },
+  });
+  const person = show(<State />);
+  const schema = () => store.getState().doc.graph.global_state_schema;
+  await person.click(screen.getByRole("button", { name: "Add a key" }));
+  expect(schema()).toEqual({
+    type: "object",
+    properties: { any: true, topic: { type: "string" }, key: { type: "string" } },
+  });
+});
+
+const State = () => <StateKeys graph={useEditor(({ doc }) => doc.graph)} />;

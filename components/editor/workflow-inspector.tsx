@@ -22,7 +22,7 @@ import { TextField } from "@/components/ui/text-field";
 import { WORKFLOW_LIMITS } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
-import { entriesOf } from "@/server/domain/base/guards";
+import { entriesOf, isObject } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -215,19 +215,22 @@ function ProblemNote() {
 }
 
 /** The keys of the state: their types, defaults, and what happens when several nodes write one. */
-function StateKeys({ graph }: { graph: WorkflowGraph }) {
+export function StateKeys({ graph }: { graph: WorkflowGraph }) {
   const set = useSetWorkflow();
   const properties = stateProperties(graph);
   const declared = Object.keys(properties);
   const written = Object.values(graph.nodes).flatMap(({ output_keys }) => output_keys);
   const undeclared = [...new Set(written)].filter((key) => !declared.includes(key));
-  const write = (next: Record<string, JsonSchema>) => {
+  // As they stand in the file: also those that no form can show, such as `true`.
+  const asWritten = graph.global_state_schema?.properties;
+  const held = Object.entries(isObject(asWritten) ? asWritten : {});
+  const write = (next: Record<string, Json>) => {
     const { properties: _old, ...rest } = graph.global_state_schema ?? { type: "object" };
     const isEmpty = Object.keys(next).length === 0 && Object.keys(rest).every((key) => key === "type");
     set({ global_state_schema: isEmpty ? null : { ...rest, properties: next } });
   };
   const change = (key: string, property: JsonSchema) =>
-    write(Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, k === key ? property : v])));
+    write(Object.fromEntries(held.map(([k, v]) => [k, k === key ? property : v])));
   return (
     <Disclosure look="section" title="State" aside={[...declared, ...undeclared].join(", ") || "No keys yet"}>
       <p className="text-[13px] text-ink-3">
@@ -242,15 +245,9 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
               reducer={reducerOf(graph, key)}
               names={declared}
               at={at}
-              onRename={(name) =>
-                write(
-                  Object.fromEntries(Object.entries(properties).map(([k, v]) => [k === key ? name : k, v])),
-                )
-              }
+              onRename={(name) => write(Object.fromEntries(held.map(([k, v]) => [k === key ? name : k, v])))}
               onChange={(property) => change(key, property)}
-              onRemove={() =>
-                write(Object.fromEntries(Object.entries(properties).filter(([k]) => k !== key)))
-              }
+              onRemove={() => write(Object.fromEntries(held.filter(([k]) => k !== key)))}
             />
           </li>
         ))}
@@ -262,7 +259,7 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
             size="sm"
             variant="ghost"
             icon={<Plus aria-hidden />}
-            onClick={() => write({ ...properties, [key]: { type: "string" } })}
+            onClick={() => write({ ...Object.fromEntries(held), [key]: { type: "string" } })}
           >
             <code className="font-mono text-xs">{key}</code>
           </Button>
@@ -272,7 +269,7 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
           icon={<Plus aria-hidden />}
           onClick={() => {
             const key = freshKey("key", declared);
-            write({ ...properties, [key]: { type: "string" } });
+            write({ ...Object.fromEntries(held), [key]: { type: "string" } });
           }}
         >
           Add a key

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { RowList } from "@/components/ui/row-list";
-import { isTexts } from "@/server/domain/base/guards";
+import { isText, recordOf } from "@/server/domain/base/guards";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";
 
@@ -21,7 +21,11 @@ export interface NamedRowsProps extends FieldProps<Record<string, string>> {
 export function NamedRows(props: NamedRowsProps) {
   const { label, hint, error, value, onChange, nameLabel, itemName, newName = itemName } = props;
   const { checkName, valueField } = props;
-  const entries = Object.entries(isTexts(value) ? value : {});
+  // A file may hold here what its settings' schema refuses: it is shown as JSON, so that a change of another row keeps it.
+  const entries = Object.entries(recordOf(value)).map(([name, held]): [string, string] => [
+    name,
+    isText(held) ? held : (JSON.stringify(held) ?? ""),
+  ]);
   const write = (next: [string, string][]) => onChange(Object.fromEntries(next));
   const names = entries.map(([name]) => name);
   return (

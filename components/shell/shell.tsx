@@ -43,8 +43,15 @@ export function Shell({
       >
         {isEditor ? "Skip to the drawing" : "Skip to the page"}
       </a>
-      {/* A boundary of its own is hydrated after the page, or at once when somebody points at it: the drawing comes first. */}
-      <Suspense>
+      {/*
+        A boundary of its own is hydrated after the page, or at once when somebody points at it: the drawing comes first.
+        Where the page is long, the server sends what is in it behind the page: until then its room is kept.
+      */}
+      <Suspense
+        fallback={
+          <div className={clsx("hidden shrink-0 border-r border-line md:block", isStage ? "w-14" : "w-56")} />
+        }
+      >
         <Rail compact={isStage} path={path} />
       </Suspense>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -54,7 +61,11 @@ export function Shell({
           {children}
         </main>
       </div>
-      <Suspense>
+      <Suspense
+        fallback={
+          <div className="box-content h-14 shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden" />
+        }
+      >
         <BottomBar path={path} />
       </Suspense>
       <ServerWatch />

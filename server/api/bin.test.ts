@@ -6,6 +6,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServices } from "@/server/services";
+import { newBinStore } from "@/server/store/bin";
 import { newRetention } from "@/server/store/retention";
 import { appRouter } from "./root";
 
@@ -292,4 +293,47 @@ test("a run that asks a person is told apart from one that waits for its time", 
   await ask.runs.cancel({ run_id });
   await troupe.host.settled(run_id);
   expect(await ask.runs.get({ run_id })).toMatchObject({ waits_for: null, wakes_at: null });
+});
+
+test("a memory or a test whose row is damaged can be deleted, lies in the bin, and says why it does not come back", async () => {
+  const { ask, db } = newCaller();
+  const memory = await ask.memories.create({
+    key: "k",
+    place: { scope: "global" },
+    value: "v",
+    importance: 0.5,
+    expires_at: null,
+  });
+  const { id: workflow_id } = await ask.workflows.create({ name: "Tides", graph: draw("start > end") });
+  const { id: test_id } = await ask.tests.create({
+    workflow_id,
+    name: "Ebb",
+    input: {},
+    people: [],
+    expect: [],
+  });
+  db.$client.exec("update scenario_tests set content = '{\"people\": 5}'; update memories set source = '{'");
+  await ask.memories.remove({ id: memory.id });
+  await ask.tests.remove({ workflow_id, test_id });
+  expect(await ask.tests.list({ workflow_id })).toEqual([]);
+  const binned = await ask.bin.list();
+  expect(binned.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual(["memory k", "test Ebb"]);
+  for (const { kind, id } of binned)
+    await expect(ask.bin.restore({ kind, id })).rejects.toThrow("This cannot be read any more");
+});
+
+test("a memory in the bin does not outlive its own time", async () => {
+  const { ask, db } = newCaller();
+  const expires_at = Date.now() + 60_000;
+  for (const [key, until] of [
+    ["short", expires_at],
+    ["long", null],
+  ] as const) {
+    const about = { value: key, importance: 0.5, expires_at: until };
+    const { id } = await ask.memories.create({ key, place: { scope: "global" }, ...about });
+    await ask.memories.remove({ id });
+  }
+  expect(newBinStore(db, () => expires_at - 1).sweep()).toBe(0);
+  expect(newBinStore(db, () => expires_at).sweep()).toBe(1);
+  expect((await ask.bin.list()).map(({ name }) => name)).toEqual(["long"]);
 });

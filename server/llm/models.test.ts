@@ -350,6 +350,24 @@ describe("queues", () => {
     await Promise.all(calls);
     expect(order).toEqual(["first", "cut", "waited", "new1", "new2"]);
   });
+  test("a run whose clock was ahead waits as long as if it were not", async () => {
+    let now = 1_000;
+    const gate = newRateLimiter(1, () => now);
+    const { signal } = new AbortController();
+    const order: string[] = [];
+    const call = async (name: string, begunAt?: number) => {
+      const leave = await gate.enter(signal, 0, begunAt);
+      order.push(name);
+      leave();
+    };
+    const leave = await gate.enter(signal);
+    const calls = [call("ahead", 3_600_000)];
+    now += 1;
+    calls.push(call("later"));
+    leave();
+    await Promise.all(calls);
+    expect(order).toEqual(["ahead", "later"]);
+  });
   test("whoever gives up leaves the queue", async () => {
     const gate = newRateLimiter(1);
     const abort = new AbortController();

@@ -27,7 +27,7 @@ export interface RateLimiter {
 }
 
 interface Waiter {
-  begunAt: number;
+  askedAt: number;
   tokens: number;
   admit(): void;
 }
@@ -131,8 +131,10 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
           // Whoever is next may want less.
           advance();
         };
+        // A run's own time may be ahead of a clock that was set back.
+        const askedAt = Math.min(begunAt, now());
         const waiter: Waiter = {
-          begunAt,
+          askedAt,
           tokens: guessed,
           admit() {
             signal.removeEventListener("abort", stop);
@@ -140,7 +142,7 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
           },
         };
         signal.addEventListener("abort", stop, { once: true });
-        const before = queue.findLastIndex((other) => other.begunAt <= begunAt);
+        const before = queue.findLastIndex((other) => other.askedAt <= askedAt);
         queue.splice(before + 1, 0, waiter);
         advance();
       });

@@ -100,13 +100,19 @@ function restore(services: Services, { kind, id }: OfBin, caller: Caller): void 
   if (!binned) throw notInBin();
   const { name } = binned;
   const thing: unknown = JSON.parse(binned.content);
-  if (kind === "role") roleOperations.create.run(services, { role: RoleDefinition.parse(thing) }, caller);
-  else if (kind === "memory") memoryOperations.restore.run(services, BinnedMemory.parse(thing), caller);
-  else if (kind === "test") restoreTest(services, BinnedTest.parse(thing));
+  if (kind === "role") roleOperations.create.run(services, { role: readAs(RoleDefinition, thing) }, caller);
+  else if (kind === "memory") memoryOperations.restore.run(services, readAs(BinnedMemory, thing), caller);
+  else if (kind === "test") restoreTest(services, readAs(BinnedTest, thing));
   else if (kind === "crew")
-    crewOperations.restore.run(services, { name, crew: CrewConfig.parse(thing) }, caller);
-  else agentOperations.restore.run(services, { name, agent: AgentConfig.parse(thing) }, caller);
+    crewOperations.restore.run(services, { name, crew: readAs(CrewConfig, thing) }, caller);
+  else agentOperations.restore.run(services, { name, agent: readAs(AgentConfig, thing) }, caller);
   services.bin.takeOut(kind, id);
+}
+
+function readAs<S extends z.ZodType>(schema: S, thing: unknown): z.output<S> {
+  const read = schema.safeParse(thing);
+  if (read.success) return read.data;
+  throw new Problem("not_found", "This cannot be read any more, so it cannot come back.");
 }
 
 function restoreTest(services: Services, { workflow_id, ...test }: z.output<typeof BinnedTest>): void {

@@ -277,7 +277,8 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
 
   private register(handle: Handle): Durable {
     this.handles.add(handle);
-    handle.begunAt = this.at;
+    // What a fork has from its original is asked for since the fork was made.
+    handle.begunAt = Math.max(this.at, this.journal.fork?.forkedAt ?? 0);
     if (handle.kind !== "inline") this.fresh.push(handle);
     return handle;
   }

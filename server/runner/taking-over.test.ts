@@ -4,6 +4,7 @@ import type { Json } from "@/server/domain/base/values";
 import { WorkTime } from "./clock";
 import { EmbeddedRun } from "./embedded";
 import type { EmbeddedHost, Journal, Turn, TurnRecord } from "./embedded-contract";
+import type { ForkTurn } from "./recorded/fork-turn";
 
 // A run whose log is elsewhere: recording takes a while, and it comes from another worker.
 
@@ -199,6 +200,18 @@ describe("a run that comes from another worker", () => {
       ["two", 20],
       ["three", "now"],
     ]);
+  });
+
+  test("asks anew in a fork, however long ago its original asked", async () => {
+    const { host, keepAll } = newHost();
+    const fork: ForkTurn = { turn: 1, key: null, result: null, at: 20, seq: 0, forkedAt: 500, shifts: [] };
+    const run = new EmbeddedRun("r", host, { ...journal({}), fork });
+    const seen: number[] = [];
+    const flow = run.next([run.step("one", ({ begunAt = 0 }) => (seen.push(begunAt), "one"))]);
+    for (let k = 0; k < 3; k++) await settle().then(keepAll);
+    await flow;
+    run.stop();
+    expect(seen).toEqual([500]);
   });
 
   test("is told of rules that changed since", async () => {

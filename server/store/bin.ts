@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, lt } from "drizzle-orm";
+import { and, desc, eq, isNotNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "./crew-work";
@@ -107,11 +107,16 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
       return db.delete(customTools).where(eq(customTools.name, id)).run().changes > 0;
     },
 
-    /** Deletes what was moved here and has lain for long enough for good; answers how many. */
+    /** Deletes what was moved here and has lain for long enough for good, and memories whose own time is over; answers how many. */
     sweep: (): number =>
       db
         .delete(bin)
-        .where(lt(bin.deletedAt, now() - BIN_MS))
+        .where(
+          or(
+            lt(bin.deletedAt, now() - BIN_MS),
+            and(eq(bin.kind, "memory"), lte(sql`json_extract(${bin.content}, '$.expires_at')`, now())),
+          ),
+        )
         .run().changes,
   };
 }

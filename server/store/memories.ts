@@ -295,9 +295,10 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
         (tx) => {
           const row = tx.delete(memories).where(eq(memories.id, id)).returning().get();
           if (row && (row.expiresAt === null || row.expiresAt > now())) {
-            const { key, ...memory } = toMemory(row);
-            const content = canonicalJson(BinnedMemory.parse({ key, ...memory }));
-            shelf.put(memoryKey(memory.scope, memory.scope_id, key), key, content);
+            const { scope, scopeId, key } = row;
+            shelf.putRow(memoryKey(scope, scopeId, key), key, row, () =>
+              canonicalJson(BinnedMemory.parse(toMemory(row))),
+            );
           }
           return row !== undefined;
         },

@@ -202,7 +202,8 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
           .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, id)))
           .run();
         const row = tx.delete(scenarioTests).where(of(workflowId, id)).returning().get();
-        if (row) shelf.put(testKey(workflowId, id), row.name, binnedOf(workflowId, testIn(row)));
+        if (row)
+          shelf.putRow(testKey(workflowId, id), row.name, row, () => binnedOf(workflowId, testIn(row)));
         return row !== undefined;
       });
     },

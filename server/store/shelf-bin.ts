@@ -13,6 +13,14 @@ export function newShelfBin(db: Db, kind: Moved, now: () => number) {
     put(key: string, name: string, content: string): void {
       db.insert(bin).values({ kind, key, name, content, deletedAt: now() }).run();
     },
+    /** The same for a row that has to be read first. One that cannot be read lies there as it is: it is gone from its place all the same. */
+    putRow(key: string, name: string, row: object, read: () => string): void {
+      this.put(
+        key,
+        name,
+        readOr(read, () => JSON.stringify({ unreadable: row })),
+      );
+    },
     /** What came back by another way lies here no longer. */
     forget(key: string, content: string): void {
       db.delete(bin)
@@ -46,3 +54,11 @@ export const memoriesOfGone = (scopes: readonly string[], runId: string): SQL | 
         .map((beginning) => sql`substr(${bin.key}, 1, ${beginning.length}) = ${beginning}`),
     ),
   );
+
+function readOr<T>(read: () => T, instead: () => T): T {
+  try {
+    return read();
+  } catch {
+    return instead();
+  }
+}

@@ -18,10 +18,6 @@ export const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (
 /** The texts of a list; none where it is no list. */
 export const textsOf = (value: unknown): string[] => listOf(value).filter(isText);
 
-/** An object of texts by name. */
-export const isTexts = (value: unknown): value is Record<string, string> =>
-  isObject(value) && Object.values(value).every(isText);
-
 /** What a system call or a library calls its error, as in "ENOENT"; undefined where it has no name. */
 export const errorCode = (error: unknown): string | undefined =>
   isObject(error) && isText(error.code) ? error.code : undefined;

@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { faultTexts, readSchema, type Schema } from "@/server/domain/schema/schema";
 import type { WorkflowGraph } from "./graph";
-import { stateProperties } from "./state-properties";
+import { propertyOf } from "./state-properties";
 
 const ready = new WeakMap<JsonSchema, { around: unknown; schema: Schema }>();
 
@@ -24,10 +24,8 @@ export function withDefinitions(own: JsonSchema, around: JsonSchema | null | und
 
 /** What is wrong with a value of a state key, in words; empty where it fits. Merged values are checked as written. */
 export function findInvalid(graph: WorkflowGraph, key: string, value: Json, reducer: string): string[] {
-  const properties = stateProperties(graph);
-  if (!Object.hasOwn(properties, key)) return [];
-  const own = properties[key];
-  if (own === null || typeof own !== "object") return [];
+  const own = propertyOf(graph, key);
+  if (!own) return [];
   // An item appended to a list is not the list itself.
   const whole = (reducer === "append" || reducer === "union") && !Array.isArray(value) ? [value] : value;
   return faultTexts(keySchema(own, graph.global_state_schema).faults(whole)).slice(0, 5);

@@ -25,10 +25,15 @@ export const isReducer = (name: unknown): name is Reducer =>
 export const stateProperties = (graph: WorkflowGraph): Record<string, JsonSchema> =>
   propertiesOf(graph.global_state_schema ?? undefined);
 
-/** How values of a key merge; asked for each value that is written, so that only this property is read. */
-export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
+/** The schema of one key of the state; undefined where it has none. Only this property is read: it is asked for each value that is written. */
+export function propertyOf(graph: WorkflowGraph, key: string): JsonSchema | undefined {
   const properties = graph.global_state_schema?.properties;
   const own = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-  const named = isObject(own) ? own["x-reducer"] : undefined;
+  return isObject(own) ? own : undefined;
+}
+
+/** How values of a key merge. */
+export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
+  const named = propertyOf(graph, key)?.["x-reducer"];
   return isReducer(named) ? named : "last";
 }

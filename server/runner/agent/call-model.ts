@@ -186,10 +186,13 @@ const asReused = (seen: Payloads["llm_call_completed"], run_id: string): Payload
 
 /** What a failed call's record tells besides the error (see ModelError); absent in records from before it was told. */
 const FailureDetail = z.object({
-  http_status: z.number().exactOptional(),
-  retry_after_ms: z.number().exactOptional(),
-  tries: z.number().exactOptional(),
-  cost: z.custom<FailedCost>((cost) => Cost.safeParse(cost).success).exactOptional(),
+  http_status: z.number().optional().catch(undefined),
+  retry_after_ms: z.number().optional().catch(undefined),
+  tries: z.number().optional().catch(undefined),
+  cost: z
+    .custom<FailedCost>((cost) => Cost.safeParse(cost).success)
+    .optional()
+    .catch(undefined),
 });
 const Cost: z.ZodType<FailedCost> = z.object({
   usage: Usage,

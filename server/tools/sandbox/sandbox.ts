@@ -67,9 +67,12 @@ const SandboxError = z.object({
 });
 export type SandboxError = z.infer<typeof SandboxError>;
 
+/** What code made: read from JSON text, or from a record. It may be large, so that it is not gone through once more. */
+const MadeValue = z.custom<Json>((value) => value !== undefined);
+
 const SandboxResult = z.object({
   ok: z.boolean(),
-  value: Json.exactOptional(),
+  value: MadeValue.exactOptional(),
   error: SandboxError.exactOptional(),
   /** What the code wrote by console.log. */
   logs: z.array(z.string()),
@@ -98,7 +101,7 @@ export interface ProgramWithCalls extends SandboxProgram {
 export const CallsStep = z.union([
   z.object({ done: SandboxResult }),
   z.object({
-    needs: z.object({ tool: z.string(), args: Json }),
+    needs: z.object({ tool: z.string(), args: MadeValue }),
     index: z.number(),
     logs: z.array(z.string()),
     duration_ms: z.number(),

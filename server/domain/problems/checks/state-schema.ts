@@ -11,7 +11,6 @@ export function checkStateSchema({ graph, report }: Check): void {
   const tell = (field: string, message: string) =>
     report.warning("W_NOT_CHECKED", { kind: "workflow", field }, message);
   for (const [key, own] of Object.entries(stateProperties(graph))) {
-    if (own === null || typeof own !== "object") continue;
     const words = describeUnchecked(keySchema(own, schema));
     if (words.length > 0)
       tell(

@@ -281,6 +281,12 @@ describe("a crew in JSON", () => {
     expect(read.imported).toEqual(json(CREW).imported);
   });
 
+  test("takes no other file that lies beside it for an agent, whatever its name", () => {
+    const read = readImport(files({ "reader.json": '{"port": 1}', "crew.jsonc": CREW }));
+    expect(read.imported).toBeNull();
+    expect(said(read, "error")).toContainEqual(expect.stringContaining("agents/reader.jsonc is missing"));
+  });
+
   test("whose agent has no file is refused with the name of the file", () => {
     const read = readImport(files({ "x/crew.jsonc": CREW }));
     expect(read.imported).toBeNull();

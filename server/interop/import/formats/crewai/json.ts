@@ -82,11 +82,18 @@ function agentNames({ agents, manager_agent }: Raw): string[] {
   return typeof manager_agent === "string" ? [...listed, manager_agent] : listed;
 }
 
-/** In the folder that CrewAI looks into; else right beside the crew, as files lie that were chosen one by one. */
-const agentFile = (name: string, crew: Source, all: readonly Source[]): Source | undefined =>
-  [`agents/${name}.jsonc`, `agents/${name}.json`, `${name}.jsonc`, `${name}.json`]
-    .map((place) => all.find((file) => file !== crew && file.path === `${crew.folder}${place}`))
-    .find((file) => file !== undefined);
+/** In the folder that CrewAI looks into, whatever it holds; else right beside the crew, where files lie that were chosen one by one, others among them. */
+const agentFile = (name: string, crew: Source, all: readonly Source[]): Source | undefined => {
+  const at = (place: string) => all.find((file) => file !== crew && file.path === `${crew.folder}${place}`);
+  return (
+    at(`agents/${name}.jsonc`) ??
+    at(`agents/${name}.json`) ??
+    [at(`${name}.jsonc`), at(`${name}.json`)].find((file) => file && mayBeAgent(file))
+  );
+};
+
+const mayBeAgent = ({ value, problem }: Source): boolean =>
+  problem !== undefined || isAgent(value) || (isRaw(value) && isElsewhere(value));
 
 function tasksOf({ tasks }: Raw): [key: string, task: unknown][] {
   if (Array.isArray(tasks))
