@@ -52,7 +52,7 @@ describe("a limit raised by a program", () => {
     ]);
     const low = await stage.steer("limits", { limit: "max_steps", to: 2 });
     expect([low.status, low.body.error.code, low.body.error.details]).toEqual([
-      422,
+      409,
       "not_higher",
       { now: 2 },
     ]);

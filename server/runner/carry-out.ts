@@ -1,5 +1,6 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { errorMessage } from "@/server/domain/base/guards";
+import { isPassing } from "@/server/domain/base/passing-fault";
 import { DamagedLog } from "@/server/domain/run/held";
 import type { RunStore } from "@/server/store/runs";
 import type { Beginnings } from "./beginnings";
@@ -14,7 +15,7 @@ import { withOriginal } from "./forking";
 import type { Frames } from "./frames";
 import { interpreters, unknownVersionText } from "./interpreters";
 import type { LiveRuns } from "./live-runs";
-import { isPassing, TRY_AGAIN_MS } from "./log-writer";
+import { TRY_AGAIN_MS } from "./log-writer";
 import type { Effects } from "./ports";
 import type { TurnRecorder } from "./record-turns";
 import type { RunEndings } from "./run-endings";

@@ -1,5 +1,6 @@
-import { errorCode, errorMessage, recordOf } from "@/server/domain/base/guards";
+import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
+import { isPassing } from "@/server/domain/base/passing-fault";
 import type { TurnWrite } from "@/server/store/runs";
 
 /** A turn that can never be written, whatever one waits for; `cause` says why. */
@@ -15,23 +16,11 @@ interface Waiting {
 
 const RETRY_MS = 500;
 
-const codeOf = (error: unknown) => {
-  const { code } = recordOf(error);
-  return typeof code === "string" ? code : "";
-};
-
 /** After a disk or another process was in the way of a run. */
 export const TRY_AGAIN_MS = 500;
 
-/** A fault of the disk or of another process, which passes: the same write may succeed later. */
-export function isPassing(error: unknown): boolean {
-  return /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN|READONLY)|ENOSPC$|EDQUOT$|EIO$|EMFILE$|ENFILE$)/.test(
-    codeOf(error),
-  );
-}
-
 /** Whether the whole database is closed for a moment: no other write would succeed either. */
-const isBusy = (error: unknown) => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+const isBusy = (error: unknown) => /^SQLITE_(BUSY|LOCKED)/.test(errorCode(error) ?? "");
 
 /**
  * Writes the turns of all runs into the log. Those that wait at the same moment share a transaction; where it fails, each

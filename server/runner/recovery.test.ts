@@ -189,6 +189,23 @@ describe("a run whose log is damaged", () => {
       expect(standing(stage, [ids[1]!])).toEqual(["CANCELLED"]);
     });
 
+  test("of which a later start makes no sense at all stays held and stops no other", async () => {
+    const { db, ids } = await unfinished(2);
+    db.$client.prepare("delete from run_turns where run_id = ? and turn = 2").run(ids[0]!);
+    // Where it was held, its log goes bad in such a way that it can be parsed and cannot be told.
+    db.$client
+      .prepare("update runs set status = 'held', waits_for = null, held = ? where id = ?")
+      .run(JSON.stringify({ code: "damaged_log", message: "It cannot be read.", at: 1 }), ids[0]!);
+    db.$client
+      .prepare(
+        "update run_turns set events = json_remove(events, '$[0].payload') where run_id = ? and turn = 0",
+      )
+      .run(ids[0]!);
+    const stage = start(db, []);
+    await settledAll(stage);
+    expect(standing(stage, ids)).toEqual(["damaged_log", "COMPLETED"]);
+  });
+
   test("by a damaged page of the file is held, too", async () => {
     const { db, ids } = await unfinished(3);
     const stage = newStage({ db });

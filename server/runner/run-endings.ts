@@ -1,5 +1,6 @@
 import type { Disk } from "@/db/disk";
 import { errorMessage } from "@/server/domain/base/guards";
+import { isPassing } from "@/server/domain/base/passing-fault";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import type { RunProgress, RunStore } from "@/server/store/runs";
@@ -8,7 +9,7 @@ import type { HostLog } from "./host-log";
 import { asError, internalError, isMarked } from "./internal-error";
 import { ReplayMismatch } from "./known-turns";
 import type { LiveRuns } from "./live-runs";
-import { isPassing, type LogWriter, TRY_AGAIN_MS, Unwritable } from "./log-writer";
+import { type LogWriter, TRY_AGAIN_MS, Unwritable } from "./log-writer";
 
 type Finished = RunEventOf<"run_finished">["payload"];
 

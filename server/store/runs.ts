@@ -1,5 +1,5 @@
 import type { Db } from "@/db/open";
-import { DamagedLog } from "@/server/domain/run/held";
+import { isPassing } from "@/server/domain/base/passing-fault";
 import { openQuestions } from "@/server/domain/run/open-questions";
 import { newCrewWorkStore } from "./crew-work";
 import { newRunQuestions } from "./questions";
@@ -47,8 +47,8 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
           const state = log.state(id);
           if (state) client.transaction(() => questions.replace(id, openQuestions(state))).immediate();
         } catch (error) {
-          // What cannot be read is held once it is taken up.
-          if (!(error instanceof DamagedLog)) throw error;
+          // What cannot be read or told is held once it is taken up, or is held already: it stops no other.
+          if (isPassing(error)) throw error;
         }
       }
     },
