@@ -1,5 +1,6 @@
 import { type Capability, ResponseRung } from "@/server/domain/model/provider";
 import { CONTEXT, isBadGeneration, type ServerError } from "./errors";
+import { SEALED_THOUGHTS, SUMMARIES } from "./responses";
 
 /** How to ask again after a refusal. */
 export interface Adaptation {
@@ -14,7 +15,12 @@ const FORMAT =
 const TOOLS = /\b(?:tools?|functions?|function[_ -]?call(?:s|ing)?|tool[_ -](?:choice|calls?|use))\b/i;
 /** About one tool or one message: no lesson about others. */
 const THIS_TOOL =
-  /invalid schema|schema for function|invalid_function_parameters|\brole\b|tool_call_id|must be (?:a response|followed)/i;
+  /invalid schema|schema for function|invalid_function_parameters|\brole\b|tool_call_id|must be (?:a response|followed)|thought[_ ]signature/i;
+/** What is asked for by the Responses API only, and how services refuse it. */
+const ONLY_THERE = [
+  { field: SUMMARIES, words: /\breasoning\.summary\b|reasoning summar(?:y|ies)/i },
+  { field: SEALED_THOUGHTS, words: /\binclude\[|encrypted content/i },
+];
 /** Templates of some models know only two roles. */
 const NO_SYSTEM =
   /system (?:role|messages?|prompts?) (?:is |are )?not supported|(?:does not|doesn't) support (?:the )?system|only (?:supports? )?user(?:,| and) assistant|roles must alternate/i;
@@ -65,6 +71,11 @@ export function adapt(error: ServerError, capability: Capability, asked: Asked):
   if (NO_SYSTEM.test(refusal) && capability.system_role !== false) return learned({ system_role: false });
   if (NAMES.test(refusal) && !(capability.refuses ?? []).includes("name"))
     return learned({ refuses: ["name"] });
+  const unknownThere = ONLY_THERE.find(
+    ({ field, words }) =>
+      (error.param === field || words.test(refusal)) && !(capability.refuses ?? []).includes(field),
+  );
+  if (unknownThere) return learned({ refuses: [unknownThere.field] });
   // Newer models do their reasoning with tools in the other protocol only, and say where.
   if (mayChangeApi && capability.api !== "responses" && /\/responses\b|\bresponses api\b/i.test(refusal))
     return learned({ api: "responses" });

@@ -162,6 +162,16 @@ describe("content in parts", () => {
     const stream = parts.map((part) => delta({ content: [part] })).join("") + delta({}, "stop");
     expect(await answered(begins(stream))).toMatchObject({ content: "Then that.", reasoning: "First this." });
   });
+  test("that is an error, with what it cost all the same", async () => {
+    const stream = chunk({ error: { message: "No." }, usage: { prompt_tokens: 10, completion_tokens: 7 } });
+    await expect(answered(begins(stream))).rejects.toMatchObject({
+      more: { cost: { usage: { input_tokens: 10, output_tokens: 7, estimated: false } } },
+    });
+  });
+  test("between lines that say nothing", async () => {
+    const stream = `data:\n\ndata\n\n${delta({ content: "Yes." })}data: \n\n${delta({}, "stop")}data:  [DONE] \n\n`;
+    expect(await answered(begins(stream))).toMatchObject({ content: "Yes." });
+  });
   test("and whole", async () => {
     const whole = {
       choices: [{ index: 0, message: { role: "assistant", content: parts }, finish_reason: "stop" }],

@@ -123,6 +123,7 @@ describe("what it means is understood in every shape", () => {
     [429, "Requests rate limit exceeded", "RATE_LIMIT", true],
     [429, "You exceeded your current quota, please check your plan.", "QUOTA", false],
     [429, "You exceeded your current quota. Please retry in 32.6s.", "RATE_LIMIT", true],
+    [429, "Too many tokens, please wait before trying again.", "RATE_LIMIT", true],
     [400, "This model's maximum context length is 4096 tokens.", "CONTEXT_OVERFLOW", false],
     [404, "The model `x` does not exist.", "CONFIG", false],
     [403, "Your input was flagged", "CONTENT_FILTER", false],

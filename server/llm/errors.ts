@@ -21,7 +21,11 @@ export interface ServerError extends SaidError {
 
 /** A server said no. Whoever asked decides whether that ends the call or only changes how to ask. */
 export class Refused extends Error {
-  constructor(readonly refusal: ServerError) {
+  constructor(
+    readonly refusal: ServerError,
+    /** What the server said it counted all the same, as a chunk of Chat Completions has it. */
+    readonly usage?: unknown,
+  ) {
     super(refusal.message);
   }
 }
@@ -108,7 +112,8 @@ function classOf(error: ServerError, callee: Callee): Class {
       "OUTPUT_INVALID",
       `${model} wrote something that ${provider} could not read as a call of a tool or as JSON.`,
     );
-  if (has(error, CONTEXT) || status === 413)
+  // Some say "too many tokens" of the limit of a minute.
+  if ((has(error, CONTEXT) && status !== 429) || status === 413)
     return fail(
       "CONTEXT_OVERFLOW",
       `The prompt is longer than ${model} can read. Give the node less to read, or choose a model with a larger context.`,

@@ -45,6 +45,17 @@ async function picky(refuses: (body: Body) => string | object | null) {
   };
 }
 
+test("calls of another model, without the signature that this one wants, say nothing about its functions", async () => {
+  let isOdd = true;
+  const { go, bodies } = await picky(({ tools: asked }) =>
+    isOdd && asked ? "Function call is missing a thought_signature in functionCall parts." : null,
+  );
+  await go({}, { tools });
+  isOdd = false;
+  await go({}, { tools });
+  expect(bodies().map(({ tools: asked }) => asked !== undefined)).toEqual([true, false, true]);
+});
+
 test("a lesson is kept for a week, and then tried again", async () => {
   let isStrict = true;
   const { go, bodies, later } = await picky((body) =>

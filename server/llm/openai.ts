@@ -65,15 +65,21 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
     try {
       for await (const piece of wire.post(
         url,
-        api === "responses" ? asResponsesRequest(body) : body,
+        api === "responses" ? asResponsesRequest(body, call.capability.refuses) : body,
         headers,
       )) {
-        if ("data" in piece && piece.data.startsWith(DONE)) return true;
+        if ("data" in piece) {
+          const data = piece.data.trim();
+          if (data.startsWith(DONE)) return true;
+          // Some keep the connection open by sending nothing.
+          if (data === "" && piece.event !== "error") continue;
+        }
         collector.add(api === "responses" ? chunkOf(piece, reader, callee) : valueOf(piece, callee));
         if (collector.isFinished()) wire.ending();
         else if (collector.hasBegun()) wire.begun();
       }
     } catch (error) {
+      if (error instanceof Refused && error.usage !== undefined) collector.add({ usage: error.usage });
       // A finished answer is complete, whatever becomes of the connection.
       const isLost = error instanceof ModelError && ["TIMEOUT", "TRANSIENT"].includes(error.error.code);
       if (!isLost || !collector.isFinished() || io.signal.aborted) throw error;
@@ -93,11 +99,10 @@ function chunkOf(piece: WirePiece, reader: ReturnType<typeof newResponsesReader>
   const chunk = reader.chunk(value);
   if (chunk?.error || (isRecord(value) && value.error && value.object !== "response")) {
     const refusal = refusalInside(chunk ?? value);
-    throw new Refused({
-      ...refusal,
-      message: toChatFields(refusal.message),
-      param: toChatFields(refusal.param),
-    });
+    throw new Refused(
+      { ...refusal, message: toChatFields(refusal.message), param: toChatFields(refusal.param) },
+      chunk?.usage,
+    );
   }
   if (!chunk && "whole" in piece) throw notAnAnswer(callee, "something else");
   return chunk ?? {};
@@ -138,7 +143,7 @@ function valueOf(piece: WirePiece, callee: Callee): unknown {
       (Boolean(value.error) ||
         value.object === "error" ||
         (value.choices === undefined && (Array.isArray(value.errors) || value.detail !== undefined))));
-  if (isError) throw new Refused(refusalInside(value));
+  if (isError) throw new Refused(refusalInside(value), isRecord(value) ? value.usage : undefined);
   return value;
 }
 

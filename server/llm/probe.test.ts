@@ -86,6 +86,19 @@ const tools = [{ name: "note_word", description: "Notes", parameters: { type: "o
 const schema = { type: "object", properties: { legs: { type: "integer" } }, required: ["legs"] };
 const legs = sse(['{"legs": 8}']);
 
+test("a model is tested by the protocol that a person chose", async () => {
+  const said = { type: "message", id: "m", content: [{ type: "output_text", text: "OK" }] };
+  server = await newServer(({ url }, response) => {
+    if (url !== "/v1/responses") return void response.writeHead(404).end("not found");
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ object: "response", status: "completed", output: [said] }));
+  });
+  const provider = remoteProvider(server.url, { settings: { api: "responses" } });
+  const { message } = await checkProvider({ ...provider, key: "sk-test-0123456789" }, globalThis.fetch);
+  expect(message).toMatch(/^It works: test-model answered/);
+});
+
 describe("a test asks for one harmless call and one shape", () => {
   test("a model that knows both", async () => {
     const { result, findings } = await serve({ tools: functionCall, shape: legs });

@@ -159,6 +159,14 @@ function isInShape(content: string): boolean {
   }
 }
 
+/** What a person chose of how it is asked, and how long it may take. */
+const chosen = ({ api, first_byte_ms, idle_timeout_ms, timeout_ms }: Provider["settings"] = {}) => ({
+  ...(api === undefined ? {} : { api }),
+  ...(first_byte_ms === undefined ? {} : { first_byte_ms }),
+  ...(idle_timeout_ms === undefined ? {} : { idle_timeout_ms }),
+  ...(timeout_ms === undefined ? {} : { timeout_ms }),
+});
+
 /** One provider that keeps what is learned about its model to itself. */
 function only(
   checked: Parameters<typeof probeModel>[0],
@@ -175,7 +183,7 @@ function only(
     simulated: false,
     from_environment: false,
     // Limits of the rate would only make the test wait; what was learned before may have changed.
-    settings: { capabilities: { [checked.default_model]: learned } },
+    settings: { ...chosen(checked.settings), capabilities: { [checked.default_model]: learned } },
   });
   return {
     capability: () => learned,

@@ -260,6 +260,40 @@ describe("a model that is asked by the Responses API", () => {
     }
   });
 
+  test("leaves out what a model refuses to give there, and keeps its effort", async () => {
+    const model = await open(({ body }, response) => {
+      const { reasoning, include } = body as { reasoning?: { summary?: string }; include?: unknown };
+      const refused = reasoning?.summary
+        ? {
+            message: "Your organization must be verified to generate reasoning summaries.",
+            param: "reasoning.summary",
+          }
+        : include
+          ? { message: "Encrypted content is not supported with this model.", param: "include" }
+          : null;
+      if (refused === null) return sendSse(response, saying("OK"));
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { ...refused, code: "unsupported_value" } }));
+    });
+    const request = ask("Hi", { llm_config: { reasoning_effort: "high" } });
+    await model.answer(request);
+    const { answer } = await model.answer(request);
+    expect(answer.content).toBe("OK");
+    expect(model.sent()).toHaveLength(4);
+    const { reasoning, include } = model.sent()[3]!.body;
+    expect([reasoning, include]).toEqual([{ effort: "high" }, undefined]);
+  });
+
+  test("that failed after it was paid for says what it cost", async () => {
+    const error = { code: "server_error", message: "The lights went out." };
+    const failed = [{ type: "response.failed", response: { object: "response", error, usage } }];
+    const model = await open((_request, response) => sendSse(response, events(failed)));
+    const fault: unknown = await model.answer(ask("Hi")).catch((thrown: unknown) => thrown);
+    expect(fault).toMatchObject({
+      more: { cost: { usage: { input_tokens: 100, output_tokens: 40, estimated: false } } },
+    });
+  });
+
   test("is found out by what a refusal says, and then asked so at once, with its effort", async () => {
     const words =
       "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. Please use /v1/responses instead.";

@@ -14,8 +14,14 @@ export interface ChatRequest {
   readonly [setting: string]: unknown;
 }
 
-/** A request of Chat Completions as the Responses endpoint takes it. It keeps nothing at the service: `store` is false. */
-export function asResponsesRequest(body: ChatRequest): Record<string, unknown> {
+/**
+ * A request of Chat Completions as the Responses endpoint takes it. It keeps nothing at the service: `store` is false.
+ * `refuses`: what the model was seen to refuse of what is only asked for there.
+ */
+export function asResponsesRequest(
+  body: ChatRequest,
+  refuses: readonly string[] = [],
+): Record<string, unknown> {
   const {
     messages,
     tools,
@@ -33,13 +39,24 @@ export function asResponsesRequest(body: ChatRequest): Record<string, unknown> {
     ...same,
     input: messages.flatMap(itemsOf),
     store: false,
-    include: ["reasoning.encrypted_content"],
+    ...(refuses.includes(SEALED_THOUGHTS) ? {} : { include: ["reasoning.encrypted_content"] }),
     ...(limit === undefined ? {} : { max_output_tokens: limit }),
-    ...(reasoning_effort === undefined ? {} : { reasoning: { effort: reasoning_effort, summary: "auto" } }),
+    ...(reasoning_effort === undefined
+      ? {}
+      : {
+          reasoning: {
+            effort: reasoning_effort,
+            ...(refuses.includes(SUMMARIES) ? {} : { summary: "auto" }),
+          },
+        }),
     ...(Array.isArray(tools) ? { tools: tools.map(asFunction) } : {}),
     ...(response_format === undefined ? {} : { text: { format: asFormat(response_format) } }),
   };
 }
+
+/** What is asked for there only, under the names by which a model's refusal of it is known. */
+export const SUMMARIES = "reasoning.summary";
+export const SEALED_THOUGHTS = "include";
 
 /** Settings of a model that the Responses endpoint has no word for. */
 export const UNKNOWN_TO_RESPONSES: readonly string[] = ["stop", "seed"];
@@ -141,7 +158,7 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
     const reason = response.status === "incomplete" ? why : "stop";
     return {
       ...chunkOf(delta, reason),
-      ...(isRecord(response.usage) ? { usage: usageOf(response.usage) } : {}),
+      ...usageIn(response),
     };
   }
 
@@ -182,7 +199,7 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
         case "response.failed": {
           const failed =
             isRecord(value.response) && isRecord(value.response.error) ? value.response.error : {};
-          return { error: failed };
+          return { error: failed, ...(isRecord(value.response) ? usageIn(value.response) : {}) };
         }
         case "error":
           return { error: isRecord(value.error) ? value.error : value };
@@ -193,7 +210,7 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
   };
 
   function wholeAnswer(response: JsonObject): ChatChunk {
-    if (isRecord(response.error)) return { error: response.error };
+    if (isRecord(response.error)) return { error: response.error, ...usageIn(response) };
     const parts = recordsIn(response.output).map((item, at) => whole(item, String(at)));
     const joined = (key: string) => parts.flatMap((part) => textOf(part[key])).join("");
     return ended(response, {
@@ -230,6 +247,9 @@ const chunkOf = (delta: JsonObject, finish_reason?: string): ChatChunk => ({
   choices: [{ index: 0, delta, ...(finish_reason === undefined ? {} : { finish_reason }) }],
 });
 
+const usageIn = ({ usage }: JsonObject): Pick<ChatChunk, "usage"> =>
+  isRecord(usage) ? { usage: usageOf(usage) } : {};
+
 function usageOf({ input_tokens, output_tokens, total_tokens, ...details }: JsonObject): JsonObject {
   return {
     prompt_tokens: input_tokens ?? 0,
@@ -241,7 +261,7 @@ function usageOf({ input_tokens, output_tokens, total_tokens, ...details }: Json
 }
 
 const WORDS: readonly (readonly [there: RegExp, here: string])[] = [
-  [/\breasoning\.(?:effort|summary)\b/g, "reasoning_effort"],
+  [/\breasoning\.effort\b/g, "reasoning_effort"],
   [/\bmax_output_tokens\b/g, "max_completion_tokens"],
   [/\btext\.format(?:\.\w+){0,9}/g, "response_format"],
   [/\binput\[(\d+)\]/g, "messages[$1]"],

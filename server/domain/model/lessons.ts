@@ -72,6 +72,8 @@ const SHAPES: Readonly<Record<string, string>> = {
 };
 
 function wordsOf(key: string, capability: Capability): string | null {
+  if (key === `${REFUSES}reasoning.summary`) return "Summaries of its thoughts are not asked for.";
+  if (key === `${REFUSES}include`) return "Its thoughts are not asked for in sealed form, to be sent back.";
   if (key.startsWith(REFUSES)) return `“${key.slice(REFUSES.length)}” is left out: it refuses that setting.`;
   switch (key) {
     case "api":
