@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { CompareRuns } from "@/components/scenario/compare-runs";
 
-export const metadata: Metadata = { title: "Two runs compared" };
+export const metadata: Metadata = { title: "Compare runs" };
 
 /** Two runs beside each other: /runs/compare?a=…&b=… */
 export default async function ComparePage({
