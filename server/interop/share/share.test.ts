@@ -27,7 +27,7 @@ function open(html: string) {
     at(index: number) {
       slider.value = String(index);
       document.querySelector("#at")?.dispatchEvent(new document.defaultView!.Event("input"));
-      return document.body.textContent;
+      return document.querySelector("aside")?.textContent ?? "";
     },
     cards: () => [...document.querySelectorAll("g")].map((card) => card.getAttribute("class")),
   };
@@ -47,6 +47,38 @@ test("a shared run scrubs: at every step the cards and the values are those of t
       expect(text).toContain(typeof value === "string" ? value : JSON.stringify(value));
     }
   });
+});
+
+test("the shared file of a fork shows the values that its maker gave it, from the fork on", () => {
+  const at = approvalRun.findIndex(({ type }) => type === "state_initialized") + 1;
+  const fork: RunEvent = {
+    type: "run_forked",
+    seq: at + 1,
+    ts: approvalRun[at]?.ts ?? 0,
+    payload: {
+      from_run: "r0",
+      from_seq: at,
+      patches: { state: { set: { tone: "a gentle one" }, remove: ["user_request"] } },
+      graph: "original",
+      by: "ann",
+    },
+  };
+  const events = [
+    ...approvalRun.slice(0, at),
+    fork,
+    ...approvalRun.slice(at).map((event) => ({ ...event, seq: event.seq + 1 })),
+  ];
+  const { steps } = sharedRun(events, ALL);
+  const place = steps.findIndex(({ seq }) => seq === fork.seq);
+  expect([steps[place]?.set, steps[place]?.gone]).toEqual([{ tone: "a gentle one" }, ["user_request"]]);
+  const page = open(pageOf(events));
+  const hasValues = (text: string) =>
+    ["a gentle one", "Please approve my vacation"].map((v) => text.includes(v));
+  expect([place - 1, place].map((index) => hasValues(page.at(index)))).toEqual([
+    [false, true],
+    [true, false],
+  ]);
+  expect(pageOf(events, { ...ALL, state: false })).not.toContain("a gentle one");
 });
 
 test("what was not chosen is not in the file, wherever it came from", () => {

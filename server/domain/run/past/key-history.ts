@@ -53,15 +53,20 @@ export function whoWrote(events: readonly RunEvent[], key: string, at: number): 
 }
 
 /** The keys of the state that an event names as written or taken away. */
-export function writtenKeys({ type, payload }: RunEvent): string[] {
-  if (!type.startsWith("state_")) return [];
-  const said = recordOf(payload);
+export function writtenKeys(event: RunEvent): string[] {
+  const said = recordOf(wordOnState(event));
   const parts = ["state", "set", "changed"].map((part) => said[part]);
   const gone = said.remove;
   return [
     ...parts.flatMap((part) => (typeof part === "object" && part !== null ? Object.keys(part) : [])),
     ...(Array.isArray(gone) ? gone.filter((key) => typeof key === "string") : []),
   ];
+}
+
+/** What an event says of the state: a fork's own values, which a person gave it, stand among its patches. */
+function wordOnState({ type, payload }: RunEvent): unknown {
+  if (type === "run_forked") return payload.patches.state;
+  return type.startsWith("state_") ? payload : undefined;
 }
 
 type Answers = Map<string, { agent_id: string; output: Readonly<Record<string, Json>> | undefined }[]>;

@@ -224,6 +224,41 @@ test("one goes on by events, turns of agents or nodes, and to where a key, a nod
   expect(nextOccurrence(events, 1, { kind: "node", name: "a" }, 1)).toBe(3);
 });
 
+test("what a person set or took away in a fork is written there: it is found, and a condition turns with it", () => {
+  const events = log(
+    began({ n: 1, note: "x" }),
+    {
+      type: "run_forked",
+      payload: {
+        from_run: "r0",
+        from_seq: 2,
+        patches: { state: { set: { n: 5 }, remove: ["note"] } },
+        graph: "original",
+        by: "ann",
+      },
+    },
+    patch({ m: 1 }),
+  );
+  expect(["n", "note", "m"].map((name) => nextOccurrence(events, 2, { kind: "key", name }, 1))).toEqual([
+    3, 3, 4,
+  ]);
+  expect(nextOccurrence(events, 4, { kind: "key", name: "n" }, -1)).toBe(3);
+  expect(keyHistory(events, "n").at(-1)).toEqual({
+    seq: 3,
+    ts: 20,
+    writer: "person:ann",
+    by: "ann",
+    before: 1,
+    after: 5,
+  });
+  expect(whenTrue(events, "state.n > 3").held).toEqual([{ from: 3, to: null }]);
+  const untouched = events.map(
+    (event): RunEvent =>
+      event.type === "run_forked" ? { ...event, payload: { ...event.payload, patches: {} } } : event,
+  );
+  expect(nextOccurrence(untouched, 2, { kind: "key", name: "n" }, 1)).toBeNull();
+});
+
 test("what a step changed: values of the state, tokens and cost", () => {
   const before = momentOf(foldRun("r", log(began({ n: 0, gone: 1, list: [1] }))));
   const after = momentOf(foldRun("r", log(began({ n: 1, list: [1], more: "x" }))));
