@@ -83,9 +83,18 @@ export function newBreakpointStore(workflowId: string): BreakpointStore {
   });
 }
 
-/** The same text for breakpoints that hold at the same moments. */
+/** The same text for breakpoints that hold at the same moments; a run is given none of the spaces around what is written. */
 const sameAs = ({ on, node_id, agent_id, tool, key, edge_id, condition, hit_count }: Breakpoint): string =>
-  JSON.stringify([on, node_id, agent_id, tool, key, edge_id, condition, hit_count ?? 1]);
+  JSON.stringify([
+    on,
+    node_id,
+    agent_id,
+    tool?.trim() || null,
+    key,
+    edge_id,
+    condition?.trim() || null,
+    hit_count ?? 1,
+  ]);
 
 /** Whether a breakpoint shows at a node or an edge of the drawing. */
 export const isAt = (one: Breakpoint, { kind, id }: BreakpointPlace): boolean =>

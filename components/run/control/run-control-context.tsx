@@ -12,6 +12,7 @@ import {
 } from "@/components/run/breakpoints/breakpoint-store";
 import { newCanvasBreakpoints } from "@/components/run/breakpoints/canvas-breakpoints";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
+import type { RunViewStore } from "@/components/run/run-view-store";
 import { toast } from "@/components/ui/toasts";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -94,44 +95,53 @@ const NO_GRAPH: WorkflowGraph | null = null;
 
 /** A run under way has the breakpoints of this browser from the first change on; those that it began with come to the list. */
 function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointStore) {
-  const own = useRun<readonly Breakpoint[] | undefined>(({ head }) => head.run.breakpoints, undefined);
+  const run = useRunViewStore();
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, NO_GRAPH);
   const isUnderWay = useIsUnderWay();
   const send = useRef(setBreakpoints);
   useEffect(() => {
     send.current = setBreakpoints;
   });
-  const trigger = useRun(
-    ({ events: [created] }) => (created?.type === "run_created" ? created.payload.trigger : null),
-    null,
-  );
-  const adopted = useRef(false);
+  // A fork begins with its original's, and has its own from where it goes its own way.
+  const beginning = useRun(({ head }) => head.run.forked ?? 0, 0);
+  const adopted = useRef<number | null>(null);
+  const isAdopting = useRef(false);
   useEffect(() => {
-    if (!isUnderWay || adopted.current) return;
-    // Only what it has when the page opens, and only from elsewhere: all others are from here, or for once.
-    adopted.current = true;
-    if (own && trigger !== "editor") store.adopt(own.filter(({ once }) => !once));
-  }, [isUnderWay, own, trigger, store]);
+    if (!run || !isUnderWay || adopted.current === beginning) return;
+    adopted.current = beginning;
+    // Wherever it has them from: a change here sends the whole list, and would take away what is not in it.
+    isAdopting.current = true;
+    store.adopt(breakpointsOfRun(run).filter(({ once }) => !once));
+    isAdopting.current = false;
+  }, [run, isUnderWay, beginning, store]);
   useEffect(() => {
-    if (!isUnderWay || !graph) return;
+    if (!run || !isUnderWay || !graph) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let sent = JSON.stringify(breakpointsFor(store.getState().list, graph));
     const stop = store.subscribe(({ list }) => {
       const next = breakpointsFor(list, graph);
       if (JSON.stringify(next) === sent) return;
       sent = JSON.stringify(next);
+      if (isAdopting.current) return;
       clearTimeout(timer);
       // A condition is written letter by letter; what is refused is said by a toast.
-      timer = setTimeout(() => void send.current(next).catch(() => undefined), SETTLED_MS);
+      timer = setTimeout(() => {
+        const forOnce = breakpointsOfRun(run).filter(({ once }) => once);
+        void send.current([...next, ...forOnce]).catch(() => undefined);
+      }, SETTLED_MS);
     });
     return () => {
       clearTimeout(timer);
       stop();
     };
-  }, [isUnderWay, graph, store]);
+  }, [run, isUnderWay, graph, store]);
 }
 
 const SETTLED_MS = 400;
+
+/** What the run has just now, those for once among them. */
+const breakpointsOfRun = (run: RunViewStore): readonly Breakpoint[] =>
+  run.view.getState().head.run.breakpoints ?? [];
 
 /** Goes on to a node, by a breakpoint that holds the run once. */
 function useRunTo({ setBreakpoints, resume }: RunControl, store: BreakpointStore) {

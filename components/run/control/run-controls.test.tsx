@@ -1,10 +1,13 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode, useEffect } from "react";
 import { beforeEach, expect, test } from "vitest";
+import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
-import type { RunConfig } from "@/server/domain/agent/outcome";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { PausedBar } from "./paused-bar";
 import { RunControlProvider, useControlling } from "./run-control-context";
@@ -21,8 +24,24 @@ function Choose({ nodeId }: { nodeId: string }) {
   return null;
 }
 
+const steps = draw("start > a > b > end");
+/** As if a workflow's file had marked this node. */
+const marked = (nodeId: string, breakpoint: "before" | "after") => ({
+  ...steps,
+  nodes: Object.fromEntries(
+    Object.entries(steps.nodes).map(([id, node]) => [id, id === nodeId ? { ...node, breakpoint } : node]),
+  ),
+});
+
 /** The controls of a run of `start > a > b > end` that was started so; `now` reads on what happened. */
-async function watch(config: Partial<RunConfig>) {
+async function watch(
+  config: Partial<RunConfig>,
+  {
+    trigger = "api",
+    graph = steps,
+    kept = [],
+  }: { trigger?: "api" | "editor"; graph?: WorkflowGraph; kept?: Breakpoint[] } = {},
+) {
   const store = newRunViewStore((work) => work());
   let ids = { run: "", workflow: "" };
   const page = openPage(
@@ -38,8 +57,9 @@ async function watch(config: Partial<RunConfig>) {
       )}
     </Late>,
   );
-  const { id } = await page.ask.workflows.create({ name: "Steps", graph: draw("start > a > b > end") });
-  const { run_id } = page.troupe.startRun({ workflow_id: id, input: {}, config, trigger: "api" }) ?? {
+  const { id } = await page.ask.workflows.create({ name: "Steps", graph });
+  for (const one of kept) breakpointsOf(id).add(one);
+  const { run_id } = page.troupe.startRun({ workflow_id: id, input: {}, config, trigger }) ?? {
     run_id: "",
   };
   ids = { run: run_id, workflow: id };
@@ -51,7 +71,7 @@ async function watch(config: Partial<RunConfig>) {
   await waitFor(() => expect(now().paused_at ?? now().final_status).toBeTruthy());
   page.show();
   const bar = () => screen.getByRole("status", { name: "Where the run is paused" }).textContent;
-  return { ...page, now, bar, run_id };
+  return { ...page, now, bar, run_id, store: () => breakpointsOf(id) };
 }
 
 test("a run that is gone through step by step says where it is, and takes the next step by button or key", async () => {
@@ -90,4 +110,59 @@ test("breakpoints that the run began with come to the list, and one that is set 
   );
   await person.click(screen.getByRole("button", { name: "Resume" }));
   await waitFor(() => expect(now().paused_at?.node_id).toBe("b"));
+});
+
+test("a run from the editor keeps what its workflow's file marked, whatever is set on its page", async () => {
+  const graph = { ...marked("a", "after"), config: RunConfig.parse({ mode: "breakpoint" }) };
+  const { person, now, bar } = await watch({}, { trigger: "editor", graph });
+  expect(bar()).toContain("Paused after a: breakpoint");
+  await screen.findByRole("button", { name: "Breakpoints (1)" });
+  await person.keyboard("{F9}");
+  await waitFor(() =>
+    expect(now().breakpoints).toEqual([
+      { on: "node_end", node_id: "a" },
+      { on: "node_start", node_id: "b" },
+    ]),
+  );
+});
+
+test("going on to a node leaves a run from the editor the breakpoints of its workflow's file", async () => {
+  const graph = {
+    ...steps,
+    config: RunConfig.parse({ breakpoints: [{ on: "node_start", node_id: "a" }, { on: "error" }] }),
+  };
+  const { person, now } = await watch({}, { trigger: "editor", graph });
+  await person.click(screen.getByRole("button", { name: "Run to the selected node" }));
+  await waitFor(() => expect(now().paused_at?.node_id).toBe("b"));
+  expect(now().breakpoints).toEqual([{ on: "node_start", node_id: "a" }, { on: "error" }]);
+});
+
+test("where it was to stop once, it still does after a breakpoint is set on the way", async () => {
+  const { person, now } = await watch(
+    { breakpoints: [{ on: "node_start", node_id: "a" }], stop_at: "end" },
+    { trigger: "editor" },
+  );
+  await person.keyboard("{F9}");
+  await waitFor(() =>
+    expect(now().breakpoints).toEqual([
+      { on: "node_start", node_id: "a" },
+      { on: "node_start", node_id: "b" },
+      { on: "node_start", node_id: "end", once: true },
+    ]),
+  );
+});
+
+test("what this browser has in other writing is not taken from the run a second time", async () => {
+  const { now, store } = await watch(
+    { breakpoints: [{ on: "node_start", node_id: "a", condition: "true" }] },
+    {
+      trigger: "editor",
+      kept: [{ on: "node_start", node_id: "a", condition: "true ", tool: "" }],
+    },
+  );
+  expect(now().paused_at?.node_id).toBe("a");
+  await screen.findByRole("button", { name: "Breakpoints (1)" });
+  expect(store().getState().list).toEqual([
+    { id: "b1", on: "node_start", node_id: "a", condition: "true ", tool: "" },
+  ]);
 });
