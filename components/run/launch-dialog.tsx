@@ -14,6 +14,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
+import { Select } from "@/components/ui/select";
 import { Spinner } from "@/components/ui/spinner";
 import { Switch } from "@/components/ui/switch";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
@@ -31,6 +32,7 @@ import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./lau
 import { readRefusal } from "./read-refusal";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { inputFields } from "./run-form";
+import { RUN_MODES } from "./run-modes";
 import { pinsFor, tryOutsOf } from "./try-out/try-out-store";
 
 /** What is to be started, and what happens around it. */
@@ -70,6 +72,7 @@ export function LaunchDialog({
   const [earlier] = useState(() => rememberedInputs(workflowId));
   const [values, setValues] = useState(() => toValues(fields, initialInput ?? earlier[0]?.input ?? {}));
   const [limits, setLimits] = useState<Limits>(() => toLimits(config));
+  const [mode, setMode] = useState(config.mode);
   const [errors, setErrors] = useState<readonly InputError[]>([]);
   // The same key until something is changed: however often it is clicked, the server starts one run.
   const [key, setKey] = useState(newIdempotencyKey);
@@ -91,24 +94,21 @@ export function LaunchDialog({
     setKey(newIdempotencyKey());
   };
 
-  const submit = (event?: FormEvent, isStepped = false) => {
+  const submit = (event?: FormEvent, as = mode) => {
     event?.preventDefault();
     if (isBlocked || blockers === undefined) return;
     const read = readInput(fields, values);
     setErrors(read.errors);
     if (read.errors.length > 0) return;
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
+    const own: Partial<RunConfig> = {
+      ...(hasOwnLimits ? withLimits(config, limits) : {}),
+      ...(holding.length > 0 ? { breakpoints: holding } : {}),
+      ...(runTo === null ? {} : { stop_at: runTo }),
+      ...(as === config.mode ? {} : { mode: as }),
+    };
     start(read.input, {
-      ...(hasOwnLimits || isStepped || holding.length > 0 || runTo !== null
-        ? {
-            config: {
-              ...(hasOwnLimits ? withLimits(config, limits) : {}),
-              ...(holding.length > 0 ? { breakpoints: holding } : {}),
-              ...(runTo === null ? {} : { stop_at: runTo }),
-              ...(isStepped ? { mode: "step" } : {}),
-            },
-          }
-        : {}),
+      ...(Object.keys(own).length > 0 ? { config: own } : {}),
       ...(pinned > 0 && !isWithoutPins ? { pins } : {}),
       idempotency_key: key,
     });
@@ -145,7 +145,7 @@ export function LaunchDialog({
               icon={<StepForward aria-hidden />}
               disabled={blockers === undefined || isPending}
               title="It is paused before each node, and goes on when you say so"
-              onClick={() => submit(undefined, true)}
+              onClick={() => submit(undefined, "step")}
             >
               Run step by step
             </Button>
@@ -255,6 +255,15 @@ export function LaunchDialog({
               }}
             />
           ) : null}
+          <Select
+            label="Mode"
+            options={RUN_MODES}
+            value={mode}
+            onValueChange={(next) => {
+              setMode(next);
+              setKey(newIdempotencyKey());
+            }}
+          />
           <Estimate workflowId={workflowId} />
           <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
             <div className="flex flex-col gap-4">

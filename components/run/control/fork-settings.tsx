@@ -3,19 +3,13 @@
 import { countOf } from "@/components/display/format";
 import { FormParts } from "@/components/forms/form-parts";
 import { breakpointsFor, breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
+import { RUN_MODES } from "@/components/run/run-modes";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { type Limits, RUN_LIMITS, toLimits, withLimits } from "@/server/domain/agent/limits-form";
 import type { ForkSettings, RunConfig } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-
-const MODES = [
-  { value: "continuous", label: "Go on", hint: "Stops at breakpoints only" },
-  { value: "step", label: "Step by step", hint: "Stops before each node" },
-  { value: "breakpoint", label: "Stop at marked nodes" },
-  { value: "hitl", label: "With a person", hint: "Also before tools that do more than read" },
-] as const;
 
 /** Where a fork stops, and how far it may go. */
 export interface ForkHow {
@@ -87,7 +81,7 @@ export function ForkSettingsForm({
       <Disclosure look="box" title="How it goes on" aside={isChanged ? "Changed" : "As it was set"}>
         <Select
           label="Mode"
-          options={MODES}
+          options={RUN_MODES}
           value={how.mode}
           onValueChange={(mode) => onChange({ ...how, mode })}
         />

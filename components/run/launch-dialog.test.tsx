@@ -1,0 +1,64 @@
+import { screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import { LaunchDialog } from "./launch-dialog";
+import { RUN_MODES } from "./run-modes";
+
+beforeEach(() => localStorage.clear());
+
+const steps = draw("start > a > b > end");
+
+/** The sheet that starts a workflow with this drawing. */
+async function openSheet(graph: WorkflowGraph) {
+  let workflowId = "";
+  const Sheet = () => <LaunchDialog workflowId={workflowId} graph={graph} onClose={() => undefined} />;
+  const page = openPage(<Sheet />);
+  workflowId = (await page.ask.workflows.create({ name: "Steps", graph })).id;
+  page.show();
+  const { person, troupe } = page;
+  await screen.findByRole("combobox", { name: "Mode" });
+  return {
+    mode: () => screen.getByRole("combobox", { name: "Mode" }),
+    async choose(name: RegExp) {
+      await person.click(screen.getByRole("combobox", { name: "Mode" }));
+      await person.click(await screen.findByRole("option", { name }));
+    },
+    /** The run that this button starts, as it rests. */
+    async started(button: string) {
+      await person.click(screen.getByRole("button", { name: button }));
+      await waitFor(() => expect(window.location.pathname).toMatch(/\/runs\/run_/));
+      const id = window.location.pathname.split("/").at(-1) ?? "";
+      await waitFor(() => {
+        const run = troupe.runs.state(id)?.run;
+        expect(run?.paused_at ?? run?.final_status).toBeTruthy();
+      });
+      const { config, paused_at, final_status } = troupe.runs.state(id)?.run ?? {};
+      return [config?.mode, paused_at?.node_id, final_status];
+    },
+  };
+}
+
+test("a run is started in the mode that is chosen from the list of a fork's modes", async () => {
+  const node = { ...steps.nodes.b!, breakpoint: "before" as const };
+  const { mode, choose, started } = await openSheet({ ...steps, nodes: { ...steps.nodes, b: node } });
+  expect(mode().textContent).toBe(RUN_MODES[0]?.label);
+  await choose(/^With a person/);
+  expect(await started("Start")).toEqual(["hitl", "b", undefined]);
+});
+
+test("the sheet shows the workflow's own mode, and another one stands for this run alone", async () => {
+  const graph = { ...steps, config: RunConfig.parse({ mode: "step" }) };
+  const { mode, choose, started } = await openSheet(graph);
+  expect(mode().textContent).toBe("Step by step");
+  await choose(/^Go on/);
+  expect(await started("Start")).toEqual(["continuous", undefined, "COMPLETED"]);
+});
+
+test("step by step is one press away, whatever is chosen", async () => {
+  const { choose, started } = await openSheet(steps);
+  await choose(/^Stop at marked nodes/);
+  expect(await started("Run step by step")).toEqual(["step", "start", undefined]);
+});
