@@ -127,6 +127,57 @@ describe.each(Object.entries(dialects))("calls as %s writes them", (name, write)
   });
 });
 
+/** Bare forms have no token: a cut one is a cut answer, which is never a result either. */
+const behindToken = Object.entries(dialects).filter(([name]) => !BARE.includes(name));
+
+describe("an answer of two calls that was cut", () => {
+  const whole = { tool_name: "calc", args: { text: "first", count: 1 } };
+  const calls = [
+    { name: "calc", args: { text: "first", count: 1 } },
+    { name: "search.web", args: { text: "second and long", count: 2 } },
+  ];
+  const told = (tool_name: string) => ({
+    tool_name,
+    args: {},
+    fault: expect.stringMatching(
+      /^Your tool call could not be parsed: TRUNCATED, it ends in the middle near /,
+    ) as string,
+  });
+
+  test.each(behindToken)(
+    "in the words of %s: in the second, the first is made and the model is told of the other",
+    (_name, write) => {
+      const text = write(calls);
+      const { content, calls: found } = read(text.slice(0, text.indexOf(" and long")), true);
+      expect({ content, calls: found }).toEqual({
+        content: "",
+        calls: [whole, told(expect.stringMatching(/^(?:search\.web)?$/) as string)],
+      });
+    },
+  );
+  test.each(behindToken)("in the words of %s: behind the last, nothing is missing", (_name, write) => {
+    expect(read(write(calls), true).calls).toEqual([
+      whole,
+      { tool_name: "search.web", args: { text: "second and long", count: 2 } },
+    ]);
+  });
+  test("a call whose name was cut is told without one", () => {
+    const text = dialects.MiniMax!(calls);
+    expect(read(text.slice(0, text.indexOf(".web")), true).calls).toEqual([whole, told("")]);
+  });
+  test.each(["Qwen3-Coder", "DeepSeek V3.1", "GLM", "Kimi K2", "MiniMax", "gpt-oss"])(
+    "in the words of %s, the cut one is told with its name",
+    (name) => {
+      const text = dialects[name]!(calls);
+      expect(read(text.slice(0, text.indexOf(" and long")), true).calls[1]!.tool_name).toBe("search.web");
+    },
+  );
+  test("an end token inside of a cut argument closes no call", () => {
+    const text = "<function=calc>\n<parameter=text>\nwrite </tool_call> and then";
+    expect(read(text, true).calls).toEqual([told("calc")]);
+  });
+});
+
 test("an answer that only looks like a call of something else stays an answer", () => {
   for (const text of [
     '{"name": "nobody", "parameters": {}}',

@@ -1,6 +1,7 @@
 import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
+import { CLOSING, callTokenAt } from "./call-dialects-tokens";
 import { opensAnyString, opensString, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
 import {
@@ -31,57 +32,81 @@ export function readWrittenCalls(
  * The forms are those that the templates of these families write: Llama 3 and 4, Qwen3-Coder, DeepSeek V3 and R1, GLM,
  * Kimi K2, Granite, Phi-4, Hunyuan, InternLM, MiniMax, Seed, xLAM, gpt-oss.
  */
-function readDialectCalls(
-  text: string,
-  { tools, isCut }: { tools: readonly ToolOffer[]; isCut: boolean },
-): ReadText | null {
+function readDialectCalls(text: string, { tools, isCut }: Reading): ReadText | null {
   if (tools.length === 0) return null;
   const bare = bareCalls(text.trim(), tools);
   if (bare) return { content: "", calls: bounded(bare, text) };
-  const at = firstToken(text);
+  return callsBehindToken(text, { tools, isCut });
+}
+
+interface Reading {
+  tools: readonly ToolOffer[];
+  /** The answer ended at the token limit: only what was closed before is read, and the rest is told as a fault. */
+  isCut: boolean;
+}
+
+function callsBehindToken(text: string, reading: Reading): ReadText | null {
+  const at = callTokenAt(text);
   if (at < 0) return null;
   const behind = text.slice(at);
-  const found = DIALECTS.flatMap((read) => read(behind, tools) ?? []);
-  const isCalls = found.length > 0 && !(isCut && found.length === 1);
-  const calls = isCalls || isClosed(behind) ? found : [];
-  return {
-    content: text.slice(0, at).trim(),
-    calls:
-      calls.length === 0
-        ? [faulty(isCut ? TRUNCATED : "it is not in a form that is known here", behind)]
-        : bounded(calls, behind),
-  };
+  const found = DIALECTS.flatMap((read) => read(behind, reading) ?? []);
+  const calls = found.flatMap((one) => one.calls);
+  const content = text.slice(0, at).trim();
+  if (reading.isCut) {
+    const rest = behind.slice(Math.max(0, ...found.map(({ end }) => end)));
+    if (calls.length === 0 || found.some(({ isOpen }) => isOpen) || hasBegun(rest)) calls.push(cutCall(rest));
+  } else if (calls.length === 0) calls.push(faulty("it is not in a form that is known here", behind));
+  return { content, calls: bounded(calls, behind) };
+}
+
+/** Whether another call begins behind those that were closed. */
+function hasBegun(rest: string): boolean {
+  const left = rest.replace(CLOSING, "");
+  return /^[\s,;]*[<{[]/.test(left) || callTokenAt(left) >= 0;
+}
+
+/** A call that was cut, with its name where that was written in full. */
+function cutCall(rest: string): ReadCall {
+  const call = faulty(TRUNCATED, rest);
+  const [, name = call.tool_name] =
+    /(?:<function=|<invoke name="|\bto=(?:functions\.)?|▁begin｜>(?:function<｜tool▁sep｜>)?|<\|tool_call_begin\|>\s*(?:functions\.)?|<tool_call>\s*)(?!function<)([\w.:/-]{1,200}?)(?=["<>\s]|:\d+\s*<)/.exec(
+      rest,
+    ) ?? [];
+  return { ...call, tool_name: name };
 }
 
 const bounded = (calls: ReadCall[], text: string): ReadCall[] =>
   calls.length > MAX_CALLS ? [...calls.slice(0, MAX_CALLS), faulty(TOO_MANY, text)] : calls;
 
-/** What only calls begin with, at the beginning of a line. */
-const TOKEN =
-  /^[ \t]*(?:<\|python_(?:tag|start)\|>|<tool_call>\s*(?:<function=|[\w.:/-]+\s*<arg_key>|[\w.:/-]+\s*<\/tool_call>)|<function=[\w.:/-]+>|<seed:tool_call>|<｜tool▁calls?▁begin｜>|<\|tool_calls?_(?:section_)?begin\|>|<\|tool_call\|>|<function_call>|functools\[|<tool_calls>|<(?:minimax:tool_call|function_calls)>|<invoke name=|<\|action_start\|>|(?:<\|start\|>assistant)?<\|channel\|>commentary to=)/m;
+interface Found {
+  calls: ReadCall[];
+  /** Where the last of them ended. */
+  end: number;
+  /** Another begins there, which shows by no sign of its own. */
+  isOpen?: true;
+}
 
-const firstToken = (text: string): number => TOKEN.exec(text)?.index ?? -1;
-
-const END =
-  /<\/(?:function|tool_call|tool_calls|invoke|function_calls|minimax:tool_call|seed:tool_call)>|<｜tool▁calls?▁end｜>|<\|tool_calls?_(?:section_)?end\|>|<\|\/tool_call\|>|<\|action_end\|>|<\|call\|>/;
-const isClosed = (text: string) => END.test(text);
-
-type Read = (text: string, tools: readonly ToolOffer[]) => ReadCall[] | null;
+type Read = (text: string, reading: Reading) => Found | null;
 
 /** Each reads all calls of its own form in the rest of a text; null where there are none. */
 const DIALECTS: readonly Read[] = [
   // <function=NAME><parameter=KEY>VALUE</parameter></function>
-  (text, tools) =>
-    every(text, /<function=([^>\n]{1,200})>([\s\S]*?)(?:<\/function>|$(?![\s\S]))/g, ([, name, body]) =>
-      withParameters(name, body, /<parameter=([^>\n]{1,200})>([\s\S]*?)<\/parameter>/g, tools),
+  (text, { tools, isCut }) =>
+    every(
+      text,
+      isCut
+        ? /<function=([^>\n]{1,200})>([\s\S]*?)<\/function>/g
+        : /<function=([^>\n]{1,200})>([\s\S]*?)(?:<\/function>|$(?![\s\S]))/g,
+      ([, name, body]) =>
+        withParameters(name, body, /<parameter=([^>\n]{1,200})>([\s\S]*?)<\/parameter>/g, tools),
     ),
   // <invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>
-  (text, tools) =>
+  (text, { tools }) =>
     every(text, /<invoke name="([^"\n]{1,200})">([\s\S]*?)<\/invoke>/g, ([, name, body]) =>
       withParameters(name, body, /<parameter name="([^"\n]{1,200})"[^>]*>([\s\S]*?)<\/parameter>/g, tools),
     ),
   // <tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>
-  (text, tools) =>
+  (text, { tools }) =>
     every(
       text,
       /<tool_call>\s*([\w.:/-]{1,200})\s*((?:<arg_key>[\s\S]*?)?)<\/tool_call>/g,
@@ -94,46 +119,58 @@ const DIALECTS: readonly Read[] = [
         ),
     ),
   // <｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME ```json {…} ```<｜tool▁call▁end｜>, and without the first word and the fence
-  (text, tools) =>
+  (text, { tools }) =>
     every(
       text,
       /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:/-]{1,200})(?:<｜tool▁sep｜>)?\s*([\s\S]*?)<｜tool▁call▁end｜>/g,
       ([, name, body]) => named(name, body, tools),
     ),
   // <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}<|tool_call_end|>
-  (text, tools) =>
+  (text, { tools }) =>
     every(
       text,
       /<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200}?)(?::\d+)?\s*<\|tool_call_argument_begin\|>([\s\S]*?)<\|tool_call_end\|>/g,
       ([, name, body]) => named(name, body, tools),
     ),
   // <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
-  (text, tools) =>
+  (text, { tools, isCut }) =>
     every(
       text,
-      /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>|$(?![\s\S]))/g,
+      isCut
+        ? /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>)/g
+        : /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>|$(?![\s\S]))/g,
       ([, name, body]) => named(name, body, tools),
     ),
   // A token and JSON: <|python_tag|>{…}, <|tool_call|>[…], <function_call> {…}, functools[…], <tool_calls>[…], <|action_start|><|plugin|>{…}
-  (text, tools) => {
+  (text, { tools, isCut }) => {
     const head =
       /^\s*(?:<\|python_(?:tag|start)\|>|<\|tool_call\|>|<function_call>|functools(?=\[)|<tool_calls>|<\|action_start\|>(?:<\|\w+\|>)?)\s*/.exec(
         text,
       )?.[0];
     if (head === undefined) return null;
+    // As long as before, so that places stay.
     const body = text
       .slice(head.length)
       .replace(
         /<\|python_end\|>|<\|\/?tool_call\|>|<\/?function_call>|<\/tool_calls>|<\|action_end\|>|<\|e\w+_id\|>/g,
-        "\n",
+        (sign) => "\n".padEnd(sign.length),
       );
-    return looksLikeJson(body.trim()) ? jsonCalls(body, tools) : pythonCalls(body.trim(), tools);
+    if (!looksLikeJson(body)) {
+      const calls = pythonCalls(body.trim(), tools);
+      if (calls || !isCut) return calls && { calls, end: text.length };
+      const end = lastParting(body);
+      const closed = pythonCalls(body.slice(0, end).trim().replace(/^\[/, ""), tools);
+      return closed && { calls: closed, end: head.length + end, isOpen: true };
+    }
+    const found = isCut ? closedJsonCalls(body, tools) : jsonCalls(body, tools);
+    return found && { calls: found.calls, end: head.length + found.end };
   },
 ];
 
-function every(text: string, pattern: RegExp, read: (match: string[]) => ReadCall): ReadCall[] | null {
-  const calls = [...text.matchAll(pattern)].slice(0, MAX_CALLS + 1).map((match) => read([...match]));
-  return calls.length > 0 ? calls : null;
+function every(text: string, pattern: RegExp, read: (match: string[]) => ReadCall): Found | null {
+  const matches = [...text.matchAll(pattern)].slice(0, MAX_CALLS + 1);
+  const last = matches.at(-1);
+  return last ? { calls: matches.map((match) => read([...match])), end: last.index + last[0].length } : null;
 }
 
 /** A call whose arguments stand as text between tags; what a parameter's schema does not call text is read as JSON. */
@@ -165,37 +202,48 @@ function named(name = "", body = "", tools: readonly ToolOffer[]): ReadCall {
 }
 
 /** JSON values one after another, each a call or a list of them; null where none begins. */
-function jsonCalls(text: string, tools: readonly ToolOffer[]): ReadCall[] | null {
-  const values = valuesIn(text);
-  if (values.length === 0) return null;
-  return values.flatMap((json) => readCalls(json, tools, {}));
+function jsonCalls(text: string, tools: readonly ToolOffer[]): Found | null {
+  const { values, end, isOpen } = valuesIn(text);
+  if (values.length === 0 || isOpen) return null;
+  return { calls: values.flatMap((json) => readCalls(json, tools, {})), end };
+}
+
+/** The values that were closed before the text was cut, in a list that was not closed, too. */
+function closedJsonCalls(text: string, tools: readonly ToolOffer[]): Found | null {
+  const list = /^\s*(?:\{\s*"tool_calls"\s*:\s*)?\[/.exec(text)?.[0] ?? "";
+  for (const skip of new Set([0, list.length])) {
+    const { values, end } = valuesIn(text.slice(skip));
+    if (values.length > 0)
+      return { calls: values.flatMap((json) => readCalls(json, tools, {})), end: skip + end };
+  }
+  return null;
 }
 
 /**
  * The texts of the JSON values that stand one after another, parted by nothing, line breaks, commas or semicolons, up to
- * anything else; `isStrict`: none where there is anything else.
+ * anything else; `end`: behind the last of them, `isOpen`: another begins there and never closes, `isAlone`: there is
+ * nothing else.
  */
-function valuesIn(text: string, { isStrict = false } = {}): string[] {
+function valuesIn(text: string): { values: string[]; end: number; isOpen: boolean; isAlone: boolean } {
   const values: string[] = [];
   let depth = 0;
   let start = -1;
-  let isClosedTwice = false;
+  let end = 0;
   let isOther = false;
   scanOutsideStrings(
     text,
     (sign, at) => {
       if (sign === "{" || sign === "[") {
         if (depth++ === 0) start = at;
-      } else if (sign === "}" || sign === "]") {
-        isClosedTwice = --depth < 0;
-        if (depth === 0) values.push(text.slice(start, at + 1));
+      } else if (depth > 0 && (sign === "}" || sign === "]")) {
+        if (--depth === 0) values.push(text.slice(start, (end = at + 1)));
       } else isOther = depth === 0 && !/[\s,;]/.test(sign);
-      return isClosedTwice || isOther;
+      return isOther;
     },
     { opens: (sign, before) => depth > 0 && opensString(sign, before) },
   );
-  if (isOther) return isStrict ? [] : values;
-  return depth === 0 ? values : [];
+  const isOpen = depth > 0;
+  return { values, end, isOpen, isAlone: !isOpen && !isOther };
 }
 
 /** An answer that is nothing but calls of tools on offer; null where it is anything else. */
@@ -209,15 +257,15 @@ function bareCalls(text: string, tools: readonly ToolOffer[]): ReadCall[] | null
 
 /** tool_code in Gemma's words prints what it calls. */
 const unwrapped = (text: string) => /^print\(([\s\S]*)\)$/.exec(text)?.[1] ?? text;
-const looksLikeJson = (text: string) => /^(?:\{|\[\s*[{\]])/.test(text);
+const looksLikeJson = (text: string) => /^\s*(?:\{|\[\s*[{\]])/.test(text);
 
 const CALL_KEYS = new Set(["tool_calls", "name", "tool_name", "tool", "function", "type", "id"]);
 const ARGUMENT_KEYS = new Set(["arguments", "args", "parameters", "params", "input"]);
 
 /** JSON that says a name and arguments and nothing else: an answer that only has a field "name" is an answer. */
 function onlyJson(text: string, tools: readonly ToolOffer[]): ReadCall[] | null {
-  const values = valuesIn(text, { isStrict: true });
-  if (values.length === 0) return null;
+  const { values, isAlone } = valuesIn(text);
+  if (values.length === 0 || !isAlone) return null;
   const read = values.map((json) => parseMended(json, { isCautious: true })?.value);
   const isCall = (value: Json | undefined): boolean => {
     if (Array.isArray(value)) return value.length > 0 && value.every(isCall);
@@ -250,6 +298,23 @@ function pythonCalls(text: string, tools: readonly ToolOffer[]): ReadCall[] | nu
     calls.push({ tool_name: name, args });
   }
   return calls.length > 0 ? calls : null;
+}
+
+/** Where the last of several calls begins, also in a list that was not closed: at what parts it from those before. */
+function lastParting(text: string): number {
+  let depth = /^\s*\[/.test(text) ? -1 : 0;
+  let last = 0;
+  scanOutsideStrings(
+    text,
+    (sign, at) => {
+      if ("([{".includes(sign)) depth++;
+      else if (")]}".includes(sign)) depth--;
+      else if (depth === 0 && ",;\n".includes(sign)) last = at;
+      return false;
+    },
+    { opens: opensAnyString },
+  );
+  return last;
 }
 
 function keywordArguments(text: string, tool: ToolOffer | undefined): JsonObject | null {
