@@ -37,17 +37,21 @@ export const CALL_OPENINGS: readonly string[] = TOKENS.map(({ text }) => text);
 /** More than what must follow a token takes. */
 const MAX_FOLLOWING = 600;
 
-/** The first line that begins with what only calls begin with: where it begins; -1 where none does. */
+/** Whether a line of the text begins with what only calls begin with. */
+export function beginsCall(text: string, line: number): boolean {
+  let at = line;
+  while (text[at] === " " || text[at] === "\t") at++;
+  return TOKENS.some(({ text: token, then }) => {
+    const end = at + token.length;
+    return text.startsWith(token, at) && (!then || then.test(text.slice(end, end + MAX_FOLLOWING)));
+  });
+}
+
+/** Where the first line begins that begins so; -1 where none does. */
 export function callTokenAt(text: string): number {
   for (let line = 0; ; ) {
-    let at = line;
-    while (text[at] === " " || text[at] === "\t") at++;
-    const isCall = TOKENS.some(({ text: token, then }) => {
-      const end = at + token.length;
-      return text.startsWith(token, at) && (!then || then.test(text.slice(end, end + MAX_FOLLOWING)));
-    });
-    if (isCall) return line;
-    const newline = text.indexOf("\n", at);
+    if (beginsCall(text, line)) return line;
+    const newline = text.indexOf("\n", line);
     if (newline < 0) return -1;
     line = newline + 1;
   }

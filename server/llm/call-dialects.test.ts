@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { readWrittenCalls } from "./call-dialects";
+import { findLeak } from "./call-dialects-leaks";
 
 interface Called {
   name: string;
@@ -16,7 +17,6 @@ const TOOLS = ["calc", "search.web", "send-mail"].map((name) => ({
     properties: { text: { type: "string" }, count: { type: "integer" }, list: { type: "array" } },
   },
 }));
-const [tool] = TOOLS;
 
 /** Whatever a tag's body can hold: no tags of its own, and no line break at its ends. */
 const plainText = fc
@@ -238,9 +238,65 @@ test("a name that reaches prototypes stays a name", () => {
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
 
-test("nothing is a call where no tool is on offer", () => {
-  expect(readWrittenCalls(dialects.xLAM!([{ name: tool!.name, args: {} }]))).toEqual({
-    content: '{"tool_calls":[{"name":"calc","arguments":{}}]}',
-    calls: [],
+describe("a call of a tool that is not on offer", () => {
+  const nobody = { tool_name: "nobody", args: { x: 1 } };
+  test.each([
+    '{"tool_calls": [{"name": "nobody", "arguments": {"x": 1}}]}',
+    '{"tool_calls": [{"id": "a", "type": "function", "function": {"name": "nobody", "arguments": "{\\"x\\": 1}"}}]}',
+    '{"type": "function", "name": "nobody", "parameters": {"x": 1}}',
+    '{"type": "function", "function": {"name": "nobody", "arguments": {"x": 1}}}',
+    '[{"type": "function", "function": {"name": "nobody", "arguments": {"x": 1}}}]',
+  ])("is one in a wrapping that only calls have, and never the answer: %s", (text) => {
+    expect(read(text)).toEqual({ content: "", calls: [nobody] });
+  });
+  test.each([
+    '{"name": "nobody", "arguments": {"x": 1}}',
+    '{"name": "Ann", "type": "function", "age": 3}',
+    '{"type": "function", "name": "add", "params": ["a", "b"]}',
+    '{"type": "person", "name": "Ann", "parameters": {}}',
+    '{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}',
+    '{"type": "function", "function": {"name": "add", "description": "Adds", "parameters": {}}}',
+    '{"tool_calls": 3}',
+    '{"tool_calls": []}',
+    '{"tool_calls": [{"name": "nobody", "count": 3}], "score": 1}',
+    '```json\n{"tool_calls": [{"name": "nobody", "arguments": {}}]}\n```',
+    'As in {"tool_calls": [{"name": "nobody", "arguments": {}}]}',
+  ])("is none in JSON that may mean something else: %s", (text) => {
+    expect(read(text)).toEqual({ content: text, calls: [] });
+  });
+});
+
+describe("where no tool is on offer", () => {
+  const calls = [{ name: "calc", args: { text: "x", count: 1 } }];
+  const certain = Object.entries(dialects).filter(([name]) => !BARE.includes(name) || name === "xLAM");
+
+  test("nothing is read as a call that could be made", () => {
+    const text = dialects.xLAM!(calls);
+    expect(readWrittenCalls(text)).toEqual({ content: text, calls: [] });
+  });
+  test.each(certain)("what %s writes is found as a leak, and whose", (name, write) => {
+    expect(findLeak(write(calls))).toEqual({ names: ["calc"], isJson: name === "xLAM" });
+    if (name !== "xLAM")
+      expect(findLeak(`Let me see.\n\n${write(calls)}`)).toEqual({ names: ["calc"], isJson: false });
+  });
+  test("so is what cannot be read behind a token that people do not write", () => {
+    expect(findLeak("<|python_tag|>import os")).toEqual({ names: [], isJson: false });
+    expect(findLeak('[TOOL_CALLS][{"name": "calc", "arguments": {}}]')).toEqual({
+      names: ["calc"],
+      isJson: false,
+    });
+  });
+  test.each([
+    "",
+    "Calls stand in <tool_call> and </tool_call>.",
+    "<function_call> is the tag of Granite.",
+    "<tool_call> is the tag of Qwen.",
+    "functools[0] is the first.",
+    'Qwen writes:\n\n```\n<tool_call>\n{"name": "calc", "arguments": {}}\n</tool_call>\n```\n\nThat is all.',
+    '{"name": "calc", "arguments": {}}',
+    "[calc(x=1)]",
+    "TOOL_CALL lines are read here.",
+  ])("an answer that speaks of calls is an answer: %s", (text) => {
+    expect(findLeak(text)).toBeNull();
   });
 });

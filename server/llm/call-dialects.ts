@@ -1,3 +1,4 @@
+import { isObject } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
@@ -26,7 +27,7 @@ export function readWrittenCalls(
 
 /**
  * Calls in the words of other chat templates: what a server without the right parser hands on as plain text. Two rules:
- * an answer that is nothing but calls of tools on offer is calls; and whatever stands behind a token that only calls have
+ * an answer that is nothing but calls of tools on offer, or of any in a wrapping that only calls have, is calls; and whatever stands behind a token that only calls have
  * is a call or, where it cannot be read, a fault that the model is told, never a result.
  *
  * The forms are those that the templates of these families write: Llama 3 and 4, Qwen3-Coder, DeepSeek V3 and R1, GLM,
@@ -45,7 +46,8 @@ interface Reading {
   isCut: boolean;
 }
 
-function callsBehindToken(text: string, reading: Reading): ReadText | null {
+/** The calls from the first token on that only calls have; null where there is none. */
+export function callsBehindToken(text: string, reading: Reading): ReadText | null {
   const at = callTokenAt(text);
   if (at < 0) return null;
   const behind = text.slice(at);
@@ -246,13 +248,13 @@ function valuesIn(text: string): { values: string[]; end: number; isOpen: boolea
   return { values, end, isOpen, isAlone: !isOpen && !isOther };
 }
 
-/** An answer that is nothing but calls of tools on offer; null where it is anything else. */
+/** An answer that is nothing but calls of tools on offer, or wrapped calls of any; null where it is anything else. */
 function bareCalls(text: string, tools: readonly ToolOffer[]): ReadCall[] | null {
   const body = /^```(?:json|tool_code|python)?\s*\n([\s\S]*?)\n?```$/.exec(text)?.[1]?.trim() ?? text;
   const calls = looksLikeJson(body) ? onlyJson(body, tools) : pythonCalls(unwrapped(body), tools);
   const isOnOffer = ({ tool_name, fault }: ReadCall) =>
     fault === undefined && tools.some((tool) => tool.name === tool_name);
-  return calls && calls.length > 0 && calls.every(isOnOffer) ? calls : null;
+  return calls && calls.length > 0 && calls.every(isOnOffer) ? calls : wrappedCalls(text, tools);
 }
 
 /** tool_code in Gemma's words prints what it calls. */
@@ -263,23 +265,53 @@ const CALL_KEYS = new Set(["tool_calls", "name", "tool_name", "tool", "function"
 const ARGUMENT_KEYS = new Set(["arguments", "args", "parameters", "params", "input"]);
 
 /** JSON that says a name and arguments and nothing else: an answer that only has a field "name" is an answer. */
-function onlyJson(text: string, tools: readonly ToolOffer[]): ReadCall[] | null {
+const onlyJson = (text: string, tools: readonly ToolOffer[]) => callsIn(text, tools, isCall);
+
+/**
+ * Calls as `{"tool_calls": […]}` or `{"type": "function", …}`, whatever tools they name, and nothing besides; null where the
+ * text is anything else, such as the description of a tool.
+ */
+export const wrappedCalls = (text: string, tools: readonly ToolOffer[]) => callsIn(text, tools, isWrapped);
+
+function callsIn(
+  text: string,
+  tools: readonly ToolOffer[],
+  isMeant: (value: Json | undefined) => boolean,
+): ReadCall[] | null {
   const { values, isAlone } = valuesIn(text);
   if (values.length === 0 || !isAlone) return null;
   const read = values.map((json) => parseMended(json, { isCautious: true })?.value);
-  const isCall = (value: Json | undefined): boolean => {
-    if (Array.isArray(value)) return value.length > 0 && value.every(isCall);
-    if (value === null || value === undefined || typeof value !== "object") return false;
-    const keys = Object.keys(value);
-    if (keys.length === 1 && keys[0] === "tool_calls") return isCall(value.tool_calls);
-    if (typeof value.function === "object") return isCall(value.function ?? undefined);
-    return (
-      keys.every((key) => CALL_KEYS.has(key) || ARGUMENT_KEYS.has(key)) &&
-      keys.some((key) => ARGUMENT_KEYS.has(key))
-    );
-  };
-  return read.every(isCall) ? values.flatMap((json) => readCalls(json, tools, {})) : null;
+  return read.every(isMeant) ? values.flatMap((json) => readCalls(json, tools, {})) : null;
 }
+
+function isCall(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every(isCall);
+  if (!isObject(value)) return false;
+  if (isOnlyKey(value, "tool_calls")) return isCall(value.tool_calls);
+  if (isObject(value.function)) return isCall(value.function);
+  const keys = Object.keys(value);
+  return (
+    keys.every((key) => CALL_KEYS.has(key) || ARGUMENT_KEYS.has(key)) &&
+    keys.some((key) => ARGUMENT_KEYS.has(key))
+  );
+}
+
+function isWrapped(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every(isWrapped);
+  if (!isObject(value) || !isCall(value)) return false;
+  if (isOnlyKey(value, "tool_calls")) return Array.isArray(value.tool_calls);
+  const inner = isObject(value.function) ? value.function : value;
+  const args = inner.arguments ?? inner.parameters;
+  const isSchema = isObject(args) && (isObject(args.properties) || args.type === "object");
+  return (
+    value.type === "function" &&
+    typeof (inner.name ?? inner.function) === "string" &&
+    (typeof args === "string" || isObject(args)) &&
+    !isSchema
+  );
+}
+
+const isOnlyKey = (value: JsonObject, key: string) => key in value && Object.keys(value).length === 1;
 
 /** `[search(query="x", top=3), now()]`, also `search.call(query="x")`; null where it is anything else. */
 function pythonCalls(text: string, tools: readonly ToolOffer[]): ReadCall[] | null {

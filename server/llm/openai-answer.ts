@@ -3,6 +3,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { ResponseRung } from "@/server/domain/model/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 import { readWrittenCalls } from "./call-dialects";
+import { findLeak } from "./call-dialects-leaks";
 import { type Callee, cutOff, tooLarge } from "./errors";
 import { readFinish } from "./finish";
 import { callIds, newCallAssembler } from "./functions";
@@ -10,6 +11,7 @@ import { ModelError, type ModelIo, type ModelRequest } from "./model";
 import type { RawAnswer, Taken } from "./openai-call";
 import { asPiece, Chunk, readContent } from "./openai-chunk";
 import { namesFor } from "./openai-request";
+import { parseOutput } from "./structured-output";
 import { newCallSplitter } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
 import { type Counted, readChatUsage } from "./usage";
@@ -142,10 +144,10 @@ export function finished(
   // Whoever says that the stream is over, but not why, may still have said all; a cut call shows.
   if (end === null && (!isDone || isBlank || calls.some(({ fault }) => fault !== undefined)))
     throw cutOff(callee, "ended in the middle");
-  const unoffered = isBlank && protocol === null ? toolsCalled(got, request) : [];
-  if (unoffered.length > 0)
+  const unoffered = protocol !== null ? null : isBlank ? toolsCalled(got, request) : leaked(got, request);
+  if (unoffered)
     throw invalid(
-      `${callee.model} called ${unoffered.join(" and ")}, but it was offered no tools here. Give the role what it needs, or word the task differently.`,
+      `${callee.model} called ${unoffered.join(" and ") || "a tool"}, but it was offered no tools here. Give the role what it needs, or word the task differently.`,
     );
   if (isBlank && end !== "length")
     throw invalid(
@@ -205,12 +207,18 @@ function carriedBy(got: Collected, calls: readonly ToolCall[]): { carried?: Json
 const unknownEnd = ({ provider }: Callee, reason: string) =>
   `${provider} ended an answer with “${reason.slice(0, 60)}”, which is not known here; the answer may not be complete.`;
 
-/** The names of tools that a model called although none was offered. */
-const toolsCalled = (got: Collected, request: ModelRequest): string[] => [
-  ...new Set(
-    got.calls.end(namesFor(request), callIds(request.messages), false).map(({ tool_name }) => tool_name),
-  ),
-];
+/** The names of tools that a model called although none was offered; null where it called none. */
+function toolsCalled(got: Collected, request: ModelRequest): string[] | null {
+  const calls = got.calls.end(namesFor(request), callIds(request.messages), false);
+  return calls.length > 0 ? [...new Set(calls.map(({ tool_name }) => tool_name))] : null;
+}
+
+/** The same of calls that were written as text, unless they are the JSON that was asked for. */
+function leaked(got: Collected, { response }: ModelRequest): string[] | null {
+  const leak = findLeak(got.text);
+  const isAsked = leak?.isJson && response && parseOutput(got.text, response.schema).ok;
+  return leak && !isAsked ? leak.names : null;
+}
 
 /** What an answer calls, and what it says besides. Text calls count only where the server made none of its own. */
 function called(

@@ -353,12 +353,37 @@ describe("calls that leak as text", () => {
     );
     expect(answer).toMatchObject({ content: "I will look.", tool_calls: [rome("a")] });
   });
-  test("are plain text where no tools were offered", async () => {
-    const { answer, got } = await answering(sse([leaked]), { tools: [] });
-    expect(answer.content).toBe(leaked);
-    expect(got.content).toBe(leaked);
-    expect(answer.tool_calls).toBeUndefined();
-    expect(answer.tool_protocol).toBeUndefined();
+  test.each([
+    ["a call behind its token", leaked],
+    ["an answer that is nothing but calls", `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`],
+  ])("are no answer where no tools were offered, as nobody can use the raw call: %s", async (_what, text) => {
+    const error = await answering(sse([text]), { tools: [] }).then(
+      () => null,
+      (reason: unknown) => reason as ModelError,
+    );
+    expect(error?.error).toMatchObject({
+      code: "OUTPUT_INVALID",
+      message: expect.stringContaining("called weather, but it was offered no tools here") as string,
+      retryable: true,
+    });
+  });
+  test("are the answer where somebody asked for them as JSON, or to see them", async () => {
+    const text = `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`;
+    const schema = {
+      type: "object",
+      properties: { tool_calls: { type: "array" } },
+      required: ["tool_calls"],
+    };
+    const asked = await answering(sse([text]), { tools: [], response: { name: "answer", schema } });
+    expect(asked.answer.content).toBe(text);
+    await server?.close();
+    const shown = `It is written so:\n\n\`\`\`\n<tool_call>\n{"name": "weather", "arguments": ${BERN}}\n</tool_call>\n\`\`\``;
+    const { answer, got } = await answering(sse([shown]), { tools: [] });
+    expect({ answer: answer.content, shown: got.content, calls: answer.tool_calls }).toEqual({
+      answer: shown,
+      shown,
+      calls: undefined,
+    });
   });
   test("thoughts about calls are none", async () => {
     const { answer } = await answering(sse([`<think>\nTOOL_CALL: {"tool_name": "now"}\n</think>\nNo need.`]));
