@@ -116,6 +116,35 @@ test("what a file would use is listed, and nothing is run", { timeout: 60_000 },
   ]);
 });
 
+test("a file cannot switch off that a person is asked: without anybody there, its call is declined", {
+  timeout: 60_000,
+}, async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
+  try {
+    const file = path.join(folder, "silent.json");
+    const send = { tool_name: "http_write", args: { method: "POST", url: "http://127.0.0.1:9/" } };
+    const nodes = [
+      { id: "start", node_type: "start" },
+      { id: "send", node_type: "tool_call", config: send },
+      { id: "end", node_type: "end" },
+    ];
+    const edges = [
+      { source_node_id: "start", target_node_id: "send" },
+      { source_node_id: "send", target_node_id: "end" },
+    ];
+    const config = { confirmation: { kind: "never" } };
+    writeFileSync(file, JSON.stringify({ graph_id: "silent", nodes, edges, config }));
+    const { code, out, told } = await workflow(file, "--json");
+    expect([code, JSON.parse(out).error.message]).toEqual([
+      1,
+      expect.stringContaining("Nobody can be asked"),
+    ]);
+    expect(told).toContain("The file would have people asked never.");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("a file that cannot run is told with its places", { timeout: 60_000 }, async () => {
   const [missing, wrong] = await Promise.all([
     workflow("nothing-here.json"),

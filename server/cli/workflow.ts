@@ -22,6 +22,7 @@ import { capabilityLines } from "./capability-lines";
 import { compareCommand } from "./compare-command";
 import { controlCommand, isControlCommand } from "./control-commands";
 import { engineCommand } from "./engine-command";
+import { foreign } from "./foreign";
 import { findingLine, importCommand } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
@@ -79,7 +80,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function runFile(command: Command): Promise<number> {
   if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
-  const { graph, name, roles, findings } = readFile(command.file);
+  const { graph, name, roles, findings } = foreign(readFile(command.file), command);
   const notable = findings.filter(({ level }) => level !== "info");
   if (!graph)
     throw new Unusable(

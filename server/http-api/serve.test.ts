@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { streamLimits } from "@/server/access/streams";
+import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { AgentConfig } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { readWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
@@ -88,6 +90,40 @@ describe("workflows", () => {
     expectSchema("createWorkflow", made.body);
     const again = await api.ask("GET", `/workflows/${made.body.id}`);
     expect(again.body).toEqual(file.body);
+  });
+
+  test("a program does not make runs ask people less than is usual, and is told; what a person set stays", async () => {
+    const file = (await api.ask("GET", `/workflows/${api.addApproval()}`)).body;
+    const never = { kind: "never" } as const;
+    const silent = {
+      ...file,
+      workflow: { ...file.workflow, config: { confirmation: never } },
+      roles: [{ name: "Silent", confirmation: never }],
+    };
+    const made = await api.ask("POST", "/workflows", silent);
+    const { id } = made.body;
+    const asks = () => api.workflows.find(id)?.graph.config?.confirmation;
+    const changed = (body: { findings: { level: string; at: string }[] }) =>
+      body.findings.flatMap(({ level, at }) => (level === "changed" ? [at] : []));
+    expect([made.status, asks(), changed(made.body)]).toEqual([
+      201,
+      USUAL_CONFIRMATION,
+      ["config.confirmation", "roles.Silent.confirmation"],
+    ]);
+    expect(api.roles.find("Silent")?.role.confirmation).toBeUndefined();
+
+    const again = await api.ask("PUT", `/workflows/${id}`, silent);
+    expect([again.status, asks(), changed(again.body)]).toEqual([
+      200,
+      USUAL_CONFIRMATION,
+      ["config.confirmation"],
+    ]);
+
+    const stored = present(api.workflows.find(id), "the workflow");
+    const graph = { ...stored.graph, config: RunConfig.parse({ confirmation: never }) };
+    api.workflows.save({ id, revision: stored.revision, graph });
+    const kept = await api.ask("PUT", `/workflows/${id}`, silent);
+    expect([kept.status, asks(), kept.body.findings]).toEqual([200, never, []]);
   });
 
   test("roles that come along are added, those that are here stay", async () => {

@@ -1,3 +1,4 @@
+import type { Principal } from "@/server/access/principal";
 import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/json";
@@ -77,9 +78,25 @@ export function bringRoles(
   return done;
 }
 
-/** A workflow of a file as it comes in: its runs ask people at least where the risk is high, which a finding says. */
+/** A role of a file as it comes in, and in words what of its asking people was left out. */
+export function safeRole(
+  theirs: RoleDefinition,
+  ours: RoleDefinition | undefined,
+): { role: RoleDefinition; findings: Finding[] } {
+  const role = withSafeConfirmation(theirs, ours);
+  if (!theirs.confirmation || isSameJson(role.confirmation, theirs.confirmation))
+    return { role, findings: [] };
+  const message = `The file would have people asked ${describeConfirmation(theirs.confirmation)} where this role works. It asks ${describeConfirmation(role.confirmation)} here.`;
+  return { role, findings: [{ level: "changed", at: `roles.${theirs.name}.confirmation`, message }] };
+}
+
+/**
+ * A workflow of a file as it comes in: its runs ask people at least where the risk is high, which a finding says.
+ * `otherwise`: what makes it another way, in words that end the finding.
+ */
 export function safeWorkflow<Read extends { graph: WorkflowGraph | null; findings: Finding[] }>(
   read: Read,
+  otherwise = "until somebody changes that in the workflow's settings",
 ): Read {
   if (!read.graph) return read;
   const { graph, had } = withSafeRuns(read.graph);
@@ -87,7 +104,22 @@ export function safeWorkflow<Read extends { graph: WorkflowGraph | null; finding
   const finding: Finding = {
     level: "changed",
     at: "config.confirmation",
-    message: `The file would have people asked ${describeConfirmation(had)}. Its runs ask ${describeConfirmation(USUAL_CONFIRMATION)} here, until somebody changes that in the workflow's settings.`,
+    message: `The file would have people asked ${describeConfirmation(had)}. Its runs ask ${describeConfirmation(USUAL_CONFIRMATION)} here, ${otherwise}.`,
   };
   return { ...read, graph, findings: [...read.findings, finding] };
+}
+
+/**
+ * A workflow as whoever saves it may: a person as it is; a program with runs that ask people no less than usual, unless
+ * it said the same `before`.
+ */
+export function savedBy(
+  { kind }: Pick<Principal, "kind">,
+  graph: WorkflowGraph,
+  before?: WorkflowGraph,
+): { graph: WorkflowGraph; findings: Finding[] } {
+  const asItIs = { graph, findings: [] };
+  const had = before?.config?.confirmation;
+  if (kind === "session" || (had && isSameJson(had, graph.config?.confirmation))) return asItIs;
+  return safeWorkflow(asItIs, "until a person changes that in the workflow's settings");
 }

@@ -14,6 +14,7 @@ import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
+import { savedBy } from "./role-import";
 import { ById, workflowOf } from "./stored-workflow";
 import { bringTests, scenarioOf, testsForFile } from "./test-files";
 import { capabilityOperations } from "./workflow-capabilities";
@@ -65,12 +66,14 @@ export const workflowOperations = {
     kind: "mutation",
     name: "createWorkflow",
     summary: "Saves a new workflow",
+    about: "Where a program saves it, its runs ask people no less than is usual, which `findings` say.",
     tag: "Workflows",
     input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
     http: "own",
-    run({ workflows }, input) {
+    run({ workflows }, input, { principal }) {
       const name = input.name ?? freshName("Untitled workflow", workflows);
-      return { id: workflows.create({ name, graph: input.graph ?? blankGraph(name) }) };
+      const { graph, findings } = savedBy(principal, input.graph ?? blankGraph(name));
+      return { id: workflows.create({ name, graph }), findings };
     },
   }),
 
@@ -78,6 +81,8 @@ export const workflowOperations = {
     kind: "mutation",
     name: "replaceWorkflow",
     summary: "Saves a workflow where nobody changed it meanwhile",
+    about:
+      "Where a program saves it, its runs ask people no less than is usual or than they did, which `findings` say.",
     tag: "Workflows",
     input: z.object({
       id: z.string(),
@@ -87,9 +92,10 @@ export const workflowOperations = {
     }),
     problems: ["not_found", "changed_meanwhile"],
     http: "own",
-    run({ workflows }, input) {
-      const result = workflows.save(input);
-      if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
+    run({ workflows }, input, { principal }) {
+      const { findings, ...safe } = savedBy(principal, input.graph, workflows.find(input.id)?.graph);
+      const result = workflows.save({ ...input, ...safe });
+      if (result.saved) return { revision: result.revision, updated_at: result.updated_at, findings };
       if (!result.current) throw notFound("workflow");
       const { revision, graph, name, updated_at } = result.current;
       throw new Problem(

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { foreign } from "./foreign";
+
+const never = { kind: "never" } as const;
+const role = RoleDefinition.parse({ name: "Clerk", tools: ["http_write"] });
+const silent = () => ({
+  graph: { ...draw("start > end", {}), config: RunConfig.parse({ confirmation: never }) },
+  roles: [{ ...role, confirmation: never }],
+  findings: [],
+});
+
+test("a file that says nobody is to be asked is run with asking, and says so", () => {
+  const { graph, roles, findings } = foreign(silent(), { yes: false, config: {} });
+  expect(graph.config.confirmation).toEqual(USUAL_CONFIRMATION);
+  expect(roles).toEqual([role]);
+  expect(findings).toEqual([
+    {
+      level: "changed",
+      at: "config.confirmation",
+      message:
+        "The file would have people asked never. Its runs ask before what is of high risk here, unless --yes agrees to everything or --config says when.",
+    },
+    {
+      level: "changed",
+      at: "roles.Clerk.confirmation",
+      message: "The file would have people asked never where this role works. It asks as the run says here.",
+    },
+  ]);
+});
+
+test("what the person says on the command line counts: --yes for the file, --config for the run", () => {
+  expect(foreign(silent(), { yes: true, config: {} })).toEqual(silent());
+  const { graph, roles } = foreign(silent(), { yes: false, config: { confirmation: never } });
+  expect([graph, roles]).toEqual([silent().graph, [role]]);
+});
