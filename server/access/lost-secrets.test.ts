@@ -16,11 +16,27 @@ test("with another key the start names every stored secret that is lost, and wha
   first.providers.save({ name: "Keyless", ...of, key: null });
   first.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: "a-key-of-a-search" });
   first.mcpServers.save({ name: "notes", url: "http://127.0.0.1:9/mcp", authorization: "Bearer x" });
+  first.mcpServers.save({ name: "calendar", url: "http://127.0.0.1:9/mcp" });
+  first.mcpServers.keepOauth("calendar", "http://127.0.0.1:9/mcp", {
+    text: '{"access_token":"a-token-of-a-server"}',
+    secrets: ["a-token-of-a-server"],
+  });
+  first.noticeSettings.saveWebhook({ is_on: true, url: "http://127.0.0.1:9/a-key-in-an-address" });
+  const mail = { host: "mail.example", port: 465, security: "tls", user: "me" } as const;
+  const letters = { is_on: true, from: "a@example.org", to: ["b@example.org"], password: "a-password" };
+  first.noticeSettings.saveEmail({ ...mail, ...letters });
   expect(lostSecrets(first)).toEqual([]);
   const lost = lostSecrets(install("b"));
-  expect(lost).toEqual(["provider Ours", "search (web)", "MCP server notes"]);
+  expect(lost).toEqual([
+    "provider Ours",
+    "search (web)",
+    "sign-in at MCP server calendar",
+    "MCP server notes",
+    "webhook for notices",
+    "mail for notices",
+  ]);
   expect(lostSecretsRemark(lost, "/data")).toBe(
-    "The key that encrypts stored secrets is not the one that these were stored with: provider Ours, search (web), MCP server notes. Bring the former /data/secret.key or TROUPE_SECRET_KEY back and start again, or enter these secrets anew in the settings.",
+    "The key that encrypts stored secrets is not the one that these were stored with: provider Ours, search (web), sign-in at MCP server calendar, MCP server notes, webhook for notices, mail for notices. Bring the former /data/secret.key or TROUPE_SECRET_KEY back and start again, or enter these secrets anew in the settings.",
   );
   expect(lostSecretsRemark(lostSecrets(install("a")), "/data")).toBeNull();
 });

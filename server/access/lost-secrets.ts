@@ -1,16 +1,23 @@
 import type { McpServerStore } from "@/server/store/mcp-servers";
+import type { NoticeSettingStore } from "@/server/store/notice-settings";
 import type { ProviderStore } from "@/server/store/providers";
 import type { ToolSettingStore } from "@/server/store/tool-settings";
 
 export interface SecretHolders {
   providers: Pick<ProviderStore, "list" | "keyOf" | "headersOf">;
   toolSettings: Pick<ToolSettingStore, "list" | "backendFor">;
-  mcpServers: Pick<McpServerStore, "list" | "authorizationOf">;
+  mcpServers: Pick<McpServerStore, "list" | "authorizationOf" | "oauthOf">;
+  noticeSettings: Pick<NoticeSettingStore, "webhook" | "email">;
 }
 
 /** The stored secrets that the present key does not open, by what they are for; none where everything is well. */
-export function lostSecrets({ providers, toolSettings, mcpServers }: SecretHolders): string[] {
-  const processWide = [
+export function lostSecrets({
+  providers,
+  toolSettings,
+  mcpServers,
+  noticeSettings,
+}: SecretHolders): string[] {
+  const held = [
     ...providers.list().map(({ id, name }) => ({
       what: `provider ${name}`,
       open: () => [providers.keyOf(id), providers.headersOf(id)],
@@ -19,12 +26,14 @@ export function lostSecrets({ providers, toolSettings, mcpServers }: SecretHolde
       what: `search (${purpose})`,
       open: () => toolSettings.backendFor(purpose),
     })),
-    ...mcpServers.list().map(({ name }) => ({
-      what: `MCP server ${name}`,
-      open: () => mcpServers.authorizationOf(name),
-    })),
+    ...mcpServers.list().flatMap(({ name }) => [
+      { what: `MCP server ${name}`, open: () => mcpServers.authorizationOf(name) },
+      { what: `sign-in at MCP server ${name}`, open: () => mcpServers.oauthOf(name) },
+    ]),
+    { what: "webhook for notices", open: () => noticeSettings.webhook() },
+    { what: "mail for notices", open: () => noticeSettings.email() },
   ];
-  return processWide.filter(({ open }) => !opens(open)).map(({ what }) => what);
+  return held.filter(({ open }) => !opens(open)).map(({ what }) => what);
 }
 
 /** What to do about them, in words; null where none is lost. */
