@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { plainName } from "@/server/domain/base/names";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { Page } from "@/server/operations/common-schemas";
 import {
@@ -16,7 +17,7 @@ import { endpointsOf, performFor } from "./expose";
 import { byName, expectedRevision, IF_MATCH, type Place, pageOf } from "./paging";
 
 const placeOf = ({ name, id }: { name: string; id: string }): Place => [name.toLowerCase(), id];
-const Name = z.string().trim().min(1).max(200);
+const Name = z.string().overwrite(plainName).trim().min(1).max(200);
 
 /** A thing under its own word; without a name it is called as its id. */
 type Sent<W extends "crew" | "agent", Thing> = { name?: string | undefined } & Record<W, Thing>;

@@ -57,11 +57,11 @@ export const roleEndpoints = [
     refusals: [409],
     answer(call) {
       const { services, body } = call;
-      performFor(roleOperations.create, { role: body }, call);
+      const { name } = performFor(roleOperations.create, { role: body }, call);
       return {
         status: 201,
-        body: told(services, body.name),
-        headers: { location: `/api/v1/roles/${encodeURIComponent(body.name)}` },
+        body: told(services, name),
+        headers: { location: `/api/v1/roles/${encodeURIComponent(name)}` },
       };
     },
   }),
@@ -95,8 +95,8 @@ export const roleEndpoints = [
       const { services, params, body, headers } = call;
       const before = roleOf(services, params.name);
       const input = { name: params.name, revision: expectedRevision(headers) ?? before.revision, role: body };
-      const { revision } = performFor(roleOperations.save, input, call);
-      return { body: told(services, body.name), headers: { etag: `"${revision}"` } };
+      const { name, revision } = performFor(roleOperations.save, input, call);
+      return { body: told(services, name), headers: { etag: `"${revision}"` } };
     },
   }),
 

@@ -92,6 +92,28 @@ describe("workflows", () => {
     expect(again.body).toEqual(file.body);
   });
 
+  test("names that are sent read as they are written, whatever they name", async () => {
+    const turned = "Delete\u202e llA\u202c";
+    const graph = draw("start > end", {});
+    const start = { ...graph.nodes.start, name: turned };
+    const file = { troupe: 1, name: turned, workflow: { ...graph, nodes: { ...graph.nodes, start } } };
+    const { id } = (await api.ask("POST", "/workflows", file)).body;
+    const saved = () => {
+      const { name, graph: drawn } = present(api.workflows.find(id), "the workflow");
+      return [name, drawn.nodes.start?.name];
+    };
+    expect(saved()).toEqual(["Delete llA", "Delete llA"]);
+    await api.ask("PUT", `/workflows/${id}/name`, { name: `New \u202e${turned}` });
+    expect(saved()).toEqual(["New Delete llA", "Delete llA"]);
+
+    const role = await api.ask("POST", "/roles", { name: turned });
+    expect([role.status, role.headers.get("location")]).toEqual([201, "/api/v1/roles/Delete%20llA"]);
+    const renamed = await api.ask("PUT", "/roles/Delete%20llA", { name: `New ${turned}` });
+    expect(renamed.body.role.name).toBe("New Delete llA");
+    const agent = { agent_id: "a", role_name: "Writer" };
+    expect((await api.ask("POST", "/agents", { name: turned, agent })).body.name).toBe("Delete llA");
+  });
+
   test("a program does not make runs ask people less than is usual, and is told; what a person set stays", async () => {
     const file = (await api.ask("GET", `/workflows/${api.addApproval()}`)).body;
     const never = { kind: "never" } as const;

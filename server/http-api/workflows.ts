@@ -2,8 +2,10 @@ import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/json";
+import { Findings } from "@/server/domain/base/lenient-reader";
 import { readWorkflow, tooManyParts } from "@/server/domain/graph/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { withPlainNames } from "@/server/domain/library/plain-names";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { readTests } from "@/server/domain/scenario/test-file";
@@ -47,10 +49,11 @@ function readFile(file: unknown): {
 } {
   const tooMany = tooManyParts(file);
   if (tooMany) throw new Problem("too_large", tooMany);
-  const { graph, name, roles, findings, tests: given } = readWorkflow(file);
+  const ofNames = new Findings();
+  const { graph, name, roles, findings, tests: given } = withPlainNames(readWorkflow(file), ofNames);
   if (!graph) throw new Problem("not_a_workflow", whatItIs(file), { findings });
   const { tests, findings: ofTests } = readTests(given);
-  return { graph, name, roles, tests, findings: [...findings, ...ofTests] };
+  return { graph, name, roles, tests, findings: [...findings, ...ofNames.all(), ...ofTests] };
 }
 
 /** Says what a file is that is no workflow of ours. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { present } from "@/server/domain/base/must";
+import { plainName } from "@/server/domain/base/names";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewWith } from "@/server/domain/library/library";
 import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/library/uses";
@@ -13,7 +14,12 @@ import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
 
 const ById = z.object({ id: z.string() });
-const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
+const Name = z
+  .string()
+  .overwrite(plainName)
+  .trim()
+  .min(1, "Give it a name")
+  .max(200, "At most 200 characters");
 
 type Word = "crew" | "agent";
 

@@ -11,6 +11,7 @@ import {
   withSafeConfirmation,
   withSafeRuns,
 } from "@/server/domain/graph/tools-asked";
+import { graphWithPlainNames } from "@/server/domain/library/plain-names";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
 import type { RoleStore } from "@/server/store/roles";
 
@@ -110,14 +111,15 @@ export function safeWorkflow<Read extends { graph: WorkflowGraph | null; finding
 }
 
 /**
- * A workflow as whoever saves it may: a person as it is; a program with runs that ask people no less than usual, unless
+ * A workflow as whoever saves it may, with plain names: a person as it is; a program with runs that ask people no less than usual, unless
  * it said the same `before`.
  */
 export function savedBy(
   { kind }: Pick<Principal, "kind">,
-  graph: WorkflowGraph,
+  sent: WorkflowGraph,
   before?: WorkflowGraph,
 ): { graph: WorkflowGraph; findings: Finding[] } {
+  const graph = graphWithPlainNames(sent);
   const asItIs = { graph, findings: [] };
   const had = before?.config?.confirmation;
   if (kind === "session" || (had && isSameJson(had, graph.config?.confirmation))) return asItIs;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { plainRoleName } from "@/server/domain/library/plain-names";
 import { countUses, usesOfRoles } from "@/server/domain/library/uses";
 import { noteGrants } from "@/server/domain/run/audit";
 import { usersOf } from "@/server/store/users";
@@ -29,6 +30,8 @@ const readOnly = (name: string, file: string) =>
     { file },
     { editor: { reason: "read_only" } },
   );
+
+const withPlainName = (role: RoleDefinition): RoleDefinition => ({ ...role, name: plainRoleName(role.name) });
 
 /** The roles that workflows, crews and agents name. `used_by`: who names it. */
 export const roleOperations = {
@@ -70,7 +73,8 @@ export const roleOperations = {
     problems: ["name_taken"],
     audits: ["role_tools_changed"],
     http: "own",
-    run({ roles }, { role }, { note }) {
+    run({ roles }, input, { note }) {
+      const role = withPlainName(input.role);
       if (!roles.create(role)) throw nameTaken(role.name);
       noteGrants(note, undefined, role);
       return { name: role.name };
@@ -87,12 +91,14 @@ export const roleOperations = {
     problems: ["not_found", "name_taken", "read_only", "changed_meanwhile"],
     audits: ["role_tools_changed"],
     http: "own",
-    run({ roles }, { name, revision, role }, { note }) {
+    run({ roles }, { name, revision, role: sent }, { note }) {
+      // One that has such a name already keeps it until it is given another.
+      const role = sent.name === name ? sent : withPlainName(sent);
       const before = roles.find(name)?.role;
       const result = roles.save(name, revision, role);
       if (result.saved) {
         noteGrants(note, before, role);
-        return { revision: result.revision, renamed_in: result.renamed_in };
+        return { name: role.name, revision: result.revision, renamed_in: result.renamed_in };
       }
       if (result.reason === "name_taken") throw nameTaken(role.name);
       if (result.reason === "gone") throw noRole(name);

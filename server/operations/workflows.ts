@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { toId } from "@/server/domain/base/ids";
+import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -21,7 +22,12 @@ import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
 import { WorkflowProblem } from "./workflow-schemas";
 
-const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
+const Name = z
+  .string()
+  .overwrite(plainName)
+  .trim()
+  .min(1, "Give it a name")
+  .max(200, "At most 200 characters");
 const NewId = z.object({ id: z.string() });
 /** Notes are on the drawing and are no part of what runs. */
 const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isExecutable).length;
@@ -71,7 +77,7 @@ export const workflowOperations = {
     input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
     http: "own",
     run({ workflows }, input, { principal }) {
-      const name = input.name ?? freshName("Untitled workflow", workflows);
+      const name = plainName(input.name ?? freshName("Untitled workflow", workflows));
       const { graph, findings } = savedBy(principal, input.graph ?? blankGraph(name));
       return { id: workflows.create({ name, graph }), findings };
     },
@@ -94,7 +100,8 @@ export const workflowOperations = {
     http: "own",
     run({ workflows }, input, { principal }) {
       const { findings, ...safe } = savedBy(principal, input.graph, workflows.find(input.id)?.graph);
-      const result = workflows.save({ ...input, ...safe });
+      const named = input.name === undefined ? {} : { name: plainName(input.name) };
+      const result = workflows.save({ ...input, ...named, ...safe });
       if (result.saved) return { revision: result.revision, updated_at: result.updated_at, findings };
       if (!result.current) throw notFound("workflow");
       const { revision, graph, name, updated_at } = result.current;

@@ -1,4 +1,5 @@
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
+import { withPlainNames } from "@/server/domain/library/plain-names";
 import { isExecutable } from "@/server/domain/nodes";
 import { filesProblem } from "./files";
 import type { Claim, Format, Imported } from "./format";
@@ -74,7 +75,8 @@ export function readImport(
     return { found, picked, imported: null, findings: findings.all() };
   }
   const before = parsed.filter(({ source }) => claim.files.includes(source)).flatMap((one) => one.findings);
-  const imported = format.read({ claim, all: sources, findings, answers: new Map(Object.entries(answers)) });
+  const said = new Map(Object.entries(answers));
+  const imported = withPlainNames(format.read({ claim, all: sources, findings, answers: said }), findings);
   sayLeftOver(sources, claims, findings);
   if (!findings.hasError()) sayEmpty(imported, findings);
   return {

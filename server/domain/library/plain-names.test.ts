@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { Findings } from "@/server/domain/base/lenient-reader";
+import { plainName } from "@/server/domain/base/names";
+import { readWorkflow } from "@/server/domain/graph/document";
+import { withPlainNames } from "./plain-names";
+
+function readPlainly(file: unknown) {
+  const findings = new Findings();
+  return { ...withPlainNames(readWorkflow(file), findings), findings: findings.all() };
+}
+
+const TURNED = "Delete\u202e llA\u202c";
+
+test("a name keeps every sign but those that turn text around, and half characters", () => {
+  expect(plainName(`${TURNED} \u2066x\u2069 \ud83d`)).toBe("Delete llA x \ufffd");
+  for (const fine of ["Prüfer 👩‍🔬", "مراجع", "\u200fعقد", "a\u200db"]) expect(plainName(fine)).toBe(fine);
+});
+
+test("names in a file read as they are written, roles keep their uses, and a finding says so", () => {
+  const { name, graph, roles, findings } = readPlainly({
+    troupe: 1,
+    name: TURNED,
+    workflow: {
+      graph_id: "turned",
+      nodes: {
+        ask: {
+          node_type: "agent_task",
+          name: TURNED,
+          config: { required_role: TURNED, task_description_template: TURNED },
+        },
+      },
+      edges: [],
+    },
+    roles: [{ name: TURNED, description: TURNED }],
+  });
+  expect([name, graph?.nodes.ask, roles]).toMatchObject([
+    "Delete llA",
+    { name: "Delete llA", config: { required_role: "Delete llA", task_description_template: TURNED } },
+    [RoleDefinition.parse({ name: "Delete llA", description: TURNED })],
+  ]);
+  expect(findings).toEqual(
+    ["name", "nodes.ask.name", "roles"].map((at) => ({
+      level: "changed",
+      at,
+      message: 'Signs that change how a name is read were taken out of it: "Delete llA".',
+    })),
+  );
+});
+
+test("a role whose name only seemed another does not take the place of the one that has it", () => {
+  const { roles } = readPlainly({
+    graph_id: "twice",
+    nodes: {},
+    edges: [],
+    roles: [{ name: "Clerk\u202e", description: "false" }, { name: "Clerk" }, { name: "\u202e" }],
+  });
+  expect(roles.map((role) => [role.name, role.description])).toEqual([
+    ["Clerk", ""],
+    ["Unnamed", ""],
+  ]);
+});
