@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Db } from "@/db/open";
+import type { RunState } from "@/server/domain/run";
 import { openQuestions } from "@/server/domain/run/open-questions";
 import { draw } from "@/server/domain/testing/drawing";
 import { GRACE_MS, newNoticeStore } from "@/server/store/notices";
@@ -9,6 +10,7 @@ import { newQuestionStore } from "@/server/store/questions";
 import { newSettingStore } from "@/server/store/settings";
 import { defineTool } from "@/server/tools/define";
 import { fakeTools, newStage } from "./testing";
+import { TurnWriter } from "./turn-write";
 
 const call = (id: string) => ({
   node_type: "tool_call",
@@ -160,6 +162,52 @@ test("whoever watches hears of each new question, also where the run was waiting
   answer(stage, listed(stage).find(({ asker }) => asker.node_name === "Step a")!);
   await soon(() => listed(stage).map(({ asker }) => asker.node_name)).toContain("Step d");
   await soon(() => ticks).toBeGreaterThan(before);
+});
+
+test("of a run that is taken up again, the first turn that asks is news, one that asks nothing is not, nor is what was told", async () => {
+  const stage = watched();
+  const id = stage.start(GRAPH, ALWAYS);
+  await soon(() => listed(stage).length).toBe(3);
+  const asking = stage.store.state(id)!;
+  stage.host.cancel(id, { by: "ann", reason: "" });
+  await stage.host.settled(id);
+  const over = stage.store.state(id)!;
+
+  const turn = {
+    runId: id,
+    turn: 1,
+    key: null,
+    result: null,
+    at: 1,
+    lastSeq: 1,
+    inlined: 0,
+    events: [],
+    texts: [],
+    touchesWorld: false,
+    wakeAt: null,
+    timers: [],
+  };
+  const takenUp = () => {
+    const writer = new TurnWriter(() => []);
+    return (state: RunState | null) => {
+      writer.state = state;
+      const { asksAnew, write } = writer.write(turn);
+      return [asksAnew, write.questions?.map(({ asker }) => asker.node_name)];
+    };
+  };
+  const all = ["Step a", "Step b", "Step c"];
+  const states = [null, asking, asking, over, over];
+  expect(states.map(takenUp())).toEqual([
+    [false, undefined],
+    [true, all],
+    [false, undefined],
+    [true, []],
+    [false, undefined],
+  ]);
+  expect([over, asking].map(takenUp())).toEqual([
+    [false, []],
+    [true, all],
+  ]);
 });
 
 test("a notice is in the outbox with the turn that asks, once for each channel, and none for what was rolled back", async () => {

@@ -34,6 +34,14 @@ test.each<[string, Json]>([
   ["state.s.indexOf('o', 5)", 8],
   ["state.s.substring(state.list[0])", "lo, World"],
   ["'a,b,c'.split(',', 2)", ["a", "b,c"]],
+  [
+    "'a,b'.split(',', 2) + 'a,b'.split(',', 1) + 'a,b'.split(',', 0) + 'a,b'.split(',', -1)",
+    ["a", "b", "a,b", "a", "b"],
+  ],
+  [
+    "state.emoji.split('', 2) + state.emoji.split('', 3) + state.emoji.split('')",
+    ["a", "😀b", "a", "😀", "b", "a", "😀", "b"],
+  ],
   ["'%s is %d years, %.1f m, %x'.format(['Ada', 36, 1.65, 255])", "Ada is 36 years, 1.6 m, ff"],
   ["'%s %s 100%%'.format([[1, 'x'], {'b': true, 'a': null}])", '[1, "x"] {"a": null, "b": true} 100%'],
   ["strings.quote('a \"b\"')", '"a \\"b\\""'],

@@ -45,6 +45,7 @@ describe("an expression that would hold the server ends in an error that names i
     ["state.names.map(x, state.half)", /^This needs more work/],
     ["[1, 2, 3, 4, 5, 6, 7, 8, 9].map(x, state.half)", /^The result is larger than 8,388,608 characters/],
     ["state.text.split('')", /^This would make a list of more than 100,000 items/],
+    ["state.text.split('', 100001)", /^This would make a list of more than 100,000 items/],
     ["state.mixed.split(',')", /^This would make a list of more than 100,000 items/],
     ["state.numbers + state.numbers", /^This would make a list of more than 100,000 items/],
     ["state.half.replace('a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')", /^This would make/],
@@ -77,6 +78,7 @@ describe("an expression that would hold the server ends in an error that names i
       "state.objects.filter(x, x.id > 19990).map(x, x.name).join(', ')",
       "size(state.numbers)",
       "state.numbers[299999]",
+      "state.text.split('', 100000).size()",
     ])
       expect([text, tried(text).outcome]).toEqual([text, "ok"]);
   });

@@ -42,6 +42,32 @@ function stage(steps: readonly ScriptedStep[], tools: readonly ToolInterface[]) 
   return { models, tools: host, ...newStage({ models, tools: host }) };
 }
 
+test.each([
+  ["Find it", "Find it"],
+  ["", "ask"],
+])(
+  "what an agent lacks is said with the name of its step, or its id where it has none: %j",
+  async (name, said) => {
+    const { nodes } = graph;
+    const failing = async (roles: RoleDefinition[]) => {
+      const { events } = await stage([], []).run(
+        { ...graph, nodes: { ...nodes, ask: { ...nodes.ask!, name } } },
+        { roles },
+      );
+      return of(events, "node_failed").map(({ error }) => [error.code, error.message]);
+    };
+    expect(await failing([])).toEqual([
+      ["CONFIG", `There is no role called "Worker". Create it, or choose another for ${said}.`],
+    ]);
+    expect(await failing([worker({ input_schema: { type: "object", required: ["town"] } })])).toEqual([
+      [
+        "INPUT_MISSING",
+        `Worker was not given what it needs: town: is missing. Pass it on to ${said}, or change what the role takes in.`,
+      ],
+    ]);
+  },
+);
+
 describe("an agent with tools", () => {
   test("calls, reads the result, and answers", async () => {
     const { run, models, tools } = stage(

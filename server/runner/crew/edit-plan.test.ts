@@ -5,6 +5,7 @@ import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/plan-edit";
 import { draw } from "@/server/domain/testing/drawing";
+import { planEdited } from "../interpreter/commands";
 import { cutAt, fakeModels, newStage, role } from "../testing";
 
 const team = ["analyst", "coder", "tester"];
@@ -165,5 +166,69 @@ describe("a person changes the plan of a crew at work", () => {
     crew.host.cancel(crew.id, { by: "ann", reason: "enough" });
     await crew.host.settled(crew.id);
     expect(crew.edit({ kind: "cancel", task_id: "b" })).toBe("This crew is not at work any more.");
+  });
+
+  test("what two people do at once is followed in turn; the second is told that theirs came too late", async () => {
+    const crew = begin("sequential", {
+      execution_mode: "step",
+      tasks: [task("a", "analyst"), task("b", "coder")],
+    });
+    await crew.asked('Begin "do a"?');
+    const seen = crew.state().seq;
+    // Both see the plan with b in it.
+    expect([
+      crew.edit({ kind: "cancel", task_id: "b" }),
+      crew.edit({ kind: "change", task_id: "b", patch: { description: "do better" } }),
+    ]).toEqual([null, null]);
+    await expect.poll(() => crew.state().seq).toBe(seen + 2);
+    const at = { node_id: "crew", activation_id: "crew#1" };
+    expect(crew.store.events(crew.id, seen, 10).map(({ seq: _seq, ts: _ts, ...event }) => event)).toEqual([
+      {
+        type: "task_status_changed",
+        ...at,
+        task_id: "b",
+        payload: { from: "pending", to: "cancelled", by: "ann" },
+      },
+      {
+        type: "warning",
+        ...at,
+        payload: {
+          code: "PLAN_EDIT_REFUSED",
+          message:
+            'A change of the plan came too late: Task "b" is cancelled and cannot be changed any more.',
+        },
+      },
+    ]);
+    await crew.agree('Begin "do a"?');
+    await crew.host.settled(crew.id);
+    expect(crew.tasks()).toEqual([
+      ["a", "analyst", "completed"],
+      ["b", "coder", "cancelled"],
+    ]);
+  });
+
+  test("a change that comes when the crew's work is over is refused with that, and nothing looks at the plan", async () => {
+    const crew = begin("parallel", { tasks: [task("a", "analyst")] });
+    await crew.host.settled(crew.id);
+    const edit = { kind: "add", task: { description: "do more", assigned_agent: "coder" } };
+    const at = { activation_id: "crew#1", edit };
+    expect(planEdited(crew.state(), at, "ann")).toEqual({
+      event: {
+        type: "warning",
+        node_id: "crew",
+        activation_id: "crew#1",
+        payload: {
+          code: "PLAN_EDIT_REFUSED",
+          message: "A change of the plan came too late: The crew's work is over.",
+        },
+      },
+      isChanged: false,
+    });
+    // Of what is no change, or is about no crew, nothing follows.
+    expect(
+      [{ ...at, edit: { kind: "burn" } }, { ...at, activation_id: "other#1" }, { edit }].map((command) =>
+        planEdited(crew.state(), command, "ann"),
+      ),
+    ).toEqual([null, null, null]);
   });
 });

@@ -121,8 +121,8 @@ function partsOf(s: RunState): Map<string, NodePart> {
   return parts;
 }
 
-const inOrder = ({ activations }: RunState): Activation[] =>
-  Object.values(activations).sort((x, y) => x.order - y.order);
+/** A state holds them in the order in which they came in. */
+const inOrder = ({ activations }: RunState): Activation[] => Object.values(activations);
 
 const tookOf = ({ started_at, finished_at }: Activation): number =>
   started_at === undefined || finished_at === undefined ? 0 : finished_at - started_at;

@@ -109,14 +109,15 @@ function replace(w: Work, s: string, from: string, to: string, most?: unknown): 
 function split(w: Work, s: string, separator: string, most?: unknown): string[] {
   const limit = most === undefined ? -1 : wholeNumber(most);
   if (limit === 0) return [];
-  const count = limit < 0 ? Number.POSITIVE_INFINITY : limit - 1;
+  const pieceLimit = limit < 0 ? Number.POSITIVE_INFINITY : limit;
   if (separator === "") {
     w.read(s.length);
-    w.makeList(Math.min(s.length, count + 1));
+    w.makeList(Math.min(s.length, pieceLimit));
     const all = [...s];
-    return all.length <= count + 1 ? all : [...all.slice(0, count), all.slice(count).join("")];
+    const cuts = pieceLimit - 1;
+    return all.length <= pieceLimit ? all : [...all.slice(0, cuts), all.slice(cuts).join("")];
   }
-  const places = findAll(w, s, separator, count);
+  const places = findAll(w, s, separator, pieceLimit - 1);
   w.read(s.length);
   w.makeList(places.length + 1);
   const pieces = places.map((at, i) =>

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { type Handle, Handles } from "./handles";
+
+/** Something under way, and what has become of it. */
+function underWay(handles: Handles, key: string) {
+  const abort = new AbortController();
+  const heard: string[] = [];
+  const handle: Handle = {
+    key,
+    kind: "step",
+    started: true,
+    abort,
+    waiting: { stop: () => heard.push("its timer stopped") },
+    over: () => heard.push("it is over"),
+  };
+  abort.signal.addEventListener("abort", () => heard.push("it was aborted"));
+  handles.add(handle);
+  return { handle, heard };
+}
+
+test("what is settled is let go; what is given up, or left at the end, is aborted as well; each once", () => {
+  const handles = new Handles("run");
+  const [settled, givenUp, left] = ["a", "b", "c"].map((key) => underWay(handles, key));
+  if (!settled || !givenUp || !left) throw new Error("three were begun");
+  const before = handles.inFlight;
+  handles.settle(settled.handle);
+  handles.giveUp(givenUp.handle);
+  const after = handles.inFlight;
+  handles.clear();
+  handles.clear();
+  expect([before, after, handles.inFlight]).toEqual([3, 1, 0]);
+  expect([settled, givenUp, left].map(({ heard }) => heard)).toEqual([
+    ["its timer stopped", "it is over"],
+    ["its timer stopped", "it is over", "it was aborted"],
+    ["its timer stopped", "it is over", "it was aborted"],
+  ]);
+});
