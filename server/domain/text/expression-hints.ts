@@ -56,8 +56,14 @@ const FUNCTION_HINTS = new Map([
   ),
 ]);
 
+/** What other dialects of the language have for values that may be missing. */
+export const NO_OPTIONAL_SYNTAX =
+  "Troupe's expressions have no optional entries ({?k: x}, [?x]), ??, optMap or ofNonZeroValue; write has(x) ? ... : ... instead.";
+const OPTIONAL_FUNCTIONS = new Set(["optMap", "optFlatMap", "ofNonZeroValue", "optional.ofNonZeroValue"]);
+
 /** In words that there is no such function; `types`: what it was called with, null if none of that name fits at all. */
 export function noFunction(name: string, isMethod: boolean, types: readonly Type[] | null): string {
+  if (OPTIONAL_FUNCTIONS.has(name)) return NO_OPTIONAL_SYNTAX;
   const shown = (type: Type | undefined) => (type === "dyn" || type === undefined ? "value" : type);
   const call =
     types === null

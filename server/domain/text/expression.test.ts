@@ -190,6 +190,27 @@ describe("what is refused", () => {
     expect(failure(text)).toEqual({ message, at });
   });
 
+  test("the syntax for optional values of other dialects, in one sentence with what to write instead", () => {
+    const message =
+      "Troupe's expressions have no optional entries ({?k: x}, [?x]), ??, optMap or ofNonZeroValue; write has(x) ? ... : ... instead.";
+    const optional = [
+      ["{?'k': state.?n}", "?"],
+      ["{'a': 1, ?'k': state.?n}", "?"],
+      ["[?state.?n]", "?"],
+      ["[1, ?state.?n]", "?"],
+      ["state.n ?? 1", "?"],
+      ["state.?n.optMap(y, y + 1)", "state.?n.optMap(y, y + 1)"],
+      ["state.?n.optFlatMap(y, y)", "state.?n.optFlatMap(y, y)"],
+      ["optional.ofNonZeroValue(state.n)", "optional.ofNonZeroValue(state.n)"],
+    ];
+    expect(optional.map(([text = ""]) => failure(text))).toEqual(optional.map(([, at]) => ({ message, at })));
+    // What is refused for another reason says so; what there is stays.
+    expect(failure("? 1 : 2")).toEqual({ message: "Unexpected token: QUESTION.", at: "?" });
+    expect(
+      evaluate("[state.?none.orValue(2), has(state.none) ? state.none : 3, state.list[?7].orValue(4)]"),
+    ).toEqual([2, 3, 4]);
+  });
+
   test("the same faults are found before it runs, as far as they can be", () => {
     expect(checkExpression("state.n >")).toEqual([
       { message: "The expression ends too early.", from: 9, to: 9 },
@@ -199,6 +220,12 @@ describe("what is refused", () => {
       { message: "This must be true or false, but it gives a number.", from: 0, to: 5 },
     ]);
     expect(checkExpression("state.n", { result: "bool" })).toEqual([]);
+    // Of a choice it is known where both ways give the same.
+    expect(
+      ["1 : 2", "true : false", "1 : true", "true : 1"].map((ways) =>
+        checkExpression(`state.yes ? ${ways}`, { result: "bool" }).map(({ message }) => message),
+      ),
+    ).toEqual([["This must be true or false, but it gives a number."], [], [], []]);
     expect(checkExpression("state.a > state.b && has(state.c)", { keys: ["a"] })).toEqual([
       { message: 'No node before this one writes "b".', from: 10, to: 17 },
     ]);

@@ -5,7 +5,7 @@ import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import { compileTree } from "./expression-compile";
 import { CompileFault, type Frame } from "./expression-compiled";
-import { TYPE_WORDS } from "./expression-hints";
+import { NO_OPTIONAL_SYNTAX, TYPE_WORDS } from "./expression-hints";
 import { type KeyRead, names, type Walked, walk } from "./expression-reads";
 import { JsonWriter } from "./expression-result";
 import { Fault, type Type } from "./expression-values";
@@ -250,6 +250,7 @@ function describeParseError(code: string, summary: string, text: string, from: n
   const word = /^\w+/.exec(rest)?.[0] ?? text.slice(from, to);
   if (rest.startsWith("=")) return "A single = is not available here; write == to compare.";
   if (rest.startsWith("&") || rest.startsWith("|")) return "Write && for and, || for or.";
+  if (rest.startsWith("?") && /(?:[{[,]\s*|\?)$/.test(text.slice(0, from))) return NO_OPTIONAL_SYNTAX;
   if (OTHER_WORDS.has(word))
     return `"${word}" is not a word of this language; write ${OTHER_WORDS.get(word)}.`;
   if (code === "unexpected_character" && /^["'\w.([{]/.test(rest) && from > 0)

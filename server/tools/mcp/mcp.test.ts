@@ -607,6 +607,29 @@ describe("what servers say", () => {
         ],
       },
     });
+    // Within a text, too, such as JSON; a line, genes and a short key in the same characters stay.
+    const bytes = Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 89) % 256)).toString("base64");
+    const kept = ["-".repeat(600), "ACGT".repeat(200), bytes.slice(0, 511)].join("|");
+    const said = (base64: string) =>
+      JSON.stringify({ page: `<img src="data:image/png;base64,${picture}">`, file: base64, kept });
+    const shown = JSON.stringify({
+      page: '<img src="[base64, 3000 bytes; not shown]">',
+      file: "[base64, 600 bytes; not shown]",
+      kept,
+    });
+    const parts = [
+      { type: "text", text: said(bytes) },
+      { type: "resource", resource: { uri: "file:///b", text: said(bytes) } },
+    ];
+    expect([
+      outputOf("t", { content: parts }),
+      outputOf("t", { content: [], structuredContent: { said: said(bytes) } }),
+      outputOf("t", { content: [{ type: "text", text: said(bytes) }], isError: true }),
+    ]).toEqual([
+      { status_code: 200, output: `${shown}\n${shown}` },
+      { status_code: 200, output: { said: shown } },
+      { status_code: 500, error: shown },
+    ]);
     expect(outputOf("t", { content: [{ type: "text", text: "x".repeat(3_000_000) }] })).toMatchObject({
       status_code: 413,
     });

@@ -46,17 +46,16 @@ export function outputOf(
 function textOf(block: ContentBlock): string {
   switch (block.type) {
     case "text":
-      return block.text ?? "";
+      return withoutBinariesIn(block.text ?? "");
     case "image":
     case "audio":
       return `[${block.type}, ${block.mimeType ?? "unknown type"}, ${bytesOf(block.data)} bytes; not shown]`;
     case "resource_link":
       return `[link to ${block.name ?? "a resource"}: ${block.uri ?? ""}]`;
     case "resource":
-      return (
-        block.resource?.text ??
-        `[resource ${block.resource?.uri ?? ""}, ${block.resource?.mimeType ?? "unknown type"}, ${bytesOf(block.resource?.blob)} bytes; not shown]`
-      );
+      return block.resource?.text !== undefined
+        ? withoutBinariesIn(block.resource.text)
+        : `[resource ${block.resource?.uri ?? ""}, ${block.resource?.mimeType ?? "unknown type"}, ${bytesOf(block.resource?.blob)} bytes; not shown]`;
     default:
       return `[${block.type}; not shown]`;
   }
@@ -65,10 +64,24 @@ function textOf(block: ContentBlock): string {
 /** So much text in base64 is a picture or a file, and no model reads it. */
 const BINARY = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?[A-Za-z0-9+/_-]{512,}={0,2}$/;
 
+/** The same within a text, as in JSON. It begins where no other of its characters stands before, so each is looked at once. */
+const BINARY_WITHIN = /(?<![\w+/-])(data:[\w.+-]+\/[\w.+-]+;base64,)?([\w+/-]{512,}={0,2})/g;
+
+/** A long line, a sequence of genes or a number is written in the same characters, but never in all kinds of them. */
+const isMixed = (run: string) => /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run);
+
+const named = (base64: string) => `[base64, ${bytesOf(base64)} bytes; not shown]`;
+
+/** A text in which pictures and files are named instead of carried; all else stays. */
+const withoutBinariesIn = (text: string): string =>
+  text.replace(BINARY_WITHIN, (whole: string, address: string | undefined, base64: string) =>
+    address !== undefined || isMixed(base64) ? named(base64) : whole,
+  );
+
 /** A structured answer whose pictures and files are named instead of carried, as in an answer of parts. */
 function withoutBinaries(value: unknown): Json {
   if (typeof value === "string")
-    return BINARY.test(value.replace(/\r?\n/g, "")) ? `[base64, ${bytesOf(value)} bytes; not shown]` : value;
+    return BINARY.test(value.replace(/\r?\n/g, "")) ? named(value) : withoutBinariesIn(value);
   if (isList(value)) return value.map(withoutBinaries);
   if (typeof value === "number" || typeof value === "boolean") return value;
   // It came as JSON, which has nothing else.
