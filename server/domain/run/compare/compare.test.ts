@@ -57,3 +57,71 @@ test("runs on other drawings are laid over each other", () => {
     ["a", "b", "c", "d", "end", "r", "start"],
   ]);
 });
+
+test("a node that came round again is told as all its times together, with what it gave and chose last", () => {
+  const loop = draw("start > a > r; r again> a; r done> end");
+  const rounds = (count: number) => {
+    const { state } = simulate(loop, {
+      labels: (_, k) => [k < count ? "again" : "done"],
+      output: (node, k) => (node === "a" ? { a: `draft ${k}` } : {}),
+    });
+    const activations = Object.values(state.activations).map((one, at) => ({
+      ...one,
+      usage: { ...one.usage, input_tokens: 10, output_tokens: 1 },
+      cost_usd: one.node_id === "a" ? 0.5 : 0,
+      // The price of the router's first call is not known.
+      unknown_cost_calls: one.id === "r#1" ? 1 : 0,
+      started_at: at * 100,
+      finished_at: at * 100 + 30,
+    }));
+    return { ...state, activations: Object.fromEntries(activations.map((one) => [one.id, one])) };
+  };
+  const { nodes, first, edges } = compareRuns(rounds(1), rounds(2));
+  const part = (times: number, more: object = {}) => ({
+    status: "completed",
+    count: times,
+    tokens: 11 * times,
+    ms: 30 * times,
+    cost_usd: 0,
+    output: {},
+    ...more,
+  });
+  const draft = (k: number) => part(k, { cost_usd: 0.5 * k, output: { a: `draft ${k}` } });
+  const done = { cost_usd: null, labels: ["done"] };
+  expect(nodes).toEqual([
+    { id: "start", name: "start", a: part(1), b: part(1), differs: [] },
+    { id: "a", name: "a", a: draft(1), b: draft(2), differs: ["path", "output"] },
+    { id: "r", name: "r", a: part(1, done), b: part(2, done), differs: ["path"] },
+    { id: "end", name: "end", a: part(1), b: part(1), differs: [] },
+  ]);
+  expect([first, edges]).toEqual([
+    { a: "r#1", b: "r#1", why: "way" },
+    [
+      { id: "e0", a: 1, b: 1 },
+      { id: "e1", a: 1, b: 2 },
+      { id: "e2", a: 0, b: 1 },
+      { id: "e3", a: 1, b: 1 },
+    ],
+  ]);
+});
+
+test("the first that is other may be how a step ended, or one that only one of them came to, in either", () => {
+  const run = going("yes");
+  const failed = {
+    ...run,
+    activations: { ...run.activations, "a#1": { ...run.activations["a#1"]!, status: "failed" as const } },
+  };
+  const { "end#1": _end, ...shorter } = run.activations;
+  const stopped = { ...run, activations: shorter };
+  expect(
+    [
+      [run, failed],
+      [run, stopped],
+      [stopped, run],
+    ].map(([a, b]) => compareRuns(a!, b!).first),
+  ).toEqual([
+    { a: "a#1", b: "a#1", why: "status" },
+    { a: "end#1", why: "node" },
+    { b: "end#1", why: "node" },
+  ]);
+});
