@@ -43,17 +43,15 @@ export function Shell({
       >
         {isEditor ? "Skip to the drawing" : "Skip to the page"}
       </a>
-      {/*
-        A boundary of its own is hydrated after the page, or at once when somebody points at it: the drawing comes first.
-        Where the page is long, the server sends what is in it behind the page: until then its room is kept.
-      */}
-      <Suspense
-        fallback={
-          <div className={clsx("hidden shrink-0 border-r border-line md:block", isStage ? "w-14" : "w-56")} />
-        }
-      >
-        <Rail compact={isStage} path={path} />
-      </Suspense>
+      {isStage ? (
+        // Hydrated after the page, or at once when somebody points at it: the drawing comes first. Where a page is long, the
+        // server sends what stands in a boundary behind it; until then its room is kept.
+        <Suspense fallback={<div className="hidden w-14 shrink-0 border-r border-line md:block" />}>
+          <Rail compact path={path} />
+        </Suspense>
+      ) : (
+        <Rail compact={false} path={path} />
+      )}
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         {hasEngine ? <EngineNotice /> : null}
         {isStage ? null : <DemoStrip />}
@@ -61,13 +59,7 @@ export function Shell({
           {children}
         </main>
       </div>
-      <Suspense
-        fallback={
-          <div className="box-content h-14 shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden" />
-        }
-      >
-        <BottomBar path={path} />
-      </Suspense>
+      <BottomBar path={path} />
       <ServerWatch />
       <InboxWatch />
       <ShellKeys />
