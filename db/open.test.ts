@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -76,4 +85,31 @@ test("copies that somebody else made, or named otherwise, are left alone", () =>
   }
   expect(copies()).toEqual(expect.arrayContaining(theirs));
   expect(copies()).toHaveLength(theirs.length + COPIES_KEPT);
+});
+
+test("a damaged page does not keep an update from being made: the file is copied as it is, and the rest is read", () => {
+  const file = path.join(dir, "troupe.db");
+  release(2);
+  const before = openDb(file).$client;
+  before.exec("insert into t0 values (1); insert into t1 values (2)");
+  const page = before
+    .prepare<[], number>("select rootpage from sqlite_master where name = 't0'")
+    .pluck()
+    .get();
+  const size = before.pragma("page_size", { simple: true });
+  before.close();
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, (Number(page) - 1) * Number(size), Number(page) * Number(size));
+  writeFileSync(file, bytes);
+
+  release(3);
+  const { $client: client } = openDb(file);
+  expect(client.prepare("select x from t1").pluck().all()).toEqual([2]);
+  expect(client.prepare("select x from t2").pluck().all()).toEqual([]);
+  expect(() => client.prepare("select x from t0").all()).toThrow("malformed");
+  client.close();
+  const [copy = ""] = copies();
+  expect(copies()).toEqual([copy]);
+  expect(readFileSync(path.join(dir, copy)).equals(bytes)).toBe(true);
+  if (process.platform !== "win32") expect(statSync(path.join(dir, copy)).mode & 0o777).toBe(0o600);
 });

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import type { Database as Connection } from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
@@ -19,6 +29,21 @@ const migrationsFolder = () =>
 export function openDb(file: string): Db {
   if (file !== ":memory:") mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const isNew = file === ":memory:" || !existsSync(file);
+  let client = connect(file, isNew);
+  try {
+    const isBehind = pendingMigrations({ $client: client }) > 0;
+    if (isBehind && !isNew) client = copyBeforeUpdate(client, file);
+    const db: Db = drizzle(client);
+    if (isBehind) applyMigrations(db);
+    client.pragma("foreign_keys = ON");
+    return db;
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+function connect(file: string, isNew: boolean): Connection {
   const client = new Database(file, { timeout: 200 });
   try {
     if (file !== ":memory:") chmodSync(file, 0o600);
@@ -31,30 +56,40 @@ export function openDb(file: string): Db {
     client.pragma("trusted_schema = OFF");
     client.pragma("cell_size_check = ON");
     client.pragma("temp_store = MEMORY");
-    const db: Db = drizzle(client);
-    applyMigrations(db, isNew ? null : file);
-    client.pragma("foreign_keys = ON");
-    return db;
+    return client;
   } catch (error) {
     client.close();
     throw error;
   }
 }
 
-/** `backupOf`: the file to copy before a change, or null for a new database. */
-function applyMigrations(db: Db, backupOf: string | null) {
-  const pending = pendingMigrations(db);
-  if (pending === 0) return;
-  if (backupOf) copyBeforeUpdate(db, backupOf);
+function applyMigrations(db: Db) {
   // Inside Drizzle's one transaction this pragma does nothing, and a rebuilt table would cascade deletes.
   db.$client.pragma("foreign_keys = OFF");
   migrate(db, { migrationsFolder: migrationsFolder() });
-  const broken = db.$client.prepare("select * from pragma_foreign_key_check").all();
-  if (broken.length > 0)
+  const broken = danglingRows(db.$client);
+  if (broken > 0)
     throw new Error(
-      `After the update ${broken.length} rows point to nothing; the copy beside the database is the state before.`,
+      `After the update ${broken} rows point to nothing; the copy beside the database is the state before.`,
     );
 }
+
+/** How many rows point to nothing; what cannot be read for damage is not counted. */
+function danglingRows(client: Connection): number {
+  try {
+    return client.prepare("select * from pragma_foreign_key_check").all().length;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return 0;
+  }
+}
+
+/** Whether SQLite met a page of the file that makes no sense. */
+const isDamage = (error: unknown): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  typeof error.code === "string" &&
+  error.code.startsWith("SQLITE_CORRUPT");
 
 /** How many copies from before updates stay beside the database. */
 export const COPIES_KEPT = 3;
@@ -74,16 +109,42 @@ export function copyDatabase(client: Connection, copy: string): void {
   }
 }
 
-/** Copies the database beside itself, and lets the oldest copies go. */
-function copyBeforeUpdate(db: Db, file: string): void {
-  copyDatabase(db.$client, `${file}.before-${Date.now()}.bak`);
+/** Copies the database beside itself, and lets the oldest copies go. Answers the connection to go on with. */
+function copyBeforeUpdate(client: Connection, file: string): Connection {
+  const copy = `${file}.before-${Date.now()}.bak`;
+  const kept = copied(client, { file, copy });
   const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.before-`];
   const made = readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && /^\d+\.bak$/.test(name.slice(prefix.length)))
     .sort(
       (a, b) => Number.parseInt(b.slice(prefix.length), 10) - Number.parseInt(a.slice(prefix.length), 10),
     );
-  for (const name of made.slice(COPIES_KEPT)) rmSync(path.join(folder, name), { force: true });
+  for (const name of made.slice(COPIES_KEPT))
+    for (const part of [name, `${name}-wal`]) rmSync(path.join(folder, part), { force: true });
+  return kept;
+}
+
+/** Where a page is damaged, SQLite copies nothing, and the files are copied as they are. */
+function copied(client: Connection, { file, copy }: { file: string; copy: string }): Connection {
+  try {
+    copyDatabase(client, copy);
+    return client;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  // Brings the log into the file where that works; and whoever closes the file takes the locks off it.
+  client.close();
+  const ends = ["", "-wal"].filter((end) => existsSync(`${file}${end}`));
+  try {
+    for (const end of ends) {
+      copyFileSync(`${file}${end}`, `${copy}${end}`, constants.COPYFILE_EXCL);
+      chmodSync(`${copy}${end}`, 0o600);
+    }
+  } catch (error) {
+    for (const end of ends) rmSync(`${copy}${end}`, { force: true });
+    throw error;
+  }
+  return connect(file, false);
 }
 
 /** How many updates the tables of a database have before them. Throws where a newer version of Troupe wrote it. */

@@ -64,7 +64,9 @@ export async function boot(): Promise<void> {
     void troupe.toolSources.start();
     troupe.memories.sweep();
     setInterval(() => troupe.memories.sweep(), LIMITS.memory.sweepMs).unref();
-    troupe.retention.allowShrinking();
+    troupe.retention.allowShrinking((message, error) => {
+      log("warn", message, { error: errorMessage(error) });
+    });
     keepTidy(troupe);
     stopOnSignal();
     if (process.env.NODE_ENV === "production") {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -124,6 +124,34 @@ test("the database shrinks when runs go, also one from before that could not", a
   const after = retention.sizes();
   expect(after.database).toBeLessThan(before.database - 1_500_000);
   expect(after.free).toBe(0);
+  db.$client.close();
+});
+
+test("a database with a damaged page stays as it is, and somebody is told", () => {
+  const file = path.join(folder, "damaged.db");
+  const before = openDb(file).$client;
+  before.pragma("auto_vacuum = NONE");
+  before.exec("vacuum; create table damaged (x)");
+  const page = before
+    .prepare<[], number>("select rootpage from sqlite_master where name = 'damaged'")
+    .pluck()
+    .get();
+  const size = Number(before.pragma("page_size", { simple: true }));
+  before.close();
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0xff, (Number(page) - 1) * size, Number(page) * size));
+
+  const db = openDb(file);
+  const retention = newRetention(db, { dataDir: null, defaults: { days: null, runs: null } });
+  const told: unknown[] = [];
+  retention.allowShrinking((...all) => told.push(all));
+  expect(told).toEqual([
+    [
+      "The database could not be rewritten so that it can shrink; it is used as it is.",
+      expect.objectContaining({ message: expect.stringContaining("malformed") as string }),
+    ],
+  ]);
+  expect([retention.sizes().can_shrink, retention.sizes().runs.finished]).toEqual([false, 0]);
   db.$client.close();
 });
 

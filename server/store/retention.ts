@@ -189,12 +189,19 @@ export function newRetention(
       settings.set(RULES_KEY, JSON.stringify(KeepRules.parse(next)));
     },
 
-    /** Makes a small database from before able to shrink; a large one would keep the start waiting. */
-    allowShrinking(): void {
+    /**
+     * Makes a small database from before able to shrink; a large one would keep the start waiting. One that cannot be
+     * rewritten, as where a page is damaged, stays as it is, and `warn` is told.
+     */
+    allowShrinking(warn: (message: string, error: unknown) => void = () => {}): void {
       const bytes = pragmaNumber("page_count") * pragmaNumber("page_size");
       if (canShrink() || bytes > REWRITTEN) return;
-      client.pragma("auto_vacuum = INCREMENTAL");
-      client.exec("vacuum");
+      try {
+        client.pragma("auto_vacuum = INCREMENTAL");
+        client.exec("vacuum");
+      } catch (error) {
+        warn("The database could not be rewritten so that it can shrink; it is used as it is.", error);
+      }
     },
 
     /** Deletes a run of the bin for good: at once for whoever looks, its files piece by piece. False where it is not there. */
