@@ -47,6 +47,7 @@ test("with nothing that waits, the inbox says what would stand there", async () 
 test("what waits is told with who asks, and answered in place, one after the other", async () => {
   const { person, runs, troupe } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });
+  expect(screen.queryByText(/most pressing of/)).toBeNull();
   expect(opened()).toEqual(["true", "false"]);
   expect(heads()[0]!.textContent).toMatch(
     /Begin "do first"\?.*Ann.*in “The crew” of Ebb.*Asked just now.*left/,
@@ -151,6 +152,24 @@ test("of a hundred questions the most pressing stand there first, the others on 
   await waitFor(() => expect(rows()).toHaveLength(1));
   expect(screen.queryByRole("button", { name: /^Show/ })).toBeNull();
 }, 60_000);
+
+test("where more wait than the list takes, its end says how many and which ones stand there", async () => {
+  const page = openPage(<InboxPage />, "/inbox");
+  for (const name of ["Ebb", "Tide"]) {
+    const { id } = await page.ask.workflows.create({ name, graph: gateFor("Ann") });
+    await page.ask.runs.start({ workflow_id: id });
+  }
+  await expect.poll(() => page.troupe.questions.count().open, { timeout: 10_000 }).toBe(2);
+  vi.spyOn(page.troupe.questions, "total").mockReturnValue(5);
+  page.show();
+  const said =
+    "The 2 most pressing of 5 questions. The others come as you answer; filters look through these 2 only.";
+  await screen.findByText(said);
+  await page.person.click(screen.getByRole("combobox", { name: "Workflow" }));
+  await page.person.click(await screen.findByRole("option", { name: "Tide" }));
+  await waitFor(() => expect(rows()).toHaveLength(1));
+  expect(screen.getByText(said)).toBeTruthy();
+});
 
 test("the arrow keys lead from question to question", async () => {
   const { person } = await inboxOf("Ebb", "Tide");

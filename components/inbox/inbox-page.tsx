@@ -32,7 +32,7 @@ const OPEN: Standing = { status: "open", isOver: false };
 export function InboxPage() {
   useHelpSection(help);
   const [narrowed, setNarrowed] = useState<Narrowed>({});
-  const questions = useQuery(useTrpc().questions.inbox.queryOptions({}));
+  const inbox = useQuery(useTrpc().questions.inbox.queryOptions({}));
   return (
     <Page
       title="Inbox"
@@ -40,21 +40,22 @@ export function InboxPage() {
       description="Everything that waits for a person, the most pressing first. A run goes on as soon as you answer."
       actions={<BrowserNotices />}
     >
-      {questions.error && !questions.data ? (
+      {inbox.error && !inbox.data ? (
         <EmptyState
           title="The questions could not be loaded"
-          actions={<Button onClick={() => void questions.refetch()}>Try again</Button>}
+          actions={<Button onClick={() => void inbox.refetch()}>Try again</Button>}
         >
-          {toApiError(questions.error).message}
+          {toApiError(inbox.error).message}
         </EmptyState>
-      ) : questions.data ? (
+      ) : inbox.data ? (
         <>
-          <InboxFilter questions={questions.data} narrowed={narrowed} onChange={setNarrowed} />
+          <InboxFilter questions={inbox.data.questions} narrowed={narrowed} onChange={setNarrowed} />
           <Questions
-            questions={questions.data.filter((question) => isIn(question, narrowed))}
-            all={questions.data}
+            questions={inbox.data.questions.filter((question) => isIn(question, narrowed))}
+            all={inbox.data.questions}
             onShowAll={() => setNarrowed({})}
           />
+          <NotListed listed={inbox.data.questions.length} total={inbox.data.total} />
         </>
       ) : (
         <div aria-busy="true" className="flex flex-col gap-3">
@@ -64,6 +65,17 @@ export function InboxPage() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** Says that more wait than the list takes. */
+function NotListed({ listed, total }: { listed: number; total: number }) {
+  if (total <= listed) return null;
+  return (
+    <p className="mt-3 text-[13px] text-ink-2">
+      The {listed} most pressing of {countOf(total, "question")}. The others come as you answer; filters look
+      through these {listed} only.
+    </p>
   );
 }
 

@@ -14,7 +14,7 @@ import type { Answers } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { TimeText } from "@/components/ui/time-text";
 
-export type Question = Answers["questions"]["inbox"][number];
+export type Question = Answers["questions"]["inbox"]["questions"][number];
 
 /** Names a question among those of all runs. */
 export const keyOf = ({ run_id, ask }: Pick<Question, "run_id" | "ask">) => `${run_id} ${ask.id}`;

@@ -17,6 +17,12 @@ const Narrowed = z.object({
   }),
 });
 
+/** The most pressing questions, and how many there are in all. */
+interface Inbox {
+  questions: QuestionListed[];
+  total: number;
+}
+
 /** What all runs ask people. Answers are given to the run: see `answer` of runs. */
 export const questionOperations = {
   list: operation({
@@ -39,7 +45,10 @@ export const questionOperations = {
     tag: "Runs",
     input: Narrowed.prefault({}),
     http: { browserOnly: "the same as GET /questions in the form of the cards" },
-    run: ({ questions }, query): QuestionListed[] => questions.list(query),
+    run: ({ questions }, query): Inbox => ({
+      questions: questions.list(query),
+      total: questions.total(query),
+    }),
   }),
 
   standing: operation({

@@ -97,6 +97,18 @@ test("the list of open questions is at every moment what the logs come to, whate
   );
 });
 
+test("how many wait is told beside a list that ends before them, narrowed down in the same way", async () => {
+  const stage = watched();
+  const pays = stage.start(GRAPH, { ...ALWAYS, workflow: "wf_pay" });
+  await soon(() => listed(stage).length).toBe(3);
+  stage.start(GRAPH, ALWAYS);
+  await soon(() => listed(stage).length).toBe(6);
+  const questions = newQuestionStore(stage.db);
+  const kinds = [{}, { workflow_id: "wf_pay" }, { run_id: pays }, { kind: "review" }, { expertise: "law" }];
+  expect(kinds.map((query) => questions.total(query))).toEqual([6, 3, 3, 0, 0]);
+  expect(kinds.map((query) => questions.list({ ...query, limit: 2 }).length)).toEqual([2, 2, 2, 0, 0]);
+});
+
 test("who asks, what, and since when is said; what is more urgent, or over sooner, comes first", async () => {
   const stage = watched();
   const id = stage.start(GRAPH, { ...ALWAYS, workflow: "wf_pay" });

@@ -29,6 +29,20 @@ export interface QuestionQuery {
   limit?: number | undefined;
 }
 
+/** So many are listed where nobody says how many. */
+const MOST_LISTED = 200;
+
+/** What the database is asked for; null where that is not narrowed down. */
+type Wanted = Record<Exclude<keyof QuestionQuery, "limit">, string | null>;
+
+const wanted = ({ workflow_id, kind, assigned_to, expertise, run_id }: QuestionQuery): Wanted => ({
+  workflow_id: workflow_id ?? null,
+  kind: kind ?? null,
+  assigned_to: assigned_to ?? null,
+  expertise: expertise ?? null,
+  run_id: run_id ?? null,
+});
+
 /** `asked_at`: Unix time in milliseconds. */
 export interface NewestQuestion {
   asked_at: number;
@@ -103,29 +117,21 @@ export type QuestionStore = ReturnType<typeof newQuestionStore>;
 
 /** The open questions of all runs. */
 export function newQuestionStore({ $client: client }: Db) {
-  const select = client.prepare<
-    {
-      workflow_id: string | null;
-      kind: string | null;
-      assigned_to: string | null;
-      expertise: string | null;
-      run_id: string | null;
-      limit: number;
-    },
-    Row
-  >(
-    `select q.run_id, r.workflow_id, r.workflow_name, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
-     from run_questions q join runs r on r.id = q.run_id
+  const among = `from run_questions q join runs r on r.id = q.run_id
      where r.deleted_at is null
        and (@workflow_id is null or r.workflow_id = @workflow_id)
        and (@kind is null or q.kind = @kind)
        and (@assigned_to is null or q.assigned_to is null or q.assigned_to = @assigned_to)
        and (@expertise is null or exists
          (select 1 from json_each(q.question, '$.ask.requested.required_expertise') where value = @expertise))
-       and (@run_id is null or q.run_id = @run_id)
+       and (@run_id is null or q.run_id = @run_id)`;
+  const select = client.prepare<Wanted & { limit: number }, Row>(
+    `select q.run_id, r.workflow_id, r.workflow_name, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
+     ${among}
      order by r.held is not null, q.urgency, q.expires_at is null, q.expires_at, q.asked_at, q.run_id, q.interaction_id
      limit @limit`,
   );
+  const total = client.prepare<Wanted, number>(`select count(*) ${among}`).pluck();
   const count = client
     .prepare<[], number>(
       `select count(*) from run_questions q join runs r on r.id = q.run_id
@@ -141,29 +147,16 @@ export function newQuestionStore({ $client: client }: Db) {
   );
   return {
     /** The most pressing first: by urgency, then by when their time is over. What is held comes last. */
-    list: ({
-      workflow_id,
-      kind,
-      assigned_to,
-      expertise,
-      run_id,
-      limit = 200,
-    }: QuestionQuery = {}): QuestionListed[] =>
-      select
-        .all({
-          workflow_id: workflow_id ?? null,
-          kind: kind ?? null,
-          assigned_to: assigned_to ?? null,
-          expertise: expertise ?? null,
-          run_id: run_id ?? null,
-          limit,
-        })
-        .map(({ question, held, urgency, ...row }) => ({
-          ...row,
-          ...ownJson<Kept>(question),
-          held: held === null ? null : ownJson<HeldReason>(held),
-          urgency: urgencyAt(urgency),
-        })),
+    list: ({ limit = MOST_LISTED, ...query }: QuestionQuery = {}): QuestionListed[] =>
+      select.all({ ...wanted(query), limit }).map(({ question, held, urgency, ...row }) => ({
+        ...row,
+        ...ownJson<Kept>(question),
+        held: held === null ? null : ownJson<HeldReason>(held),
+        urgency: urgencyAt(urgency),
+      })),
+
+    /** How many the list would have without a limit, those that are held among them. */
+    total: (query: Omit<QuestionQuery, "limit"> = {}): number => total.get(wanted(query)) ?? 0,
 
     /** How many can be answered, and the newest of them. */
     count: () => ({ open: count.get() ?? 0, newest: newest.get() ?? null }),
