@@ -22,6 +22,12 @@ interface Collected {
   /** What of it was streamed as the answer. */
   content: string;
   tool_args: string;
+  /** What of these came in functions: the rest stands in the text, too. */
+  own_args: string;
+  /** What of the text was streamed as calls, before anybody could know whether it is one. */
+  held: string;
+  /** Streams more of the answer. */
+  show(content: string): void;
   calls: ReturnType<typeof newCallAssembler>;
   reasoning: string;
   refusal: string;
@@ -43,6 +49,9 @@ export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
     text: "",
     content: "",
     tool_args: "",
+    own_args: "",
+    held: "",
+    show: (content) => give("content", content),
     calls: newCallAssembler(),
     reasoning: "",
     refusal: "",
@@ -70,6 +79,7 @@ export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
   const show = ({ content, calls }: { content: string; calls: string }) => {
     give("content", content);
     give("tool_args", calls);
+    got.held += calls;
   };
   return {
     /** Throws a ModelError where far too much came. */
@@ -91,7 +101,9 @@ export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
       if (calls?.length) tellsCalls = true;
       const isOld = !tellsCalls && Boolean(only?.name || only?.arguments);
       const pieces = calls?.length ? calls : isOld ? [{ function: only }] : [];
-      give("tool_args", got.calls.add(pieces.map(asPiece)).grown);
+      const { grown } = got.calls.add(pieces.map(asPiece));
+      got.own_args += grown;
+      give("tool_args", grown);
       got.finish = choice.finish_reason || got.finish;
       if (got.text.length + got.reasoning.length + got.tool_args.length > MAX_CHARS) throw tooLarge(callee);
     },
@@ -112,7 +124,7 @@ export function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
 const takenOf = (got: Collected, isAccepted: boolean): Taken => ({
   isAccepted,
   usage: got.usage,
-  written: got.text + got.refusal + got.tool_args,
+  written: got.text + got.refusal + got.own_args,
   reasoning: got.reasoning,
 });
 
@@ -155,6 +167,7 @@ export function finished(
         ? `${callee.model} answered with nothing.`
         : `${callee.model} only thought, and answered with nothing. More tokens for an answer, or less effort for its thoughts, may help.`,
     );
+  got.show(unseen(got, content, calls.length > 0));
   return {
     content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
@@ -169,6 +182,13 @@ export function finished(
     response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
     notes: end === "unknown" ? [unknownEnd(callee, got.finish ?? "")] : [],
   };
+}
+
+/** What of an answer was held back as if it were calls, and is none. */
+function unseen(got: Collected, content: string, hasCalls: boolean): string {
+  if (got.held === "") return "";
+  if (content.startsWith(got.content)) return content.slice(got.content.length);
+  return hasCalls || got.content.includes(content) ? "" : content;
 }
 
 /** A piece of a thought belongs to the one before it of the same place and kind. */

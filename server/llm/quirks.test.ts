@@ -385,6 +385,68 @@ describe("calls that leak as text", () => {
       calls: undefined,
     });
   });
+  const pieces = (text: string) => text.match(/[\s\S]{1,5}/g) ?? [];
+  test.each([
+    ["Qwen3-Coder", "<function=weather>\n<parameter=city>\nBern\n</parameter>\n</function>"],
+    ["GLM", "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Bern</arg_value>\n</tool_call>"],
+    [
+      "Kimi K2",
+      `<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>${BERN}<|tool_call_end|><|tool_calls_section_end|>`,
+    ],
+    [
+      "DeepSeek",
+      `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>${BERN}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`,
+    ],
+    [
+      "MiniMax",
+      '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="city">Bern</parameter>\n</invoke>\n</minimax:tool_call>',
+    ],
+    ["Llama 3", `<|python_tag|>{"name": "weather", "parameters": ${BERN}}`],
+    ["Phi-4", `functools[{"name": "weather", "arguments": ${BERN}}]`],
+    ["gpt-oss", `<|channel|>commentary to=functions.weather <|constrain|>json<|message|>${BERN}<|call|>`],
+  ])("are not shown as the answer while they come, in the words of %s", async (_name, text) => {
+    const { answer, got } = await answering(sse(pieces(`I will look.\n${text}`)));
+    expect({ said: answer.content, calls: answer.tool_calls, seen: got }).toEqual({
+      said: "I will look.",
+      calls: [bern("call_1")],
+      seen: { content: "I will look.\n", reasoning: "", tool_args: text },
+    });
+  });
+  test("are not shown as the answer where they are all of it", async () => {
+    const text = `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`;
+    const { got } = await answering(sse(pieces(text)));
+    expect(got).toEqual({ content: "", reasoning: "", tool_args: text });
+  });
+  test.each([
+    "Look:\n<tool_call> is what other models write.\n\nThat is all.",
+    "<function=weather is half a tag.\nTOOL_CALL lines are another way.",
+    "A list:\nfunctional\n<|nothing|>\n",
+    '{"tool_calls": 3}',
+    "<think>Hm.</think><tool_call> means nothing here.",
+  ])("text that was held back and is no call is shown at the end: %s", async (text) => {
+    const { answer, got } = await answering(sse(pieces(text)));
+    expect(answer.tool_calls).toBeUndefined();
+    expect(got.content).toBe(text.replace("<think>Hm.</think>", ""));
+    expect(answer.content.trim()).toBe(got.content.trim());
+  });
+  test("what was held back is counted once where the server counts nothing", async () => {
+    const text = `<|python_tag|>{"name": "weather", "parameters": ${BERN}}`;
+    const written = async (content: string) => {
+      const { answer } = await answering(sse([content], { usage: false }));
+      await server?.close();
+      return answer.usage;
+    };
+    expect(await written(text)).toEqual(await written("x".repeat(text.length)));
+  });
+  test("so is what stands between such text and a call", async () => {
+    const text = `<tool_call> is what I write.\n${leaked}`;
+    const { answer, got } = await answering(sse(pieces(text)));
+    expect({ said: answer.content, calls: answer.tool_calls, seen: got.content }).toEqual({
+      said: "<tool_call> is what I write.\nI will look.",
+      calls: [bern("call_1")],
+      seen: "<tool_call> is what I write.\nI will look.",
+    });
+  });
   test("thoughts about calls are none", async () => {
     const { answer } = await answering(sse([`<think>\nTOOL_CALL: {"tool_name": "now"}\n</think>\nNo need.`]));
     expect(answer).toMatchObject({ content: "No need.", finish_reason: "stop" });

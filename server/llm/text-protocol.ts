@@ -2,6 +2,7 @@ import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall, ToolStatus } from "@/server/domain/tool/tool";
+import { CALL_OPENINGS } from "./call-dialects-tokens";
 import type { ToolOffer } from "./model";
 import { deref } from "./schema";
 
@@ -157,10 +158,27 @@ export function withToolBlock(messages: readonly ChatMessage[], tools: readonly 
     : [{ role: "system", content: block }, ...messages];
 }
 
-const MARKERS = [CALL_MARKER, "<tool_call>", "[TOOL_CALLS]"];
+const MARKERS = [CALL_MARKER, "<tool_call>", "[TOOL_CALLS]"].map((marker) => marker.toUpperCase());
+/** Nothing but blanks stands before these. */
+const OPENINGS = [...CALL_OPENINGS, '{"tool_calls"', '{"type":"function"', '{"type": "function"'];
 const BEFORE_MARKER = /^[ \t>*_`"'“\-+\d.)]*/;
 
-/** Tells calls from the rest of streamed text, for those who watch: from the first marker at a line's beginning on. */
+/** Whether a call may begin with a line, as far as the line came; "perhaps": more of it will tell. */
+function opensCall(line: string): boolean | "perhaps" {
+  const bare = line.replace(BEFORE_MARKER, "").toUpperCase();
+  const plain = line.trimStart();
+  if (MARKERS.some((marker) => bare.startsWith(marker))) return true;
+  if (OPENINGS.some((opening) => plain.startsWith(opening))) return true;
+  const mayGrow =
+    MARKERS.some((marker) => marker.startsWith(bare)) ||
+    OPENINGS.some((opening) => opening.startsWith(plain));
+  return mayGrow && line.length < 80 && "perhaps";
+}
+
+/**
+ * Tells what may be calls from the rest of streamed text, for those who watch: from the first marker or token at a line's
+ * beginning on. Whoever finds that it was no call shows it at the end.
+ */
 export function newCallSplitter() {
   let isCalling = false;
   let isLineStart = true;
@@ -172,19 +190,13 @@ export function newCallSplitter() {
       const newline = held.indexOf("\n");
       if (isLineStart) {
         const line = newline < 0 ? held : held.slice(0, newline);
-        const bare = line.replace(BEFORE_MARKER, "").toUpperCase();
-        if (MARKERS.some((marker) => bare.startsWith(marker.toUpperCase()))) {
+        const opens = opensCall(line);
+        if (opens === true) {
           isCalling = true;
           break;
         }
         // What may still become a marker is held back.
-        if (
-          newline < 0 &&
-          !isEnd &&
-          line.length < 80 &&
-          MARKERS.some((marker) => marker.toUpperCase().startsWith(bare))
-        )
-          break;
+        if (opens === "perhaps" && newline < 0 && !isEnd) break;
       }
       const end = newline < 0 ? held.length : newline + 1;
       content += held.slice(0, end);
