@@ -205,6 +205,7 @@ describe("what is refused", () => {
     ];
     expect(optional.map(([text = ""]) => failure(text))).toEqual(optional.map(([, at]) => ({ message, at })));
     // What is refused for another reason says so; what there is stays.
+    expect(failure("[1, )")).toEqual({ message: "Unexpected token: RPAREN.", at: ")" });
     expect(failure("? 1 : 2")).toEqual({ message: "Unexpected token: QUESTION.", at: "?" });
     expect(
       evaluate("[state.?none.orValue(2), has(state.none) ? state.none : 3, state.list[?7].orValue(4)]"),

@@ -607,9 +607,10 @@ describe("what servers say", () => {
         ],
       },
     });
-    // Within a text, too, such as JSON; a line, genes and a short key in the same characters stay.
+    // Within a text, too, such as JSON; a line, genes, a word, digests and a short key in the same characters stay.
     const bytes = Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 89) % 256)).toString("base64");
-    const kept = ["-".repeat(600), "ACGT".repeat(200), bytes.slice(0, 511)].join("|");
+    const plain = ["-", "ACGT", "Aha", "0af1", "0AF1"].map((part) => part.repeat(600 / part.length));
+    const kept = [...plain, bytes.slice(0, 511)].join("|");
     const said = (base64: string) =>
       JSON.stringify({ page: `<img src="data:image/png;base64,${picture}">`, file: base64, kept });
     const shown = JSON.stringify({

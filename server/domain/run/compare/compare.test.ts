@@ -10,11 +10,12 @@ const going = (label: string, text = "done") =>
     output: (node) => (node === "a" ? { a: text } : {}),
   }).state;
 
-test("a run beside itself differs in nothing", () => {
+test("a run beside itself differs in nothing, and ways that neither went are left out", () => {
   const run = going("yes");
-  const { nodes, first, state, output, input, is_same_graph } = compareRuns(run, run);
+  const { edges, nodes, first, state, output, input, is_same_graph } = compareRuns(run, run);
   expect(nodes.flatMap(({ differs }) => differs)).toEqual([]);
   expect([first, state, output, input, is_same_graph]).toEqual([null, [], [], [], true]);
+  expect(edges).toEqual(["e0", "e1", "e2", "e3"].map((id) => ({ id, a: 1, b: 1 })));
 });
 
 test("two runs that went other ways tell where they parted, and what only one of them did", () => {
@@ -118,10 +119,13 @@ test("the first that is other may be how a step ended, or one that only one of t
       [run, failed],
       [run, stopped],
       [stopped, run],
-    ].map(([a, b]) => compareRuns(a!, b!).first),
+    ].map(([a, b]) => {
+      const { first, nodes } = compareRuns(a!, b!);
+      return [first, nodes.flatMap(({ id, differs }) => differs.map((way) => [id, way]))];
+    }),
   ).toEqual([
-    { a: "a#1", b: "a#1", why: "status" },
-    { a: "end#1", why: "node" },
-    { b: "end#1", why: "node" },
+    [{ a: "a#1", b: "a#1", why: "status" }, [["a", "status"]]],
+    [{ a: "end#1", why: "node" }, [["end", "path"]]],
+    [{ b: "end#1", why: "node" }, [["end", "path"]]],
   ]);
 });
