@@ -187,7 +187,10 @@ export const runEndpoints = [
       "It opens offline and scrubs through the run. The drawing, the steps, times and costs are always in it; the rest is chosen. Keys are taken out.",
     tag: "Runs",
     query: z.object({
-      prompts: z.stringbool().default(true).meta({ description: "What agents were told and said" }),
+      prompts: z
+        .stringbool()
+        .default(true)
+        .meta({ description: "What agents were told and said, and what people were asked and answered" }),
       tool_results: z.stringbool().default(false).meta({ description: "What tools were asked and gave" }),
       files: z.stringbool().default(false).meta({ description: "The files of its workspace" }),
       state: z.stringbool().default(true).meta({ description: "Input, state and output" }),

@@ -12,7 +12,11 @@ import type { ShareChoice } from "@/server/domain/run/share/shared-run";
 
 const PARTS: readonly { key: keyof ShareChoice; label: string; hint: string }[] = [
   { key: "state", label: "Values", hint: "Input, state and output" },
-  { key: "prompts", label: "Prompts and answers", hint: "What agents were told and what they said" },
+  {
+    key: "prompts",
+    label: "Prompts and answers",
+    hint: "What agents were told and said, and what people were asked and answered",
+  },
   { key: "tool_results", label: "Tools", hint: "What they were asked and what they gave" },
   { key: "files", label: "Files", hint: "What was written into the run's workspace" },
 ];

@@ -81,6 +81,64 @@ test("the shared file of a fork shows the values that its maker gave it, from th
   expect(pageOf(events, { ...ALL, state: false })).not.toContain("a gentle one");
 });
 
+test("what people were asked and answered goes in with the prompts, a tool's arguments with the tools", () => {
+  const place = { node_id: "start", activation_id: "start#1" };
+  const at = approvalRun.findIndex(({ type }) => type === "node_started") + 1;
+  const asked: RunEvent = {
+    type: "interaction_requested",
+    seq: at + 1,
+    ts: 1_000,
+    ...place,
+    payload: {
+      interaction_id: "q",
+      kind: "tool_confirmation",
+      title: "Send the letter?",
+      why: "It leads out of the house",
+      body: "Dear aunt",
+      fingerprint: "f",
+      tool_name: "mail",
+      args: { to: "aunt" },
+      options: [{ label: "Send it", value: "yes" }],
+      expires_at: 9_000,
+    },
+  };
+  const answered: RunEvent = {
+    type: "interaction_answered",
+    seq: at + 2,
+    ts: 2_000,
+    ...place,
+    payload: {
+      interaction_id: "q",
+      answer: "chosen",
+      option: "yes",
+      value: "Dear uncle",
+      message: "To him",
+      by: "ann",
+    },
+  };
+  const events = [
+    ...approvalRun.slice(0, at),
+    asked,
+    answered,
+    ...approvalRun.slice(at).map((event) => ({ ...event, seq: event.seq + 2 })),
+  ];
+  const detailsOf = (choice: ShareChoice) =>
+    sharedRun(events, choice)
+      .steps.filter(({ seq }) => seq === asked.seq || seq === answered.seq)
+      .map(({ detail }) => detail ?? []);
+  const words = [{ title: "Asked", text: "Send the letter?\nIt leads out of the house\nDear aunt" }];
+  const args = [{ title: "Arguments", text: '{\n  "to": "aunt"\n}' }];
+  const answer = [{ title: "A person answered", text: "Send it\nDear uncle\nTo him" }];
+  expect(
+    [ALL, { ...NOTHING, prompts: true }, { ...NOTHING, tool_results: true }, NOTHING].map(detailsOf),
+  ).toEqual([
+    [[...words, ...args], answer],
+    [words, answer],
+    [args, []],
+    [[], []],
+  ]);
+});
+
 test("what was not chosen is not in the file, wherever it came from", () => {
   const words = ["vacation for next week", "You are ApprovalAgent", "Enjoy."];
   const whole = pageOf(approvalRun);

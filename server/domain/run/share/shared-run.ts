@@ -4,10 +4,11 @@ import { findNodeKind } from "@/server/domain/nodes";
 import { evolve, type NodeStatus, newRun, type RunState } from "..";
 import type { RunEvent } from "../events";
 import { writtenKeys } from "../past/key-history";
+import { answerInWords } from "../question-words";
 
 /** What of a run goes into a shared file. The drawing, the order of steps, times, tokens and costs always do. */
 export interface ShareChoice {
-  /** What agents were told and what they answered. */
+  /** What agents were told and what they answered; what people were asked and answered. */
   prompts: boolean;
   /** What tools were asked and gave. */
   tool_results: boolean;
@@ -92,7 +93,7 @@ export function sharedRun(
     }
     left = {};
     const { usage, cost_usd } = state.totals;
-    const detail = detailOf(event, choice);
+    const detail = [...detailOf(event, choice), ...personDetail(event, state, choice)];
     steps.push({
       seq: event.seq,
       at: Math.max(0, event.ts - (events[0]?.ts ?? 0)),
@@ -163,6 +164,24 @@ function detailOf(event: RunEvent, choice: ShareChoice): { title: string; text: 
     return [{ title: "Result", text: event.payload.error ?? asText(event.payload.output) }];
   return [];
 }
+
+/** What a person was asked and answered; a tool's arguments are the tool's. */
+function personDetail(event: RunEvent, { interactions }: RunState, choice: ShareChoice) {
+  if (event.type === "interaction_requested") {
+    const { title, why, body, draft, args, calls } = event.payload;
+    const about = args ?? calls?.map((call) => ({ tool_name: call.tool_name, args: call.args }));
+    return [
+      ...(choice.prompts ? [{ title: "Asked", text: linesOf(title, why, body, draft) }] : []),
+      ...(choice.tool_results && about ? [{ title: "Arguments", text: asText(about) }] : []),
+    ];
+  }
+  if (event.type !== "interaction_answered" || !choice.prompts) return [];
+  const { interaction_id, value, content, message } = event.payload;
+  const said = answerInWords(event.payload, interactions[interaction_id]?.requested);
+  return [{ title: "A person answered", text: linesOf(said, asText(value), asText(content), message) }];
+}
+
+const linesOf = (...lines: (string | undefined)[]) => lines.filter(Boolean).join("\n");
 
 /** An event in plain words that hold nothing of what was said, written or read. */
 function sentenceOf(event: RunEvent, { graph }: RunState): string {
