@@ -115,23 +115,24 @@ export function newRunQuestions(db: Db, now: () => number) {
 
 export type QuestionStore = ReturnType<typeof newQuestionStore>;
 
+/** As SQLite has it. */
+const NO_LIMIT = -1;
+
 /** The open questions of all runs. */
 export function newQuestionStore({ $client: client }: Db) {
-  const among = `from run_questions q join runs r on r.id = q.run_id
+  const select = client.prepare<Wanted & { limit: number }, Row>(
+    `select q.run_id, r.workflow_id, r.workflow_name, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
+     from run_questions q join runs r on r.id = q.run_id
      where r.deleted_at is null
        and (@workflow_id is null or r.workflow_id = @workflow_id)
        and (@kind is null or q.kind = @kind)
        and (@assigned_to is null or q.assigned_to is null or q.assigned_to = @assigned_to)
        and (@expertise is null or exists
          (select 1 from json_each(q.question, '$.ask.requested.required_expertise') where value = @expertise))
-       and (@run_id is null or q.run_id = @run_id)`;
-  const select = client.prepare<Wanted & { limit: number }, Row>(
-    `select q.run_id, r.workflow_id, r.workflow_name, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
-     ${among}
+       and (@run_id is null or q.run_id = @run_id)
      order by r.held is not null, q.urgency, q.expires_at is null, q.expires_at, q.asked_at, q.run_id, q.interaction_id
      limit @limit`,
   );
-  const total = client.prepare<Wanted, number>(`select count(*) ${among}`).pluck();
   const count = client
     .prepare<[], number>(
       `select count(*) from run_questions q join runs r on r.id = q.run_id
@@ -156,7 +157,8 @@ export function newQuestionStore({ $client: client }: Db) {
       })),
 
     /** How many the list would have without a limit, those that are held among them. */
-    total: (query: Omit<QuestionQuery, "limit"> = {}): number => total.get(wanted(query)) ?? 0,
+    total: (query: Omit<QuestionQuery, "limit"> = {}): number =>
+      select.all({ ...wanted(query), limit: NO_LIMIT }).length,
 
     /** How many can be answered, and the newest of them. */
     count: () => ({ open: count.get() ?? 0, newest: newest.get() ?? null }),
