@@ -53,7 +53,7 @@ test("the sheet shows the workflow's own mode, and another one stands for this r
   const graph = { ...steps, config: RunConfig.parse({ mode: "step" }) };
   const { mode, choose, started } = await openSheet(graph);
   expect(mode().textContent).toBe("Step by step");
-  await choose(/^Go on/);
+  await choose(/^Run through/);
   expect(await started("Start")).toEqual(["continuous", undefined, "COMPLETED"]);
 });
 

@@ -255,16 +255,22 @@ export function LaunchDialog({
               }}
             />
           ) : null}
-          <Select
-            label="Mode"
-            options={RUN_MODES}
-            value={mode}
-            onValueChange={(next) => {
-              setMode(next);
-              setKey(newIdempotencyKey());
-            }}
-          />
           <Estimate workflowId={workflowId} />
+          <Disclosure
+            icon={<StepForward aria-hidden />}
+            title="How it goes on"
+            aside={RUN_MODES.find(({ value }) => value === mode)?.label}
+          >
+            <Select
+              label="Mode"
+              options={RUN_MODES}
+              value={mode}
+              onValueChange={(next) => {
+                setMode(next);
+                setKey(newIdempotencyKey());
+              }}
+            />
+          </Disclosure>
           <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
             <div className="flex flex-col gap-4">
               <FormParts

@@ -3,7 +3,7 @@ import type { RunConfig } from "@/server/domain/agent/outcome";
 
 /** How a run goes on by itself, in the words in which people choose it: at its start and at a fork. */
 export const RUN_MODES: readonly SelectOption<RunConfig["mode"]>[] = [
-  { value: "continuous", label: "Go on", hint: "Stops at breakpoints only" },
+  { value: "continuous", label: "Run through", hint: "Stops at breakpoints only" },
   { value: "step", label: "Step by step", hint: "Stops before each node" },
   { value: "breakpoint", label: "Stop at marked nodes" },
   { value: "hitl", label: "With a person", hint: "Also before tools that do more than read" },

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { Json, JsonObject } from "@/server/domain/base/values";
+import { type Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 
 /** Bytes, milliseconds and counts that hold for every program. */
