@@ -12,7 +12,6 @@ import { readTests } from "@/server/domain/scenario/test-file";
 import { readImport } from "@/server/interop/import/road";
 import { Finding, Page } from "@/server/operations/common-schemas";
 import { Problem } from "@/server/operations/problem";
-import { safeRole } from "@/server/operations/role-import";
 import { workflowOf } from "@/server/operations/stored-workflow";
 import { bringTests } from "@/server/operations/test-files";
 import { OpenHandsGraph, WorkflowFile, WorkflowSummary } from "@/server/operations/workflow-schemas";
@@ -36,7 +35,7 @@ const AnyWorkflow = z.unknown().meta({
 });
 /** A token may give a role any tool by itself, so that asking here again would protect nothing. */
 const ROLES_COME =
-  "Roles that come with the file are added where none of that name exists, with the tools that they name: a file that is sent with a token is the operator's own. An import in the browser leaves out the tools that nobody ticked. A program does not make runs ask people less, though: a `confirmation` that asks less than is usual stays only where the workflow had it already, and the findings say so. A run that the program starts itself may say otherwise in its own `config`.";
+  "A file that is sent with a token is the operator's own. Roles that come with it are added where none of that name exists, with the tools that they name; what it says of when people are asked (`confirmation`) stands beside the installation's rule. An import in the browser leaves out the tools that nobody ticked, and asks as usual.";
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
 
 /** Reads a file with all its findings; refuses one that holds no workflow. */
@@ -70,16 +69,15 @@ function addRoles(
   roles: readonly RoleDefinition[],
   note: Note,
 ): FindingOf[] {
-  return roles.flatMap((theirs): FindingOf[] => {
-    const known = store.find(theirs.name);
-    const { role, findings } = safeRole(theirs, undefined);
+  return roles.flatMap((role): FindingOf[] => {
+    const known = store.find(role.name);
     if (!known) {
       store.create(role);
       noteGrants(note, undefined, role, { from: "file" });
       const message = `The role "${role.name}" was added.`;
-      return [...findings, { level: "info", at: `roles.${role.name}`, message }];
+      return [{ level: "info", at: `roles.${role.name}`, message }];
     }
-    if (isSameJson(known.role, theirs) || isSameJson(known.role, role)) return [];
+    if (isSameJson(known.role, role)) return [];
     const message = `A different role "${role.name}" exists here and was kept.`;
     return [{ level: "info", at: `roles.${role.name}`, message }];
   });
@@ -132,7 +130,7 @@ export const workflowEndpoints = [
     answer(call) {
       const { name, graph, roles, tests, findings } = readFile(call.body);
       const added = addRoles(call.services, roles, call.note);
-      const { id, findings: ofSaving } = performFor(
+      const { id } = performFor(
         workflowOperations.create,
         { name: name || "Imported workflow", graph },
         call,
@@ -140,7 +138,7 @@ export const workflowEndpoints = [
       bringTests(call.services, id, tests);
       return {
         status: 201,
-        body: { id, revision: 1, findings: [...findings, ...ofSaving, ...added] },
+        body: { id, revision: 1, findings: [...findings, ...added] },
         headers: { location: `/api/v1/workflows/${id}` },
       };
     },
@@ -195,12 +193,10 @@ export const workflowEndpoints = [
         graph,
         ...(name ? { name } : {}),
       };
-      const saved = performFor(workflowOperations.save, input, call);
+      const saved = performFor(workflowOperations.save, input, call).revision;
       const added = addRoles(call.services, roles, call.note);
       bringTests(call.services, id, tests);
-      return {
-        body: { id, revision: saved.revision, findings: [...findings, ...saved.findings, ...added] },
-      };
+      return { body: { id, revision: saved, findings: [...findings, ...added] } };
     },
   }),
 

@@ -1,4 +1,3 @@
-import type { Principal } from "@/server/access/principal";
 import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/json";
@@ -11,7 +10,6 @@ import {
   withSafeConfirmation,
   withSafeRuns,
 } from "@/server/domain/graph/tools-asked";
-import { graphWithPlainNames } from "@/server/domain/library/plain-names";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
 import type { RoleStore } from "@/server/store/roles";
 
@@ -108,20 +106,4 @@ export function safeWorkflow<Read extends { graph: WorkflowGraph | null; finding
     message: `The file would have people asked ${describeConfirmation(had)}. Its runs ask ${describeConfirmation(USUAL_CONFIRMATION)} here, ${otherwise}.`,
   };
   return { ...read, graph, findings: [...read.findings, finding] };
-}
-
-/**
- * A workflow as whoever saves it may, with plain names: a person as it is; a program with runs that ask people no less than usual, unless
- * it said the same `before`.
- */
-export function savedBy(
-  { kind }: Pick<Principal, "kind">,
-  sent: WorkflowGraph,
-  before?: WorkflowGraph,
-): { graph: WorkflowGraph; findings: Finding[] } {
-  const graph = graphWithPlainNames(sent);
-  const asItIs = { graph, findings: [] };
-  const had = before?.config?.confirmation;
-  if (kind === "session" || (had && isSameJson(had, graph.config?.confirmation))) return asItIs;
-  return safeWorkflow(asItIs, "until a person changes that in the workflow's settings");
 }

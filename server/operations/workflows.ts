@@ -6,6 +6,7 @@ import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/d
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
 import { withLibrary } from "@/server/domain/library/library";
+import { graphWithPlainNames } from "@/server/domain/library/plain-names";
 import { roleUses } from "@/server/domain/library/role-use";
 import { isExecutable } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
@@ -15,7 +16,6 @@ import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
-import { savedBy } from "./role-import";
 import { ById, workflowOf } from "./stored-workflow";
 import { bringTests, scenarioOf, testsForFile } from "./test-files";
 import { capabilityOperations } from "./workflow-capabilities";
@@ -72,14 +72,12 @@ export const workflowOperations = {
     kind: "mutation",
     name: "createWorkflow",
     summary: "Saves a new workflow",
-    about: "Where a program saves it, its runs ask people no less than is usual, which `findings` say.",
     tag: "Workflows",
     input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
     http: "own",
-    run({ workflows }, input, { principal }) {
+    run({ workflows }, input) {
       const name = plainName(input.name ?? freshName("Untitled workflow", workflows));
-      const { graph, findings } = savedBy(principal, input.graph ?? blankGraph(name));
-      return { id: workflows.create({ name, graph }), findings };
+      return { id: workflows.create({ name, graph: graphWithPlainNames(input.graph ?? blankGraph(name)) }) };
     },
   }),
 
@@ -87,8 +85,6 @@ export const workflowOperations = {
     kind: "mutation",
     name: "replaceWorkflow",
     summary: "Saves a workflow where nobody changed it meanwhile",
-    about:
-      "Where a program saves it, its runs ask people no less than is usual or than they did, which `findings` say.",
     tag: "Workflows",
     input: z.object({
       id: z.string(),
@@ -98,11 +94,10 @@ export const workflowOperations = {
     }),
     problems: ["not_found", "changed_meanwhile"],
     http: "own",
-    run({ workflows }, input, { principal }) {
-      const { findings, ...safe } = savedBy(principal, input.graph, workflows.find(input.id)?.graph);
+    run({ workflows }, input) {
       const named = input.name === undefined ? {} : { name: plainName(input.name) };
-      const result = workflows.save({ ...input, ...named, ...safe });
-      if (result.saved) return { revision: result.revision, updated_at: result.updated_at, findings };
+      const result = workflows.save({ ...input, ...named, graph: graphWithPlainNames(input.graph) });
+      if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
       if (!result.current) throw notFound("workflow");
       const { revision, graph, name, updated_at } = result.current;
       throw new Problem(
