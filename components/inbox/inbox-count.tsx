@@ -5,7 +5,6 @@ import { useEffect, useRef } from "react";
 import { countOf } from "@/components/display/format";
 import { useRunTicks } from "@/components/run/run-ticks";
 import { type Answers, useTrpc } from "@/components/trpc";
-import { useIsHydrated } from "@/components/ui/use-is-hydrated";
 import { useWantsNotices } from "./wants-notices";
 
 /** How often a page that nobody looks at asks whether something new waits. */
@@ -13,9 +12,7 @@ const UNSEEN_MS = 30_000;
 
 /** How many questions wait for an answer; null while that is not known. */
 export function useInboxCount(): number | null {
-  const isHydrated = useIsHydrated();
-  const { data } = useQuery(useTrpc().questions.count.queryOptions());
-  return isHydrated && data ? data.open : null;
+  return useQuery(useTrpc().questions.count.queryOptions()).data?.open ?? null;
 }
 
 /** Keeps the count up to date, in the title of every page too, and tells of what is new where the person wants that. */

@@ -5,13 +5,11 @@ import { Drama } from "lucide-react";
 import { useTrpc } from "@/components/trpc";
 import { PageLink } from "@/components/ui/page-link";
 import { Tooltip } from "@/components/ui/tooltip";
-import { useIsHydrated } from "@/components/ui/use-is-hydrated";
 
 /** Whether runs are answered by the offline demo unless a node says otherwise; null while unknown. */
 export function useIsDemoDefault(): boolean | null {
-  const isHydrated = useIsHydrated();
   const providers = useQuery({ ...useTrpc().providers.list.queryOptions(), staleTime: 30_000 });
-  if (!isHydrated || !providers.data) return null;
+  if (!providers.data) return null;
   return providers.data.providers.find((provider) => provider.is_default)?.simulated ?? false;
 }
 

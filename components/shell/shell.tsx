@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { CircleHelp, Ellipsis, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
-import { type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { InboxWatch, useInboxCount } from "@/components/inbox/inbox-count";
 import { leaveTo } from "@/components/page/leaving";
 import { openHelp, openPalette } from "@/components/page/page-commands";
@@ -43,15 +43,7 @@ export function Shell({
       >
         {isEditor ? "Skip to the drawing" : "Skip to the page"}
       </a>
-      {isStage ? (
-        // Hydrated after the page, or at once when somebody points at it: the drawing comes first. Where a page is long, the
-        // server sends what stands in a boundary behind it; until then its room is kept.
-        <Suspense fallback={<div className="hidden w-14 shrink-0 border-r border-line md:block" />}>
-          <Rail compact path={path} />
-        </Suspense>
-      ) : (
-        <Rail compact={false} path={path} />
-      )}
+      <Rail compact={isStage} path={path} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         {hasEngine ? <EngineNotice /> : null}
         {isStage ? null : <DemoStrip />}

@@ -2,7 +2,6 @@
 
 import { cloneElement, useState } from "react";
 import type { MenuProps } from "./menu-popup";
-import { useIsHydrated } from "./use-is-hydrated";
 
 export type { MenuEntry, MenuProps } from "./menu-popup";
 
@@ -11,9 +10,7 @@ let loaded: Awaited<ReturnType<typeof load>> | null = null;
 
 /** A list of actions behind a button. All but the button loads when the pointer or the focus comes near it. */
 export function Menu(props: MenuProps) {
-  // Not before it is hydrated: the server sent the button alone, whatever another menu has loaded since.
-  const isHydrated = useIsHydrated();
-  const [parts, setParts] = useState(isHydrated ? loaded : null);
+  const [parts, setParts] = useState(loaded);
   const [isAsked, setAsked] = useState(false);
   if (parts) return <parts.WholeMenu {...props} isAsked={isAsked} />;
 
