@@ -29,7 +29,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     <html lang="en" suppressHydrationWarning>
       <head>
         {/* It must run before the first paint. */}
-        {/* eslint-disable-next-line @next/next/no-sync-scripts */}
+        {/* oxlint-disable-next-line nextjs/no-sync-scripts */}
         <script src="/theme.js" nonce={nonce} suppressHydrationWarning />
       </head>
       <body className="isolate">

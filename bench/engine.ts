@@ -113,7 +113,8 @@ function newBench() {
         resolve();
       });
       const more = (at: number) => {
-        for (let end = Math.min(count, at + 500); at < end; at++) start(graph);
+        const end = Math.min(count, at + 500);
+        for (; at < end; at++) start(graph);
         if (at < count) setImmediate(() => more(at));
       };
       more(0);

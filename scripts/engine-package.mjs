@@ -15,7 +15,7 @@ const lockHash = () =>
     .digest("hex");
 
 /** What is installed, as the lock file is now: `server`, `worker`, or null. */
-function installed() {
+export function installed() {
   if (!existsSync(stamp)) return null;
   const [hash, what] = readFileSync(stamp, "utf8").split(" ");
   return hash === lockHash() ? what : null;

@@ -7,10 +7,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { installed as installedEngine, whyNoEngine } from "./engine-package.mjs";
 import { otherNodes } from "./nodes.mjs";
 import { checkNode, ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
 
-const USUAL = ["build", "types", "lint", "nodes", "engine", "unit", "e2e"];
+const USUAL = ["build", "lint", "nodes", "engine", "unit", "e2e"];
 const PARTS = [...USUAL, "mutants"];
 const asked = process.argv.slice(2);
 const isThorough = asked[0] === "thorough";
@@ -89,12 +90,9 @@ ensureInstalled();
 const nodes = wanted.has("nodes") || wanted.has("mutants") ? otherNodes() : Promise.resolve([]);
 
 const bin = (name) => path.join("node_modules", name);
-const typeScript = [bin("typescript/bin/tsc"), "--noEmit"];
 const routeTypes = [bin("next/dist/bin/next"), "typegen"];
-// The cache goes by the content of each file. A rule that reads types may look further, so a run that is to be sure has
-// none: a clean checkout, and `thorough`.
-const eslint = [bin("eslint/bin/eslint.js"), ".", "--max-warnings", "0"];
-if (!isThorough) eslint.push("--cache", "--cache-strategy", "content", "--cache-location", ".cache/eslint/");
+/** Fetched while everything else runs, as well: why there is no package for runs on Restate, or null. */
+const noEngine = wanted.has("engine") ? whyNoEngine() : Promise.resolve(null);
 
 // Two cores, two lanes: what is built and read in one, the unit tests in the other. The browser comes last, alone: it has
 // as many workers as there are cores.
@@ -113,20 +111,25 @@ async function buildAndChecks() {
   if (wanted.has("build"))
     built = await timed("build", () => check("production build", [["scripts/start.mjs", "--build-only"]]));
   // Route types are a part of the build, and the lint and the compiler read them.
-  const isGenerating = wanted.has("types") || wanted.has("lint");
-  if (isGenerating && !built) await check("route types", [routeTypes]);
-  if (wanted.has("types")) await timed("types", () => check("types", [typeScript]));
   if (wanted.has("lint")) {
+    if (!built) await check("route types", [routeTypes]);
     await timed("format", () =>
       check("format, import order, accessibility", [
         [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
       ]),
     );
-    await timed("lint", () => check("lint", [eslint]));
+    await timed("types and lint", typesAndLint);
     await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
   }
   if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
   if (wanted.has("engine")) await timed("engine", engine);
+}
+
+/** Types and rules in one pass over everything whose packages are there. */
+async function typesAndLint() {
+  await noEngine;
+  const unread = installedEngine() ? [] : ["--ignore-pattern", "packages/**"];
+  await check("types and lint", [[bin("oxlint/bin/oxlint"), "--deny-warnings", ...unread]]);
 }
 
 async function onBuildOnly(name, work) {
@@ -167,10 +170,8 @@ async function unit(version = process.versions.node, node = process.execPath) {
 
 /** Runs on Restate itself: by a package of its own, fetched once. */
 async function engine() {
-  const { whyNoEngine } = await import("./engine-package.mjs");
-  const why = await whyNoEngine();
+  const why = await noEngine;
   if (why) return console.log(`  skipped  runs on Restate: ${why}`);
-  await check("types of the engine's package", [[...typeScript, "-p", "packages/engine-restate"]]);
   await vitest("runs on Restate", "engine", ["--config", "packages/engine-restate/vitest.config.mjs"]);
 }
 

@@ -173,25 +173,30 @@ function startError(error: unknown): string {
   return `Troupe could not start: ${message}`;
 }
 
+/** Lets everything end in turn, and leaves. What cannot end is told, and keeps nothing after it open. */
+async function shutDown(code: number): Promise<void> {
+  const { cluster, host, workerPort, notifier, toolSources, db } = getServices();
+  cluster.stop();
+  for (const end of [
+    () => host.drain(DRAIN_MS),
+    () => workerPort.close(),
+    () => notifier.stop(),
+    () => toolSources.stop(),
+    async () => db.$client.close(),
+  ])
+    try {
+      await end();
+    } catch (error) {
+      log("warn", "Something did not end as it should.", { error: errorMessage(error) });
+    }
+  process.exit(code);
+}
+
 /** Lets work under way finish, then leaves; what is left goes on at the next start. */
 function stopOnSignal(): void {
   for (const [signal, code] of [
     ["SIGINT", 130],
     ["SIGTERM", 0],
   ] as const)
-    process.once(signal, () => {
-      getServices().cluster.stop();
-      void getServices()
-        .host.drain(DRAIN_MS)
-        .finally(() => getServices().workerPort.close())
-        .finally(() => getServices().notifier.stop())
-        .finally(() => getServices().toolSources.stop())
-        .finally(() => {
-          try {
-            getServices().db.$client.close();
-          } finally {
-            process.exit(code);
-          }
-        });
-    });
+    process.once(signal, () => void shutDown(code));
 }

@@ -317,7 +317,7 @@ function useShare(key: string, initial: number): [number, (share: number) => voi
   useEffect(() => {
     const saved = Number(localStorage.getItem(key));
     // Known only in the browser: the server draws with the initial share.
-    // eslint-disable-next-line react-hooks/set-state-in-effect
+    // oxlint-disable-next-line react/set-state-in-effect
     if (saved > 0) setShare(saved);
   }, [key]);
   return [

@@ -189,6 +189,13 @@ test("there are no server actions", () => {
   ).toEqual([]);
 });
 
+test("no component is kept from the compiler, which would draw it anew with every change", () => {
+  const isDirective = (text: string) => /^["']use no (?:memo|forget)["']$/.test(text);
+  expect(
+    findings((node) => ts.isStringLiteral(node) && isDirective(node.getText()) && `says ${node.getText()}`),
+  ).toEqual([]);
+});
+
 test("SQL is never put together from values", () => {
   // These are given column names by the code beside them, never a value from outside.
   const runners = new Set(["prepare", "exec", "pragma", "raw"]);

@@ -151,7 +151,7 @@ export function newApi(
       const text = await response.text();
       return {
         status: response.status,
-        // eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- tests look into answers of any shape
+        // oxlint-disable-next-line typescript/no-unsafe-assignment -- tests look into answers of any shape
         body: text === "" ? null : JSON.parse(text),
         headers: response.headers,
       };

@@ -23,7 +23,7 @@ test.each([
   async (_what, thrown) => {
     const tools = fakeTools([tool]);
     tools.invoke = () => {
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is what it is about
+      // oxlint-disable-next-line typescript/only-throw-error -- that is what it is about
       throw thrown();
     };
     const graph = draw("start > a > end", {

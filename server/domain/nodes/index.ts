@@ -46,7 +46,7 @@ export type SchemaOf<K> =
 export type WorkflowNode = z.output<SchemaOf<Listed>>;
 
 /** A kind with its types erased, for code that treats all kinds alike. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind's config type is only known to its own file
+// oxlint-disable-next-line typescript/no-explicit-any -- a kind's config type is only known to its own file
 export type AnyNodeKind = NodeKind<NodeType, any>;
 
 /** Every kind, in the order of the palette. */
