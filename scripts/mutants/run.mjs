@@ -1,5 +1,6 @@
 // `npm test -- mutants [FILE ...]`: changes the code on purpose, one place at a time, and says which changes no test
-// notices. `--sample N [--seed S]` tries about N changes, spread by chance over all rooms that matter most.
+// notices. `--sample N [--seed S]` tries about N changes, spread by chance over all rooms that matter most. `--tests
+// PATTERN` (more than once) asks only these tests: quick, and strict, as those of other rooms may notice a change too.
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -35,6 +36,7 @@ const { values: asked, positionals } = parseArgs({
   options: {
     sample: { type: "string" },
     seed: { type: "string", default: String(Math.floor(Date.now() / 86_400_000)) },
+    tests: { type: "string", multiple: true, default: [] },
   },
 });
 process.chdir(root);
@@ -71,7 +73,7 @@ writeFileSync(
     ],
     coverageAnalysis: "perTest",
     concurrency: 2,
-    reporters: ["clear-text", "json"],
+    reporters: ["progress-append-only", "clear-text", "json"],
     clearTextReporter: { reportTests: false, logTests: false, allowColor: false, reportScoreTable: false },
     jsonReporter: { fileName: report },
     tempDirName: ".cache/stryker",
@@ -86,7 +88,10 @@ writeFileSync(
 const { status } = spawnSync(
   process.execPath,
   ["scripts/mutants/node_modules/@stryker-mutator/core/bin/stryker.js", "run", config],
-  { stdio: "inherit", env: { ...process.env, TROUPE_MUTANTS: "1" } },
+  {
+    stdio: "inherit",
+    env: { ...process.env, TROUPE_MUTANTS_TESTS: JSON.stringify(asked.tests) },
+  },
 );
 if (status !== 0) process.exit(status ?? 1);
 tell();

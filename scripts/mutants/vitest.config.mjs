@@ -1,3 +1,5 @@
+import { globSync } from "node:fs";
+import path from "node:path";
 import base from "../../vitest.config.ts";
 
 /** Tests that start programs: a change on purpose is switched on in the process of the tests only, so they cannot notice it. */
@@ -11,17 +13,29 @@ const IN_OTHER_PROCESSES = [
   "server/tools/mcp/**",
   "server/tools/operator/**",
   "server/tools/sandbox/**",
+  "scripts/**",
+  "bench/**",
   // These read the sources themselves, which look different here.
   "server/access/static-rules.test.ts",
   "server/boundaries.test.ts",
+  "server/domain/nodes/readme-example.test.ts",
 ];
-const { projects: _, ...usual } = base.test;
+/** Where only some tests are to be asked: see run.mjs. */
+const asked = JSON.parse(process.env.TROUPE_MUTANTS_TESTS ?? "[]");
+const others =
+  asked.length === 0
+    ? []
+    : globSync(["server/**/*.test.ts", "components/**/*.test.{ts,tsx}"], {
+        exclude: (file) => asked.some((pattern) => path.matchesGlob(file, pattern)),
+      });
 
 export default {
   ...base,
   test: {
-    ...usual,
-    include: ["server/**/*.test.ts"],
-    exclude: ["**/node_modules/**", ...IN_OTHER_PROCESSES],
+    ...base.test,
+    projects: base.test.projects.map((project) => ({
+      ...project,
+      test: { ...project.test, exclude: [...project.test.exclude, ...IN_OTHER_PROCESSES, ...others] },
+    })),
   },
 };
