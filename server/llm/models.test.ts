@@ -12,6 +12,7 @@ import {
   ask,
   budget,
   endServersWithTests,
+  type Handler,
   memoryProviders,
   newIo,
   newServer,
@@ -217,11 +218,9 @@ describe("prices", () => {
 
 describe("budgets", () => {
   const priced = { prices: { "*": { input_per_mtok: 1000, output_per_mtok: 1000 } } };
-  async function paid(more: Partial<Provider> = { settings: priced }, delay = 0) {
-    server = await newServer(async (_request, response) => {
-      await pause(delay);
-      sendSse(response, sse(["ok"]));
-    });
+  const answerOk: Handler = (_request, response) => sendSse(response, sse(["ok"]));
+  async function paid(more: Partial<Provider> = { settings: priced }, answer: Handler = answerOk) {
+    server = await newServer(answer);
     const models = newModels({
       providers: memoryProviders([remoteProvider(server.url, more)]),
       fetch: globalThis.fetch,
@@ -264,11 +263,16 @@ describe("budgets", () => {
     );
   });
   test("calls side by side do not overspend together, and wait instead of failing", async () => {
-    const go = await paid({ settings: priced }, 60);
-    const started = performance.now();
+    const seen: string[] = [];
+    const go = await paid({ settings: priced }, async (_request, response) => {
+      seen.push("asked");
+      await pause(20);
+      seen.push("answered");
+      sendSse(response, sse(["ok"]));
+    });
     const calls = await Promise.all([0, 1, 2].map(() => go({ max_total_tokens: 1000 }, { max_tokens: 800 })));
-    expect(calls).toHaveLength(3);
-    expect(performance.now() - started).toBeGreaterThan(170);
+    expect(calls.map(({ content }) => content)).toEqual(["ok", "ok", "ok"]);
+    expect(seen).toEqual([0, 1, 2].flatMap(() => ["asked", "answered"]));
     const over = await Promise.all(
       [0, 1].map(() => failure(go({ max_total_tokens: 120, spent_tokens: 95 }, { max_tokens: 20 }))),
     );

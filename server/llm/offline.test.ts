@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import OpenAI from "openai";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { answerPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
@@ -11,6 +11,8 @@ import { instanceOf } from "./offline/instance";
 import { SUFFIX } from "./offline/personas/prose";
 import { parseOutput } from "./structured-output";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
+
+afterEach(() => void vi.useRealTimers());
 
 const models = () =>
   newModels({
@@ -198,10 +200,19 @@ describe("directives", () => {
       error: { code: "TRANSIENT", retryable: true },
     });
   });
-  test("hang and delay keep waiting, and give up when asked to", async () => {
-    const started = performance.now();
-    expect((await say('[[offline: delay 60]][[offline: text "late"]]')).content).toBe("late");
-    expect(performance.now() - started).toBeGreaterThan(55);
+  test("delay answers when its time is over, and not before", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const answered = vi.fn();
+    const said = say('[[offline: delay 60]][[offline: text "late"]]').then(({ content }) =>
+      answered(content),
+    );
+    await vi.advanceTimersByTimeAsync(59);
+    expect(answered).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    await said;
+    expect(answered.mock.calls).toEqual([["late"]]);
+  });
+  test("hang keeps waiting, and gives up when asked to or when its time is over", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 30);
     await expect(models().complete(ask("[[offline: hang]]"), newIo(abort.signal).io)).rejects.toMatchObject({
