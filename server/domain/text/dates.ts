@@ -94,6 +94,7 @@ function localTime(at: Date, zone: string): Date | null {
   if (zone === "UTC") return at;
   const offset = /^([+-]?)(\d\d):(\d\d)$/.exec(zone);
   if (offset) {
+    if (Number(offset[2]) > 23 || Number(offset[3]) > 59) return null;
     const minutes = Number(offset[2]) * 60 + Number(offset[3]);
     return new Date(at.getTime() + (offset[1] === "-" ? -1 : 1) * minutes * 60_000);
   }

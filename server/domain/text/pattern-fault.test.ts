@@ -31,5 +31,13 @@ test.each([
 test("what is no pattern says why", () => {
   expect(patternFault("(a")).toBe("This is no pattern yet: a bracket is not closed.");
   expect(patternFault("(?<=a)b(")).toBe("This is no pattern yet: unterminated group.");
-  expect(patternFault("")).toMatch(/^Write a pattern/);
+  expect(patternFault("(?<=a)[b-a]")).toBe("This is no pattern yet: range out of order in character class.");
+  expect(patternFault("")).toBe("Write a pattern, for example ^[A-Z].");
+});
+
+test("a pattern may be as long as the limit, and no longer", () => {
+  expect([patternFault("x".repeat(1000)), patternFault("x".repeat(1001))]).toEqual([
+    null,
+    "A pattern has at most 1000 characters.",
+  ]);
 });

@@ -37,3 +37,34 @@ test("texts that have nothing in common are told as one replaced by the other", 
   const many = (word: string) => Array.from({ length: 4_000 }, (_, at) => `${word}${at}`).join(" ");
   expect(wordDifference(many("a"), many("b")).map(({ kind }) => kind)).toEqual(["removed", "added"]);
 });
+
+test.each([
+  ["", "new", "+new"],
+  ["old", "", "-old"],
+  ["a b c", "a x c", "=a |-b|+x|= c"],
+  // Spaces between replaced words belong to the phrase; other things between them, or the end of the text, do not.
+  ["one two end", "uno due end", "-one two|+uno due|= end"],
+  ["one\ntwo end", "uno\ndue end", "-one|+uno|=\n|-two|+due|= end"],
+  ["one two", "uno two", "-one|+uno|= two"],
+  ["one ", "uno ", "-one|+uno|= "],
+  ["a b end", "b end", "-a |=b end"],
+  ["b c d", "a b x d", "+a |=b |-c|+x|= d"],
+])("%j beside %j is told as %j", (before, after, expected) => {
+  const sign = { same: "=", removed: "-", added: "+" };
+  expect(
+    wordDifference(before, after)
+      .map(({ kind, text }) => sign[kind] + text)
+      .join("|"),
+  ).toBe(expected);
+});
+
+test("long texts are told as a whole, also where only one of them says anything", () => {
+  const long = "word ".repeat(40_000);
+  expect(wordDifference(long, "")).toEqual([{ kind: "removed", text: long }]);
+  expect(wordDifference(long, `${long}x`).map(({ kind }) => kind)).toEqual(["removed", "added"]);
+  const half = "word ".repeat(20_000).slice(0, -1);
+  expect(wordDifference(half, `${half}!`)).toEqual([
+    { kind: "same", text: half },
+    { kind: "added", text: "!" },
+  ]);
+});

@@ -54,13 +54,13 @@ function extremes(names: readonly string[], wanted: 1 | -1, hint: string): CelFu
 
 function extreme(w: Work, values: readonly unknown[], wanted: 1 | -1): unknown {
   if (values.length === 0) throw new Fault("An empty list has no greatest and no least value.");
-  return values.reduce((best, value) => {
-    w.spend(2);
-    if (!isNumeric(typeOf(value)) || !isNumeric(typeOf(best)))
+  return values.reduce((best, value, at) => {
+    if (at > 0) w.spend(2);
+    if (!isNumeric(typeOf(value)))
       throw new Fault(
-        `The greatest and the least are found among numbers, and one of these is ${typeOf(isNumeric(typeOf(value)) ? best : value)}.`,
+        `The greatest and the least are found among numbers, and one of these is ${typeOf(value)}.`,
       );
     const order = compare(w, value, best);
     return order !== null && order * wanted > 0 ? value : best;
-  });
+  }, values[0]);
 }

@@ -197,11 +197,17 @@ function formatOne(w: Work, value: unknown, kind: string, digits: string | undef
     if (places > 20) throw new Fault("At most 20 digits can follow the point.");
     return kind === "f" ? fixed(toDouble(value), places) : toDouble(value).toExponential(places);
   }
-  const whole = isUint(value) ? value.valueOf() : intFromNumber(wholeNumber(value));
-  if (kind === "d") return String(typeof value === "bigint" ? value : whole);
+  const whole = wholeOf(value);
+  if (kind === "d") return String(whole);
   const base = kind === "b" ? 2 : kind === "o" ? 8 : 16;
   const shown = whole.toString(base);
   return kind === "X" ? shown.toUpperCase() : shown;
+}
+
+/** A whole number with all of its digits, also those that a double would lose. */
+function wholeOf(value: unknown): bigint {
+  if (typeof value === "bigint") return value;
+  return isUint(value) ? value.valueOf() : intFromNumber(wholeNumber(value));
 }
 
 // Beyond that toFixed gives an exponent, which %f never does.

@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import type { Json } from "@/server/domain/base/values";
+import { given, type Refusal, refused } from "./testing/outcome";
+
+test.each<[string, Json]>([
+  ["state.yes ? 1 : 2", 1],
+  ["!state.yes ? 1 : 2", 2],
+])("a choice follows its condition: %s gives %j", (text, expected) => {
+  expect(given(text)).toEqual(expected);
+});
+
+test.each<[string, Json]>([
+  ["state.yes && state.yes", true],
+  ["state.yes && !state.yes", false],
+  ["!state.yes && state.yes", false],
+  ["!state.yes || !state.yes", false],
+  ["!state.yes || state.yes", true],
+  ["state.none == 1 || state.yes", true],
+  ["state.none == 1 && !state.yes", false],
+  ["state.yes || state.none == 1", true],
+  ["!state.yes && state.none == 1", false],
+  ["state.n || true", true],
+  ["state.n && false", false],
+  ["true || state.n", true],
+  ["false && state.n", false],
+])(
+  "of && and || one side may decide alone, also where the other cannot be evaluated: %s gives %j",
+  (text, expected) => {
+    expect(given(text)).toEqual(expected);
+  },
+);
+
+test.each<[string, Json]>([
+  ["{1: 'a', true: 'b', 2u: 'c', 3.0: 'd'}", { "1": "a", "2": "c", "3": "d", true: "b" }],
+  ["{'b': 1, 'a': 2}", { b: 1, a: 2 }],
+  ["{state.s: 1}", { a: 1 }],
+  ["{'a': 1}.a", 1],
+  ["{'a': 1}['a']", 1],
+  ["{'a': 1}.?a", 1],
+  ["{'a': 1}.?b", null],
+  ["{'a': 1}[?'b']", null],
+  ["[1, 2][1]", 2],
+  ["[1, 2][1.0]", 2],
+  ["[1, 2][1u]", 2],
+  ["[1, 2][?5]", null],
+  ["[1, 2][?1]", 2],
+  ["state.?o.deep", { x: "y" }],
+  ["state.?o.deep.x", "y"],
+  ["state.?none.deep.x", null],
+  ["state.?o.?none", null],
+  ["state.?o.deep.?x.orValue('else')", "y"],
+  ["state.?none.deep.orValue('else')", "else"],
+  ["state.?n.x.orValue('else')", "else"],
+  ["state.?o.a.orValue('else')", null],
+  ["state.?list[1].orValue(0)", 2],
+  ["state.?none.or(state.?n)", 1.5],
+  ["state.?s.or(state.?n)", "a"],
+  ["state.?none.or(state.?none)", null],
+  ["state.?none.or(state.?none).orValue(7)", 7],
+  ["optional.of(5).or(optional.of(6)).orValue(7)", 5],
+  ["optional.of(5).hasValue()", true],
+  ["optional.none().hasValue()", false],
+  ["optional.of(5).value()", 5],
+  ["optional.of(null).hasValue()", true],
+  ["optional.of(null).value()", null],
+  ["optional.of(null).orValue(3)", null],
+  ["optional.none().orValue('x')", "x"],
+  ["has(state.n)", true],
+  ["has(state.o.a)", true],
+  ["has(state.o.deep.x)", true],
+  ["has(state.o.deep.y)", false],
+  ["has(state.?o.deep)", true],
+  ["has(state.?none.deep)", false],
+  ["has(state.?n)", true],
+  ["has(state.?nothing)", false],
+  ["has({'a': 1}.a)", true],
+])(
+  "keys and items are read where they are, and by ? also where they may be missing: %s gives %j",
+  (text, expected) => {
+    expect(given(text)).toEqual(expected);
+  },
+);
+
+test.each<[string, Json]>([
+  ["state.?n", 1.5],
+  ["optional.of({'a': optional.of(1)})", { a: 1 }],
+  ["[optional.none()]", [null]],
+  ["[1u, 2u]", [1, 2]],
+  ["duration('90s')", "90s"],
+  ["timestamp('2026-01-01')", "2026-01-01T00:00:00.000Z"],
+  ["[timestamp('2026-01-01T00:00:00.5Z')]", ["2026-01-01T00:00:00.500Z"]],
+  ["9223372036854775807", "9223372036854775807"],
+  ["-9007199254740991", -9007199254740991],
+  ["-9007199254740992", "-9007199254740992"],
+  ["18446744073709551615u", "18446744073709551615"],
+  ["{'a': {'b': [1, 1.5, true, null, 'x']}}", { a: { b: [1, 1.5, true, null, "x"] } }],
+  ["output", null],
+  ["item", null],
+])("a result becomes JSON without loss: %s gives %j", (text, expected) => {
+  expect(given(text)).toEqual(expected);
+});
+
+test.each<[string, Refusal]>([
+  ["!1", ["What stands after ! is true or false, but this is a number.", "!1"]],
+  ["!state.n", ["What stands after ! is true or false, but this is a number.", "!state.n"]],
+  ["!'a'", ["What stands after ! is true or false, but this is text.", "!'a'"]],
+  ["1 ? 2 : 3", ["What stands before ? is true or false, but this is a number.", "1"]],
+  ["state.n ? 2 : 3", ["What stands before ? is true or false, but this is a number.", "state.n ? 2 : 3"]],
+  ["1 && true", ["These do not go together: int && bool.", "1 && true"]],
+  ["true && 1", ["These do not go together: bool && int.", "true && 1"]],
+  ["true || 'a'", ["These do not go together: bool || string.", "true || 'a'"]],
+  ["state.n && true", ["These do not go together: double && bool.", "state.n && true"]],
+  ["true && state.n", ["These do not go together: bool && double.", "true && state.n"]],
+  ["false || state.n", ["These do not go together: bool || double.", "false || state.n"]],
+  ["state.n || false", ["These do not go together: double || bool.", "state.n || false"]],
+  ["'a' || dyn(true)", ["These do not go together: string || dyn.", "'a' || dyn(true)"]],
+  ["state.none == 1 || !state.yes", ['There is no "none".', "state.none", "none"]],
+  ["state.none == 1 && state.yes", ['There is no "none".', "state.none", "none"]],
+  ["!state.yes || state.none == 1", ['There is no "none".', "state.none", "none"]],
+  ["state.yes && state.none == 1", ['There is no "none".', "state.none", "none"]],
+  ["state.none == 1 || state.no == 2", ['There is no "no".', "state.no", "no"]],
+  ["int", ["The result is not a value that can be kept; convert it with string(...).", "int"]],
+  ["type(1)", ["The result is not a value that can be kept; convert it with string(...).", "type(1)"]],
+  ["[type(1)]", ["The result is not a value that can be kept; convert it with string(...).", "[type(1)]"]],
+  ["google", ["The result is not a value that can be kept; convert it with string(...).", "google"]],
+  [
+    "google.protobuf",
+    ["The result is not a value that can be kept; convert it with string(...).", "google.protobuf"],
+  ],
+  ["google.none", ['There is no "none".', "google.none", "none"]],
+  ["math", ['"math" is not known here; it is followed by a function, as in math.round(x).', "math"]],
+  [
+    "nothing",
+    [
+      '"nothing" is not known here. Values of the run are read as state.nothing, text stands in quotes.',
+      "nothing",
+    ],
+  ],
+  ["state.s.x", ['There is no "x".', "state.s.x", "x"]],
+  ["state.s[0]", ['There is no "0".', "state.s[0]", "0"]],
+  ["'a'[0]", ["Text has no items.", "'a'[0]"]],
+  ["1.x", ['A number has no "x".', "1.x"]],
+  ["(1)[0]", ["A number has no items.", "1)[0]"]],
+  ["true.x", ['True or false has no "x".', "true.x"]],
+  ["now.x", ['A time has no "x".', "now.x"]],
+  ["int.x", ['A type has no "x".', "int.x"]],
+  ["[1].a", ["The items of a list have whole numbers, the first is [0].", "[1].a"]],
+  ["[1]['a']", ["The items of a list have whole numbers, the first is [0].", "[1]['a']"]],
+  ["[1][true]", ["The items of a list have whole numbers, the first is [0].", "[1][true]"]],
+  ["[1][1]", ['There is no "[1][1]".', "[1][1]", "[1][1]"]],
+  ["[1][-1]", ['There is no "[1][-1]".', "[1][-1]", "[1][-1]"]],
+  ["[1][0.5]", ["The items of a list have whole numbers, the first is [0].", "[1][0.5]"]],
+  ["[1][dyn('a')]", ["There is no \"[1][dyn('a')]\".", "[1][dyn('a')]", "[1][dyn('a')]"]],
+  ["[1][dyn(0.5)]", ["The items of a list have whole numbers, the first is [0].", "[1][dyn(0.5)]"]],
+  ["state.list['a']", ["There is no \"state.list['a']\".", "state.list['a']", "state.list['a']"]],
+  [
+    "state.list[dyn('a')]",
+    ["There is no \"state.list[dyn('a')]\".", "state.list[dyn('a')]", "state.list[dyn('a')]"],
+  ],
+  ["state.list[3]", ['There is no "state.list[3]".', "state.list[3]", "state.list[3]"]],
+  ["state.list.x", ['There is no "state.list.x".', "state.list.x", "state.list.x"]],
+  ["state.o[null]", ["A key is a text or a whole number, not null.", "state.o[null]"]],
+  ["state.o[1.5]", ["A key is a text or a whole number, not double.", "state.o[1.5]"]],
+  ["state.o[[1]]", ["A key is a text or a whole number, not list.", "state.o[[1]]"]],
+  ["state.o['none']", ['There is no "none".', "state.o['none']", "none"]],
+  ["state.o[1]", ['There is no "1".', "state.o[1]", "1"]],
+  ["state.?o[null]", ["A key is a text or a whole number, not null.", "state.?o[null]"]],
+  ["{null: 1}", ["A key is a text or a whole number, not null.", "{null: 1}"]],
+  ["{1.5: 1}", ["A key is a text or a whole number, not double.", "{1.5: 1}"]],
+  ["{[1]: 1}", ["A key is a text or a whole number, not list.", "{[1]: 1}"]],
+  ["{state.n: 1}", ["A key is a text or a whole number, not double.", "state.n"]],
+  ["{'__proto__': 1}", ['"__proto__" is a reserved word and cannot be a key.', "'__proto__'"]],
+  ["{'__pro' + 'to__': 1}", ['"__proto__" is a reserved word and cannot be a key.', "'__pro' + 'to__'"]],
+  ["{'a': 1}.b", ['There is no "b".', "{'a': 1}.b", "b"]],
+  ["state.?none.value()", ["The optional value is not there.", "state.?none.value()", "value"]],
+  ["optional.none().value()", ["The optional value is not there.", "optional.none().value()", "value"]],
+  [
+    "state.s.orValue(1)",
+    ['orValue follows a value that may be missing, as in state.?key.orValue("none").', "state.s.orValue(1)"],
+  ],
+  [
+    "state.n.orValue(1)",
+    ['orValue follows a value that may be missing, as in state.?key.orValue("none").', "state.n.orValue(1)"],
+  ],
+  [
+    "1.orValue(2)",
+    ['orValue follows a value that may be missing, as in state.?key.orValue("none").', "1.orValue(2)"],
+  ],
+  [
+    "'a'.orValue(2)",
+    ['orValue follows a value that may be missing, as in state.?key.orValue("none").', "'a'.orValue(2)"],
+  ],
+  [
+    "[1].or(optional.of(1))",
+    ["or follows a value that may be missing, as in state.?key.or(state.?other).", "[1].or(optional.of(1))"],
+  ],
+  [
+    "state.?n.or(1)",
+    ["or follows a value that may be missing, as in state.?key.or(state.?other).", "state.?n.or(1)"],
+  ],
+  [
+    "state.?none.or(state.n)",
+    ["or follows a value that may be missing, as in state.?key.or(state.?other).", "state.?none.or(state.n)"],
+  ],
+  [
+    "state.?n.orValue()",
+    ['orValue follows a value that may be missing, as in state.?key.orValue("none").', "state.?n.orValue()"],
+  ],
+  [
+    "state.?n.orValue(1, 2)",
+    [
+      'orValue follows a value that may be missing, as in state.?key.orValue("none").',
+      "state.?n.orValue(1, 2)",
+    ],
+  ],
+  [
+    "state.?n.or()",
+    ["or follows a value that may be missing, as in state.?key.or(state.?other).", "state.?n.or()"],
+  ],
+  ["has(state)", ["has(...) takes a key with a dot, such as has(state.key).", "has(state)"]],
+  ["has(1)", ["has(...) takes a key with a dot, such as has(state.key).", "has(1)"]],
+  ["has(state['n'])", ["has(...) takes a key with a dot, such as has(state.key).", "has(state['n'])"]],
+  ["has(state.n, state.s)", ["There is no function has().", "has(state.n, state.s)"]],
+  ["output.a", ['There is no "a".', "output.a", "a"]],
+  ["item.a", ['There is no "a".', "item.a", "a"]],
+  ["nodes.a", ['There is no "a".', "nodes.a", "a"]],
+  ["run.id", ['There is no "id".', "run.id", "id"]],
+  ["input.a", ['There is no "a".', "input.a", "a"]],
+  ["state.none.x", ['There is no "none".', "state.none", "none"]],
+])("a part that cannot be evaluated is refused with its place: %s", (text, expected) => {
+  expect(refused(text)).toEqual(expected);
+});

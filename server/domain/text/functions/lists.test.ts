@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { Json } from "@/server/domain/base/values";
+import { given, type Refusal, refused } from "../testing/outcome";
+
+test.each<[string, Json]>([
+  ["[1, 2].contains(2)", true],
+  ["[1, 2].contains(2.0)", true],
+  ["[1, 2].contains('2')", false],
+  ["[1, 2, 3].sum()", 6],
+  ["[1.5, 2].sum()", 3.5],
+  ["[1, 2u].sum()", 3],
+  ["[1u, 2u].sum()", 3],
+  ["[duration('1s'), duration('2s')].sum()", "3s"],
+  ["[3, 1, 2].sort()", [1, 2, 3]],
+  ["[3, 1.5, 2u].sort()", [1.5, 2, 3]],
+  ["['b', 'a'].sort()", ["a", "b"]],
+  ["[true, false].sort()", [false, true]],
+  ["[now, timestamp('2026-01-01')].sort()", ["2026-01-01T00:00:00.000Z", "2026-11-22T11:30:00.000Z"]],
+  ["[duration('2s'), duration('1s')].sort()", ["1s", "2s"]],
+  ["[double('nan'), 1].sort().size()", 2],
+  ["[1, 2, 3].reverse()", [3, 2, 1]],
+  ["[1, 2, 3].slice(0, 3)", [1, 2, 3]],
+  ["[1, 2, 3].slice(1, 1)", []],
+  ["[1, 2, 3].slice(3, 3)", []],
+  ["[1, 2, 3].first()", 1],
+  ["[1, 2, 3].last()", 3],
+  ["[1, 1u, 1.0, '1', true].distinct()", [1, "1", true]],
+  ["['a', 'b', 'a'].distinct()", ["a", "b"]],
+  ["[true, false, true].distinct()", [true, false]],
+  ["[1.5, 1.5, 2.5].distinct()", [1.5, 2.5]],
+  [
+    "[9007199254740993, 9007199254740993, 9007199254740994].distinct()",
+    ["9007199254740993", "9007199254740994"],
+  ],
+  [
+    "[18446744073709551615u, 18446744073709551615u, 18446744073709551614u].distinct()",
+    ["18446744073709551615", "18446744073709551614"],
+  ],
+  ["[[1], [1], [2], {'a': 1}, {'a': 1}, null, null].distinct()", [[1], [2], { a: 1 }, null]],
+  ["[[1], [[2]], 3].flatten()", [1, [2], 3]],
+  ["[[1], [[2]], 3].flatten(0)", [[1], [[2]], 3]],
+  ["[[1], [[2]], 3].flatten(1)", [1, [2], 3]],
+  ["[[1], [[2]], 3].flatten(2)", [1, 2, 3]],
+  ["[[1]].flatten(64)", [1]],
+])(
+  "numbers in a list count by what they are worth, and a list stays as it was: %s gives %j",
+  (text, expected) => {
+    expect(given(text)).toEqual(expected);
+  },
+);
+
+test.each<[string, Refusal]>([
+  ["[duration('1s'), 1].sum()", ["These do not go together: duration + int.", "[duration('1s'), 1].sum()"]],
+  [
+    "[1, duration('1s')].sum()",
+    ["sum adds up numbers, and one item is duration.", "[1, duration('1s')].sum()"],
+  ],
+  ["['a'].sum()", ["sum adds up numbers, and one item is string.", "['a'].sum()"]],
+  ["[null].sum()", ["sum adds up numbers, and one item is null.", "[null].sum()"]],
+  [
+    "[[2], [1]].sort()",
+    ["sort puts numbers or texts in order, and here are list and list.", "[[2], [1]].sort()"],
+  ],
+  [
+    "[1, 'a'].sort()",
+    ["sort puts numbers or texts in order, and here are string and int.", "[1, 'a'].sort()"],
+  ],
+  ["[1, 2, 3].slice(2, 1)", ["The end 1 lies before the start 2.", "[1, 2, 3].slice(2, 1)"]],
+  ["[1, 2, 3].slice(0, 4)", ["The place 4 is outside of 0 to 3.", "[1, 2, 3].slice(0, 4)"]],
+  ["[1, 2, 3].slice(-1, 2)", ["The place -1 is outside of 0 to 3.", "[1, 2, 3].slice(-1, 2)"]],
+  ["[[1]].flatten(65)", ["The depth 65 is outside of 0 to 64.", "[[1]].flatten(65)"]],
+  ["[[1]].flatten(-1)", ["The depth -1 is outside of 0 to 64.", "[[1]].flatten(-1)"]],
+  ["[[1]].flatten(0.5)", ["A whole number is needed here, not 0.5.", "[[1]].flatten(0.5)"]],
+])("what cannot be added up, sorted or cut out is refused: %s", (text, expected) => {
+  expect(refused(text)).toEqual(expected);
+});

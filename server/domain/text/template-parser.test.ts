@@ -1,0 +1,269 @@
+import { expect, test } from "vitest";
+import type { Json } from "@/server/domain/base/values";
+import { WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
+import { checkTemplate, renderTemplate } from "./template";
+import { MAX_TEMPLATE_LENGTH } from "./template-parser";
+
+const state: Record<string, Json> = {
+  a: "A",
+  b: "B",
+  "a-b": "A-B",
+  "a-": "dash",
+  trueish: "t",
+  n: 1.5,
+  s: "x.x",
+  yes: true,
+  no: false,
+  zero: 0,
+  nothing: null,
+  e: "",
+  el: [],
+  eo: {},
+  o: { b: "B", "c d": "C", 0: "zero" },
+  sized: { size: "own" },
+  list: [1, "two", { x: 1 }],
+  mixed: [null, true, [1], "t"],
+  long: "abcdefghij".repeat(6),
+  smile: "a😀bcdef",
+  day: "2026-01-05",
+  seconds: 1767600429,
+};
+const now = Date.parse("2026-01-05T08:00:00Z");
+const render = (text: string, work = new Work()) =>
+  renderTemplate(text, { state, input: { a: "IN" }, now }, work);
+
+test.each([
+  ["{{a-}} x", "INx"],
+  ["{{ a-}}  x", "INx"],
+  ["{{a-b}}", "A-B"],
+  ["{{ a- }}x", "dashx"],
+  ["{{ o.b-}}  x", "Bx"],
+  ["x  {{-a-}}  y", "xINy"],
+  ["x  {{- a -}}  y", "xINy"],
+  ["x  {{ a }}  y", "x  IN  y"],
+  ["{{ true }} {{ false }} {{ null }}|{{ nil }}|{{ trueish }}", "true false ||t"],
+  [
+    "{{ none | default: true }} {{ none | default: false }} {{ none | default: null }}|{{ none | default: nil }}|",
+    "true false ||",
+  ],
+  [
+    "{{ none | default: -1.50 }} {{ none | default: 2 }} {{ none | default: 'x\"y' }} {{ none | default: \"x'y\" }}",
+    "-1.5 2 x\"y x'y",
+  ],
+  ["{{ 3.0 }} {{ 3.0 | size }} {{3.0-}} x {{ 3.00   }} {{ 3.10 }} {{ '3.0' }}", "3.0 0 3.0x 3.0 3.1 3.0"],
+  [
+    "{{ o[\"b\"] }} {{ o['c d'] }} {{ list[0] }} {{ list[-1] }} {{ list.1 }} {{ o[0] }}",
+    'B C 1 {"x":1} two zero',
+  ],
+  [
+    "{{ s | join: '\\n' }}|{{ list | join: \"\\n\" }}|{{ list | join: \"\\t\" }}|{{ list | join: '\\r' }}|{{ none | default: '\\n' }}",
+    'x.x|1\ntwo\n{"x":1}|1\ttwo\t{"x":1}|1\\rtwo\\r{"x":1}|\\n',
+  ],
+  ["{{ list | replace: ',', '\\n' }}", '[1\n"two"\n{"x":1}]'],
+  ["{{a}}{{b}}{{ a }}", "INBIN"],
+  ["{{\n  a\n  |\n  upper\n}}", "IN"],
+  ["{{ a|upper|lower }}", "in"],
+  [
+    "{{ a | truncate: 1, '' }} {{ long | truncate }} {{ long | truncate: 3 }} {{ long | truncate: 2 }} {{ long | truncate: 60 }} {{ long | truncate: 59 }} {{ long | truncate: '5' }}",
+    "I abcdefghijabcdefghijabcdefghijabcdefghijabcdefg... ... ... abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdef... ab...",
+  ],
+  [
+    "{{ smile | truncate: 4 }} {{ smile | truncate: 5 }} {{ smile | truncate: 1, '' }} {{ smile | truncate: 2, '' }}",
+    "a... a... a a",
+  ],
+  ["{{ long | truncate: n }}", "..."],
+  [
+    "{{ list | size }} {{ o | size }} {{ s | size }} {{ n | size }} {{ none | size }} {{ yes | size }}",
+    "3 3 3 0 0 0",
+  ],
+  ["{{ list | first }} {{ s | first }}| {{ o | first }}| {{ list | last }}", '1 | | {"x":1}'],
+  [
+    "{{ o.size }} {{ sized.size }} {{ s.size }} {{ s.x }}| {{ n.size }}| {{ yes.x }}| {{ o.none.x }}| {{ nothing.x }}|",
+    "3 own 3 | | | | |",
+  ],
+  [
+    "{{ state.a }} {{ input.a }} {{ state.none }}| {{ input }}| {{ state }}| {{ other.a }}| {{ state.o.b }} {{ state.o.c.d }}|",
+    "A IN | | | | B |",
+  ],
+  [
+    "{{ e | default: 1 }} {{ el | default: 2 }} {{ eo | default: 3 }} {{ zero | default: 4 }} {{ no | default: 5 }} {{ s | default: 6 }} {{ nothing | default: 7 }} {{ list | default: 8 }}",
+    '1 2 3 0 5 x.x 7 [1,"two",{"x":1}]',
+  ],
+  [
+    "{{ o | upper }} {{ n | upper }} {{ yes | lower }} {{ nothing | upper }}| {{ ' a ' | trim }}|",
+    '{"0":"ZERO","B":"B","C D":"C"} 1.5 true | a|',
+  ],
+  ["{{ a | json }} {{ none | json }} {{ nothing | json }} {{ n | json }}", '"IN" null null 1.5'],
+  [
+    "{{ list | join }} {{ list | join: n }} {{ el | join }}| {{ s | join }} {{ nothing | join }}| {{ mixed | join: '-' }}",
+    '1 two {"x":1} 11.5two1.5{"x":1} | x.x | -true-[1]-t',
+  ],
+  [
+    "{{ s | replace: 'x' }} {{ s | replace: 'x', 'y' }} {{ s | replace: '', '-' }} {{ n | replace: '.', ',' }} {{ s | replace: nothing, 'y' }}",
+    ". y.y -x-.-x- 1,5 yxy.yxy",
+  ],
+  [
+    "{{ day | date: '%F' }} {{ seconds | date: '%F' }} {{ s | date: '%F' }} {{ yes | date: '%F' }} {{ nothing | date: '%F' }}| {{ list | date: '%F' }}",
+    '2026-01-05 2026-01-05 x.x true | [1,"two",{"x":1}]',
+  ],
+  ["{{ 'now' | date: '%F' }} {{ 'today' | date: '%F' }} {{ now | date: '%F' }}|", "2026-01-05 2026-01-05 |"],
+  ["a }} b", "a }} b"],
+  ["{ {a} }", "{ {a} }"],
+  ["{{ a | truncate: 1, 'x' }}", "x"],
+  ["{{ a | truncate: true }}", "..."],
+  ["{{ a | date: b }}", "IN"],
+])("a template is written with its values: %j", (text, expected) => {
+  expect(render(text)).toBe(expected);
+});
+
+test.each([
+  [
+    "{{ list.first }} {{ list.last }} {{ list.size }} {{ list.x }}| {{ list[9] }}| {{ list.1x }}",
+    [['Only filters can follow a value, for example {{ name | default: "you" }}.', "{{ list.1x }}"]],
+  ],
+  [
+    "{% if a %}",
+    [
+      [
+        "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
+        "{% if a %}",
+      ],
+    ],
+  ],
+  [
+    "x {% if a",
+    [
+      [
+        "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
+        "{% if a",
+      ],
+    ],
+  ],
+  [
+    "{{ a }}{% x %}{{ b }}",
+    [
+      [
+        "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
+        "{% x %}",
+      ],
+    ],
+  ],
+  ["{{ a", [['This "{{" is never closed; end it with "}}".', "{{"]]],
+  ["{{", [['This "{{" is never closed; end it with "}}".', "{{"]]],
+  ["{{}}", [["Name a value here, for example {{ user_request }}.", "{{}}"]]],
+  ["{{ }}", [["Name a value here, for example {{ user_request }}.", "{{ }}"]]],
+  ["{{- }}", [["Name a value here, for example {{ user_request }}.", "{{- }}"]]],
+  ["{{ -}}", [['A value\'s name begins with a letter, not with "-".', "{{ -}}"]]],
+  ["{{{ a }}}", [["Three braces in a row; write {{ key }} with two.", "{{{ a }}"]]],
+  ["{{ ä }}", [['A value\'s name begins with a letter, not with "ä".', "{{ ä }}"]]],
+  ["{{ .a }}", [['A value\'s name begins with a letter, not with ".".', "{{ .a }}"]]],
+  ["{{ 1a }}", [['Only filters can follow a value, for example {{ name | default: "you" }}.', "{{ 1a }}"]]],
+  ["{{ a. }}", [["After the dot comes a name, for example {{ result.title }}.", "{{ a. }}"]]],
+  ["{{ a..b }}", [["After the dot comes a name, for example {{ result.title }}.", "{{ a..b }}"]]],
+  ["{{ a.-1 }}", [["After the dot comes a name, for example {{ result.title }}.", "{{ a.-1 }}"]]],
+  ["{{ a[ }}", [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "{{ a[ }}"]]],
+  ["{{ a[0 }}", [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "{{ a[0 }}"]]],
+  ["{{ a[b] }}", [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "{{ a[b] }}"]]],
+  [
+    "{{ a[true] }}",
+    [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "{{ a[true] }}"]],
+  ],
+  [
+    "{{ a[null] }}",
+    [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "{{ a[null] }}"]],
+  ],
+  [
+    "{{ a['b] }}",
+    [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "{{ a['b] }}"]],
+  ],
+  ["{{ 'x }}", [["A value's name begins with a letter, not with \"'\".", "{{ 'x }}"]]],
+  ["{{ a b }}", [['Only filters can follow a value, for example {{ name | default: "you" }}.', "{{ a b }}"]]],
+  [
+    "{{ a 'b' }}",
+    [['Only filters can follow a value, for example {{ name | default: "you" }}.', "{{ a 'b' }}"]],
+  ],
+  ["{{ a | }}", [["After | comes the name of a filter.", "{{ a | }}"]]],
+  ["{{ a | | upper }}", [["After | comes the name of a filter.", "{{ a | | upper }}"]]],
+  [
+    "{{ a | shout }}",
+    [
+      [
+        'There is no filter "shout". There are json, upper, lower, trim, truncate, default, join, size, first, last, replace, date.',
+        "shout }}",
+      ],
+    ],
+  ],
+  ["{{ a | upper: 1 }}", [['"upper" takes no value after a colon.', "upper: 1 }}"]]],
+  [
+    "{{ a | upper: }}",
+    [['What follows "upper:" is a number, a text in quotes or the name of a value.', "upper: }}"]],
+  ],
+  ["{{ a | default }}", [['"default" needs a value, for example default: "none".', "default }}"]]],
+  ["{{ a | default: 1, 2 }}", [['"default" takes at most 1 values.', "default: 1, 2 }}"]]],
+  [
+    "{{ a | default: b. }}",
+    [["After the dot comes a name, for example {{ result.title }}.", "default: b. }}"]],
+  ],
+  [
+    "{{ a | default: b[ }}",
+    [["In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", "default: b[ }}"]],
+  ],
+  ["{{ a | truncate: 1, 2, 3 }}", [['"truncate" takes at most 2 values.', "truncate: 1, 2, 3 }}"]]],
+  ["{{ a | truncate: 'x' }}", [["truncate takes a number of characters.", "truncate: 'x' }}"]]],
+  ["{{ a | date }}", [['"date" needs a value, for example date: "none".', "date }}"]]],
+  [
+    "{{ a | date: 5 }}",
+    [['date does not know "5"; write for example date: "%Y-%m-%d %H:%M".', "date: 5 }}"]],
+  ],
+  [
+    "{{ a | date: '%Q' }}",
+    [['date does not know "%Q"; write for example date: "%Y-%m-%d %H:%M".', "date: '%Q' }}"]],
+  ],
+  [
+    "{{ a | replace: }}",
+    [['What follows "replace:" is a number, a text in quotes or the name of a value.', "replace: }}"]],
+  ],
+  [
+    "{{ä}} {{b}} {{c |}} {{d}}",
+    [
+      ['A value\'s name begins with a letter, not with "ä".', "{{ä}}"],
+      ["After | comes the name of a filter.", "{{c |}}"],
+    ],
+  ],
+  [
+    "{{ä}} {{ b",
+    [
+      ['A value\'s name begins with a letter, not with "ä".', "{{ä}}"],
+      ['This "{{" is never closed; end it with "}}".', "{{"],
+    ],
+  ],
+])("each fault of a template is said with its place: %j", (text, faults) => {
+  expect(checkTemplate(text).map(({ message, from, to }) => [message, text.slice(from, to)])).toEqual(faults);
+});
+
+test("a template may be as long as the limit, and no longer", () => {
+  const most = "x".repeat(MAX_TEMPLATE_LENGTH);
+  expect(checkTemplate(most)).toEqual([]);
+  expect(checkTemplate(`${most}x`)).toEqual([
+    { message: "A template has at most 65,536 characters. Shorten this one.", from: 65_536, to: 65_537 },
+  ]);
+});
+
+test("what a filter goes through is counted before it is done", () => {
+  const units = (text: string) => {
+    const work = new Work();
+    render(text, work);
+    return WORK_LIMITS.units - work.remaining;
+  };
+  const templates = [
+    "{{ a }} and {{ long }}",
+    "{{ list }}",
+    "{{ long | upper }}",
+    "{{ long | trim }}",
+    "{{ long | size | json }}",
+    "{{ mixed | join: '---------------------------------' }}",
+    "{{ day | date: '%F' }}",
+    "{{ long | replace: 'a', 'bcd' }}",
+  ];
+  expect(templates.map(units)).toEqual([0, 4, 18, 14, 21, 37, 17, 33]);
+});
