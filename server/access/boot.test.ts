@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import {
   checkBinding,
@@ -12,9 +13,13 @@ import {
   closeDataFolder,
   guardsItself,
   hardenHttpServer,
+  hardenPrototypes,
+  isOwnName,
   lockDataFolder,
+  registerEnvironmentSecrets,
   unlockDataFolder,
 } from "./boot";
+import { redact } from "./redact";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-boot-"));
 afterEach(unlockDataFolder);
@@ -24,13 +29,18 @@ test("another address than this machine's own needs a password", () => {
   expect(checkBinding({ HOST: "::1" })).toBeNull();
   expect(checkBinding({ HOST: "0.0.0.0" })).toContain("Set TROUPE_PASSWORD as well");
   expect(checkBinding({ HOST: "0.0.0.0", TROUPE_PASSWORD: "short" })).toContain("8 characters");
-  expect(checkBinding({ HOST: "0.0.0.0", TROUPE_PASSWORD: "long enough" })).toBeNull();
+  expect(checkBinding({ HOST: "0.0.0.0", TROUPE_PASSWORD: "1234567" })).toContain("8 characters");
+  expect(checkBinding({ HOST: "0.0.0.0", TROUPE_PASSWORD: "12345678" })).toBeNull();
+  expect(checkBinding({ HOST: "127.0.0.1", TROUPE_PASSWORD: "short" })).toBeNull();
 });
 
 test("a data folder that cannot be used is explained", () => {
   const dir = folder();
   expect(checkDataFolder(path.join(dir, "new", "data"))).toBeNull();
+  expect(readdirSync(path.join(dir, "new", "data"))).toEqual([]);
+  expect(statSync(path.join(dir, "new", "data")).mode & 0o777).toBe(0o700);
   writeFileSync(path.join(dir, "file"), "");
+  expect(checkDataFolder(path.join(dir, "file", "inside"))).toContain("but it is not a folder.");
   expect(checkDataFolder(path.join(dir, "file"))).toMatch(/but it is not a folder\. Set TROUPE_DATA_DIR/);
   // Root may write anywhere, whatever the permissions say.
   if (process.getuid?.() === 0) return;
@@ -89,7 +99,76 @@ test("one server per data folder; the claim of a killed one is free at once", as
   expect(lockDataFolder(dir), "asking again is fine").toBeNull();
 });
 
+test.each([
+  ["nothing", undefined],
+  ["no JSON", "{"],
+  ["no object", "3000"],
+  ["no number of a process", '{"pid":"7","port":"3000"}'],
+])("a claim whose note says %s is told without the process", (_what, note) => {
+  const dir = folder();
+  expect(lockDataFolder(dir)).toBeNull();
+  const held = globalThis.__troupeLock;
+  // As another process would find it.
+  globalThis.__troupeLock = undefined;
+  if (note === undefined) rmSync(path.join(dir, "server.json"));
+  else writeFileSync(path.join(dir, "server.json"), note);
+  expect(lockDataFolder(dir)).toBe(
+    `Another Troupe server is using ${dir}. Stop it first, or set TROUPE_DATA_DIR to another folder.`,
+  );
+  globalThis.__troupeLock = held;
+});
+
+test("the claim tells the next one who has it, and is given up in an orderly end", () => {
+  const dir = folder();
+  expect(lockDataFolder(dir, "3777")).toBeNull();
+  expect(JSON.parse(readFileSync(path.join(dir, "server.json"), "utf8"))).toEqual({
+    pid: process.pid,
+    port: "3777",
+  });
+  unlockDataFolder();
+  unlockDataFolder();
+  expect(lockDataFolder(dir)).toBeNull();
+});
+
+test("what Troupe keeps in its folder is known by its names", () => {
+  const ours = [
+    ...["troupe.db", "troupe.db-wal", "troupe.db-shm", "troupe.db-journal", "troupe.db.restoring"],
+    ...["troupe.db.before-12.bak", "before-restore-1700000000000", "secret.key", ".env", "at-work"],
+    ...["server.json", "server.lock", "server.lock-journal", "standing-still", "roles", ".DS_Store"],
+  ];
+  const others = ["my-troupe.db", "troupe.db.bak", "troupe.db.before-.bak", "roles.txt", "a.env", ""];
+  expect([ours.filter((name) => !isOwnName(name)), others.filter(isOwnName)]).toEqual([[], []]);
+});
+
+test("the prototypes that everything shares take no new keys", () => {
+  // In a realm of its own: it cannot be taken back.
+  const tried = `
+    (${hardenPrototypes.toString()})();
+    [Object, Array, Function].map((shared) => {
+      try { "use strict"; Object.defineProperty(shared.prototype, "polluted", { value: 1 }); return "took it"; }
+      catch { return "refused"; }
+    }).join()`;
+  expect(runInNewContext(tried)).toBe("refused,refused,refused");
+});
+
+test("values of the environment that are keys are never logged, others are", () => {
+  registerEnvironmentSecrets({
+    MY_API_KEY: " kept-secret-1 ",
+    MY_TOKEN: "kept-secret-2",
+    MY_PASSWORD: "kept-secret-3",
+    MY_SECRET: "kept-secret-4",
+    KEYRING: "told-to-all-1",
+    MY_URL: "told-to-all-2",
+    EMPTY_KEY: "",
+    NO_KEY: undefined,
+  });
+  expect(redact("kept-secret-1 kept-secret-2 kept-secret-3 kept-secret-4 told-to-all-1 told-to-all-2")).toBe(
+    "[hidden] [hidden] [hidden] [hidden] told-to-all-1 told-to-all-2",
+  );
+});
+
 test("files are not served in a foreign name, and slow requests have an end", async () => {
+  hardenHttpServer();
   hardenHttpServer();
   const server = createServer((request, response) => response.end(request.url));
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -103,7 +182,9 @@ test("files are not served in a foreign name, and slow requests have an end", as
   };
   expect(await served("127.0.0.1:3000")).toBe("/_next/static/a.js");
   expect(await served("evil.example")).toBe("/api/v1/health");
-  expect(server.requestTimeout).toBe(30_000);
+  expect([server.headersTimeout, server.requestTimeout, server.maxConnections]).toEqual([
+    10_000, 30_000, 2_000,
+  ]);
   // The workers' port looks by itself at whoever asks, by whatever name.
   guardsItself(server);
   expect(await served("evil.example")).toBe("/_next/static/a.js");

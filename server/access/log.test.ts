@@ -1,6 +1,8 @@
-import { expect, test, vi } from "vitest";
-import { logConsole } from "./log";
+import { afterEach, expect, test, vi } from "vitest";
+import { logConsole, logUnexpected } from "./log";
 import { registerSecret } from "./redact";
+
+afterEach(() => void vi.restoreAllMocks());
 
 test("what packages print becomes one line of the log each, without secrets and without what a terminal acts on", () => {
   const written: string[] = [];
@@ -17,4 +19,38 @@ test("what packages print becomes one line of the log each, without secrets and 
     { level: "warn", message: expect.stringMatching(/^Error: broke\n/) },
   ]);
   expect(written.join("")).not.toMatch(/nobody-may-see|[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});
+
+test.each([
+  ["an error with its way", new Error("broke"), /^Error: broke\n +at /],
+  ["an error without one", Object.assign(new Error("broke"), { stack: undefined }), /^Error: broke$/],
+  ["anything else that was thrown", { toString: (): string => "odd" }, /^odd$/],
+])("what nobody expected is logged under the id that people are told: %s", (_what, error, words) => {
+  const written: string[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  const id = logUnexpected(error, "GET /runs");
+  expect(id).toMatch(/^err_[0-9a-f]{12}$/);
+  expect(written.map((line) => JSON.parse(line) as unknown)).toEqual([
+    {
+      at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      level: "error",
+      message: "Something unexpected went wrong.",
+      id,
+      where: "GET /runs",
+      error: expect.stringMatching(words) as string,
+    },
+  ]);
+});
+
+test("characters that a terminal acts on are written as numbers of four digits", () => {
+  const written: string[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  const printing = { debug() {}, error() {}, info() {}, log() {}, trace() {}, warn() {} };
+  logConsole(printing);
+  const say = printing as unknown as Record<string, (...words: unknown[]) => void>;
+  for (const method of ["debug", "info", "log", "trace"]) say[method]?.("\u007f\u009b\u2028");
+  expect(written).toHaveLength(4);
+  expect(written.map((line) => line.replace(/"at":"[^"]*"/, '"at":""'))).toEqual(
+    Array(4).fill('{"at":"","level":"info","message":"\\u007f\\u009b\\u2028"}\n'),
+  );
 });

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "./headers";
+
+const rules = (policy: string) =>
+  Object.fromEntries(policy.split("; ").map((rule) => rule.split(/ (.*)/, 2) as [string, string]));
+const ALWAYS = {
+  "default-src": "'self'",
+  "style-src": "'self' 'unsafe-inline'",
+  "img-src": "'self' data: blob:",
+  "font-src": "'self'",
+  "object-src": "'none'",
+  "base-uri": "'none'",
+  "form-action": "'self'",
+  "frame-ancestors": "'none'",
+  "frame-src": "'none'",
+  "worker-src": "'self' blob:",
+};
+
+test("a page runs the scripts that carry its nonce and loads from this server only", () => {
+  expect(rules(contentSecurityPolicy("abc", false))).toEqual({
+    ...ALWAYS,
+    "script-src": "'nonce-abc' 'strict-dynamic'",
+    "connect-src": "'self'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "nextjs default",
+  });
+});
+
+test("only in development a page may evaluate code and hold a socket", () => {
+  expect(rules(contentSecurityPolicy("abc", true))).toEqual({
+    ...ALWAYS,
+    "script-src": "'nonce-abc' 'strict-dynamic' 'unsafe-eval'",
+    "connect-src": "'self' ws:",
+  });
+});
+
+test("every page is closed to frames, other windows and guesses about its kind", () => {
+  expect({ ...PAGE_HEADERS, "strict-transport-security": STRICT_TRANSPORT }).toEqual({
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "strict-transport-security": "max-age=63072000",
+  });
+});

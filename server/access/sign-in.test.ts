@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newAccess } from "./access";
+import type { Sessions } from "./sessions";
+import { signIn, signOut } from "./sign-in";
+
+const HOST = "127.0.0.1:3000";
+
+function ask(body: string, headers: Record<string, string> = {}) {
+  return new Request(`http://${HOST}/api/session`, {
+    method: "POST",
+    headers: {
+      host: HOST,
+      origin: `http://${HOST}`,
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+      ...headers,
+    },
+    ...(body === "" ? {} : { body }),
+  });
+}
+const open = () => newAccess(openDb(":memory:"), {});
+/** A door at which any password has this outcome. */
+function doorWhere(outcome: Awaited<ReturnType<Sessions["tryPassword"]>>) {
+  const door = open();
+  return { ...door, sessions: { ...door.sessions, tryPassword: async () => outcome } };
+}
+const told = async (response: Response) => [response.status, await response.json()] as const;
+
+test.each([
+  ["no JSON", "nothing"],
+  ["nothing", ""],
+  ["no password", "{}"],
+  ["an empty one", '{"password":""}'],
+  ["one that is too long", JSON.stringify({ password: "x".repeat(1_001) })],
+])("whoever sends %s is asked for the password, and it counts as no try", async (_what, body) => {
+  const door = { ...open(), sessions: { ...open().sessions, tryPassword: () => expect.fail("tried") } };
+  expect(await told(await signIn(ask(body), door))).toEqual([
+    400,
+    { error: { code: "bad_request", message: "Send the password." } },
+  ]);
+});
+
+test.each([
+  ['{"password":"x"}', "/"],
+  ['{"password":"x","next":null}', "/"],
+  ['{"password":"x","next":"//evil.example"}', "/"],
+  [JSON.stringify({ password: "x".repeat(1_000), next: `/${"r".repeat(1_999)}` }), `/${"r".repeat(1_999)}`],
+])("after the password, the way goes on inside the app (%#)", async (body, next) => {
+  const response = await signIn(ask(body), doorWhere({ cookie: "c=1" }));
+  expect([...(await told(response)), response.headers.get("set-cookie")]).toEqual([200, { next }, "c=1"]);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+});
+
+test("a wrong password brings no session", async () => {
+  const response = await signIn(ask('{"password":"x"}'), doorWhere("wrong"));
+  expect([...(await told(response)), response.headers.get("set-cookie")]).toEqual([
+    401,
+    { error: { code: "wrong_password", message: "That is not the password." } },
+    null,
+  ]);
+});
+
+test.each([
+  [60, "60 seconds"],
+  [90, "90 seconds"],
+  [91, "2 minutes"],
+  [900, "15 minutes"],
+])("a wait of %i s is told as %s", async (waitS, words) => {
+  const response = await signIn(ask('{"password":"x"}'), doorWhere({ waitS }));
+  expect([...(await told(response)), response.headers.get("retry-after")]).toEqual([
+    429,
+    { error: { code: "too_many_tries", message: `Too many tries. Please wait ${words}.` } },
+    String(waitS),
+  ]);
+});
+
+test.each([
+  ["this browser", "{}", false],
+  ["this browser, without saying so", "nothing", false],
+  ["this browser, in other words", '{"everywhere":"yes"}', false],
+  ["every browser", '{"everywhere":true}', true],
+])("signing out ends the session of %s", async (_what, body, everywhere) => {
+  const door = open();
+  const [mine, other] = await Promise.all(
+    [0, 1].map(async () => ({ cookie: (await door.sessions.begin(HOST)).split(";")[0] ?? "" })),
+  );
+  const response = await signOut(ask(body, mine), door);
+  expect(await told(response)).toEqual([200, { next: "/login" }]);
+  expect(response.headers.get("set-cookie")).toMatch(/^troupe_\w+=; .*Max-Age=0$/);
+  const left = await Promise.all([mine, other].map(async (cookie) => door.sessionOf(ask("{}", cookie))));
+  expect(left.map((session) => session === null)).toEqual([true, everywhere]);
+});
+
+test("nobody signs others out without a session", async () => {
+  const door = open();
+  const cookie = (await door.sessions.begin(HOST)).split(";")[0] ?? "";
+  expect((await signOut(ask('{"everywhere":true}'), door)).status).toBe(401);
+  expect(await door.sessionOf(ask("{}", { cookie }))).not.toBeNull();
+});

@@ -1,0 +1,127 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { LIMITS } from "./limits";
+import type { Principal } from "./principal";
+import { inStreamPlace, streamLimits, takeStream } from "./streams";
+
+const places: { release(): void }[] = [];
+afterEach(() => {
+  for (const place of places.splice(0)) place.release();
+  vi.unstubAllEnvs();
+});
+const person = (id: string): Principal => ({ kind: "session", id });
+/** Takes so many places, and says how many there were. */
+function take(who: Principal, times: number) {
+  for (let n = 0; n < times; n++) {
+    const place = takeStream(who);
+    if (typeof place === "string") return n;
+    places.push(place);
+  }
+  return times;
+}
+function ask(id: string, headers: Record<string, string> = { accept: "text/html, text/event-stream" }) {
+  const abort = new AbortController();
+  const request = new Request("http://127.0.0.1:3000/", { headers, signal: abort.signal });
+  return { watcher: { principal: person(id), request }, leave: () => abort.abort() };
+}
+const free = (id: string) => {
+  const place = takeStream(person(id), { perPrincipal: 1, perProcess: LIMITS.streams.perProcess });
+  if (typeof place === "string") return false;
+  place.release();
+  return true;
+};
+const endless = async () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
+
+test("how many streams one may have is a setting", () => {
+  vi.stubEnv("TROUPE_MAX_STREAMS", "3");
+  expect(streamLimits()).toEqual({ perPrincipal: 3, perProcess: 1_000 });
+});
+
+test.each([
+  ["has as many as one may have", "TROUPE_MAX_STREAMS", 429, "TOO_MANY_REQUESTS", -32029],
+  ["comes when all places are taken", null, 503, "BAD_REQUEST", -32600],
+])(
+  "whoever %s is told to come back, and nothing is asked for them",
+  async (_what, setting, status, code, number) => {
+    if (setting) {
+      vi.stubEnv(setting, "2");
+      expect(take(person("full"), 9)).toBe(2);
+    } else for (let n = 0; n < 1_000; n++) take(person(`one of many ${n}`), 1);
+    const answer = vi.fn(endless);
+    const response = await inStreamPlace(ask("full").watcher, answer);
+    expect([response.status, response.headers.get("retry-after"), await response.json()]).toEqual([
+      status,
+      "5",
+      {
+        error: {
+          code: number,
+          message: "Too many pages are watching this server.",
+          data: { code, httpStatus: status, detail: null },
+        },
+      },
+    ]);
+    expect(answer).not.toHaveBeenCalled();
+  },
+);
+
+test.each([{}, { accept: "application/json" }] as Record<string, string>[])(
+  "a request that asks for no stream takes no place (%j)",
+  async (headers) => {
+    const given = await endless();
+    expect(await inStreamPlace(ask("reader", headers).watcher, async () => given)).toBe(given);
+    expect(free("reader")).toBe(true);
+  },
+);
+
+test("an answer without a body gives its place back at once", async () => {
+  const given = new Response(null, { status: 204 });
+  expect(await inStreamPlace(ask("empty").watcher, async () => given)).toBe(given);
+  expect(free("empty")).toBe(true);
+});
+
+test("the answer of a stream keeps its status and headers", async () => {
+  const given = new Response("data: 1\n\n", {
+    status: 202,
+    statusText: "Soon",
+    headers: { "x-run": "run_1" },
+  });
+  const got = await inStreamPlace(ask("whole").watcher, async () => given);
+  expect([got.status, got.statusText, got.headers.get("x-run"), await got.text()]).toEqual([
+    202,
+    "Soon",
+    "run_1",
+    "data: 1\n\n",
+  ]);
+});
+
+test("a connection that breaks gives the place back", async () => {
+  const { watcher, leave } = ask("gone");
+  await inStreamPlace(watcher, endless);
+  expect(free("gone")).toBe(false);
+  leave();
+  expect(free("gone")).toBe(true);
+});
+
+test("a stream that fails gives the place back, and its reader learns why", async () => {
+  const failing = new ReadableStream({ pull: () => Promise.reject(new Error("lost")) });
+  const got = await inStreamPlace(ask("failed").watcher, async () => new Response(failing));
+  await expect(got.text()).rejects.toThrow("lost");
+  expect(free("failed")).toBe(true);
+});
+
+test("a reader who leaves ends what was read for them", async () => {
+  const cancel = vi.fn();
+  const got = await inStreamPlace(
+    ask("left").watcher,
+    async () => new Response(new ReadableStream({ cancel })),
+  );
+  await got.body?.cancel("enough");
+  expect(cancel.mock.calls).toEqual([["enough"]]);
+});
+
+test("a place that is given back leaves the others of the same person taken", () => {
+  vi.stubEnv("TROUPE_MAX_STREAMS", "2");
+  expect(take(person("two"), 2)).toBe(2);
+  places.pop()?.release();
+  expect(free("two")).toBe(false);
+  expect(take(person("two"), 2)).toBe(1);
+});
