@@ -10,10 +10,7 @@ const labelsOf = (config: object, world: World) => {
   const { gave } = gate(config, world);
   return gave && "labels" in gave ? gave.labels : undefined;
 };
-const failureOf = (config: object, world: World) => {
-  const done = gate(config, world);
-  return "failed" in done ? done.failed : undefined;
-};
+const failureOf = (config: object, world: World) => gate(config, world).failed;
 
 test.each([
   [{ options: [] }, "No answers yet"],

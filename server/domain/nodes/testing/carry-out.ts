@@ -28,7 +28,6 @@ export interface World {
 export function carryOut(type: NodeType, config: object, world: World = {}) {
   const node = nodeOf(type, config, world.node);
   const asked: unknown[] = [];
-  // oxlint-disable-next-line require-yield -- the world answers at once
   function* ask(...request: unknown[]): Flow<never> {
     asked.push(request);
     return world.answer as never;

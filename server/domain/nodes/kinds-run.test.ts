@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import { carryOut, type World } from "./testing/carry-out";
+import { durationText, outputOfSignal } from "./wait";
+
+const answer = { output: { text: "done" }, usage: {}, cost_usd: null };
+
+test.each<[string, object, World, object]>([
+  [
+    "only what is set",
+    { required_role: "Writer", task_description_template: "About {{a}}" },
+    { state: { a: "x" }, node: { output_keys: ["text"] } },
+    { required_role: "Writer", task: "About x", template: "About {{a}}", output_keys: ["text"] },
+  ],
+  [
+    "all that is set",
+    {
+      required_role: "Writer",
+      agent_id: "ann",
+      agent_ref: "ref",
+      agent: { agent_id: "ref", role_name: "Reader" },
+      expected_output: "a text",
+      tools: [],
+      output_schema: { type: "string" },
+      guardrails: [{ name: "g", kind: "expression", spec: "true" }],
+      max_iterations: 3,
+      llm_config: { model: "m" },
+      on_limit: "ask",
+    },
+    {},
+    {
+      required_role: "Writer",
+      task: "",
+      template: "",
+      output_keys: [],
+      agent_id: "ann",
+      expected_output: "a text",
+      output_schema: { type: "string" },
+      llm_config: { model: "m" },
+      max_iterations: 3,
+      config: expect.objectContaining({ agent_id: "ref", role_name: "Reader" }),
+      tools: [],
+      guardrails: [expect.objectContaining({ name: "g", spec: "true" })],
+    },
+  ],
+  [
+    "no agent of the library that is not named, whatever copy is left over",
+    { required_role: "Writer", agent: { agent_id: "ref", role_name: "Reader" } },
+    {},
+    { required_role: "Writer", task: "", template: "", output_keys: [] },
+  ],
+])("an agent is asked for %s", (_what, config, world, request) => {
+  expect(carryOut("agent_task", config, { ...world, answer })).toEqual({
+    asked: [["agent", request]],
+    gave: answer,
+  });
+});
+
+test.each<[string, object, object]>([
+  ["named one", { crew_id_or_config_ref: "team" }, { crew_id: "team" }],
+  [
+    "one that is here, with its plan",
+    {
+      crew: { agents: [{ agent_id: "ann", role_name: "Writer" }] },
+      plan: { tasks: [{ task_id: "t", description: "do it" }] },
+    },
+    {
+      crew: expect.objectContaining({ agents: [expect.objectContaining({ agent_id: "ann" })] }),
+      plan: expect.objectContaining({ tasks: [expect.objectContaining({ task_id: "t" })] }),
+    },
+  ],
+])("a crew is asked for: a %s", (_what, config, request) => {
+  const settings = { ...config, plan_description_template: "About {{a}}" };
+  expect(
+    carryOut("crew_task", settings, { state: { a: "x" }, node: { output_keys: ["k"] }, answer }),
+  ).toEqual({
+    asked: [["crew", { description: "About x", template: "About {{a}}", output_keys: ["k"], ...request }]],
+    gave: answer,
+  });
+});
+
+test.each<[string, unknown, string[], object]>([
+  ["one key gets the whole result", { a: 1, b: 2 }, ["a"], { a: { a: 1, b: 2 } }],
+  ["several keys get the values of their names", { a: 1, b: null, c: 3 }, ["a", "b"], { a: 1, b: null }],
+  [
+    "several keys get the whole result each where one name is missing",
+    { a: 1 },
+    ["a", "b"],
+    { a: { a: 1 }, b: { a: 1 } },
+  ],
+  ["several keys get a list each", [1], ["a", "b"], { a: [1], b: [1] }],
+  ["several keys get null each", null, ["a", "b"], { a: null, b: null }],
+  ["several keys get a text each", "x", ["a", "b"], { a: "x", b: "x" }],
+  ["no keys get nothing", { a: 1 }, [], {}],
+])("of a tool's result, %s", (_what, result, output_keys, output) => {
+  const { asked, gave } = carryOut(
+    "tool_call",
+    {
+      tool_name: "t",
+      args: { n: { $expr: "state.a + 1.0" }, text: { $template: "Hi {{a}}" }, plain: ["{{a}}"] },
+    },
+    { state: { a: 1 }, answer: result, node: { output_keys } },
+  );
+  expect([asked, gave]).toEqual([[["tool", "t", { n: 2, text: "Hi 1", plain: ["{{a}}"] }]], { output }]);
+});
+
+test("code gets what the node reads, and gives what it writes", () => {
+  expect(
+    carryOut(
+      "code",
+      { source: "return 1;" },
+      { input: { a: 1 }, state: { b: 2 }, answer: 3, node: { output_keys: ["k"] } },
+    ),
+  ).toEqual({ asked: [["code", "return 1;", { a: 1 }]], gave: { output: { k: 3 } } });
+});
+
+test("a transform computes each of its keys from the state as it was before", () => {
+  expect(carryOut("transform", { set: { a: "state.a + 1.0", b: "state.a" } }, { state: { a: 1 } })).toEqual({
+    asked: [],
+    gave: { output: { a: 2, b: 1 } },
+  });
+});
+
+describe("a request", () => {
+  const url = "https://a.example/x";
+  const ok = { status: 200 };
+  test.each<[string, object, unknown, World]>([
+    [
+      "reads with values filled in, without a body",
+      { url: " https://{{h}}/x ", body: "b", headers: { h: "{{h}}" } },
+      ["http_request", { url, method: "GET", headers: { h: "a.example" } }],
+      { state: { h: "a.example" } },
+    ],
+    [
+      "asks for heads alone without a body",
+      { url, method: "HEAD", body: "b" },
+      ["http_request", { url, method: "HEAD", headers: {} }],
+      {},
+    ],
+    [
+      "sends JSON as JSON",
+      { url, method: "POST", body: '{"a":{{n}}}' },
+      ["http_write", { url, method: "POST", headers: {}, body: { a: 1 } }],
+      { state: { n: 1 } },
+    ],
+    [
+      "sends any other text as it is",
+      { url, method: "PUT", body: "a {{n}}" },
+      ["http_write", { url, method: "PUT", headers: {}, body: "a 1" }],
+      { state: { n: 1 } },
+    ],
+    [
+      "writes without a body where there is none",
+      { url, method: "DELETE" },
+      ["http_write", { url, method: "DELETE", headers: {} }],
+      {},
+    ],
+    [
+      "encodes its query, in place of values of the same names",
+      { url: `${url}?q=1&z=2`, query: { q: "{{n}} & more" } },
+      ["http_request", { url: `${url}?q=3+%26+more&z=2`, method: "GET", headers: {} }],
+      { state: { n: 3 } },
+    ],
+    [
+      "hands on what is no address, for the door to refuse",
+      { url: "nowhere" },
+      ["http_request", { url: "nowhere", method: "GET", headers: {} }],
+      {},
+    ],
+  ])("%s", (_what, config, request, world) => {
+    expect(carryOut("http_request", config, { ...world, answer: ok, node: { output_keys: ["k"] } })).toEqual({
+      asked: [["tool", ...(request as unknown[])]],
+      gave: { output: { k: ok } },
+    });
+  });
+  test("with a query needs an address", () => {
+    expect(carryOut("http_request", { url: "nowhere", query: { q: "1" } })).toEqual({
+      asked: [],
+      failed: {
+        code: "CONFIG",
+        message: '"nowhere" is not an address.',
+        retryable: false,
+        user_action: "edit_graph",
+      },
+    });
+  });
+  test.each([
+    [199, undefined, "no success"],
+    [200, undefined, "a success"],
+    [299, undefined, "a success"],
+    [300, undefined, "no success"],
+    [404, "200,404", "a success"],
+    [403, "200,404", "no success"],
+    [405, "200,404", "no success"],
+    [201, "200,404", "no success"],
+    [410, "200-204,400-410", "a success"],
+    [428, undefined, "no success"],
+    [429, undefined, "tried again"],
+    [430, undefined, "no success"],
+    [499, undefined, "no success"],
+    [500, undefined, "tried again"],
+    [503, "200", "tried again"],
+    ["500", undefined, "a success"],
+  ])("that is answered with %j where %j counts as success is %s", (status, ok_status, what) => {
+    const { gave, failed } = carryOut(
+      "http_request",
+      { url, ...(ok_status ? { ok_status } : {}) },
+      { answer: { status }, node: { output_keys: ["k"] } },
+    );
+    expect(gave ?? failed).toEqual(
+      what === "a success"
+        ? { output: { k: { status } } }
+        : {
+            code: "TOOL_FAILED",
+            message: `GET ${url} answered ${status}.`,
+            retryable: what === "tried again",
+            user_action: "retry",
+          },
+    );
+  });
+  test("that is answered with something else than a status is a success", () => {
+    expect(carryOut("http_request", { url }, { answer: "text", node: { output_keys: ["k"] } }).gave).toEqual({
+      output: { k: "text" },
+    });
+  });
+});
+
+test.each<[object, unknown[], string[], object]>([
+  [{ ms: 20 }, ["sleep", "timer", 20], ["k"], {}],
+  [{}, ["sleep", "timer", 0], ["k"], {}],
+  [{ signal: "go", timeout_ms: 9 }, ["signal", "go", 9], ["k"], { k: { a: 1 } }],
+  [{ signal: "go" }, ["signal", "go", undefined], ["a"], { a: 1 }],
+  [{ signal: "go" }, ["signal", "go", undefined], ["a", "b"], {}],
+])("a wait with %j asks for %j", (config, request, output_keys, output) => {
+  expect(carryOut("wait", config, { answer: { a: 1 }, node: { output_keys } })).toEqual({
+    asked: [request],
+    gave: { output },
+  });
+});
+
+test.each([
+  [[], 1, {}],
+  [["a"], 1, { a: 1 }],
+  [["a"], { a: null, b: 2 }, { a: null }],
+  [["a"], { b: 2 }, { a: { b: 2 } }],
+  [["a", "b"], { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
+  [["a", "b"], { a: 1 }, null],
+  [["a", "b"], [1, 2], null],
+])("a wait that writes %j and was signalled %j gives %j", (keys, data, output) => {
+  expect(outputOfSignal(keys, data)).toEqual(output);
+});
+
+test.each([
+  [0, "0 ms"],
+  [999, "999 ms"],
+  [1000, "1 s"],
+  [59_940, "59.9 s"],
+  [60_000, "1 min"],
+  [90_000, "1.5 min"],
+  [3_599_999, "60 min"],
+  [3_600_000, "1 h"],
+  [5_400_000, "1.5 h"],
+])("%i ms in words is %s", (ms, words) => {
+  expect(durationText(ms)).toBe(words);
+});
+
+test.each<[string, World, object]>([
+  [
+    "all of the state where it names nothing",
+    { state: { a: 1 }, input: { b: 2 } },
+    { output: { a: 1 }, writes: {} },
+  ],
+  [
+    "what it names, which stays in the state under a second name",
+    { state: { a: 1, c: 3 }, input: { b: 2 }, node: { input_keys: ["b"] } },
+    { output: { b: 2 }, writes: { final_output_b: 2 } },
+  ],
+  [
+    "what it names if it is there, under no longer a name than a key may have",
+    { input: { [`b${"x".repeat(60)}`]: 2 }, node: { optional_input_keys: ["b"] } },
+    { output: { [`b${"x".repeat(60)}`]: 2 }, writes: { [`final_output_b${"x".repeat(50)}`]: 2 } },
+  ],
+])("an end hands out %s", (_what, world, gave) => {
+  expect(carryOut("end", {}, world).gave).toEqual(gave);
+});
