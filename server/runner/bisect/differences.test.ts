@@ -83,7 +83,7 @@ describe("what two runs began with", () => {
     [
       "something that people did",
       {},
-      { pins: { a: { output: {} } as never } },
+      { pins: { a: { output: {} } } },
       [{ kind: "edits", title: "What a person changed in it, and pinned", good: null, bad: null }],
     ],
     [

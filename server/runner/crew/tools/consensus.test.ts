@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { agent, of } from "@/server/conformance/stage";
+import { answersTo, runTalk } from "./testing";
+
+const agents = ["ann", "bob", "cid"].map((name) => agent(name));
+const propose = (stakeholders?: string[]) =>
+  [
+    "propose_decision",
+    { decision: "ship it", rationale: "it is ready", ...(stakeholders ? { stakeholders } : {}) },
+  ] as const;
+const vote = (choice: string, proposal_id = "proposal_1") =>
+  ["vote_on_proposal", { proposal_id, vote: choice, reasoning: `${choice}, so` }] as const;
+const finalize = (proposal_id = "proposal_1") => ["finalize_consensus", { proposal_id }] as const;
+
+describe("a proposal", () => {
+  test("is for everybody where it names nobody, and for each whom it names once, by whatever name", async () => {
+    const { events, state } = await runTalk(
+      [["ann", propose(), propose(["BOB", "bob", "cid"]), propose(["bob", "dan", "eve"])]],
+      { agents },
+    );
+    expect(of(events, "proposal_created")).toEqual([
+      {
+        proposal_id: "proposal_1",
+        decision: "ship it",
+        rationale: "it is ready",
+        by: "ann",
+        stakeholders: ["ann", "bob", "cid"],
+      },
+      {
+        proposal_id: "proposal_2",
+        decision: "ship it",
+        rationale: "it is ready",
+        by: "ann",
+        stakeholders: ["bob", "cid"],
+      },
+    ]);
+    expect(answersTo(state, "ann")).toEqual([
+      [200, '{"proposal_id":"proposal_1"}'],
+      [200, '{"proposal_id":"proposal_2"}'],
+      [404, "There is no agent dan, eve."],
+    ]);
+  });
+
+  test("that nobody made cannot be voted on or closed, and those that there are are named", async () => {
+    const { events, state } = await runTalk([["ann", vote("approve"), finalize()]], { agents });
+    const { state: later } = await runTalk(
+      [["ann", propose(), propose(), vote("approve", "x"), finalize("x")]],
+      { agents },
+    );
+    const unknown = 'There is no proposal "x". Open: proposal_1, proposal_2.';
+    expect(answersTo(state, "ann")).toEqual([
+      [404, 'There is no proposal "proposal_1". Open: none.'],
+      [404, 'There is no proposal "proposal_1". Open: none.'],
+    ]);
+    expect(answersTo(later, "ann").slice(2)).toEqual([
+      [404, unknown],
+      [404, unknown],
+    ]);
+    expect([...of(events, "vote_cast"), ...of(events, "consensus_finalized")]).toEqual([]);
+  });
+
+  test("has one vote of each whom it is for, until it is closed by who made it", async () => {
+    const { events, state } = await runTalk(
+      [
+        ["ann", propose(["ann", "bob"]), vote("approve")],
+        ["bob", vote("reject"), vote("approve"), finalize()],
+        ["cid", vote("approve")],
+        ["ann", finalize(), finalize()],
+        ["bob", vote("approve")],
+      ],
+      { agents },
+    );
+    expect(of(events, "vote_cast")).toEqual(
+      [
+        ["ann", "approve"],
+        ["bob", "reject"],
+      ].map(([agent_id, choice]) => ({
+        proposal_id: "proposal_1",
+        round: 1,
+        agent_id,
+        vote: choice,
+        reasoning: `${choice}, so`,
+        confidence: null,
+      })),
+    );
+    const count = { approve: 1, reject: 1, abstain: 0, turnout: 1 };
+    expect(of(events, "consensus_finalized")).toEqual([
+      { proposal_id: "proposal_1", outcome: "tie", rule: "majority", ...count, decided_by: "votes" },
+    ]);
+    expect(answersTo(state, "ann").slice(1)).toEqual([
+      [200, "Your vote counts."],
+      [200, JSON.stringify({ outcome: "tie", ...count })],
+      [409, "This was decided already: tie."],
+    ]);
+    expect(answersTo(state, "bob")).toEqual([
+      [200, "Your vote counts."],
+      [409, "You have voted on this already."],
+      [403, "Only ann, who proposed it, may close the vote."],
+      [409, "This was decided already."],
+    ]);
+    expect(answersTo(state, "cid")).toEqual([[403, "You have no vote on this."]]);
+  });
+
+  test("that neither side has enough for is rejected by the rule, and said to be", async () => {
+    const { events, state } = await runTalk(
+      [
+        ["ann", propose(), vote("approve")],
+        ["bob", vote("reject")],
+        ["cid", vote("reject")],
+        ["ann", finalize()],
+      ],
+      { agents, consensus: { rule: "unanimous" } },
+    );
+    const count = { approve: 1, reject: 2, abstain: 0, turnout: 1 };
+    expect(of(events, "consensus_finalized")).toEqual([
+      { proposal_id: "proposal_1", outcome: "rejected", rule: "unanimous", ...count, decided_by: "rule" },
+    ]);
+    expect(answersTo(state, "ann").at(-1)).toEqual([200, JSON.stringify({ outcome: "rejected", ...count })]);
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { agent, as, call, calls, of, runCrew } from "@/server/conformance/stage";
+import { answersTo, runTalk, skilled } from "./testing";
+
+const agents = ["ann", "bob"].map((name) => agent(name));
+/** A task that begins once so many turns are over. */
+const later = (turns = 1) => ({
+  task_id: "later",
+  description: "do it later",
+  assigned_agent: "bob",
+  dependencies: [`turn_${turns}`],
+});
+const update = (args: object, task_id = "later") => ["plan_update_task", { task_id, ...args }] as const;
+
+describe("what an agent notes about a task", () => {
+  test("is merged into what is there, and is a version of the plan", async () => {
+    const { events, state } = await runTalk(
+      [
+        ["ann", update({ description: "do it well", metadata: { progress_percentage: 10 } })],
+        ["ann", update({ metadata: { tags: ["hard"] } })],
+        ["ann", update({})],
+      ],
+      { agents },
+      { tasks: [later(3)] },
+    );
+    expect(of(events, "plan_changed")).toEqual([
+      {
+        version: 2,
+        by: "ann",
+        changed: { later: { description: "do it well", metadata: { progress_percentage: 10 } } },
+      },
+      {
+        version: 3,
+        by: "ann",
+        changed: { later: { metadata: { progress_percentage: 10, tags: ["hard"] } } },
+      },
+      { version: 4, by: "ann", changed: { later: {} } },
+    ]);
+    expect(answersTo(state, "ann")).toEqual([
+      [200, '{"task_id":"later","version":2}'],
+      [200, '{"task_id":"later","version":3}'],
+      [200, '{"task_id":"later","version":4}'],
+    ]);
+  });
+
+  test("can be that it need not be done, and then nobody does it; the same status again changes nothing", async () => {
+    const { events, state } = await runTalk(
+      [
+        ["ann", update({ status: "pending" })],
+        ["ann", update({ status: "skipped" })],
+        ["ann", update({ status: "skipped" })],
+      ],
+      { agents },
+      { tasks: [later(3)] },
+    );
+    const moves = of(events, "task_status_changed");
+    expect(moves.filter(({ to }) => to === "skipped")).toEqual([{ from: "pending", to: "skipped" }]);
+    expect(
+      events.filter(({ type, task_id }) => type === "task_status_changed" && task_id === "later"),
+    ).toHaveLength(1);
+    expect(Object.values(state.plans)[0]!.tasks.map(({ status }) => status)).toEqual([
+      "completed",
+      "completed",
+      "completed",
+      "skipped",
+    ]);
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+
+  test("is refused where it makes no sense, and where the task is being worked on", async () => {
+    const { events, state } = await runTalk(
+      [
+        [
+          "ann",
+          update({ status: "completed" }, "turn_1"),
+          update({ metadata: { progress_percentage: 101 } }),
+          update({ status: "skipped" }, "ghost"),
+          update({ description: "noted all the same" }, "turn_1"),
+        ],
+      ],
+      { agents },
+      { tasks: [later()] },
+    );
+    expect(answersTo(state, "ann")).toEqual([
+      [409, 'Task "turn_1" is being worked on; its state follows from that.'],
+      [400, "Too big: expected number to be <=100"],
+      [400, 'There is no task "ghost". The plan has: turn_1, later.'],
+      [200, '{"task_id":"turn_1","version":2}'],
+    ]);
+    expect(of(events, "plan_changed")).toHaveLength(1);
+  });
+});
+
+describe("a task that an agent adds", () => {
+  test("is done by who adds it where it says nothing of that, else by whom it names", async () => {
+    const add = (more: object) => ["plan_add_task", { description: "more", ...more }] as const;
+    const { events, state } = await runTalk(
+      [
+        ["ann", add({})],
+        ["ann", add({ required_role: "bob", task_id: "extra" })],
+        ["ann", add({ assigned_agent: "bob", priority: "high", dependencies: ["extra"] })],
+      ],
+      { agents },
+      { tasks: [later(3), { ...later(3), task_id: "x" }, { ...later(3), task_id: "y" }] },
+    );
+    expect(answersTo(state, "ann")).toEqual([
+      [200, '{"task_id":"task_007","version":2}'],
+      [200, '{"task_id":"extra","version":3}'],
+      [200, '{"task_id":"task_009","version":4}'],
+    ]);
+    expect(
+      of(events, "plan_changed").flatMap(({ added = [] }) =>
+        added.map(({ task_id, assigned_agent, required_role, priority, dependencies }) => [
+          task_id,
+          assigned_agent,
+          required_role,
+          priority,
+          dependencies,
+        ]),
+      ),
+    ).toEqual([
+      ["task_007", "ann", undefined, "medium", []],
+      ["extra", undefined, "bob", "medium", []],
+      ["task_009", "bob", undefined, "high", ["extra"]],
+    ]);
+  });
+});
+
+test("what a task waits for, who does it and how long it takes can be changed until it begins", async () => {
+  const { events, state } = await runTalk(
+    [
+      ["ann", ["plan_set_dependencies", { task_id: "later", dependencies: ["turn_2", "turn_3", "turn_4"] }]],
+      ["ann", ["plan_assign_task", { task_id: "later", agent_name: "ANN" }]],
+      ["ann", ["plan_estimate_duration", { task_id: "later", duration: "2h" }]],
+      [
+        "ann",
+        ["plan_assign_task", { task_id: "later", agent_name: "dan" }],
+        ["plan_estimate_duration", { task_id: "later", duration: "" }],
+        ["plan_estimate_duration", { task_id: "turn_1", duration: "1m" }],
+        ["plan_set_dependencies", { task_id: "ghost", dependencies: [] }],
+      ],
+    ],
+    { agents },
+    { tasks: [later()] },
+  );
+  expect(of(events, "plan_changed")).toEqual([
+    { version: 2, by: "ann", changed: { later: { dependencies: ["turn_2", "turn_3", "turn_4"] } } },
+    { version: 3, by: "ann", changed: { later: { assigned_agent: "ann" } } },
+    { version: 4, by: "ann", changed: { later: { estimated_duration: "2h" } } },
+  ]);
+  expect(answersTo(state, "ann")).toEqual([
+    [200, '{"task_id":"later","version":2}'],
+    [200, '{"task_id":"later","version":3}'],
+    [200, '{"task_id":"later","version":4}'],
+    [404, 'There is no agent "dan". The crew has: ann, bob.'],
+    [400, "Write a duration like 15m or 2h."],
+    [409, 'Task "turn_1" is completed and cannot be changed any more.'],
+    [400, 'There is no task "ghost". The plan has: turn_1, turn_2, turn_3, turn_4, later.'],
+  ]);
+});
+
+test("a crew without a plan says that there is none to read or to change", async () => {
+  const { state } = await runCrew(
+    [
+      as(
+        "ann",
+        calls(
+          call("plan_read"),
+          call("plan_add_task", { description: "more" }),
+          call("plan_update_task", { task_id: "a", status: "skipped" }),
+          call("plan_set_dependencies", { task_id: "a", dependencies: [] }),
+        ),
+      ),
+      as("ann", { text: "done" }),
+    ],
+    { agents, process: "swarm", entry_agent: "ann" },
+    { roles: skilled("ann", "bob") },
+  );
+  expect(answersTo(state, "ann")).toEqual([
+    [404, "There is no plan."],
+    [404, "There is no plan."],
+    [400, 'There is no task "a". The plan has: no tasks.'],
+    [404, "There is no plan."],
+  ]);
+});
