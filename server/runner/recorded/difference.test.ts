@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Json } from "@/server/domain/base/values";
 import { type AskedRequest, differenceFrom } from "./difference";
 
 const model = (...contents: string[]): AskedRequest => ({
@@ -64,6 +65,134 @@ test("where nothing of the kind is left, and where the same is asked once more, 
     changes: [],
     more: 0,
     sentence: "It asks the tool send, and no recorded call of a tool is left.",
+  });
+});
+
+test("the very same request is said to be asked once more, and a single other place is one place", () => {
+  expect(differenceFrom(model("You are Ann"), [model("You are Ann")])).toEqual({
+    kind: "model",
+    nearest: 0,
+    changes: [],
+    more: 0,
+    sentence: "It asks a model the same once more than was recorded.",
+  });
+  expect(
+    differenceFrom(tool("send", { to: "bob", as: "ann" }), [tool("send", { to: "cid", by: "ann" })]),
+  ).toEqual({
+    kind: "tool",
+    tool: "send",
+    nearest: 0,
+    changes: [
+      { path: "args.as", recorded: null, asked: "ann" },
+      { path: "args.to", recorded: "cid", asked: "bob" },
+      { path: "args.by", recorded: "ann", asked: null },
+    ],
+    more: 0,
+    sentence:
+      "It asks the tool send something else than the nearest recorded call: at args.as, nothing was recorded and asked is “ann”. 2 more places differ.",
+  });
+  expect(differenceFrom(tool("send", { a: "1", b: "2" }), [tool("send", { a: "2", b: "1" })]).sentence).toBe(
+    "It asks the tool send something else than the nearest recorded call: at args.a, recorded was “2” and asked is “1”. 1 more place differs.",
+  );
+});
+
+test.each<[string, AskedRequest, object]>([
+  ["without a name", { kind: "tool", asked: { args: {} } }, {}],
+  ["whose name is no text", { kind: "tool", asked: { tool: 7 } }, {}],
+  ["that is a list", { kind: "tool", asked: ["send"] }, {}],
+  ["that is nothing", { kind: "tool", asked: null }, {}],
+  ["that is a text", { kind: "tool", asked: "send" }, {}],
+])("a call of a tool %s is told as one with no name", (_what, request, about) => {
+  expect(differenceFrom(request, [])).toEqual({
+    kind: "tool",
+    ...about,
+    nearest: null,
+    changes: [],
+    more: 0,
+    sentence: "It asks the tool with no name, and no recorded call of a tool is left.",
+  });
+});
+
+describe("which recorded request is the nearest", () => {
+  const nearest = (asked: Json, ...recorded: Json[]) =>
+    differenceFrom(
+      { kind: "tool", asked },
+      recorded.map((one) => ({ kind: "tool", asked: one })),
+    ).nearest;
+  test.each<[string, Json, Json[], number]>([
+    ["the first of equals", { a: 1 }, [{ a: 2 }, { a: 3 }], 0],
+    ["one that has nothing in common, where there is no other", { a: 1 }, [{ b: 2 }], 0],
+    [
+      "one with more values that are the same",
+      { a: 1, b: 2 },
+      [
+        { a: 1, b: 3 },
+        { a: 1, b: 2, c: 3 },
+      ],
+      1,
+    ],
+    ["one with fewer values beside the same", { a: 1 }, [{ a: 1, b: 1 }, { a: 1 }], 1],
+    ["a text that begins alike", { a: "abcd" }, [{ a: "xxxx" }, { a: "abcx" }], 1],
+    ["a text that ends alike", { a: "abcd" }, [{ a: "abxx" }, { a: "xbcd" }], 1],
+    ["the same text before one that is nearly so", { a: "abcd" }, [{ a: "abcde" }, { a: "abcd" }], 1],
+    ["a text that is not longer than need be", { a: "ab" }, [{ a: "abab" }, { a: "abb" }], 1],
+    ["an empty list, and no empty object", { a: [] }, [{ a: {} }, { a: [] }], 1],
+    ["nothing that is only as empty", { a: [1] }, [{ a: [] }, { a: [1, 2] }], 1],
+    [
+      "no number for a text",
+      { a: "1", b: 0 },
+      [
+        { a: 1, b: 1 },
+        { a: "12", b: 1 },
+      ],
+      1,
+    ],
+  ])("%s", (_what, asked, recorded, at) => {
+    expect(nearest(asked, ...recorded)).toBe(at);
+  });
+});
+
+describe("how much of a value is told", () => {
+  const told = (recorded: Json, asked: Json) =>
+    differenceFrom({ kind: "tool", asked: { a: asked } }, [{ kind: "tool", asked: { a: recorded } }]).changes;
+  test("a value that is no text is told as JSON, cut where it is long", () => {
+    expect(told(1, [])).toEqual([{ path: "a", recorded: "1", asked: "[]" }]);
+    expect(told(null, "x")).toEqual([{ path: "a", recorded: "null", asked: "x" }]);
+  });
+  test("texts of up to 120 characters in one line are told whole, longer ones by their line", () => {
+    const [short, long] = ["x".repeat(120), "x".repeat(121)];
+    expect(told(short, "y")).toEqual([{ path: "a", recorded: short, asked: "y" }]);
+    expect(told(long, "y")).toEqual([{ path: "a", line: 1, recorded: long, asked: "y" }]);
+    expect(told("y", long)).toEqual([{ path: "a", line: 1, recorded: "y", asked: long }]);
+    expect(told(7, long)).toEqual([{ path: "a", recorded: "7", asked: long }]);
+  });
+  test("of lines of up to 240 characters the whole is told, of longer ones from a little before the difference", () => {
+    const line = (length: number, end: string) => `${"x".repeat(length - end.length)}${end}`;
+    expect(told(line(240, "a"), line(240, "b"))).toEqual([
+      { path: "a", line: 1, recorded: line(240, "a"), asked: line(240, "b") },
+    ]);
+    expect(told(line(241, "a"), "b")).toEqual([
+      { path: "a", line: 1, recorded: `${"x".repeat(239)}…`, asked: "b" },
+    ]);
+    expect(told("b", line(241, "a"))).toEqual([
+      { path: "a", line: 1, recorded: "b", asked: `${"x".repeat(239)}…` },
+    ]);
+    const cut = line(300, "y".repeat(280));
+    expect(told(line(300, ""), cut)).toEqual([
+      { path: "a", line: 1, recorded: "x".repeat(239).concat("…"), asked: `${cut.slice(0, 239)}…` },
+    ]);
+    expect(told(line(300, "y".repeat(255)), line(300, "z".repeat(255)))).toEqual([
+      {
+        path: "a",
+        line: 1,
+        recorded: `…${"x".repeat(40)}${"y".repeat(199)}…`,
+        asked: `…${"x".repeat(40)}${"z".repeat(199)}…`,
+      },
+    ]);
+  });
+  test("a text that goes on where the other ends has nothing beside its next line", () => {
+    expect(told("one\ntwo", "one")).toEqual([{ path: "a", line: 2, recorded: "two", asked: null }]);
+    expect(told("one", "one\n")).toEqual([{ path: "a", line: 2, recorded: null, asked: "" }]);
   });
 });
 

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { modelAnswerFrom, toolOutputFrom } from "./read-result";
+
+const answer: JsonObject = {
+  content: "Hello",
+  finish_reason: "stop",
+  provider: "P",
+  provider_id: "p",
+  model: "m",
+  simulated: false,
+  usage: {
+    input_tokens: 1,
+    output_tokens: 2,
+    cached_input_tokens: 0,
+    reasoning_tokens: 0,
+    requests: 1,
+    estimated: false,
+  },
+  cost_usd: null,
+  latency_ms: 3,
+  something_new: ["kept"],
+};
+
+describe("a recorded answer is handed on as it is, also with what nobody here knows", () => {
+  test("of a model", () => {
+    expect(modelAnswerFrom(answer)).toBe(answer);
+  });
+  test.each<[Json]>([
+    [{ status_code: 200, output: { any: [1] } }],
+    [{ status_code: 500, error: "no", tainted: true }],
+    [{ status_code: 404 }],
+  ])("of a tool: %j", (output) => {
+    expect(toolOutputFrom(output)).toBe(output);
+  });
+});
+
+describe("what is none is refused", () => {
+  const { content: _content, ...silent } = answer;
+  test.each<[Json]>([
+    [null],
+    ["Hello"],
+    [[answer]],
+    [silent],
+    [{ ...answer, cost_usd: "1" }],
+    [{ ...answer, usage: {} }],
+  ])("as the answer of a model: %j", (value) => {
+    expect(() => modelAnswerFrom(value)).toThrow("What was recorded as the answer of a model is none.");
+  });
+  test.each<[Json]>([[null], [{ output: 1 }], [{ status_code: "200" }], [{ status_code: 200, error: 7 }]])(
+    "as the output of a tool: %j",
+    (value) => {
+      expect(() => toolOutputFrom(value)).toThrow("What was recorded as the output of a tool is none.");
+    },
+  );
+});
