@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { Settled } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import type { KeptCommand } from "@/server/domain/run/control-events";
+import type { RunEvent } from "@/server/domain/run/events";
+import { draw } from "@/server/domain/testing/drawing";
+import type { Journal, Turn } from "../embedded-contract";
+import { commandsOf } from "./commands-of";
+import type { Execute } from "./retrace";
+
+const ok = (value: Json): Settled => ({ ok: true, value });
+const warning = (code: string): RunEvent => ({
+  seq: 9,
+  ts: 0,
+  type: "warning",
+  payload: { code, message: "m" },
+});
+const done = [warning("SOMETHING")];
+type Told = [key: string | null, value?: Json | Settled, events?: RunEvent[]];
+
+/** A log with these answers, after its beginning. */
+function logOf(told: readonly Told[], repeats?: KeptCommand[], first?: RunEvent): Journal {
+  const created: RunEvent = first ?? {
+    seq: 1,
+    ts: 0,
+    type: "run_created",
+    payload: {
+      graph: draw("start > end"),
+      roles: [],
+      workflow_id: null,
+      workflow_name: "",
+      input: {},
+      config: RunConfig.parse({}),
+      trigger: "test",
+      provider_summary: null,
+      ...(repeats ? { repeats } : {}),
+    },
+  };
+  const isSettled = (value: Json | Settled): value is Settled =>
+    typeof value === "object" && value !== null && "ok" in value;
+  const turns = [
+    { key: null, result: null, events: [created] },
+    { key: null, result: null, events: [] },
+    ...told.map(([key, value = null, events = done]) => ({
+      key,
+      result: isSettled(value) ? value : ok(value),
+      events,
+    })),
+  ];
+  return {
+    turns: turns.map((one, turn): Turn => ({ turn, at: turn, lastSeq: 0, inlined: 0, ...one })),
+    timers: new Map(),
+    signals: new Map(),
+  };
+}
+/** Takes what comes; the run is paused once `pause` came. */
+const execute: Execute = async (ctx, _created, _effects, watch) => {
+  const state = { run: {} as Record<string, unknown> };
+  watch?.(state as unknown as RunState);
+  for (;;) {
+    const settled = ctx.next([]);
+    if (settled instanceof Promise) throw new Error("It waits.");
+    if (settled.key === "pause") state.run.paused_at = { seq: 1 };
+  }
+};
+const commands = (told: readonly Told[], repeats?: KeptCommand[]) =>
+  commandsOf("r", logOf(told, repeats), execute);
+const set = { kind: "edit_state" as const, set: { r: 1 }, remove: [] };
+const edit = { ...set, by: "ann" };
+
+test("what a person told a run has its place behind the last answer of each part that went on since", () => {
+  expect(
+    commands([
+      ["a#1/1/first"],
+      ["b#1/1/x"],
+      ["a#1/1/second"],
+      ["answer:c#2/1/q"],
+      ["recovered#1"],
+      ["clock#3"],
+      ["breath#1"],
+      ["a#1/1/timeout12"],
+      ["control#1", edit],
+      ["a#1/1/third"],
+      ["pause"],
+      ["control#2", { ...edit, by: "bob" }],
+      ["control#3", edit],
+    ]),
+  ).toEqual([
+    { after: ["b#1/1/x", "a#1/1/second", "answer:c#2/1/q"], by: "ann", command: set },
+    { after: ["a#1/1/third", "pause"], while_paused: true, by: "bob", command: set },
+    { after: [], while_paused: true, by: "ann", command: set },
+  ]);
+});
+
+test("a command hangs on the newest 64 places at most", () => {
+  const many = Array.from({ length: 70 }, (_, at): Told => [`n${at}#1/1/x`]);
+  const [found] = commands([...many, ["control#1", edit]]);
+  expect([found!.after.length, found!.after[0], found!.after.at(-1)]).toEqual([64, "n6#1/1/x", "n69#1/1/x"]);
+});
+
+test("that it was cancelled is told again, with the reason and by whom", () => {
+  const cancelled = (value: Json) => commands([["a#1/1/x"], ["$cancel", value]]);
+  expect(cancelled({ by: "ann", reason: "enough" })).toEqual([
+    { after: ["a#1/1/x"], by: "ann", command: { kind: "cancel", reason: "enough" } },
+  ]);
+  expect(cancelled({})).toEqual([
+    { after: ["a#1/1/x"], by: "user", command: { kind: "cancel", reason: "" } },
+  ]);
+});
+
+describe("is not told again", () => {
+  test.each<[string, Told[]]>([
+    ["what only says when the run goes on", [["control#1", { kind: "resume", by: "ann" }]]],
+    ["what was refused", [["control#1", edit, [warning("PLAN_EDIT_REFUSED")]]]],
+    ["what came too late", [["control#1", edit, [warning("SOMETHING"), warning("COMMAND_TOO_LATE")]]]],
+    ["what nothing followed from", [["control#1", edit, []]]],
+    ["what failed", [["control#1", { ok: false, error: { name: "E", message: "no" } }]]],
+    ["what is no command", [["control#1", { kind: "dance", by: "ann" }]]],
+    ["what is nothing", [["control#1", null]]],
+    ["what is a text", [["control#1", "pause"]]],
+    ["what is a list", [["control#1", [edit]]]],
+    ["an answer that only looks like one", [["a#1/1/control", edit]]],
+    ["a note of the engine", [["$tick", edit]]],
+  ])("%s", (_what, told) => {
+    expect(commands([["a#1/1/x"], ...told])).toEqual([]);
+  });
+});
+
+test("what only holds a run is told again beside what changes it", () => {
+  expect(
+    commands([
+      ["control#1", { kind: "pause", by: "ann" }],
+      ["control#2", { ...edit, by: 7 }],
+    ]).map(({ by, command }) => [by, command.kind]),
+  ).toEqual([
+    ["ann", "pause"],
+    ["user", "edit_state"],
+  ]);
+});
+
+describe("a run that repeats another one", () => {
+  const kept: KeptCommand = { after: ["a#1/1/x"], by: "cid", command: { kind: "pause" } };
+  test("hands on what it was to repeat, also what only holds it, and then its own", () => {
+    expect(commands([["a#1/1/x"]], [kept])).toEqual([kept]);
+    expect(commands([["a#1/1/x"], ["control#1", edit]], [kept])).toEqual([
+      kept,
+      { after: ["a#1/1/x"], by: "ann", command: set },
+    ]);
+  });
+  test("repeats a thousand commands at most", () => {
+    const many = (count: number) => Array.from({ length: count }, () => kept);
+    const own: Told[] = [["control#1", edit]];
+    expect(commands(own, many(999)).length).toBe(1000);
+    // Of one more there is none that changes anything, and what only holds is not worth it.
+    expect(commands(own, many(1000))).toEqual([]);
+  });
+});
+
+test("a log that does not begin with its run, or is gone, tells nothing", () => {
+  expect(commandsOf("r", logOf([["control#1", edit]], [], warning("x")), execute)).toHaveLength(1);
+  expect(commandsOf("r", { ...logOf([]), turns: [] }, execute)).toEqual([]);
+});
