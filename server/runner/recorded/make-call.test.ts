@@ -10,7 +10,12 @@ type Answer = Payloads["interaction_answered"]["answer"];
 /** Carries a call out: what was asked of the outside and of a person, and what came of it. */
 function made(
   settled: readonly Settled[],
-  { answer = "approve" as Answer, approved = [] as string[], tool_name = "send", risk = false } = {},
+  {
+    answer = "approve",
+    approved = [],
+    tool_name = "send",
+    risk = false,
+  }: { answer?: Answer; approved?: readonly string[]; tool_name?: string; risk?: boolean } = {},
 ) {
   const requests: [key: string, isAgreed: boolean, isRepeatable: boolean | undefined][] = [];
   const asked: [key: string, question: PersonQuestion][] = [];
@@ -47,7 +52,7 @@ function made(
   try {
     return { came: come() as unknown, requests, asked };
   } catch (error) {
-    return { failed: error as unknown, requests, asked };
+    return { failed: error, requests, asked };
   }
 }
 

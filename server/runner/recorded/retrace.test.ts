@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  type DurableContext,
-  type Settled,
-  type Settlement,
-  type StepRequest,
-} from "@/server/domain/base/durable";
+import type { DurableContext, Settled, Settlement, StepRequest } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { Journal, Turn } from "../embedded-contract";
@@ -28,7 +23,7 @@ const question: RunEvent = {
     title: "Go on?",
     why: "It asks.",
     fingerprint: "f",
-    expires_at: null,
+    expires_at: 7,
   },
 };
 const turn = (at: number, key: string | null, result: Settled | null, more: Partial<Turn> = {}): Turn => ({
@@ -273,7 +268,7 @@ test("nothing outside is reached while a run is retraced", async () => {
       models = effects.models;
     })(),
   );
-  expect(models?.describe({} as never)).toBeNull();
+  expect(models?.describe({})).toBeNull();
   await expect(models?.complete({} as never, {} as never)).rejects.toThrow(
     "What is retraced calls no model.",
   );

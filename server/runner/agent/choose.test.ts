@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { newScriptedStage, of, role } from "@/server/conformance/stage";
+import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+
+const router = (config: JsonObject = {}, more: JsonObject = {}) =>
+  draw("start > r; r left> a > end; r right> b > end", {
+    start: { output_keys: ["topic"] },
+    r: { node_type: "conditional_router", config: { kind: "llm", ...config }, ...more },
+  });
+const chosen = { label: "right", reason: "It says so.", confidence: 0.75 };
+
+describe("a model that chooses the way", () => {
+  test("is asked for one of the labels, and its choice is taken with the reason", async () => {
+    const stage = newScriptedStage([{ json: chosen }]);
+    const { state, events } = await stage.run(
+      router({ instruction: "By {{ topic }}", llm_config: { model: "small" } }),
+      { input: { topic: "bees" }, roles: [role("Router")] },
+    );
+    expect([Object.keys(state.state).sort(), state.run.final_status]).toEqual([["b", "topic"], "COMPLETED"]);
+    expect(of(events, "router_decided")).toMatchObject([{ reason: "It says so.", confidence: 0.75 }]);
+    const [request] = stage.models.calls;
+    expect(request!.llm_config).toEqual({ temperature: 0, model: "small" });
+    expect(request!.response?.schema).toEqual({
+      type: "object",
+      properties: {
+        label: { type: "string", enum: ["left", "right"] },
+        reason: { type: "string" },
+        confidence: { type: "number", minimum: 0, maximum: 1 },
+      },
+      required: ["label", "reason", "confidence"],
+      additionalProperties: false,
+    });
+    const asked = request!.messages.at(-1)!.content;
+    expect(asked).toContain("Choose the one label that fits.\nLabels:\n- left: ");
+    expect(asked).toMatch(/\n- right: .*\nInstruction: By /);
+    expect(asked).toContain("bees");
+  });
+
+  test("is asked for what fits best where no instruction says more, and may be as warm as it is set", async () => {
+    const stage = newScriptedStage([{ json: chosen }]);
+    await stage.run(router({ instruction: " ", llm_config: { temperature: 1 } }));
+    const [request] = stage.models.calls;
+    expect(request!.messages.at(-1)!.content).toContain("Instruction: Choose the label that fits best.");
+    expect(request!.llm_config).toEqual({ temperature: 1 });
+  });
+
+  test("sees what its node takes in, or the whole state where that names nothing", async () => {
+    const seen = async (more: JsonObject) => {
+      const stage = newScriptedStage([{ json: chosen }]);
+      await stage.run(router({}, more), { input: { topic: "bees", other: "wasps" } });
+      const { content } = stage.models.calls[0]!.messages.at(-1)!;
+      return [content.includes("bees"), content.includes("wasps")];
+    };
+    expect(await seen({ input_keys: ["topic"] })).toEqual([true, false]);
+    expect(await seen({})).toEqual([true, true]);
+  });
+
+  test("has to name one of them: another label is sent back", async () => {
+    const stage = newScriptedStage([{ json: { ...chosen, label: "up" } }, { json: chosen }]);
+    const { state } = await stage.run(router());
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(stage.models.calls).toHaveLength(2);
+  });
+
+  test("is not asked where no way has a label", async () => {
+    const stage = newScriptedStage([]);
+    const { state } = await stage.run(draw("start > r > end", { r: { config: { kind: "llm" } } }));
+    expect(state.run).toMatchObject({
+      final_status: "ERROR",
+      error: {
+        code: "ROUTER_FAILED",
+        message: "The router has no labelled ways out to choose from.",
+      },
+    });
+    expect(stage.models.calls).toEqual([]);
+  });
+});
