@@ -241,7 +241,6 @@ export const providers = sqliteTable("providers", {
   /** Names of its own headers and, sealed like the key, their values; null where there are none. */
   headers: text("headers"),
   defaultModel: text("default_model").notNull(),
-  isDefault: integer("is_default", { mode: "boolean" }).notNull().default(false),
   /** Concurrency, rates, price overrides, learned capabilities. */
   settings: text("settings").notNull().default("{}"),
   createdAt: integer("created_at").notNull(),

@@ -1,4 +1,8 @@
-import { expect, test } from "vitest";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { expect, test, vi } from "vitest";
+import { z } from "zod";
 import { openDb } from "@/db/open";
 import { redact } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
@@ -62,6 +66,38 @@ test("a sealed key moved to another row does not open", () => {
     .prepare("update providers set secret = (select secret from providers where id = ?) where id = ?")
     .run(a, b);
   expect(() => store.keyOf(b)).toThrow();
+});
+
+test("providers, their keys and the choice among them stay when a database of before is brought up to date", () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), "troupe-providers-"));
+  const migrations = path.join(dir, "migrations");
+  const journal = path.join(migrations, "meta", "_journal.json");
+  const file = path.join(dir, "troupe.db");
+  cpSync(path.resolve("db/migrations"), migrations, { recursive: true });
+  const { entries, ...rest } = z
+    .looseObject({ entries: z.array(z.looseObject({ tag: z.string() })) })
+    .parse(JSON.parse(readFileSync(journal, "utf8")));
+  const isBefore = ({ tag }: { tag: string }) => tag < "0018";
+  writeFileSync(journal, JSON.stringify({ ...rest, entries: entries.filter(isBefore) }));
+  const sealer = newSealer(null, {});
+  try {
+    vi.stubEnv("TROUPE_MIGRATIONS_DIR", migrations);
+    const before = openDb(file);
+    const written = newProviderStore(before, sealer, {});
+    const { id } = written.save(entered);
+    written.setDefault(id);
+    before.$client.exec("update providers set is_default = 1");
+    const listed = written.list();
+    before.$client.close();
+
+    vi.stubEnv("TROUPE_MIGRATIONS_DIR", undefined);
+    const store = newProviderStore(openDb(file), sealer, {});
+    expect(store.list()).toEqual(listed);
+    expect([store.findDefault()?.id, store.keyOf(id)]).toEqual([id, KEY]);
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(dir, { recursive: true, force: true });
+  }
 });
 
 test("a key can be removed, and short keys give no hint", () => {

@@ -93,14 +93,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
 
   const setDefault = (id: string): boolean => {
     if (!find(id)) return false;
-    db.transaction((tx) => {
-      tx.update(providers).set({ isDefault: false }).run();
-      tx.update(providers).set({ isDefault: true }).where(eq(providers.id, id)).run();
-      tx.insert(settings)
-        .values({ key: CHOSEN, value: id })
-        .onConflictDoUpdate({ target: settings.key, set: { value: id } })
-        .run();
-    });
+    setSetting(CHOSEN, id);
     return true;
   };
 
