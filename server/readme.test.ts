@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inTerminal } from "./cli/testing";
 import { present } from "./domain/base/must";
 import { draw } from "./domain/testing/drawing";
 import { newApi } from "./http-api/testing";
@@ -74,27 +73,6 @@ test("every setting in its commands is one, with a value that is taken", () => {
 });
 
 describe("in the terminal", () => {
-  /** Runs what follows `npm run workflow --` as a person would, in a folder with these files. */
-  function workflow(args: readonly string[]): Promise<{ code: number | null; told: string }> {
-    return new Promise((resolve) => {
-      const child = spawn(process.execPath, [path.join(root, "scripts/troupe.mjs"), "run", ...args], {
-        cwd: folder,
-        stdio: ["ignore", "pipe", "pipe"],
-        env: {
-          ...process.env,
-          TROUPE_OFFLINE_SPEED: "0",
-          OPENAI_API_KEY: "",
-          OPENAI_BASE_URL: "",
-          INIT_CWD: folder,
-        },
-      });
-      let told = "";
-      child.stdout.on("data", (text) => (told += String(text)));
-      child.stderr.on("data", (text) => (told += String(text)));
-      child.on("close", (code) => resolve({ code, told }));
-    });
-  }
-
   const shown = lines
     .filter((line) => line.startsWith("npm run workflow -- "))
     .map((line) => line.slice("npm run workflow -- ".length));
@@ -128,8 +106,8 @@ describe("in the terminal", () => {
       path.join(folder, "path/to/a/crew/flow.json"),
     );
     const args = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-    const { code, told } = await workflow(args);
-    expect(code, told).toBe(0);
+    const { code, out, told } = await inTerminal(folder, args);
+    expect(code, told + out).toBe(0);
   });
 });
 

@@ -71,7 +71,8 @@ const NO_RUN: Omit<CanvasRun, "parts"> = {
 /** The run that the canvas shows; by default none. */
 export const CanvasRunContext = createContext<CanvasRun | null>(null);
 
-export function useNodeRun(nodeId: string): NodeRunView | undefined {
+/** What the run that the canvas shows says of a node; undefined without a run, and before the node was reached. */
+export function useNodeRunView(nodeId: string): NodeRunView | undefined {
   const run = useContext(CanvasRunContext) ?? NO_RUN;
   return useSyncExternalStore(
     run.subscribe,

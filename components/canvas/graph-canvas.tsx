@@ -12,6 +12,7 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
+import { isTyping } from "@/components/page/typing";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
@@ -26,7 +27,7 @@ import { Arrow, Guides } from "./canvas-parts";
 import { type CanvasRun, CanvasRunContext } from "./canvas-run-context";
 import { EdgeLine } from "./edge-line";
 import type { Dressing, FlowEdge, FlowNode } from "./flow-mapping";
-import { edgeIdAt, isPane, isTyping } from "./hits";
+import { edgeIdAt, isPane } from "./hits";
 import { HoverContext, newHover } from "./hover";
 import { KnownSizes } from "./known-sizes";
 import { NodeCard } from "./node-card";

@@ -38,16 +38,6 @@ export function pointOf(event: MouseEvent | TouchEvent): XY | null {
 export const isPane = (target: EventTarget) =>
   target instanceof Element && target.classList.contains("react-flow__pane");
 
-/** Whether a key belongs to a text that is being written. */
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable ||
-      /^(input|textarea|select)$/i.test(target.tagName) ||
-      !!target.closest(".cm-editor"))
-  );
-}
-
 /** Whether what it belongs to lies over the page, such as a dialog or a menu. */
 export const isInDialog = (target: EventTarget | null) =>
   target instanceof Element &&

@@ -7,7 +7,7 @@ import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
 import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign, breakpointId, CardBreakpoint } from "./breakpoint-dot";
 import { CanvasContext, TinyContext, useCanvas } from "./canvas-context";
-import { type NodeRunView, useNodeRun, useRunParts } from "./canvas-run-context";
+import { type NodeRunView, useNodeRunView, useRunParts } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
 import { shapeOf } from "./card-shape";
@@ -23,7 +23,7 @@ import { PinMark, TriedSlip } from "./tried-slip";
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   const { node, ports, mark, grown } = data;
   const kind = getNodeKind(node.node_type);
-  const run = useNodeRun(node.id);
+  const run = useNodeRunView(node.id);
   const hasRun = useRunParts() !== null;
   const breakpoint = useBreakpointMark("node", node.id);
   const isTiny = useContext(TinyContext);

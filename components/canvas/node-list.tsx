@@ -11,7 +11,7 @@ import { plainWords } from "@/server/domain/text/plain-words";
 import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
-import { type CanvasRun, CanvasRunContext, useNodeRun } from "./canvas-run-context";
+import { type CanvasRun, CanvasRunContext, useNodeRunView } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
 import { shapeOf } from "./card-shape";
 import type { Mark } from "./flow-mapping";
@@ -78,7 +78,7 @@ export function NodeList(props: NodeListProps) {
 /** Its name, who does it, and what came of it in the run, or where it leads. */
 function Words({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   const { agents } = useCanvas();
-  const run = useNodeRun(node.id);
+  const run = useNodeRunView(node.id);
   const kind = getNodeKind(node.node_type);
   const note = noteTextOf(node);
   const said = run?.error ?? run?.said;
@@ -114,7 +114,7 @@ function Words({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
 }
 
 function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
-  const run = useNodeRun(nodeId);
+  const run = useNodeRunView(nodeId);
   const breakpoint = useBreakpointMark("node", nodeId);
   const tried = useCardTry(nodeId);
   const stale = useStaleReason(nodeId) ?? tried?.stale ?? undefined;

@@ -1,3 +1,5 @@
+import { errorMessage } from "@/server/domain/base/guards";
+
 /** Where saving stands; shown at the top of the editor. */
 export type SaveState<D> =
   | { state: "clean" }
@@ -54,7 +56,7 @@ export function newAutosave<D>(options: AutosaveOptions<D>): Autosave {
     options.onState({ state: "saving" });
     const result = await options.save(doc, revision).catch((error: unknown) => ({
       ok: false as const,
-      reason: error instanceof Error ? error.message : String(error),
+      reason: errorMessage(error),
     }));
     if (result.ok) {
       options.onSaved(doc, result.revision);

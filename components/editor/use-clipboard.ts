@@ -1,5 +1,6 @@
 import { useEffect } from "react";
-import { isInDialog, isTyping } from "@/components/canvas/hits";
+import { isInDialog } from "@/components/canvas/hits";
+import { isTyping } from "@/components/page/typing";
 import type { EditorCommands } from "./commands";
 
 /** The clipboard's own events: they work on plain HTTP too, where the modern way does not exist. */

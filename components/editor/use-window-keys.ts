@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
-import { isInDialog, isTyping } from "@/components/canvas/hits";
+import { isInDialog } from "@/components/canvas/hits";
+import { isTyping } from "@/components/page/typing";
 import type { EditorCommands } from "./commands";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode } from "./keys";
 import { type UiStore, useUiStore } from "./ui-store";

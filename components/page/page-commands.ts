@@ -54,14 +54,3 @@ export function useHelpSection(section: HelpSection) {
     return () => useShell.setState((shell) => ({ help: withoutKey(shell.help, section.title) }));
   }, [section]);
 }
-
-/** Whether a key press belongs to a text that someone is writing. */
-export function isTyping(event: KeyboardEvent): boolean {
-  const target = event.target;
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable ||
-      /^(input|textarea|select)$/i.test(target.tagName) ||
-      !!target.closest(".cm-editor"))
-  );
-}

@@ -4,7 +4,8 @@ import clsx from "clsx";
 import { Pause, Play, Radio } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "@/components/display/format";
-import { isTyping, useHelpSection } from "@/components/page/page-commands";
+import { useHelpSection } from "@/components/page/page-commands";
+import { isTyping } from "@/components/page/typing";
 import { IconButton } from "@/components/ui/icon-button";
 import type { RunEvent } from "@/server/domain/run/events";
 import { nextOccurrence, nextStop, type StepUnit } from "@/server/domain/run/past/steps";
@@ -130,7 +131,7 @@ function useTimeKeys(commands: Record<TimeCommand, () => void>): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isSlider = event.target instanceof HTMLInputElement && event.target.type === "range";
-      if (event.defaultPrevented || (isTyping(event) && !isSlider)) return;
+      if (event.defaultPrevented || (isTyping(event.target) && !isSlider)) return;
       const command = timeCommandOf(event);
       if (command === null) return;
       event.preventDefault();

@@ -2,7 +2,8 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isTyping, openHelp, openPalette, useOpenDialog } from "@/components/page/page-commands";
+import { openHelp, openPalette, useOpenDialog } from "@/components/page/page-commands";
+import { isTyping } from "@/components/page/typing";
 
 const CommandPalette = dynamic(() => import("./command-palette").then((m) => m.CommandPalette), {
   ssr: false,
@@ -23,7 +24,7 @@ export function ShellKeys() {
       ) {
         event.preventDefault();
         openPalette();
-      } else if (event.key === "?" && !isTyping(event)) {
+      } else if (event.key === "?" && !isTyping(event.target)) {
         event.preventDefault();
         openHelp();
       }

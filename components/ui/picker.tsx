@@ -4,6 +4,7 @@ import { Combobox as Base } from "@base-ui/react/combobox";
 import clsx from "clsx";
 import { Check, ChevronsUpDown, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { OVER_THE_PAGE } from "./choice-list";
 import { Field, type FieldWords } from "./field";
 import type { SelectOption } from "./select";
 
@@ -77,14 +78,7 @@ export function Picker<V extends string>({
             <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
           </Base.Trigger>
           <Base.Portal>
-            <Base.Positioner
-              // Here and not around it: what is around may stay in the page after the list was closed.
-              role="region"
-              aria-label="Choices"
-              className="z-[60] outline-none"
-              sideOffset={4}
-              align="start"
-            >
+            <Base.Positioner {...OVER_THE_PAGE}>
               <Base.Popup
                 aria-label={words.label}
                 className="popup flex max-h-[min(var(--available-height),26rem)] w-[max(var(--anchor-width),18rem)] max-w-(--available-width) flex-col overflow-hidden outline-none"

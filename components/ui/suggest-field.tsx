@@ -3,6 +3,7 @@
 import { Autocomplete as Base } from "@base-ui/react/autocomplete";
 import clsx from "clsx";
 import { type KeyboardEvent, useState } from "react";
+import { OVER_THE_PAGE } from "./choice-list";
 import { Field, type FieldWords } from "./field";
 
 export interface Suggestion {
@@ -78,14 +79,7 @@ export function SuggestField({
             className={clsx("control h-8 px-2.5 pointer-coarse:h-10", mono && "font-mono text-[13px]")}
           />
           <Base.Portal>
-            <Base.Positioner
-              // Here and not around it: what is around may stay in the page after the list was closed.
-              role="region"
-              aria-label="Choices"
-              className="z-[60] outline-none"
-              sideOffset={4}
-              align="start"
-            >
+            <Base.Positioner {...OVER_THE_PAGE}>
               <Base.Popup className="popup max-h-[min(var(--available-height),18rem)] w-max max-w-(--available-width) min-w-(--anchor-width) overflow-y-auto p-1 outline-none data-empty:hidden">
                 <Base.List aria-label={`Suggestions for ${words.label}`}>
                   {(row: Suggestion) => (

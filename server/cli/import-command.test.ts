@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inTerminal } from "./testing";
 
-const root = path.resolve(import.meta.dirname, "../..");
 const AGENTS = "reader:\n  role: Reader\n  goal: Read\n  backstory: Fast\n";
 const TASKS = "read_task:\n  description: Read {topic}\n  expected_output: Notes\n";
 let folder = "";
@@ -28,26 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the command as a person would, from the folder of the files. */
-function workflow(...args: string[]): Promise<{ code: number | null; out: string; told: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [path.join(root, "scripts/troupe.mjs"), "run", ...args], {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        TROUPE_OFFLINE_SPEED: "0",
-        OPENAI_API_KEY: "",
-        OPENAI_BASE_URL: "",
-        INIT_CWD: folder,
-      },
-    });
-    let out = "";
-    let told = "";
-    child.stdout.on("data", (text) => (out += String(text)));
-    child.stderr.on("data", (text) => (told += String(text)));
-    child.on("close", (code) => resolve({ code, out, told }));
-  });
-}
+const workflow = (...args: string[]) => inTerminal(folder, args);
 
 test("a folder is shown with what it brings, asks and leaves out, and runs nothing", {
   timeout: 60_000,

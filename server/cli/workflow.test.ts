@@ -1,34 +1,15 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { writeText } from "@/server/interop/text-files";
+import { inTerminal } from "./testing";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const approval = "e2e/fixtures/simple-approval-workflow.json";
 
 /** Runs the command as a person would, from the repository's folder. */
-function workflow(...args: string[]): Promise<{ code: number | null; out: string; told: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["scripts/troupe.mjs", "run", ...args], {
-      cwd: root,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        TROUPE_OFFLINE_SPEED: "0",
-        OPENAI_API_KEY: "",
-        OPENAI_BASE_URL: "",
-        INIT_CWD: root,
-      },
-    });
-    let out = "";
-    let told = "";
-    child.stdout.on("data", (text) => (out += String(text)));
-    child.stderr.on("data", (text) => (told += String(text)));
-    child.on("close", (code) => resolve({ code, out, told }));
-  });
-}
+const workflow = (...args: string[]) => inTerminal(root, args);
 
 test("a workflow runs in the terminal and ends with its output", { timeout: 60_000 }, async () => {
   const request = JSON.stringify({ user_request: "Please approve my vacation for next week." });

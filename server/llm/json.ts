@@ -1,11 +1,11 @@
 import { jsonrepair } from "jsonrepair";
 import { parseJson as parseTrusted } from "@/server/domain/base/json";
+import { isReserved } from "@/server/domain/base/names";
 import type { Json } from "@/server/domain/base/values";
 
 const MAX_DEPTH = 64;
 /** Longer texts are parsed, but not repaired. */
 export const MAX_REPAIR_CHARS = 1_000_000;
-const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
 
 /** V8 parses a bracket bomb for seconds and validators overflow on it; looking first is cheap. */
 export function isTooDeep(text: string): boolean {
@@ -29,7 +29,7 @@ export function parseJson(text: string): Json | undefined {
   if (isTooDeep(text)) return undefined;
   try {
     return parseTrusted(text, function (key, value) {
-      return FORBIDDEN.has(key) && !Array.isArray(this) ? undefined : value;
+      return isReserved(key) && !Array.isArray(this) ? undefined : value;
     });
   } catch {
     return undefined;

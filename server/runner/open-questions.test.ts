@@ -9,7 +9,7 @@ import { GRACE_MS, newNoticeStore } from "@/server/store/notices";
 import { newQuestionStore } from "@/server/store/questions";
 import { newSettingStore } from "@/server/store/settings";
 import { defineTool } from "@/server/tools/define";
-import { fakeTools, newStage } from "./testing";
+import { emptyTurn, fakeTools, newStage } from "./testing";
 import { TurnWriter } from "./turn-write";
 
 const call = (id: string) => ({
@@ -185,20 +185,7 @@ test("of a run that is taken up again, the first turn that asks is news, one tha
   await stage.host.settled(id);
   const over = stage.store.state(id)!;
 
-  const turn = {
-    runId: id,
-    turn: 1,
-    key: null,
-    result: null,
-    at: 1,
-    lastSeq: 1,
-    inlined: 0,
-    events: [],
-    texts: [],
-    touchesWorld: false,
-    wakeAt: null,
-    timers: [],
-  };
+  const turn = emptyTurn(id);
   const takenUp = () => {
     const writer = new TurnWriter(() => []);
     return (state: RunState | null) => {

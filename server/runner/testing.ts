@@ -16,6 +16,7 @@ import { ToolsRegistry } from "@/server/tools/registry";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Clock } from "./clock";
 import type { Elsewhere } from "./elsewhere";
+import type { TurnRecord } from "./embedded-contract";
 import { Host } from "./host";
 
 /** Models for tests: `answer` says what each call gives; a thrown error is the call's failure. */
@@ -222,3 +223,19 @@ export const told = (events: readonly RunEvent[]) =>
   events.map(({ type, node_id, activation_id }) =>
     [type, activation_id ?? node_id].filter(Boolean).join(" "),
   );
+
+/** The first turn of a run, in which nothing happens. */
+export const emptyTurn = (runId: string): TurnRecord => ({
+  runId,
+  turn: 1,
+  key: null,
+  result: null,
+  at: 1,
+  lastSeq: 1,
+  inlined: 0,
+  events: [],
+  texts: [],
+  touchesWorld: false,
+  wakeAt: null,
+  timers: [],
+});

@@ -2,22 +2,10 @@ import { expect, test } from "vitest";
 import type { RunState } from "@/server/domain/run";
 import { draw } from "@/server/domain/testing/drawing";
 import { simulate } from "@/server/domain/testing/simulate";
+import { emptyTurn } from "./testing";
 import { TurnWriter } from "./turn-write";
 
-const turn = {
-  runId: "run",
-  turn: 1,
-  key: null,
-  result: null,
-  at: 1,
-  lastSeq: 1,
-  inlined: 0,
-  events: [],
-  texts: [],
-  touchesWorld: false,
-  wakeAt: null,
-  timers: [],
-};
+const turn = emptyTurn("run");
 
 /** A run whose one step waits for a time. */
 function waiting(): RunState {

@@ -3,8 +3,8 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { BreakpointsContext } from "@/components/canvas/breakpoint-context";
-import { isTyping } from "@/components/canvas/hits";
 import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
+import { isTyping } from "@/components/page/typing";
 import {
   type BreakpointStore,
   breakpointsFor,

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { present } from "@/server/domain/base/must";
 import { isList } from "./guards";
+import { isReserved } from "./names";
 
 /**
  * Reading what comes from outside: what fits is kept, what does not is left out, and each loss is named with its
@@ -28,7 +29,6 @@ export type PlaceOf = (at: string) => Partial<Pick<Finding, "at" | "file" | "lin
 
 const MAX_FINDINGS = 200;
 export const MAX_DEPTH = 32;
-const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
 
 /** Collects findings, up to a number that a person can still read. */
 export class Findings {
@@ -118,7 +118,7 @@ export function cleanCopy(value: unknown, findings: Findings, at = "", depth = 0
   }
   const record: Raw = {};
   for (const [key, inner] of Object.entries(value)) {
-    if (FORBIDDEN.has(key)) {
+    if (isReserved(key)) {
       findings.dropped(join(at, key), `"${key}" is a reserved word and was left out.`);
       continue;
     }
