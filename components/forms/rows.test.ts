@@ -40,7 +40,7 @@ describe("conditions as rows", () => {
     );
   });
 
-  test("mean what they say", () => {
+  test("rows mean what they say when they are evaluated", () => {
     const holds = (row: ConditionRow, state: Record<string, string | number | boolean>) =>
       evaluateCondition(writeRows({ join: "and", rows: [row] }) ?? "", { state }).value;
     expect(holds({ key: "s", operator: "is", value: "approved" }, { s: "approved" })).toBe(true);

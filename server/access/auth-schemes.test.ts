@@ -131,7 +131,7 @@ describe("places for streams", () => {
   });
   const limits = { perPrincipal: 2, perProcess: 3 };
 
-  test("so many for one, so many for all; one that is given back is free", () => {
+  test("one client has so many streams and all together have so many; one that is given back is free", () => {
     const take = (id: string) => takeStream({ kind: "session", id }, limits);
     const [first, second] = [take("a"), take("a")];
     expect(take("a")).toBe("too_many_yours");

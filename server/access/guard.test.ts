@@ -143,14 +143,14 @@ describe("bodies", () => {
   const send = (body: string | ReadableStream, headers: Record<string, string> = {}) =>
     outcome(request({ ...FROM_APP, ...headers }, body), door("app", { maxBytes: limit }));
 
-  test("too long, by its header or in truth", async () => {
+  test("a body that is too long, by its header or in truth, is refused", async () => {
     expect(await send(`"${"x".repeat(limit)}"`)).toBe(413);
     expect(await send(`"${"x".repeat(limit)}"`, { "content-length": "10" })).toBe(413);
     expect(await send("{}", { "content-length": "99999999999" })).toBe(413);
     expect(await send("{}", { "content-length": "-1" })).toBe(400);
   });
 
-  test("without a length", async () => {
+  test("a body without a length is refused", async () => {
     const stream = new Response("{}").body ?? "";
     expect(await send(stream)).toBe(411);
     expect(await send("{}", { "transfer-encoding": "chunked" })).toBe(411);
@@ -238,7 +238,7 @@ test("refusals of the app's door are ones that its client reads", async () => {
   });
 });
 
-test("this server's names", () => {
+test("only names of this server count as its own host", () => {
   const local = { PORT: "3100" };
   for (const host of ["127.0.0.1:3100", "localhost:3100", "LOCALHOST:3100", "[::1]:3100"])
     expect([host, isOwnHost(host, local)]).toEqual([host, true]);

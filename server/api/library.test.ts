@@ -190,7 +190,7 @@ test("memories are found while typing, page by page, and a deletion can be taken
   await expect(ask.memories.restore(memory)).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
-test("strangers get nothing", async () => {
+test("who is not signed in gets nothing of the library", async () => {
   const { ask } = newCaller(false);
   for (const call of [
     ask.tools.list(),

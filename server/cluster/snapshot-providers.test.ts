@@ -85,7 +85,7 @@ describe("providers at a worker", () => {
     expect(new Set(versions).size).toBe(4);
   });
 
-  test("learn for all", async () => {
+  test("what a worker learns of a model, the server and all others know", async () => {
     const providers = await atWorker();
     providers.observe(id, "acme-1", { native_tools: false });
     expect(providers.find(id)?.settings.capabilities).toEqual({ "acme-1": { native_tools: false } });

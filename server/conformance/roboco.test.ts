@@ -1109,7 +1109,7 @@ tools:
       }
     });
 
-    test("but not for ever, and not what would be done twice", async () => {
+    test("a call is not tried for ever, and never again where that would do something twice", async () => {
       const often: string[] = [];
       const stage = newScriptedStage(
         [calls(call("look", { text: "x" })), { text: "gone" }],

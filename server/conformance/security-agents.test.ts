@@ -76,7 +76,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls).toHaveLength(1);
   });
 
-  test("also where another agent of the crew read the page: taint goes along with the work", async () => {
+  test("where another agent of the crew read the page, taint goes along with the work", async () => {
     const stage = newScriptedStage(
       [
         as("reader", calls(call("page", { text: "x" }))),
@@ -130,7 +130,7 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls.filter((made) => made.includes("post"))).toEqual([]);
   });
 
-  test("also through a delegate: its result carries the taint to who asked for it", async () => {
+  test("the result of a delegate carries the taint to who asked for it", async () => {
     const stage = newScriptedStage(
       [
         as("boss", calls(call("delegate_task", { coworker: "reader", task: "read it" }))),
@@ -587,7 +587,7 @@ describe("A16: a question that nobody answers", () => {
     expect(stage.tools.calls).toEqual([]);
   });
 
-  test("also where the server was down meanwhile, five minutes after the start: before that nobody could answer", async () => {
+  test("where the server was down meanwhile, silence counts five minutes after the start: before that nobody could answer", async () => {
     const before = newScriptedStage(steps, [send], QUARTER);
     const id = before.start(work(), { roles: [role("Worker", ["send"])] });
     const open = await asked(before, id);
@@ -652,7 +652,7 @@ describe("A17: delegation gives nobody more rights", () => {
     expect(state.state.result).toBe("done");
   });
 
-  test("nor over two levels, where the one in between would have had the right", async () => {
+  test("delegation over two levels gives no right that only the later ones have", async () => {
     const { tools } = await runCrew(
       [
         as("a", calls(call("delegate_task", { coworker: "b", task: "x" }))),

@@ -223,7 +223,7 @@ describe("A8: a stored key reaches the host that it was entered for, and no othe
     }
   });
 
-  test("nor by a change of the address that keeps the key", async () => {
+  test("a key is dropped where a change of the address would take it to another host", async () => {
     const stranger = await newServer((_request, response) => response.end("{}"));
     const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(stranger.url).host });
     try {

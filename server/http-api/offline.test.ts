@@ -65,7 +65,7 @@ test("other programs use the demo model with an API token, streamed and with too
   });
 });
 
-test("nobody else does", async () => {
+test("without a valid API token nobody uses the demo model", async () => {
   await expect(client("wrong").models.list()).rejects.toBeInstanceOf(AuthenticationError);
   const response = await fetch(`${baseURL}/chat/completions`, { method: "POST" });
   expect(response.status).toBe(401);

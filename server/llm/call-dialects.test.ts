@@ -279,7 +279,7 @@ describe("where no tool is on offer", () => {
     if (name !== "xLAM")
       expect(findLeak(`Let me see.\n\n${write(calls)}`)).toEqual({ names: ["calc"], isJson: false });
   });
-  test("so is what cannot be read behind a token that people do not write", () => {
+  test("what cannot be read behind a token that people do not write is found as a leak", () => {
     expect(findLeak("<|python_tag|>import os")).toEqual({ names: [], isJson: false });
     expect(findLeak('[TOOL_CALLS][{"name": "calc", "arguments": {}}]')).toEqual({
       names: ["calc"],

@@ -79,7 +79,7 @@ describe("a finished answer is taken", () => {
     await server!.close();
     expect((await failure(answered(begins(call('{"zo')), { tools })))?.error.code).toBe("TRANSIENT");
   });
-  test("cancelling is stronger", async () => {
+  test("cancelling is stronger than an answer that is as good as finished", async () => {
     server = await newServer(begins(said));
     const abort = new AbortController();
     const models = newModels({
@@ -172,7 +172,7 @@ describe("content in parts", () => {
     const stream = `data:\n\ndata\n\n${delta({ content: "Yes." })}data: \n\n${delta({}, "stop")}data:  [DONE] \n\n`;
     expect(await answered(begins(stream))).toMatchObject({ content: "Yes." });
   });
-  test("and whole", async () => {
+  test("parts of text and thoughts are read in a whole answer as well", async () => {
     const whole = {
       choices: [{ index: 0, message: { role: "assistant", content: parts }, finish_reason: "stop" }],
     };

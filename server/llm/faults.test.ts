@@ -312,7 +312,7 @@ describe("what can go wrong between us and a model", () => {
 
 describe("an answer comes out right, however it is cut into pieces", () => {
   const text = "Grüße 👋🏽 — “fin”\nline two";
-  test("at every byte", async () => {
+  test("an answer comes out right, wherever its bytes are parted", async () => {
     const bytes = Buffer.from(head(sse([text, " more 字"], { usage: true })));
     for (const size of [1, 2, 3, 5, 7, 64]) {
       const parts: Buffer[] = [];

@@ -308,7 +308,7 @@ describe("budgets", () => {
 });
 
 describe("queues", () => {
-  test("so many at once, the others in the order they came", async () => {
+  test("so many calls are made at once, the others in the order they came", async () => {
     const gate = newRateLimiter(2);
     const order: number[] = [];
     const { signal } = new AbortController();

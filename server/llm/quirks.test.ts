@@ -347,7 +347,7 @@ describe("calls that leak as text", () => {
     expect(got.content).toBe("I will look.\n");
     expect(got.tool_args).toBe(leaked.slice(13));
   });
-  test("lose against functions", async () => {
+  test("calls that leak as text lose against calls of functions", async () => {
     const { answer } = await answering(
       deltas([{ content: leaked }, piece({ index: 0, id: "a", ...fn("weather", ROME) })]),
     );
@@ -438,7 +438,7 @@ describe("calls that leak as text", () => {
     };
     expect(await written(text)).toEqual(await written("x".repeat(text.length)));
   });
-  test("so is what stands between such text and a call", async () => {
+  test("text between what was held back and a call is shown once", async () => {
     const text = `<tool_call> is what I write.\n${leaked}`;
     const { answer, got } = await answering(sse(pieces(text)));
     expect({ said: answer.content, calls: answer.tool_calls, seen: got.content }).toEqual({

@@ -60,13 +60,13 @@ const SENT = {
 };
 
 describe("settings", () => {
-  test("reach the wire", async () => {
+  test("all settings reach the service under its names", async () => {
     const { say, bodies } = await serve();
     await say(SETTINGS);
     expect(bodies()).toMatchObject([SENT]);
   });
 
-  test("that are not made are not sent", async () => {
+  test("settings that are not made are not sent", async () => {
     const { say, bodies } = await serve();
     await say({});
     expect(Object.keys(bodies()[0]!).sort()).toEqual(["messages", "model", "stream", "stream_options"]);

@@ -210,7 +210,7 @@ describe("what cannot be read is said, and nothing is executed", () => {
       { numRuns: 300 },
     );
   });
-  test("whole calls before the cut one count", () => {
+  test("calls that are whole count, though the one after them was cut off", () => {
     const read = faults(`${callLine("a", { x: 1 })}\n${callLine("b", { y: "long" }).slice(0, -6)}`, true);
     expect(read).toEqual([
       { tool_name: "a", args: { x: 1 } },

@@ -25,11 +25,11 @@ describe("a role of a file", () => {
       kept: undefined,
     });
   });
-  test("does not replace what ours asks for by less", () => {
+  test("a role that comes in does not replace what ours asks for by less", () => {
     expect(bring(role({ kind: "never" }), role({ kind: "always" })).kept).toEqual({ kind: "always" });
     expect(bring(role(), role({ kind: "always" })).kept).toEqual({ kind: "always" });
   });
-  test("may ask for more", () => {
+  test("a role that comes in may ask for more than ours", () => {
     expect(bring(role({ kind: "always" }), role({ kind: "never" }))).toEqual({
       seen: { file: "before every call of a tool", here: "before every call of a tool" },
       kept: { kind: "always" },

@@ -96,7 +96,7 @@ describe("prompts begin so that providers' caches know them again", () => {
 });
 
 if (process.env.TROUPE_MEASURE_PROMPTS)
-  test("measure", async () => {
+  test("what the prompts of all templates hold in common is written to the named file", async () => {
     const rows: string[] = [];
     for (const template of templates) {
       const all = shares(await sentBy(template));

@@ -423,7 +423,7 @@ describe("reading what others wrote", () => {
     ]);
   });
 
-  test("statuses in capitals", () => {
+  test("statuses and priorities in capitals are understood", () => {
     const { graph, findings } = readWorkflow({
       tasks: [
         { id: 1, description: "A", status: "IN_PROGRESS", priority: "HIGH" },

@@ -728,7 +728,7 @@ describe("every code", () => {
     ).toEqual([["a", ofMystery("a")]]);
   });
 
-  test("too large", () => {
+  test("a drawing with too many nodes or edges is said to be too large", () => {
     const codes = (g: WorkflowGraph) =>
       [...new Set(find(g).map(({ code }) => code))].filter((code) => /LARGE/.test(code));
     const one = graph("start > end").nodes.end!;
@@ -906,7 +906,7 @@ describe("nothing to say", () => {
 });
 
 describe("parallel writers", () => {
-  test("also behind a router that takes all ways, and behind two edges with one label", () => {
+  test("writers behind a router that takes all ways, and behind two edges with one label, are parallel", () => {
     const writers = { a: { output_keys: ["k"] }, b: { output_keys: ["k"] } };
     const codes = (g: WorkflowGraph) => find(g).map(({ code }) => code);
     expect(
@@ -1147,7 +1147,7 @@ describe("what is asked for and not checked is told with its place", () => {
     ]);
   });
 
-  test("and nothing is said of schemas that are checked whole", () => {
+  test("nothing is said of schemas that are checked whole", () => {
     const g = graph("start > a > end", {
       start: {
         config: {

@@ -61,7 +61,7 @@ describe("a plan", () => {
     expect(planCondensation(shorter, limits)).toBeNull();
   });
 
-  test("else names the middle for a summary", () => {
+  test("where shorter results are not enough, the plan names the middle for a summary", () => {
     const chat = Array.from({ length: 12 }, (_, n) => say(n % 2 ? "user" : "assistant", `${n} `.repeat(120)));
     const messages = [...opening, ...chat];
     expect(planCondensation(messages, limits)).toEqual({

@@ -37,7 +37,7 @@ describe("rendering", () => {
     ).toBe('{"a":1} [1,"x"] 0 false .');
   });
 
-  test("filters", () => {
+  test("filters change a value on its way into the text", () => {
     const state = { s: "  Ada  ", long: "abcdefghij", o: { a: "b" }, empty: "" };
     expect(render("[{{ s | trim | upper }}] [{{ s | strip | downcase }}]", state)).toBe("[ADA] [ada]");
     expect(

@@ -91,7 +91,7 @@ describe("a file", () => {
     expect(errorsOf({ [path]: text })[0]).toContain("nested");
   });
 
-  test("reaches no prototype", () => {
+  test("a file that names __proto__ changes no prototype", () => {
     const text =
       '{"name": "F", "agents": {"a": {"role": "A", "goal": "G", "__proto__": {"polluted": 1}}, "__proto__": {"role": "P", "goal": "Q"}}, "tasks": [{"name": "constructor", "description": "{__proto__} {constructor}", "expected_output": "", "agent": "a"}]}';
     const { imported, findings } = readImport(files({ "crew.json": text }));

@@ -103,7 +103,7 @@ describe("what a run wrote itself", () => {
     expect(part.files.list(id).map(({ tainted }) => tainted)).toEqual([true]);
   });
 
-  test("and goes beyond the run is no run's own until a person has looked at it", async () => {
+  test("what a run wrote beyond itself is no run's own until a person has looked at it", async () => {
     expect(await taint(remember("global"), recall("global"))).toEqual(["retrieve_memory"]);
     const db = openDb(":memory:");
     const first = bench([remember("workflow"), done], db);

@@ -113,7 +113,7 @@ const DOLLARS = {
   config: { on_limit: "ask" as const, budget: { max_cost_usd: 0.5, warn_at: 0.8, mode: "hard" as const } },
 };
 
-test("or it goes on with a model that costs less, by its name; the next agent is asked for by itself", async () => {
+test("at a limit a run can go on with a model that costs less, by its name; the next agent is asked for by itself", async () => {
   const stage = newStage({ models: pricedModels("thrifty") });
   const id = stage.start(graph, { roles, ...DOLLARS });
   const open = await asked(stage, id);

@@ -233,7 +233,7 @@ describe("search", () => {
   const search = (name: string, service: SearchBackend) =>
     call(name, { query: "tide & moon", count: 2 }, { backend: service });
 
-  test("SearXNG", async () => {
+  test("SearXNG is asked by its own form, and a refusal of JSON says which setting it needs", async () => {
     const results = [1, 2, 3].map((n) => ({
       title: `T${n}`,
       url: `https://e.org/${n}`,
@@ -250,7 +250,7 @@ describe("search", () => {
     expect((await search("web_search", backend("searxng"))).error).toMatch(/search\.formats/);
   });
 
-  test("Brave", async () => {
+  test("Brave is asked with its key, and its marks are taken out of the texts", async () => {
     const results = [
       { title: "The <strong>tide</strong>", url: "https://e.org/", description: "<strong>x</strong> y" },
     ];
@@ -264,7 +264,7 @@ describe("search", () => {
     });
   });
 
-  test("GitHub", async () => {
+  test("GitHub is asked for code, and its fragments are the text", async () => {
     const items = [
       {
         path: "src/a.ts",

@@ -63,7 +63,7 @@ describe("what a crew would not follow keeps it from running, and one click mend
     expect(codes({ process: "swarm" }, { tasks: [] })).toEqual([]);
   });
 
-  test("groups and steps in a crew that works another way", () => {
+  test("groups and steps in a crew that works another way are an error, mended by working as they say", () => {
     const grouped = graphOf({ process: "swarm", collaboration_patterns: [groups("web")] });
     expect(mended(grouped, "E_PATTERN_NOT_FOLLOWED")?.crew?.process).toBe("parallel");
     const stepped = graphOf({
@@ -73,7 +73,7 @@ describe("what a crew would not follow keeps it from running, and one click mend
     expect(mended(stepped, "E_PATTERN_NOT_FOLLOWED")?.crew?.process).toBe("custom");
   });
 
-  test("a second pattern", () => {
+  test("a second pattern, which would never be followed, is an error and can be removed", () => {
     const graph = graphOf({
       process: "custom",
       collaboration_patterns: [steps({ step: "s", agent: "web" }), steps({ step: "t", agent: "web" })],
@@ -81,7 +81,7 @@ describe("what a crew would not follow keeps it from running, and one click mend
     expect(mended(graph, "E_PATTERN_NOT_FOLLOWED")?.crew?.collaboration_patterns).toHaveLength(1);
   });
 
-  test("a step that leads to nobody, or is nobody's", () => {
+  test("a step that leads to nobody, or is nobody's, is an error and can be mended", () => {
     const graph = graphOf({
       process: "custom",
       collaboration_patterns: [

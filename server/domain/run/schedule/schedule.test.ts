@@ -17,7 +17,7 @@ const order = (result: ReturnType<typeof simulate>) =>
   result.events.filter((e) => e.type === "node_started").map((e) => e.activation_id!);
 
 describe("workflow patterns (van der Aalst)", () => {
-  test("1 sequence", () => {
+  test("1 sequence: nodes run one after another", () => {
     expect(order(run("start > a > b > end"))).toEqual(["start#1", "a#1", "b#1", "end#1"]);
   });
   test("2, 3 parallel split and synchronization: the join runs once, after both", () => {

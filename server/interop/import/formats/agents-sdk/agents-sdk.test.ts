@@ -474,7 +474,7 @@ describe("hostile code", () => {
     expect(findings.some(({ message }) => message.includes("calls itself"))).toBe(true);
   });
 
-  test("reaches no prototype", () => {
+  test("a program that names __proto__ changes no prototype", () => {
     code(
       `${head}const state = { __proto__: { polluted: 1 }, constructor: 1 };\nrun(a, "x", { context: { __proto__: { polluted: 1 } } });`,
       "a.ts",
