@@ -1,4 +1,6 @@
+import { expect } from "vitest";
 import type { z } from "zod";
+import { crewGraph, newScriptedStage, role } from "@/server/conformance/stage";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
@@ -216,3 +218,37 @@ export const graphOf = ({ crew, plan: given }: Case, node: Record<string, Json> 
       ...node,
     },
   });
+
+type Answered = Parameters<ReturnType<typeof newScriptedStage>["host"]["answer"]>[3];
+
+/** Runs a crew whose questions a person answers with these, one after the other; then nobody answers. */
+export async function runAsked(
+  steps: readonly ScriptedStep[],
+  crew: z.input<typeof CrewConfig>,
+  answers: readonly Omit<Answered, "by">[],
+  { plan, keys = ["result"] }: { plan?: z.input<typeof ExecutionPlan>; keys?: readonly string[] } = {},
+) {
+  const stage = newScriptedStage(steps);
+  const graph = crewGraph(crew, plan);
+  Object.assign(graph.nodes.crew ?? {}, { output_keys: [...keys] });
+  const id = stage.start(graph, {
+    roles: [...new Set(crew.agents.map(({ role_name }) => role_name))].map((name) => role(name)),
+  });
+  const state = () => stage.store.state(id);
+  const open = () => Object.values(state()?.interactions ?? {}).find(({ status }) => status === "open");
+  const asked: { title: string; why: string }[] = [];
+  for (const answer of answers) {
+    await expect.poll(() => open() !== undefined || stage.store.find(id)?.status === "finished").toBe(true);
+    const question = open();
+    if (!question) break;
+    asked.push({ title: question.requested.title, why: question.requested.why });
+    stage.host.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
+  }
+  await stage.host.settled(id);
+  return {
+    state: stage.store.state(id)!,
+    events: stage.store.events(id, 0, 1e6),
+    models: stage.models,
+    asked,
+  };
+}

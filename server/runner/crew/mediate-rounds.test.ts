@@ -1,0 +1,305 @@
+import { describe, expect, test } from "vitest";
+import { agent, as, of } from "@/server/conformance/stage";
+import type { JsonObject } from "@/server/domain/base/values";
+import { ModelError } from "@/server/llm/model";
+import type { ScriptedStep } from "@/server/llm/scripted";
+import { runAsked } from "./testing";
+
+const agents = ["boss", "bob", "cid"].map((name) => agent(name));
+const crew = (more: object = {}) => ({
+  process: "hierarchical" as const,
+  agents,
+  manager: { agent_id: "boss" },
+  ...more,
+});
+
+/** What the manager decides in a round. Unless said, it goes well and bob is sent to. */
+function decides({
+  to = "bob",
+  stop = null,
+  loop = false,
+  progress = true,
+  satisfied = false,
+  plan = ["ask bob"],
+  ...more
+}: {
+  to?: string;
+  stop?: string | null;
+  loop?: boolean;
+  progress?: boolean;
+  satisfied?: boolean;
+  plan?: string[];
+  message?: string;
+  outputs?: JsonObject;
+} = {}) {
+  return as("boss", {
+    json: {
+      plan,
+      current_plan_step: "the step",
+      send_to: to,
+      message: "do it",
+      ledger: {
+        is_request_satisfied: { answer: satisfied, reason: "s" },
+        is_in_loop: { answer: loop, reason: "l" },
+        is_progress_being_made: { answer: progress, reason: "nothing moves" },
+      },
+      stop,
+      ...more,
+    },
+  } satisfies ScriptedStep);
+}
+const done = (more: object = {}) =>
+  decides({ to: "User", stop: "Completed", satisfied: true, message: "all of it", ...more });
+const replies = (text: string, who = "bob") => as(who, { text });
+const stuck = (more: object = {}) => decides({ progress: false, ...more });
+
+const counts = (events: Parameters<typeof of>[0]) =>
+  of(events, "ledger_updated").map(({ stalls, replans }) => [stalls, replans]);
+/** What the manager was told in each round. */
+const toldBoss = ({ models }: Awaited<ReturnType<typeof runAsked>>) =>
+  models.calls.flatMap(({ messages, response }) => (response ? [messages.at(-1)!.content] : []));
+
+test("a manager sends one message in a round, and what it is told and writes down stands in the log", async () => {
+  const run = await runAsked(
+    [
+      decides(),
+      replies("bob's part"),
+      decides({ to: "cid", plan: ["ask bob", "ask cid"], message: "and you?" }),
+      replies("cid's part", "cid"),
+      done({ plan: ["ask bob", "ask cid"] }),
+    ],
+    crew({ max_rounds: 5 }),
+    [],
+  );
+  expect(run.state.state.result).toBe("all of it");
+  expect(of(run.events, "post_sent")).toEqual([
+    { from: "boss", to: "bob", message: "do it", kind: "post" },
+    { from: "bob", to: "boss", message: "bob's part", kind: "reply" },
+    { from: "boss", to: "cid", message: "and you?", kind: "post" },
+    { from: "cid", to: "boss", message: "cid's part", kind: "reply" },
+    { from: "boss", to: "User", message: "all of it", kind: "reply" },
+  ]);
+  expect(of(run.events, "board_written")).toEqual([
+    { alias: "boss", bulletin: "Request: the goal" },
+    { alias: "boss", bulletin: "Request: the goal\nPlan:\n- ask bob" },
+    { alias: "boss", bulletin: "Request: the goal\nPlan:\n- ask bob\n- ask cid" },
+  ]);
+  expect(of(run.events, "ledger_updated")[0]).toEqual({
+    ledger: {
+      is_request_satisfied: { answer: false, reason: "s" },
+      is_in_loop: { answer: false, reason: "l" },
+      is_progress_being_made: { answer: true, reason: "nothing moves" },
+    },
+    current_step: "the step",
+    stalls: 0,
+    replans: 0,
+  });
+  const told = toldBoss(run);
+  expect(told[0]).toContain("Lead your team to the goal. This is round 1 of at most 5.");
+  expect(told[1]).toContain('<reply from="bob">bob\'s part</reply>\nGo on with round 2 of at most 5.');
+  expect(told[2]).toContain('<reply from="cid">cid\'s part</reply>\nGo on with round 3 of at most 5.');
+});
+
+test("a worker remembers what it and the manager said to each other, and nobody else's talks", async () => {
+  const { models } = await runAsked(
+    [
+      decides({ message: "first" }),
+      replies("one"),
+      decides({ message: "second" }),
+      replies("two"),
+      decides({ to: "cid", message: "third" }),
+      replies("three", "cid"),
+      done(),
+    ],
+    crew(),
+    [],
+  );
+  const talks = models.calls.flatMap(({ messages, response }) =>
+    response ? [] : [messages.slice(1).map(({ role: from, content }) => [from, content])],
+  );
+  expect(talks.map((talk) => talk.map(([from]) => from))).toEqual([
+    ["user"],
+    ["user", "assistant", "user"],
+    ["user"],
+  ]);
+  expect(talks[1]!.slice(0, 2)).toEqual([talks[0]![0], ["assistant", "one"]]);
+});
+
+describe("rounds without progress", () => {
+  test("are counted from the second on, and one with progress takes one away", async () => {
+    const { events } = await runAsked(
+      [
+        stuck(),
+        replies("1"),
+        stuck(),
+        replies("2"),
+        decides({ loop: true }),
+        replies("3"),
+        decides(),
+        replies("4"),
+        decides(),
+        replies("5"),
+        decides(),
+        replies("6"),
+        done(),
+      ],
+      crew({ max_stalls: 3 }),
+      [],
+    );
+    expect(counts(events)).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [1, 0],
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+
+  test("lead to another plan, and after as many of those as the crew may make to its end", async () => {
+    const run = await runAsked(
+      [stuck(), replies("1"), stuck(), replies("2"), stuck(), stuck(), replies("4"), stuck()],
+      crew({ max_stalls: 2, max_replans: 1 }),
+      [],
+    );
+    expect(counts(run.events)).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [1, 1],
+      [2, 1],
+    ]);
+    expect(run.state.run.error).toMatchObject({
+      code: "STUCK",
+      message: "crew made no progress, also after 1 new plans: nothing moves",
+      user_action: "edit_graph",
+    });
+    expect(of(run.events, "post_sent").filter(({ kind }) => kind === "feedback")).toEqual([
+      {
+        from: "boss",
+        to: "boss",
+        message: "There was no progress; the plan is made anew.",
+        kind: "feedback",
+      },
+    ]);
+    expect(toldBoss(run)[3]).toContain(
+      "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.",
+    );
+  });
+
+  test("an answer to the person counts also then", async () => {
+    const { state } = await runAsked(
+      [stuck(), replies("1"), done({ progress: false })],
+      crew({ max_stalls: 1, max_replans: 0 }),
+      [],
+    );
+    expect(state.state.result).toBe("all of it");
+  });
+});
+
+describe("a manager that ends the work", () => {
+  test.each([["TaskFailure"], ["SecurityRisks"]])("with %s fails the crew by its own words", async (stop) => {
+    const { state } = await runAsked([decides({ to: "User", stop, message: "It would burn." })], crew(), []);
+    expect(state.run.error).toMatchObject({
+      code: "REJECTED",
+      message: "boss gives up: It would burn.",
+      user_action: "edit_graph",
+    });
+  });
+
+  test("cannot do so in a message to a member", async () => {
+    const { models, state } = await runAsked([decides({ stop: "Completed" }), done()], crew(), []);
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain('stop "Completed" goes with send_to "User"');
+    expect(state.state.result).toBe("all of it");
+  });
+
+  test("has as many rounds as the crew may take", async () => {
+    const { state } = await runAsked(
+      [decides(), replies("1"), decides(), replies("2")],
+      crew({ max_rounds: 2 }),
+      [],
+    );
+    expect(state.run.error).toMatchObject({
+      code: "MAX_ITERATIONS",
+      message: "crew was not done after 2 rounds, which is its limit.",
+      user_action: "edit_graph",
+    });
+  });
+});
+
+test("where several values are asked for, the answer has to have each", async () => {
+  const { state, models } = await runAsked(
+    [done(), done({ outputs: { a: "A" } }), done({ outputs: { a: "A", b: "B" } })],
+    crew(),
+    [],
+    { keys: ["a", "b"] },
+  );
+  expect(state.state).toMatchObject({ a: "A", b: "B" });
+  expect(models.calls.slice(1).map(({ messages }) => messages.at(-1)!.content)).toEqual([
+    expect.stringContaining("outputs lacks a, b"),
+    expect.stringContaining("outputs lacks b"),
+  ]);
+  expect(models.calls[0]!.response!.schema.properties).toMatchObject({
+    send_to: { enum: ["bob", "cid", "User"] },
+    outputs: {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "string" } },
+    },
+  });
+  expect(models.calls[0]!.messages.map(({ content }) => content).join("\n")).toContain(
+    '- outputs: with "Completed", one value for each of a, b.',
+  );
+});
+
+test("where one value is asked for, none of that is said, and the manager's own model answers", async () => {
+  const { models } = await runAsked(
+    [done()],
+    crew({ manager: { agent_id: "boss", llm_config: { model: "large" } } }),
+    [],
+  );
+  const [request] = models.calls;
+  expect(request!.response!.schema.properties).not.toHaveProperty("outputs");
+  expect(request!.messages.map(({ content }) => content).join("\n")).not.toContain("- outputs:");
+  expect(request!.llm_config.model).toBe("large");
+});
+
+describe("a worker that fails", () => {
+  test("is told of to the manager, who may find another way", async () => {
+    const run = await runAsked([decides(), as("bob", { refusal: "never" }), done()], crew(), []);
+    expect(toldBoss(run)[1]).toContain(
+      '<reply from="bob">I could not do it: The model refused: never</reply>',
+    );
+    expect(run.state.state.result).toBe("all of it");
+  });
+  test("ends the crew where nobody else could mend it", async () => {
+    const error = new ModelError({
+      code: "AUTH",
+      message: "The key is refused.",
+      retryable: false,
+      user_action: "settings",
+    });
+    const { state } = await runAsked([decides(), as("bob", { error })], crew(), []);
+    expect(state.run.error?.code).toBe("AUTH");
+  });
+});
+
+describe("a question to the person", () => {
+  const asks = decides({ to: "bob", stop: "AdditionalInformation", message: "Which town?" });
+  test("is asked whoever it was sent to, and answered also without words", async () => {
+    const run = await runAsked([asks, done()], crew(), [{ answer: "approve" }]);
+    expect(run.asked).toEqual([{ title: "boss needs to know something", why: "Which town?" }]);
+    expect(of(run.events, "post_sent").slice(0, 2)).toEqual([
+      { from: "boss", to: "User", message: "Which town?", kind: "question" },
+      { from: "User", to: "boss", message: "Go on as you think best.", kind: "answer" },
+    ]);
+    expect(toldBoss(run)[1]).toContain("User answers:\n<answer>Go on as you think best.</answer>");
+  });
+  test("that a person does not answer ends the crew", async () => {
+    const { state } = await runAsked([asks], crew(), [{ answer: "reject" }]);
+    expect(state.run.error).toMatchObject({
+      code: "HUMAN_REJECTED",
+      message: "crew had a question that was not answered: Which town?",
+    });
+  });
+});
