@@ -235,12 +235,15 @@ export async function runAsked(
     roles: [...new Set(crew.agents.map(({ role_name }) => role_name))].map((name) => role(name)),
   });
   const state = () => stage.store.state(id);
-  const open = () => Object.values(state()?.interactions ?? {}).find(({ status }) => status === "open");
+  const told = new Set<string>();
+  const open = () =>
+    Object.values(state()?.interactions ?? {}).find((one) => one.status === "open" && !told.has(one.id));
   const asked: { title: string; why: string }[] = [];
   for (const answer of answers) {
     await expect.poll(() => open() !== undefined || stage.store.find(id)?.status === "finished").toBe(true);
     const question = open();
     if (!question) break;
+    told.add(question.id);
     asked.push({ title: question.requested.title, why: question.requested.why });
     stage.host.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
   }

@@ -1,0 +1,261 @@
+import { describe, expect, test } from "vitest";
+import { agent, as, of } from "@/server/conformance/stage";
+import { runAsked } from "./testing";
+
+const agents = ["ann", "bob"].map((name) => agent(name));
+const task = (task_id: string, more: object = {}) => ({
+  task_id,
+  description: `do ${task_id}`,
+  assigned_agent: "ann",
+  ...more,
+});
+const says = (text: string, who = "ann") => as(who, { text });
+type Ran = Awaited<ReturnType<typeof runAsked>>;
+/** How each task stood from one moment to the next. */
+const moves = ({ events }: Ran) =>
+  events.flatMap((event) =>
+    event.type === "task_status_changed"
+      ? [`${event.task_id}: ${event.payload.from} > ${event.payload.to}`]
+      : [],
+  );
+const statuses = ({ state }: Ran) => Object.values(state.plans)[0]!.tasks.map(({ status }) => status);
+const sent = ({ models }: Ran) => models.calls.map(({ messages }) => messages.at(-1)!.content);
+
+describe("a task with a condition", () => {
+  test("is done where it holds of what came before, and else passed over, and what waits for it goes on", async () => {
+    const run = await runAsked([says("two"), says("done a"), says("end")], { agents }, [], {
+      plan: {
+        tasks: [
+          task("count"),
+          task("a", { condition: "state.count == 'two'", dependencies: ["count"] }),
+          task("b", { condition: "state.count == 'three'", dependencies: ["count"] }),
+          task("last", { dependencies: ["a", "b"] }),
+        ],
+      },
+    });
+    expect(statuses(run)).toEqual(["completed", "completed", "skipped", "completed"]);
+    expect(moves(run)).toEqual([
+      "count: pending > in_progress",
+      "count: in_progress > completed",
+      "a: pending > in_progress",
+      "a: in_progress > completed",
+      "b: pending > skipped",
+      "last: pending > in_progress",
+      "last: in_progress > completed",
+    ]);
+    expect(run.state.state.result).toBe("end");
+  });
+});
+
+describe("a task that nobody can do", () => {
+  const plan = {
+    tasks: [task("a", { assigned_agent: "cid" }), task("b"), task("c", { dependencies: ["a"] })],
+  };
+  const message = 'Task "a" asks for cid, and no agent of the crew is that. The crew has: ann, bob.';
+  test("stops the crew before anything else begins", async () => {
+    const run = await runAsked([], { agents }, [], { plan });
+    expect([statuses(run), run.models.calls.length]).toEqual([["failed", "cancelled", "cancelled"], 0]);
+    expect(run.state.run.error).toMatchObject({
+      code: "CONFIG",
+      message: `The crew stopped: ${message}`,
+      user_action: "edit_graph",
+    });
+  });
+  test("leaves the others to be done where they go on, except those that wait for it", async () => {
+    const run = await runAsked([says("B")], { agents, on_task_failure: "continue_independent" }, [], {
+      plan,
+    });
+    expect(statuses(run)).toEqual(["failed", "completed", "blocked"]);
+    expect(run.state.run.warnings).toEqual([`Some tasks of crew failed: ${message}`]);
+    expect(run.state.state.result).toBe("B");
+  });
+});
+
+describe("a crew of which every task failed", () => {
+  test("has failed, also where it would have gone on", async () => {
+    const run = await runAsked(
+      [as("ann", { refusal: "never" })],
+      { agents, on_task_failure: "continue_independent" },
+      [],
+      { plan: { tasks: [task("a"), task("b", { dependencies: ["a"] })] } },
+    );
+    expect(statuses(run)).toEqual(["failed", "blocked"]);
+    expect(run.state.run.error).toMatchObject({
+      code: "MODEL_REFUSAL",
+      message: "The crew stopped: The model refused: never",
+    });
+  });
+});
+
+describe("a person who is asked before a task", () => {
+  const plan = {
+    human_intervention_points: ["before_b"],
+    tasks: [task("a"), task("b", { dependencies: ["a"] })],
+  };
+  test("lets it begin", async () => {
+    const run = await runAsked([says("A"), says("B")], { agents }, [{ answer: "approve" }], { plan });
+    expect(run.asked).toEqual([{ title: 'Begin "do b"?', why: "The plan says before_b." }]);
+    expect(moves(run)).toEqual([
+      "a: pending > in_progress",
+      "a: in_progress > completed",
+      "b: pending > in_progress",
+      "b: in_progress > awaiting_human",
+      "b: awaiting_human > in_progress",
+      "b: in_progress > completed",
+    ]);
+  });
+  test.each([
+    [{ answer: "reject" as const }, 'A person declined "b".'],
+    [{ answer: "reject" as const, message: "too early" }, 'A person declined "b": too early'],
+  ])("or declines it, which stops the crew: %j", async (answer, message) => {
+    const run = await runAsked([says("A")], { agents }, [answer], { plan });
+    expect(statuses(run)).toEqual(["completed", "failed"]);
+    expect(run.state.run.error).toMatchObject({
+      code: "HUMAN_REJECTED",
+      message: `The crew stopped: ${message}`,
+    });
+  });
+  test("is asked about every task where the plan is carried out in steps", async () => {
+    const run = await runAsked(
+      [says("A"), says("B")],
+      { agents },
+      [{ answer: "approve" }, { answer: "approve_always" }],
+      { plan: { execution_mode: "step", tasks: plan.tasks } },
+    );
+    expect(run.asked).toEqual([
+      { title: 'Begin "do a"?', why: "The plan is carried out step by step." },
+      { title: 'Begin "do b"?', why: "The plan is carried out step by step." },
+    ]);
+    expect(run.state.run.final_status).toBe("COMPLETED");
+  });
+});
+
+describe("a person who looks at a result", () => {
+  const look = 'Look at the result of "do a"';
+  test("sends it back with what is missing until it is good, three times at most", async () => {
+    const run = await runAsked(
+      [says("one"), says("two"), says("three"), says("four")],
+      { agents },
+      [{ answer: "reject", message: "longer" }, { answer: "reject" }, { answer: "reject", message: "more" }],
+      { plan: { tasks: [task("a", { human_review: true })] } },
+    );
+    expect(run.asked).toEqual(
+      [1, 2, 3].map(() => ({ title: look, why: "The plan asks for a person's review of this task." })),
+    );
+    expect(run.state.state.result).toBe("four");
+    const back = "A person sent the last result back: ";
+    expect(sent(run).map((content) => content.split(back)[1]?.split("\n")[0] ?? null)).toEqual([
+      null,
+      "longer",
+      "It is not good enough yet.",
+      "more",
+    ]);
+  });
+  test.each<[string, object, object, string]>([
+    ["a point after it", { human_intervention_points: ["after_a"] }, {}, "The plan says after_a."],
+    ["a plan with people", { execution_mode: "hitl" }, {}, "The plan is carried out together with a person."],
+    [
+      "a point, before what the task itself says",
+      { human_intervention_points: ["after_a"] },
+      { human_review: true },
+      "The plan says after_a.",
+    ],
+  ])("is told why: %s", async (_what, settings, more, why) => {
+    const run = await runAsked([says("one")], { agents }, [{ answer: "approve" }], {
+      plan: { ...settings, tasks: [task("a", more)] },
+    });
+    expect(run.asked).toEqual([{ title: look, why }]);
+    expect(run.state.state.result).toBe("one");
+  });
+});
+
+describe("a person who is asked about a failure", () => {
+  const plan = { tasks: [task("a"), task("b", { assigned_agent: "bob", dependencies: ["a"] })] };
+  test("lets the crew go on without the task, which is said", async () => {
+    const run = await runAsked(
+      [as("ann", { refusal: "never" }), says("B", "bob")],
+      { agents, on_task_failure: "escalate" },
+      [{ answer: "approve" }],
+      { plan },
+    );
+    expect(run.asked).toEqual([{ title: '"a" failed. Go on without it?', why: "The model refused: never" }]);
+    expect(statuses(run)).toEqual(["skipped", "completed"]);
+    expect(run.state.run.warnings).toEqual(['Task "a" failed and was passed over: The model refused: never']);
+  });
+  test("or not: then it has failed", async () => {
+    const run = await runAsked(
+      [as("ann", { refusal: "never" })],
+      { agents, on_task_failure: "escalate" },
+      [{ answer: "reject" }],
+      { plan },
+    );
+    expect(statuses(run)).toEqual(["failed", "blocked"]);
+    expect(run.state.run.error?.code).toBe("MODEL_REFUSAL");
+  });
+  test.each([["on_error"], ["On Error"]])(
+    "is asked where the plan says %s, whatever the crew does",
+    async (point) => {
+      const run = await runAsked(
+        [as("ann", { refusal: "never" }), says("B", "bob")],
+        { agents },
+        [{ answer: "approve" }],
+        {
+          plan: { ...plan, human_intervention_points: [point] },
+        },
+      );
+      expect(statuses(run)).toEqual(["skipped", "completed"]);
+    },
+  );
+});
+
+describe("what a task is told of earlier ones", () => {
+  const results = (run: Ran) =>
+    sent(run).map((content) => [...content.matchAll(/<result task="(\w+)">/g)].map(([, id]) => id));
+  const three = [says("A"), says("B", "bob"), says("C")];
+  test("is what it waits for, or what came right before it where it waits for nothing", async () => {
+    const plan = {
+      tasks: [task("a"), task("b", { assigned_agent: "bob" }), task("c", { dependencies: ["a"] })],
+    };
+    expect(results(await runAsked(three, { agents }, [], { plan }))).toEqual([[], ["a"], ["a"]]);
+  });
+  test("is nothing but what it waits for where tasks go on side by side, and it is posted from one to the other", async () => {
+    const plan = {
+      tasks: [
+        task("a"),
+        task("b", { assigned_agent: "bob", dependencies: ["a"] }),
+        task("c", { dependencies: ["a", "b"] }),
+      ],
+    };
+    const run = await runAsked(
+      [says("x".repeat(400)), says("B", "bob"), says("C")],
+      { agents, process: "parallel" },
+      [],
+      { plan },
+    );
+    expect(results(run)).toEqual([[], ["a"], ["a", "b"]]);
+    expect(of(run.events, "post_sent")).toEqual([
+      { from: "ann", to: "bob", message: "x".repeat(300), kind: "result" },
+      { from: "bob", to: "ann", message: "B", kind: "result" },
+    ]);
+  });
+});
+
+describe("what comes out under several names", () => {
+  const keys = ["a", "report"];
+  test("is asked of the last task by these names", async () => {
+    const run = await runAsked(
+      [says("first"), as("ann", { json: { a: "new", report: "R" } })],
+      { agents },
+      [],
+      { keys, plan: { tasks: [task("a"), task("b", { dependencies: ["a"] })] } },
+    );
+    expect(run.state.state).toMatchObject({ a: "new", report: "R" });
+  });
+  test("is of each last task what it gave under its name, and else all of it", async () => {
+    const run = await runAsked([says("A"), says("B")], { agents }, [], {
+      keys,
+      plan: { tasks: [task("a"), task("b")] },
+    });
+    expect(run.state.state).toMatchObject({ a: "A", report: { a: "A", b: "B" } });
+  });
+});
