@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import type { ModelRequest } from "@/server/llm/model";
+import { describe, expect, test } from "vitest";
+import type { RunEvent } from "@/server/domain/run/events";
+import { ModelError, type ModelRequest } from "@/server/llm/model";
 import { newStage } from "../testing";
 import { graphOf, modelsOf, roles } from "./testing";
 
@@ -33,4 +34,75 @@ test("an answer that fails is left out; where no two agree, a judge chooses, and
 test("where every answer fails, the crew fails as they did", async () => {
   const { state } = await newStage({ models: modelsOf(() => ({ refusal: "no" })) }).run(crewOf(2), { roles });
   expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "MODEL_REFUSAL" });
+});
+
+describe("of several answers of one agent", () => {
+  const posts = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => (event.type === "post_sent" ? [event.payload.message] : []));
+  const run = async (answer: Parameters<typeof modelsOf>[0], samples = 3) => {
+    const models = modelsOf(answer);
+    const done = await newStage({ models }).run(crewOf(samples), { roles });
+    return { ...done, models, said: posts(done.events) };
+  };
+
+  test("it is said how many agree, or which one a judge chose", async () => {
+    const agreed = await run((request) => ({ text: nth(request) === 3 ? "Rome" : "Paris" }));
+    expect(agreed.said).toEqual(["2 of 3 answers agree: Paris"]);
+    const judged = await run((request) =>
+      request.response ? { json: { choice: "answer_3", reason: "so" } } : { text: `town ${nth(request)}` },
+    );
+    expect(judged.said).toEqual(["no two of 3 answers agree; a judge chose answer 3: town 3"]);
+    expect(judged.state.run.warnings).toEqual(["In crew no two of 3 answers agree; a judge chose answer 3."]);
+    expect(judged.models.asked).toHaveLength(4);
+  });
+
+  test("the only one that came stands, without a judge and without a warning", async () => {
+    const alone = await run((request) => (nth(request) === 2 ? { text: "Paris" } : { refusal: "no" }));
+    expect([alone.state.state.result, alone.models.asked.length, alone.state.run.warnings]).toEqual([
+      "Paris",
+      3,
+      [],
+    ]);
+  });
+
+  test("one that nobody could answer ends the crew: a key that is refused would be refused again", async () => {
+    const error = new ModelError({ code: "AUTH", message: "No.", retryable: false, user_action: "settings" });
+    const { state } = await run((request) => (nth(request) === 2 ? { error } : { text: "Paris" }));
+    expect(state.run.error?.code).toBe("AUTH");
+  });
+
+  test("each is asked with a seed of its own where the agent has one", async () => {
+    const seeds: (number | undefined)[] = [];
+    const crew = (llm_config: object) =>
+      graphOf({
+        crew: {
+          process: "sample",
+          samples: 2,
+          agents: [{ agent_id: "worker", role_name: "Worker", llm_config }],
+        },
+        answer: () => ({ text: "" }),
+      });
+    const models = modelsOf((request) => {
+      seeds.push(request.llm_config.seed);
+      return { text: "Paris" };
+    });
+    await newStage({ models }).run(crew({ seed: 0 }), { roles });
+    await newStage({ models }).run(crew({ model: "m" }), { roles });
+    expect(seeds).toEqual([0, 1, undefined, undefined]);
+  });
+
+  test("who manages the crew gives them, else the first", async () => {
+    const by = async (manager?: { agent_id: string }) => {
+      const models = modelsOf(() => ({ text: "Paris" }));
+      const graph = graphOf({
+        crew: { process: "sample", samples: 2, ...(manager ? { manager } : {}) },
+        answer: () => ({ text: "" }),
+      });
+      const { events } = await newStage({ models }).run(graph, { roles });
+      return [
+        ...new Set(events.flatMap(({ type, agent_id }) => (type === "agent_started" ? [agent_id] : []))),
+      ];
+    };
+    expect([await by(), await by({ agent_id: "checker" })]).toEqual([["lead"], ["checker"]]);
+  });
 });

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { agent, as, of } from "@/server/conformance/stage";
+import { runAsked } from "./testing";
+
+const agents = ["boss", "ann"].map((name) => agent(name));
+const says = (text: string) => as("ann", { text });
+const verdicts = (...given: [criterion: string, met: boolean, evidence: string][]) => ({
+  json: { verdicts: given.map(([criterion, met, evidence]) => ({ criterion, met, evidence })) },
+});
+const run = (steps: Parameters<typeof runAsked>[0], success_criteria: string[]) =>
+  runAsked(steps, { agents, manager: { agent_id: "boss" } }, [], {
+    plan: { success_criteria, tasks: [{ task_id: "t", description: "do it", assigned_agent: "ann" }] },
+  });
+const checked = ({ events }: Awaited<ReturnType<typeof run>>) =>
+  of(events, "criterion_checked").map(({ criterion, met, evidence }) => [criterion, met, evidence]);
+
+describe("what a crew made is held to the plan's criteria", () => {
+  test("where they are met at once, it stands, and a judge is asked about those in words alone", async () => {
+    const exact = "cel: output.result.size() > 2";
+    const done = await run(
+      [says("long"), verdicts(["it shines", true, "it does"])],
+      [exact, "it shines", " "],
+    );
+    expect(checked(done)).toEqual([
+      [exact, true, "It is true."],
+      ["it shines", true, "it does"],
+    ]);
+    expect([done.state.state.result, done.state.run.warnings]).toEqual(["long", []]);
+    const judge = done.models.calls.at(-1)!.messages.map(({ content }) => content);
+    expect(judge[0]).toMatch(/^You are a judge\./);
+    expect(judge[1]).toContain("<criteria>- it shines</criteria>");
+    expect(judge[1]).toContain("long");
+    const none = await run([says("long")], [" "]);
+    expect([checked(none), none.models.calls.length]).toEqual([[], 1]);
+  });
+
+  test("whoever was last improves it once where some are not met, and what still is not is a warning", async () => {
+    const exact = "cel: output.result == 'very long'";
+    const done = await run(
+      [
+        says("long"),
+        verdicts(["it shines", false, "it is dull"]),
+        says("longer"),
+        verdicts(["it shines", true, "it does"]),
+      ],
+      [exact, "it shines"],
+    );
+    expect(done.models.calls[2]!.messages.at(-1)!.content).toContain(
+      `Improve the result so that it meets these criteria, which it does not meet yet:\n<criteria>\n- ${exact}: It is not true.\n- it shines: it is dull\n</criteria>\nGive the whole improved result.`,
+    );
+    expect(checked(done)).toEqual([
+      [exact, false, "It is not true."],
+      ["it shines", false, "it is dull"],
+      [exact, false, "It is not true."],
+      ["it shines", true, "it does"],
+    ]);
+    expect(done.state.state.result).toBe("longer");
+    expect(done.state.run.warnings).toEqual([`crew does not meet "${exact}": It is not true.`]);
+  });
+
+  test("a judge's verdicts are taken by their criterion, else by their place, and what it leaves out is not met", async () => {
+    const done = await run(
+      [
+        says("long"),
+        verdicts(["second", true, "yes"], ["first", true, "of course"]),
+        says("longer"),
+        verdicts(["1. first", true, "so"], ["2. second", false, "not so"]),
+      ],
+      ["first", "second", "third"],
+    );
+    expect(checked(done)).toEqual([
+      ["first", true, "of course"],
+      ["second", true, "yes"],
+      ["third", false, "The judge did not say."],
+      ["first", true, "so"],
+      ["second", false, "not so"],
+      ["third", false, "The judge did not say."],
+    ]);
+  });
+});
+
+test("exact criteria are noted as soon as they come to be met, and when they are so no more", async () => {
+  const exact = ["cel: has(state.a)", "cel: !has(state.b)", "cel: state.nothing"];
+  const tasks = ["a", "b", "c"].map((task_id) => ({ task_id, description: task_id, assigned_agent: "ann" }));
+  const { events } = await runAsked(
+    [says("A"), says("B"), says("C"), says("D")],
+    { agents: [agent("ann")] },
+    [],
+    { plan: { success_criteria: exact.slice(0, 2), tasks } },
+  );
+  const seen = events.flatMap((event): string[] => {
+    if (event.type === "criterion_checked") return [`${event.payload.criterion} ${event.payload.met}`];
+    return event.type === "task_status_changed" && event.payload.to === "completed"
+      ? [`${event.task_id}`]
+      : [];
+  });
+  expect(seen).toEqual([
+    "a",
+    "cel: has(state.a) true",
+    "cel: !has(state.b) true",
+    "b",
+    "cel: !has(state.b) false",
+    "c",
+    "cel: has(state.a) true",
+    "cel: !has(state.b) false",
+    "cel: has(state.a) true",
+    "cel: !has(state.b) false",
+  ]);
+});
