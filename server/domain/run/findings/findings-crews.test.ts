@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import type { NewEvent, Payloads } from "../events";
+import { findingsOf } from ".";
+import { by, crew, done, event, finished, log, post, said, tool } from "./testing";
+
+const at = { node_id: "work", activation_id: "work#1" };
+const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
+const failed = event("crew_finished", { status: "failed" });
+const task = (to: Payloads["task_status_changed"]["to"], task_id = "draft", more: object = {}) =>
+  event("task_status_changed", { from: "pending", to, ...more }, { task_id });
+
+describe("back and forth without work", () => {
+  const handed = (from: string, to: string) =>
+    event("handed_off", { from, to, reason: "so", count: 1 }, by(from));
+  const [there, back] = [handed("writer", "chief_editor"), handed("chief_editor", "writer")];
+
+  test("the fourth handoff between the same two is where it shows", () => {
+    expect(findingsOf(log(there, back, there, back, there, back, there, back))).toEqual([
+      {
+        kind: "ping_pong",
+        seq: 5,
+        ...at,
+        agent_id: "chief_editor",
+        said: "chief editor and writer handed the work to each other 4 times, and nothing was done between.",
+        advice: "Say in both roles who does what; take away the handoff from the one who should do it.",
+      },
+    ]);
+  });
+
+  const words = (count: number) => Array.from({ length: count }, () => "well").join(" ");
+  test("the fourth message of a few words between the same two is where it shows", () => {
+    const [hello, thanks] = [post("writer", "editor", words(12)), post("editor", "writer", ` ${words(12)} `)];
+    expect(findingsOf(log(hello, thanks, hello, thanks))).toEqual([
+      {
+        kind: "ping_pong",
+        seq: 5,
+        ...at,
+        agent_id: "editor",
+        said: "editor and writer wrote to each other 4 times in a few words, and nothing was done between.",
+        advice:
+          "Tell them to write only what changes the work, and to end when there is nothing more to say.",
+      },
+    ]);
+  });
+
+  const [hello, thanks] = [post("writer", "editor", "Hello!"), post("editor", "writer", "Thank you.")];
+  const long = post("writer", "editor", words(13));
+  const judged = post("writer", "editor", "Fine.", { outcome: "approved" });
+  const file = event("artifact_created", { artifact_id: "f", path: "f", version: 1, size: 1, kind: "file" });
+  test.each<[string, NewEvent[], [string, number][]]>([
+    ["three times", [there, back, there], []],
+    ["each time the same way", [there, there, there, there, there], []],
+    [
+      "with a third one among them",
+      [there, handed("chief_editor", "judge"), handed("judge", "writer"), there],
+      [],
+    ],
+    ["to one, and back from another", [hello, post("judge", "writer", "Thanks."), hello, thanks, hello], []],
+    ["with a tool used between", [there, back, ...tool("writer", "look"), there, back], []],
+    ["with a file written between", [there, back, file, there, back], []],
+    ["with a task done between", [there, back, task("completed"), there, back], []],
+    [
+      "with a board written on between",
+      [there, back, ...tool("writer", "board_write"), there, back],
+      [["ping_pong", 7]],
+    ],
+    ["with something said between", [there, back, said("writer", "Well."), there, back], [["ping_pong", 6]]],
+    ["with work before and after", [file, there, back, there, back, file], [["ping_pong", 6]]],
+    ["with one long message", [long, thanks, hello, thanks, hello], [["ping_pong", 6]]],
+    ["with a long message in the middle", [hello, thanks, long, thanks, hello], []],
+    ["with a judgement among the words", [hello, thanks, judged, thanks, hello], []],
+    [
+      "after work that was between the first",
+      [hello, file, thanks, hello, thanks, hello],
+      [["ping_pong", 7]],
+    ],
+    [
+      "by handoffs and words at once",
+      [there, hello, back, thanks, there, hello, back, thanks],
+      [
+        ["ping_pong", 8],
+        ["ping_pong", 9],
+      ],
+    ],
+  ])("two deal with each other %s", (_how, events, found) => {
+    expect(places(...events)).toEqual(found);
+  });
+});
+
+describe("feedback that changed nothing", () => {
+  const sentBack = (outcome: string) => post("editor", "writer", "Shorter, please.", { outcome });
+  const again = [
+    {
+      kind: "feedback_unread",
+      seq: 5,
+      ...at,
+      agent_id: "writer",
+      said: "editor sent the work back, and writer gave the very same answer again.",
+      advice: "Look at what it was sent here, and whether the feedback stands in its prompt.",
+    },
+  ];
+
+  test.each(["reject", "rejected", "revise", "changes_requested", "fail", "failed"])(
+    "work that came back as %s and is given again as it was is found",
+    (outcome) => {
+      const events = log(
+        crew,
+        said("writer", "A draft."),
+        sentBack(outcome),
+        said("writer", " a DRAFT."),
+        done,
+      );
+      expect(findingsOf(events)).toEqual(again);
+    },
+  );
+
+  test("feedback for somebody who has no turn any more is found where the crew ended as done", () => {
+    const feedback = post("editor", "chief_writer", "Shorter, please.", { kind: "feedback" });
+    expect(findingsOf(log(crew, said("chief_writer", "A draft."), feedback, done))).toEqual([
+      {
+        kind: "feedback_unread",
+        seq: 4,
+        ...at,
+        agent_id: "editor",
+        said: "editor sent the work back to chief writer, who had no turn any more.",
+        advice:
+          "Let the way lead from the feedback back to the one it is meant for, and give it rounds enough.",
+      },
+    ]);
+  });
+
+  const draft = said("writer", "A draft.");
+  test.each<[string, NewEvent[], [string, number][]]>([
+    [
+      "for the person who asked",
+      [crew, draft, post("editor", "USER", "No.", { outcome: "reject" }), done],
+      [],
+    ],
+    ["in a crew that failed", [crew, draft, sentBack("reject"), failed], []],
+    ["in a crew that is at work still", [crew, draft, sentBack("reject")], []],
+    [
+      "in a crew that came to its end at a second try",
+      [crew, draft, sentBack("reject"), failed, done],
+      [["feedback_unread", 4]],
+    ],
+    ["that is praise", [crew, draft, sentBack("approved"), done], []],
+    [
+      "to which another answers with the same",
+      [crew, draft, sentBack("fail"), said("editor", "A draft."), done],
+      [["feedback_unread", 4]],
+    ],
+    ["that comes before any work", [crew, sentBack("fail"), draft, draft, done], []],
+    [
+      "that is answered with nothing twice",
+      [crew, said("writer", " "), sentBack("fail"), said("writer", ""), done],
+      [],
+    ],
+    [
+      "for the last of two drafts",
+      [crew, draft, said("writer", "B"), sentBack("fail"), said("writer", "b"), draft, done],
+      [["feedback_unread", 6]],
+    ],
+    [
+      "after which an older draft comes again",
+      [crew, draft, said("writer", "B"), sentBack("fail"), draft, done],
+      [],
+    ],
+  ])("feedback %s", (_how, events, found) => {
+    expect(places(...events)).toEqual(found);
+  });
+});
+
+describe("a question that nobody answered", () => {
+  const asked = (title: string) =>
+    event("interaction_requested", {
+      interaction_id: "q",
+      kind: "question",
+      title,
+      why: "so",
+      fingerprint: "f",
+      expires_at: 9,
+    });
+  const answer = (answer: Payloads["interaction_answered"]["answer"], interaction_id = "q") =>
+    event("interaction_answered", { interaction_id, answer, by: "ann" });
+
+  test("by a person is named with its title, or as a question where nobody knows it", () => {
+    expect(findingsOf(log(asked("Send the  letter?"), answer("expired"), answer("expired", "lost")))).toEqual(
+      [[3, "Send the letter?"] as const, [4, "A question"] as const].map(([seq, title]) => ({
+        kind: "question_unanswered",
+        seq,
+        ...at,
+        said: `“${title}” was not answered in time.`,
+        advice: "Give people longer, let somebody be notified, or say what is to happen when nobody answers.",
+      })),
+    );
+    expect(places(asked("Send the letter?"), answer("reject"), finished())).toEqual([]);
+  });
+
+  const question = post("writer", "chief_editor", "Which title?", { kind: "question" });
+  test("by a member is named with both of them once the run has ended", () => {
+    expect(findingsOf(log(crew, question))).toEqual([]);
+    expect(findingsOf(log(crew, question, finished()))).toEqual([
+      {
+        kind: "question_unanswered",
+        seq: 3,
+        ...at,
+        agent_id: "writer",
+        said: "writer asked chief editor “Which title?”, and never got an answer.",
+        advice: "Let chief editor have a turn after the question, or let writer ask somebody who is at work.",
+      },
+    ]);
+  });
+
+  test.each<[string, NewEvent[], [string, number][]]>([
+    ["is answered", [question, post("chief_editor", "writer", "This one.")], []],
+    [
+      "was answered before it was asked",
+      [post("chief_editor", "writer", "This one."), question],
+      [["question_unanswered", 3]],
+    ],
+    ["another one answers", [question, post("judge", "writer", "This one.")], [["question_unanswered", 2]]],
+    [
+      "is answered to somebody else",
+      [question, post("chief_editor", "judge", "This one.")],
+      [["question_unanswered", 2]],
+    ],
+    ["is for the person who asked", [post("writer", "User", "Which title?", { kind: "question" })], []],
+    ["is no question", [post("writer", "chief_editor", "A title.")], []],
+  ])("that %s", (_how, events, found) => {
+    expect(places(...events, finished())).toEqual(found);
+  });
+});

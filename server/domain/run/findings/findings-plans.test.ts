@@ -1,0 +1,269 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { NewEvent, Payloads } from "../events";
+import { findingsOf } from ".";
+import { by, checked, crew, done, event, failure, log, planned, usage } from "./testing";
+
+const at = { node_id: "work", activation_id: "work#1" };
+const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
+const failed = event("crew_finished", { status: "failed" });
+const task = (to: Payloads["task_status_changed"]["to"], task_id = "draft", more: object = {}) =>
+  event("task_status_changed", { from: "pending", to, ...more }, { task_id });
+
+describe("checks of a crew's result", () => {
+  test("criteria that nobody checked are named where the crew ended as done", () => {
+    const plan = planned({ success_criteria: ["It is kind", "It is short", "It is true"] });
+    expect(findingsOf(log(crew, plan, checked(true), done))).toEqual([
+      {
+        kind: "not_verified",
+        seq: 5,
+        ...at,
+        said: "The crew ended without a check of: “It is short”, “It is true”.",
+        advice:
+          "Add a step that checks the result by these criteria before the end, or take out those that do not matter.",
+      },
+    ]);
+    expect(findingsOf(log(crew, plan, failed))).toEqual([]);
+    expect(findingsOf(log(crew, done))).toEqual([]);
+  });
+
+  test("a check before the last task is named with that task", () => {
+    const early = (more: Partial<NewEvent>) =>
+      findingsOf(
+        log(
+          crew,
+          planned(),
+          checked(true),
+          { ...task("completed"), ...more } as NewEvent,
+          task("completed"),
+          done,
+        ),
+      );
+    const found = (name: string) => [
+      {
+        kind: "verified_too_early",
+        seq: 4,
+        ...at,
+        said: `The result was checked before ${name} was done, and not again afterwards.`,
+        advice: "Let the check wait for the last task that changes the result.",
+      },
+    ];
+    expect(early({})).toEqual(found("draft"));
+    const { task_id: _t, ...nameless } = task("completed");
+    const events = [crew, planned(), checked(true), nameless as NewEvent, done];
+    expect(findingsOf(log(...events))).toEqual(found("the last task"));
+    expect(places(crew, planned(), task("completed"), checked(true), done)).toEqual([]);
+    expect(places(crew, planned(), checked(true), task("completed"), checked(true), done)).toEqual([]);
+    expect(places(crew, planned(), checked(true), task("awaiting_human"), done)).toEqual([
+      ["plan_not_done", 6],
+    ]);
+    expect(places(crew, planned(), checked(true), task("completed"), failed)).toEqual([]);
+  });
+
+  test("a criterion that was not met is named with what was seen, unless a later check says otherwise", () => {
+    const found = (evidence: string) => [
+      {
+        kind: "check_passed_over",
+        seq: 4,
+        ...at,
+        said: `“It is kind” was not met, and the crew ended as done.${evidence}`,
+        advice: "Lead the result back to who can mend it, or let a person decide.",
+      },
+    ];
+    expect(findingsOf(log(crew, planned(), checked(false), done))).toEqual(found(" It says so."));
+    const bare = event("criterion_checked", { criterion: "It is kind", met: false, evidence: "" });
+    expect(findingsOf(log(crew, planned(), bare, done))).toEqual(found(""));
+    expect(places(crew, planned(), checked(false), checked(true), done)).toEqual([]);
+    expect(places(crew, planned(), checked(true), checked(false), done)).toEqual([["check_passed_over", 5]]);
+    expect(places(crew, planned(), checked(false), failed)).toEqual([]);
+  });
+
+  test("a rule that did not hold is named where it is set to warn only", () => {
+    const rule = (more: Partial<Payloads["guardrail_checked"]>) =>
+      event(
+        "guardrail_checked",
+        { name: "kind", target: "output", ok: false, action: "warn", ...more },
+        by("writer"),
+      );
+    const found = (reason: string) => [
+      {
+        kind: "check_passed_over",
+        seq: 2,
+        ...at,
+        agent_id: "writer",
+        said: `The rule "kind" did not hold, and was set to warn only.${reason}`,
+        advice: "Set the rule to try again or to ask a person, if it matters.",
+      },
+    ];
+    expect(findingsOf(log(rule({ reason: "It shouts." })))).toEqual(found(" It shouts."));
+    expect(findingsOf(log(rule({})))).toEqual(found(""));
+    expect(places(rule({ ok: true }), rule({ action: "retry" }), rule({ ok: true, action: "none" }))).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a vote", () => {
+  const vote = (agent_id: string, more: object = { forced: true }) =>
+    event("vote_cast", {
+      proposal_id: "p",
+      round: 1,
+      agent_id,
+      vote: "abstain",
+      reasoning: "",
+      confidence: null,
+      ...more,
+    });
+  const decided = (outcome: Payloads["consensus_finalized"]["outcome"]) =>
+    event("consensus_finalized", {
+      proposal_id: "p",
+      outcome,
+      rule: "majority",
+      approve: 0,
+      reject: 0,
+      abstain: 2,
+      turnout: 0,
+      decided_by: "votes",
+    });
+  const advice = "Choose a model that holds to a schema for voting, or make the proposal shorter.";
+
+  test("that members did not give is found at the first of them, with the names of all", () => {
+    const found = (names: string, whose: string) => ({
+      kind: "vote_missing",
+      seq: 3,
+      ...at,
+      said: `${names} gave no valid vote; one was written down in ${whose} place.`,
+      advice,
+    });
+    const valid = vote("judge", {});
+    expect(findingsOf(log(valid, vote("chief_editor"), vote("chief_editor")))).toEqual([
+      found("chief editor", "its"),
+    ]);
+    expect(findingsOf(log(valid, vote("editor"), vote("writer")))).toEqual([
+      found("editor and writer", "their"),
+    ]);
+    expect(findingsOf(log(valid, decided("rejected")))).toEqual([]);
+  });
+
+  test("for which too few came together is found beside", () => {
+    expect(findingsOf(log(vote("editor"), decided("no_quorum"), decided("approved")))).toEqual([
+      expect.objectContaining({ kind: "vote_missing", seq: 2 }),
+      {
+        kind: "vote_missing",
+        seq: 3,
+        ...at,
+        said: "Too few members voted for the vote to count.",
+        advice: "Lower the quorum, or tell members when they may abstain.",
+      },
+    ]);
+  });
+});
+
+describe("a plan", () => {
+  const plan = (...tasks: JsonObject[]) => planned({ tasks, success_criteria: [] });
+  const draft = { task_id: "draft", description: "Write it" };
+  const open = { task_id: "title", description: "Find one" };
+
+  test("that has tasks left is named with each and how it stands where the crew ended as done", () => {
+    const events = log(crew, plan(draft, open), task("awaiting_human"), task("failed", "title"));
+    const found = [
+      {
+        kind: "plan_not_done",
+        seq: 6,
+        ...at,
+        said: "The crew ended as done, but its plan has draft (awaiting human), title (failed).",
+        advice:
+          "Look at why these tasks came to nothing; let the crew plan anew when one fails, or take them out.",
+      },
+    ];
+    const ended = { ...done, seq: 6, ts: 60 };
+    expect(findingsOf([...events, ended])).toEqual(found);
+    expect(findingsOf([...events, { ...failed, seq: 6, ts: 60 }])).toEqual([]);
+  });
+
+  const replanned = event("plan_changed", { version: 2, by: "writer" });
+  test.each<[string, NewEvent[], [string, number][]]>([
+    ["all of whose tasks are done", [plan(draft), task("completed"), done], []],
+    ["whose task was skipped", [plan(draft), task("skipped"), done], []],
+    ["that was made anew after a task failed", [plan(draft), task("failed"), replanned, done], []],
+    [
+      "that was made anew before a task failed",
+      [plan(draft), replanned, task("failed"), done],
+      [["plan_not_done", 6]],
+    ],
+    [
+      "that was made anew for another task",
+      [plan(draft, open), task("failed"), replanned, task("blocked", "title"), done],
+      [["plan_not_done", 7]],
+    ],
+    [
+      "that was made anew while a task was at work",
+      [plan(draft), task("in_progress"), replanned, done],
+      [["plan_not_done", 6]],
+    ],
+  ])("%s", (_how, events, found) => {
+    expect(places(crew, ...events)).toEqual(found);
+  });
+});
+
+describe("a task that went to the wrong one", () => {
+  const plan = (more: JsonObject = {}) =>
+    planned({
+      tasks: [{ task_id: "draft", description: "Write it", required_role: "Writer", ...more }],
+      success_criteria: [],
+    });
+  const begun = (assigned_agent: string) => task("in_progress", "draft", { assigned_agent });
+
+  test("is named with the role that it asks for and who did it", () => {
+    expect(findingsOf(log(crew, plan(), begun("editor")))).toEqual([
+      {
+        kind: "wrong_worker",
+        seq: 4,
+        ...at,
+        task_id: "draft",
+        agent_id: "editor",
+        said: "“Write it” asks for a Writer, and editor, a Editor, worked on it.",
+        advice: "Let the task name the member, or the role that fits.",
+      },
+    ]);
+  });
+
+  test("and is given back by it is named with the one who gave it back", () => {
+    const ended = (status: Payloads["agent_finished"]["status"]) =>
+      event("agent_finished", { status, error: failure, usage: usage(1), cost_usd: 0 }, by("chief_writer"));
+    const [, of] = findingsOf(log(ended("rejected")));
+    expect(of).toEqual({
+      kind: "wrong_worker",
+      seq: 2,
+      ...at,
+      agent_id: "chief_writer",
+      said: "chief writer gave its task back: it says that this cannot be done.",
+      advice: "Read what it was told here. Give the task to another role, or say what is missing.",
+    });
+    expect(places(ended("completed"))).toEqual([["end_not_noticed", 2]]);
+  });
+
+  test.each<[string, NewEvent[], number[]]>([
+    ["is of the role that it asks for", [plan(), begun("writer")], []],
+    ["is not of the crew", [plan(), begun("stranger")], []],
+    ["only has it assigned", [plan(), task("pending", "draft", { assigned_agent: "editor" })], []],
+    [
+      "works on a task that is not in the plan",
+      [plan(), task("in_progress", "x", { assigned_agent: "editor" })],
+      [],
+    ],
+    ["works on one that asks for nobody", [plan({ required_role: "" }), begun("editor")], []],
+    [
+      "is named by the plan though one of the role is there",
+      [plan({ assigned_agent: "editor" }), begun("editor")],
+      [4],
+    ],
+    [
+      "is named by the plan, and nobody of the role is there",
+      [plan({ required_role: "Poet", assigned_agent: "editor" }), begun("editor")],
+      [],
+    ],
+  ])("whoever %s", (_how, events, seqs) => {
+    expect(findingsOf(log(crew, ...events)).map(({ seq }) => seq)).toEqual(seqs);
+  });
+});

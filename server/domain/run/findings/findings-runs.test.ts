@@ -1,0 +1,328 @@
+import { describe, expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import type { NewEvent, Payloads, RunEvent } from "../events";
+import { findingsOf } from ".";
+import { brief, named } from "./finding";
+import { by, CREATED, event, failure, finished, log, parsed, post, said, tool, usage } from "./testing";
+
+const at = { node_id: "work", activation_id: "work#1" };
+const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
+/** The same run of a drawing whose node has no name. */
+const nameless = ([, ...rest]: RunEvent[]): RunEvent[] => [
+  {
+    ...CREATED,
+    payload: { ...CREATED.payload, graph: draw("start > work > end", { work: { name: "" } }) },
+    seq: 1,
+    ts: 0,
+  } as RunEvent,
+  ...rest,
+];
+
+describe("a budget that became short", () => {
+  const short = event("budget_warning", { metric: "cost_usd", used: 8, limit: 10 }, by("editor"));
+  const asked = (agent_id: string, input_tokens: number, output_tokens: number) => {
+    const one = said(agent_id, "so");
+    return {
+      ...one,
+      payload: { ...one.payload, usage: { ...usage(input_tokens), output_tokens } },
+    } as NewEvent;
+  };
+
+  test("is laid to the member that had used most of it by then, with its share", () => {
+    const events = log(
+      asked("editor", 20, 10),
+      asked("chief_writer", 30, 10),
+      asked("chief_writer", 0, 20),
+      asked("judge", 5, 5),
+      short,
+      asked("editor", 900, 0),
+    );
+    expect(findingsOf(events)).toEqual([
+      {
+        kind: "budget_eaten",
+        seq: 6,
+        ...at,
+        agent_id: "chief_writer",
+        said: "When the budget became short, chief writer had used 60 % of all tokens, and 2 others shared the rest.",
+        advice: "Give it fewer turns or a cheaper model, or look at what makes its prompts long.",
+      },
+    ]);
+    const two = findingsOf(log(asked("editor", 20, 0), asked("writer", 80, 0), short));
+    expect(two.map((one) => one.said)).toEqual([
+      "When the budget became short, writer had used 80 % of all tokens, and 1 other shared the rest.",
+    ]);
+  });
+
+  test.each<[string, NewEvent[]]>([
+    ["when no member had used most", [asked("editor", 41, 0), asked("writer", 59, 0), short]],
+    ["when one works alone", [asked("writer", 80, 0), asked("writer", 80, 0), short]],
+    ["when only one had asked by then", [asked("writer", 80, 0), short, asked("editor", 1, 0)]],
+    ["when nothing was used", [asked("editor", 0, 0), asked("writer", 0, 0), short]],
+    ["when it never became short", [asked("editor", 1, 0), asked("writer", 80, 0)]],
+  ])("is laid to nobody %s", (_how, events) => {
+    expect(findingsOf(log(...events))).toEqual([]);
+  });
+});
+
+describe("a value that was cut", () => {
+  const cut = (more: Partial<NewEvent> = {}, code = "VALUE_CUT") =>
+    event("warning", { code, message: '"report" is too long.' }, more);
+
+  test("is named with who read its beginning only", () => {
+    const found = (more: object, before: string) => [
+      {
+        kind: "input_cut",
+        seq: 2,
+        ...at,
+        ...more,
+        said: '"report" is too long. Nobody read on.',
+        advice: `Sum the value up in a step before${before}, or choose a model that reads more.`,
+      },
+    ];
+    expect(findingsOf(log(cut(by("chief_writer"))))).toEqual(found(by("chief_writer"), " chief writer"));
+    expect(findingsOf(log(cut()))).toEqual(found({}, ""));
+  });
+
+  const read = tool("writer", "read_value");
+  const elsewhere = read.map((one) => ({ ...one, activation_id: "work#2" }));
+  test.each<[string, NewEvent[], [string, number][]]>([
+    ["and read on", [cut(), ...read], []],
+    ["and was read before", [...read, cut()], [["input_cut", 4]]],
+    ["and another activation read on", [cut(), ...elsewhere], [["input_cut", 2]]],
+    ["and another tool was used", [cut(), ...tool("writer", "look")], [["input_cut", 2]]],
+    ["of no activation", [cut({ activation_id: undefined } as never)], []],
+    ["in name only: another warning", [cut({}, "OTHER")], []],
+  ])("%s", (_how, events, found) => {
+    expect(places(...events)).toEqual(found);
+  });
+});
+
+test("of two that wrote the same key, whose value was dropped is named", () => {
+  const conflict = (winner: string, writers: [string, string] = ["start#1", "work#12"]) =>
+    event("state_conflict", { key: "draft", writers, winner, policy: "topological_order" });
+  const found = (loser: string, first = "start", second = "Crew") => ({
+    kind: "work_overwritten",
+    seq: 2,
+    ...at,
+    said: `${first} and ${second} both wrote "draft"; what ${loser} wrote was dropped.`,
+    advice: 'Let them write keys of their own, or give "draft" a reducer that keeps both, such as append.',
+  });
+  expect(findingsOf(log(conflict("work#12")))).toEqual([found("start")]);
+  expect(findingsOf(log(conflict("start#1")))).toEqual([found("Crew")]);
+  expect(findingsOf(log(conflict("work#12", ["work#12", "work#12"])))).toEqual([found("Crew", "Crew")]);
+  expect(findingsOf(nameless(log(conflict("start#1"))))).toEqual([found("work", "start", "work")]);
+  expect(findingsOf(log(conflict("input", ["input", "gone#1"])))).toEqual([found("gone", "input", "gone")]);
+});
+
+describe("nobody noticed that it was time to end:", () => {
+  test("an agent that used all its turns", () => {
+    const ended = (code: string | null) =>
+      event(
+        "agent_finished",
+        {
+          status: "failed",
+          usage: usage(1),
+          cost_usd: 0,
+          ...(code ? { error: { ...failure, code: code as "MAX_ITERATIONS" } } : {}),
+        },
+        by("chief_writer"),
+      );
+    expect(findingsOf(log(ended("MAX_ITERATIONS"), ended("PROVIDER"), ended(null)))).toEqual([
+      {
+        kind: "end_not_noticed",
+        seq: 2,
+        ...at,
+        agent_id: "chief_writer",
+        said: "chief writer used all its turns and came to no answer.",
+        advice:
+          "Say in the task what the answer must hold and when it is good enough, or raise the number of turns.",
+      },
+    ]);
+  });
+
+  test("a loop that came to its last round", () => {
+    const { activation_id: _a, ...stopped } = event("loop_finished", {
+      iterations: 5,
+      reason: "limit",
+      consumes: [],
+    });
+    const found = (name: string) => [
+      {
+        kind: "end_not_noticed",
+        seq: 2,
+        node_id: "work",
+        said: `The loop at ${name} stopped after 5 rounds because it may not have more, not because it was done.`,
+        advice:
+          "Look at the condition that leads out of the loop: was it never met, or never told to the one who decides?",
+      },
+    ];
+    expect(findingsOf(log(stopped as NewEvent))).toEqual(found("Crew"));
+    expect(findingsOf(nameless(log(stopped as NewEvent)))).toEqual(found("work"));
+  });
+
+  describe("a manager", () => {
+    const ledger = (answer: boolean) =>
+      event("ledger_updated", {
+        ledger: { is_request_satisfied: { answer, reason: "so" } },
+        stalls: 0,
+        replans: 0,
+      });
+    const work = post("chief_manager", "writer", "Write some more of it.");
+
+    test("that gave out more work after the request was satisfied", () => {
+      expect(findingsOf(log(ledger(false), work, ledger(true), work, work))).toEqual([
+        {
+          kind: "end_not_noticed",
+          seq: 5,
+          ...at,
+          agent_id: "chief_manager",
+          said: "chief manager had noted that the request was satisfied, and gave out more work all the same.",
+          advice: "Tell the manager to answer as soon as the request is satisfied.",
+        },
+      ]);
+    });
+
+    const empty = event("ledger_updated", { ledger: {}, stalls: 0, replans: 0 });
+    test.each<[string, NewEvent[]]>([
+      ["that gives out one last thing", [work, work, ledger(true), work]],
+      ["that was never satisfied", [ledger(false), empty, work, work]],
+      [
+        "that then answers the person",
+        [ledger(true), post("m", "User", "Here."), post("m", "user", "It is."), work],
+      ],
+      ["whose members reply", [ledger(true), work, post("writer", "m", "Done.", { kind: "reply" })]],
+    ])("is as it should be %s", (_how, events) => {
+      expect(findingsOf(log(...events))).toEqual([]);
+    });
+  });
+});
+
+test("a failure that was passed over is named with its node and its message in a run that completed", () => {
+  const failed = (next: Payloads["node_failed"]["next"]) =>
+    event("node_failed", { attempt: 1, error: { ...failure, message: "No  answer." }, next });
+  const found = (seq: number, name = "Crew") => ({
+    kind: "failure_passed_over",
+    seq,
+    ...at,
+    said: `${name} failed, and the run completed without it: No answer.`,
+    advice: "Lead its failure to a step that deals with it, or let the run stop there.",
+  });
+  const all = (["continue", "retry", "skip_branch", "error_edge", "fail_run"] as const).map(failed);
+  expect(findingsOf(log(...all, finished()))).toEqual([found(2), found(4)]);
+  expect(findingsOf(log(...all, finished("ERROR")))).toEqual([]);
+  expect(findingsOf(log(...all))).toEqual([]);
+  expect(findingsOf(nameless(log(failed("continue"), finished())))).toEqual([found(2, "work")]);
+});
+
+test("answers of another form are named from the second one on, with what was wrong with the last", () => {
+  const form = (agent: string, ok: boolean, errors: string[]) => ({
+    ...parsed,
+    agent_id: agent,
+    payload: { ok, errors, repair: "none" as const, attempt: 1 },
+  });
+  const found = (times: number, seq: number, why: string) => [
+    {
+      kind: "wrong_form",
+      seq,
+      ...at,
+      agent_id: "writer",
+      said: `writer answered ${times} times in another form than asked: ${why}.`,
+      advice: "Ask for fewer outputs at once, describe each, or choose a model that holds to a schema.",
+    },
+  ];
+  const [bad, worse, good] = [
+    form("writer", false, ["title is missing."]),
+    form("writer", false, []),
+    form("writer", true, []),
+  ] as NewEvent[];
+  expect(findingsOf(log(worse!, bad!, good!))).toEqual(found(2, 3, "title is missing"));
+  expect(findingsOf(log(bad!, good!, bad!, worse!))).toEqual(found(3, 5, "it could not be read"));
+  expect(findingsOf(log(bad!, good!, good!))).toEqual([]);
+  expect(findingsOf(log(bad!, form("editor", false, ["so"]) as NewEvent))).toEqual([]);
+});
+
+describe("a tool that is not theirs", () => {
+  const refused = (tool_name: string, status_code: 400 | 403 | 404 = 403, agent = "chief_writer") =>
+    event(
+      "tool_call_refused",
+      { tool_name, args: {}, status_code, reason: "No." },
+      { agent_id: agent, call_id: `refused_${tool_name}` },
+    );
+  const found = (seq: number, words: string, advice: string) => ({
+    kind: "wrong_tool",
+    seq,
+    ...at,
+    agent_id: "chief_writer",
+    said: `chief writer asked for ${words}`,
+    advice,
+  });
+  const lacking = "Name in the role which tools are there, or add the one that is missing.";
+
+  test("is named once for each agent, with whose it is, or that there is none of that name", () => {
+    const both = RoleDefinition.parse({ name: "Printer", tools: ["publish"] });
+    const [first, ...rest] = log(
+      refused("publish"),
+      refused("publish"),
+      refused("sing"),
+      refused("fly", 404),
+      refused("dance", 400),
+    );
+    const created = {
+      ...first,
+      payload: {
+        ...CREATED.payload,
+        roles: [...(CREATED as { payload: { roles: unknown[] } }).payload.roles, both],
+      },
+    } as RunEvent;
+    expect(findingsOf([created, ...rest])).toEqual([
+      found(
+        2,
+        "publish, which is a tool of Editor and Printer.",
+        "Give the task to Editor, let it be delegated, or add the tool to this role.",
+      ),
+      found(4, "sing, which its role may not use.", lacking),
+      found(5, "fly, and there is no such tool.", lacking),
+    ]);
+  });
+
+  test("is not one that its agent was given and that was declined this time, though another lacks it", () => {
+    const begun = (tools?: string[]) =>
+      event(
+        "agent_started",
+        {
+          role_name: "Editor",
+          output_keys: [],
+          limits: { max_iterations: 3 },
+          ...(tools ? { tools } : {}),
+        },
+        by("editor"),
+      );
+    expect(places(begun(["publish"]), refused("publish", 403, "editor"), refused("publish"))).toEqual([
+      ["wrong_tool", 4],
+    ]);
+    expect(places(begun(), refused("publish", 403, "editor"))).toEqual([["wrong_tool", 3]]);
+  });
+});
+
+test("what is found comes in the order in which it shows, whatever kind it is of", () => {
+  const failed = event("node_failed", { attempt: 1, error: failure, next: "continue" });
+  const cut = event("warning", { code: "VALUE_CUT", message: "Too long." });
+  const same = [1, 2, 3].flatMap(() => tool("writer", "look"));
+  expect(places(failed, cut, ...same, finished())).toEqual([
+    ["failure_passed_over", 2],
+    ["input_cut", 3],
+    ["repeated_step", 8],
+  ]);
+});
+
+test("names and long texts are said in one short line", () => {
+  expect([named("chief_text_writer"), named(undefined)]).toEqual(["chief text writer", "an agent"]);
+  expect([brief(" a\n b ", 3), brief("abcd", 4), brief("abcde", 4), brief("ab de", 4)]).toEqual([
+    "a b",
+    "abcd",
+    "abc…",
+    "ab…",
+  ]);
+  expect([brief("x".repeat(120)).length, brief("x".repeat(121)).at(-1)]).toEqual([120, "…"]);
+});

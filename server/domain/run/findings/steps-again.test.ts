@@ -1,0 +1,273 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+import type { NewEvent, RunEvent } from "../events";
+import { type Finding, findingsOf } from ".";
+import { by, CREATED, event, log, said, tool } from "./testing";
+
+const at = { node_id: "work", activation_id: "work#1" };
+/** What is found, by its kind and place; the words of each are held by the tests that name them. */
+const places = (events: readonly RunEvent[]) =>
+  findingsOf(events).map(({ kind, seq, agent_id }) => [kind, seq, agent_id]);
+
+/** A call whose result nobody recorded, or that came out as is said. */
+const called = (agent_id: string, tool_name: string, call_id: string, args: JsonObject = {}) =>
+  event("tool_call_started", { tool_name, args, protocol: "native", risk: "LOW" }, { agent_id, call_id });
+const gave = (agent_id: string, call_id: string, more: object) =>
+  event("tool_call_completed", { tool_name: "look", status_code: 200, ...more }, { agent_id, call_id });
+const attempt = (call_id: string, more: object) => [
+  called("writer", "look", call_id),
+  gave("writer", call_id, more),
+];
+
+describe("the same step again and again", () => {
+  test("is said at the third call that asks the same and gets the same, and once only", () => {
+    expect(findingsOf(log(...[1, 2, 3, 4, 5].flatMap(() => tool("chief_writer", "look"))))).toEqual([
+      {
+        kind: "repeated_step",
+        seq: 6,
+        ...at,
+        agent_id: "chief_writer",
+        said: "chief writer called look 3 times with the same arguments, and got the same each time.",
+        advice: "Say in the role what to do when a tool gives nothing new, or give it fewer turns.",
+      } satisfies Finding,
+    ]);
+  });
+
+  test.each<[string, NewEvent[], number[]]>([
+    ["twice", [...tool("writer", "look"), ...tool("writer", "look")], []],
+    [
+      "with another result each time",
+      ["a", "b", "c"].flatMap((output, n) => attempt(`t${n}`, { output })),
+      [],
+    ],
+    [
+      "with another failure each time",
+      ["a", "b", "c"].flatMap((error, n) => attempt(`t${n}`, { status_code: 500, error })),
+      [],
+    ],
+    [
+      "with the same failure each time",
+      [1, 2, 3].flatMap((n) => attempt(`t${n}`, { status_code: 500, error: "It is away." })),
+      [6],
+    ],
+    ["with nothing at all each time", [1, 2, 3].flatMap((n) => attempt(`t${n}`, {})), [6]],
+    [
+      "with another status each time",
+      ([200, 400, 500] as const).flatMap((status_code, n) => attempt(`t${n}`, { status_code, output: "x" })),
+      [],
+    ],
+    [
+      "by other tools each time",
+      [...tool("writer", "a"), ...tool("writer", "b"), ...tool("writer", "c")],
+      [],
+    ],
+    ["by three agents", ["a", "b", "c"].flatMap((agent) => tool(agent, "look")), []],
+    [
+      "without an answer that anybody knows of",
+      [1, 2, 3, 4].map((n) => called("writer", "look", `open${n}`)),
+      [],
+    ],
+  ])("a tool that is called %s", (_how, events, seqs) => {
+    expect(findingsOf(log(...events)).map(({ seq }) => seq)).toEqual(seqs);
+  });
+
+  test("an agent that was told that it goes round in circles is named with what it was told", () => {
+    const stuck = (agent_id: string) =>
+      event(
+        "stuck_detected",
+        { pattern: "monologue", message: "It talks to itself.", action: "nudge" },
+        by(agent_id),
+      );
+    expect(findingsOf(log(stuck("writer"), stuck("writer")))).toEqual([
+      {
+        kind: "repeated_step",
+        seq: 2,
+        ...at,
+        agent_id: "writer",
+        said: "writer went round in circles: It talks to itself.",
+        advice: "Look at what it was told here. Split the task, or name what counts as done.",
+      },
+    ]);
+    const same = [1, 2, 3].flatMap(() => tool("writer", "look"));
+    // Of whom the same calls are said already, it is not said twice; of another agent it is.
+    expect(places(log(...same, stuck("writer")))).toEqual([["repeated_step", 6, "writer"]]);
+    expect(places(log(...same, stuck("editor")))).toEqual([
+      ["repeated_step", 6, "writer"],
+      ["repeated_step", 8, "editor"],
+    ]);
+    const elsewhere = { ...stuck("writer"), activation_id: "work#2" };
+    expect(places(log(...same, elsewhere))).toEqual([
+      ["repeated_step", 6, "writer"],
+      ["repeated_step", 8, "writer"],
+    ]);
+  });
+
+  describe("a loop", () => {
+    interface Round {
+      output: JsonObject;
+      node?: string;
+      /** It asked no model. */
+      isDumb?: true;
+      /** It is in no loop. */
+      isOnce?: true;
+    }
+    const rounds = (...all: Round[]): RunEvent[] =>
+      log(
+        ...all.flatMap(({ output, node = "work", isDumb, isOnce }, n): NewEvent[] => {
+          const place = { node_id: node, activation_id: `${node}#${n + 1}` };
+          const iteration = isOnce ? {} : { iteration: n + 1 };
+          return [
+            { type: "node_ready", ...place, payload: { consumes: [], ...iteration } },
+            isDumb
+              ? { type: "timer_fired", ...place, payload: {} }
+              : {
+                  type: "llm_call_started",
+                  ...place,
+                  agent_id: "writer",
+                  call_id: `round${n}`,
+                  payload: { purpose: "task", attempt: 1, message_count: 1 },
+                },
+            { type: "node_completed", ...place, payload: { output, written_keys: [] } },
+          ];
+        }),
+      );
+
+    test("whose step gives the same for the third time, whatever its spaces and its case", () => {
+      const events = rounds(
+        { output: { draft: "Dear aunt" } },
+        { output: { draft: "dear  Aunt" } },
+        { output: { draft: "Dear aunt" } },
+        { output: { draft: "Dear aunt" } },
+      );
+      expect(findingsOf(events)).toEqual([
+        {
+          kind: "repeated_step",
+          seq: 10,
+          node_id: "work",
+          activation_id: "work#3",
+          said: "The loop went round, and Crew gave the same 3 times.",
+          advice:
+            "Let what the check found fault with flow back into the step, or end the loop when nothing changes.",
+        },
+      ]);
+    });
+
+    test("a step without a name is called by its id", () => {
+      const [created, ...rest] = rounds(...[1, 2, 3].map((): Round => ({ output: { n: 1 }, node: "a" })));
+      const graph = draw("start > a > end", { a: { name: "" } });
+      const nameless = { ...created, payload: { ...CREATED.payload, graph } } as RunEvent;
+      expect(findingsOf([nameless, ...rest]).map((one) => one.said)).toEqual([
+        "The loop went round, and a gave the same 3 times.",
+      ]);
+    });
+
+    const same: Round = { output: { n: 1 } };
+    test.each<[string, Round[], number[]]>([
+      ["gives something else each time", [1, 2, 3].map((n) => ({ output: { n } })), []],
+      ["gives the same twice and then something else", [same, same, { output: { n: 2 } }], []],
+      ["begins to give the same after something else", [{ output: { n: 2 } }, same, same, same], [13]],
+      ["comes to something else between", [same, same, { output: { n: 2 } }, same], []],
+      ["gives nothing", [1, 2, 3].map(() => ({ output: {} })), []],
+      ["asks no model", [1, 2, 3].map((): Round => ({ ...same, isDumb: true })), []],
+      ["is in no loop", [1, 2, 3].map((): Round => ({ ...same, isOnce: true })), []],
+      ["takes turns with another step", ["a", "work", "a", "work"].map((node) => ({ ...same, node })), []],
+    ])("a step that %s", (_how, all, seqs) => {
+      expect(findingsOf(rounds(...all)).map(({ seq }) => seq)).toEqual(seqs);
+    });
+  });
+});
+
+describe("what was known and got lost", () => {
+  const shortened = (agent_id: string) =>
+    event(
+      "context_condensed",
+      { kind: "summarised", from: 1, to: 4, tokens_before: 90, tokens_after: 20 },
+      by(agent_id),
+    );
+  const handed = (from: string, to: string) =>
+    event("handed_off", { from, to, reason: "so", count: 1 }, by(from));
+
+  test("work that is done again after the conversation was shortened is named with its tool", () => {
+    const look = (page: number) => tool("writer", "look", { page });
+    const events = log(...look(1), ...look(2), shortened("writer"), ...look(3), ...look(2), ...look(1));
+    expect(findingsOf(events)).toEqual([
+      {
+        kind: "history_lost",
+        seq: 9,
+        ...at,
+        agent_id: "writer",
+        said: "writer called look as it had done before its conversation was shortened.",
+        advice:
+          "Give it less to read at once or a model that reads more, or let it keep what matters in the state or on the board.",
+      },
+    ]);
+  });
+
+  test("work that the one before had done is named where it is done again after a handoff", () => {
+    const events = log(
+      ...tool("writer", "look", { page: 1 }),
+      handed("writer", "chief_editor"),
+      ...tool("chief_editor", "look", { page: 2 }),
+      ...tool("chief_editor", "look", { page: 1 }),
+    );
+    expect(findingsOf(events)).toEqual([
+      {
+        kind: "history_lost",
+        seq: 7,
+        ...at,
+        agent_id: "chief_editor",
+        said: "chief editor called look again, though writer had done just that before handing over.",
+        advice: "Pass the results on with the handoff, or let both read the same keys of the state.",
+      },
+    ]);
+  });
+
+  const look = (agent: string) => tool(agent, "look");
+  test.each<[string, NewEvent[]]>([
+    ["done twice, both before it was shortened", [...look("writer"), ...look("writer"), shortened("writer")]],
+    ["done once, after it was shortened", [shortened("writer"), ...look("writer")]],
+    [
+      "done again where another's conversation was shortened",
+      [...look("writer"), shortened("editor"), ...look("writer")],
+    ],
+    [
+      "done again because it had failed",
+      [...tool("writer", "look", {}, 500), shortened("writer"), ...look("writer")],
+    ],
+    [
+      "done with other arguments",
+      [...tool("writer", "look", { page: 1 }), shortened("writer"), ...tool("writer", "look", { page: 2 })],
+    ],
+    ["done by another tool", [...look("writer"), shortened("writer"), ...tool("writer", "see")]],
+    [
+      "said to another member",
+      [...tool("writer", "post_message"), shortened("writer"), ...tool("writer", "post_message")],
+    ],
+    ["done without a handoff by two", [...look("writer"), ...look("editor")]],
+    [
+      "done again by the one who handed over",
+      [...look("writer"), handed("writer", "editor"), ...look("writer")],
+    ],
+    [
+      "done by the other one before the handoff",
+      [...look("writer"), ...look("editor"), handed("writer", "editor")],
+    ],
+    ["done only after the handoff", [handed("writer", "editor"), ...look("writer"), ...look("editor")]],
+    [
+      "said by the other one where something else was done",
+      [
+        ...look("writer"),
+        handed("writer", "editor"),
+        said("editor", "Thank you."),
+        ...tool("editor", "write"),
+      ],
+    ],
+    [
+      "begun, and nobody knows how it came out",
+      [called("writer", "look", "open"), shortened("writer"), called("writer", "look", "again")],
+    ],
+  ])("is not what was %s", (_how, events) => {
+    expect(findingsOf(log(...events))).toEqual([]);
+  });
+});
