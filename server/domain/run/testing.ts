@@ -1,7 +1,9 @@
 // What tests of runs make logs and states of.
 import { NO_USAGE, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { asJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
+import type { CrewProcess } from "@/server/domain/crew/crew";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
@@ -74,10 +76,15 @@ export function crewRun({
   plan,
   roles = [],
   config = {},
+  process = "sequential",
   ...crew
-}: JsonObject & {
+}: {
   members: Record<string, string>;
-  plan?: JsonObject;
+  process?: CrewProcess;
+  entry_agent?: string;
+  planning?: boolean;
+  collaboration_patterns?: JsonObject[];
+  plan?: { tasks: object[] };
   roles?: RoleDefinition[];
   config?: JsonObject;
 }) {
@@ -86,10 +93,13 @@ export function crewRun({
     crew: {
       node_type: "crew_task",
       name: "Crew",
-      config: { plan_description_template: "Do it", crew: { agents, ...crew }, ...(plan ? { plan } : {}) },
+      config: asJson({
+        plan_description_template: "Do it",
+        crew: { agents, process, ...crew },
+        ...(plan ? { plan } : {}),
+      }),
     },
   });
-  const process = (crew.process as Payloads["crew_started"]["process"] | undefined) ?? "sequential";
   return {
     graph,
     a: analyse(graph),

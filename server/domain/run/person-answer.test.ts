@@ -1,0 +1,231 @@
+import { describe, expect, test } from "vitest";
+import { SIZES } from "@/server/domain/base/sizes";
+import { noOf, optionNamed, type ReadAnswer, readAnswer, SentAnswer, yesOf } from "./person-answer";
+
+type Asked = Parameters<typeof readAnswer>[0];
+const options = [
+  { label: "Send it", value: "send" },
+  { label: "Yes", value: "YES" },
+  { label: "No", value: "never" },
+];
+const form = {
+  type: "object",
+  properties: { name: { type: "string" }, age: { type: "integer", default: 1 } },
+  required: ["name"],
+};
+const asks = { from: "travel", message: "For whom?", schema: form };
+const given = (answer: object): ReadAnswer => ({ ok: true, answer: answer as never });
+const refused = (key: string, message: string, isForm = false): ReadAnswer => ({
+  ok: false,
+  isForm,
+  errors: [{ key, message }],
+});
+const tooLong = { pad: "x".repeat(SIZES.event / 2) };
+const fillIn = refused("name", "Please fill this in.");
+const yesOrNo = refused("answer", "Answer approve, approve_always, reject or cancel.");
+const oneOf = refused("answer", "Answer one of these: Send it, Yes, No.");
+
+describe("a yes or a no", () => {
+  const question: Asked = { kind: "tool_confirmation" };
+  test.each<[string, Asked, SentAnswer, ReadAnswer]>([
+    [
+      "a yes with a word of the person",
+      question,
+      { answer: "approve", message: "Fine" },
+      given({ answer: "approve", message: "Fine" }),
+    ],
+    [
+      "a no to some of the calls",
+      question,
+      { answer: "reject", calls: [1] },
+      given({ answer: "reject", calls: [1] }),
+    ],
+    ["another word", question, { answer: "maybe" }, yesOrNo],
+    ["no word at all", question, {}, yesOrNo],
+    ["the word for an option", question, { answer: "chosen" }, yesOrNo],
+    ["the word for a form", question, { answer: "given" }, yesOrNo],
+    [
+      "a value",
+      question,
+      { answer: "approve", value: 0 },
+      refused("value", "This question takes a yes or a no, and no value."),
+    ],
+    [
+      "leaving it open",
+      question,
+      { answer: "cancel" },
+      refused("answer", "This question takes a yes or a no.", true),
+    ],
+    [
+      "a yes to a tool's form",
+      { kind: "question", asks },
+      { answer: "approve", content: { name: "Ann" } },
+      given({ answer: "approve", content: { name: "Ann" } }),
+    ],
+    [
+      "a yes to a tool's form that is empty",
+      { kind: "question", asks },
+      { answer: "approve" },
+      { ...fillIn, isForm: true } as ReadAnswer,
+    ],
+  ])("%s", (_what, asked, sent, read) => {
+    expect(readAnswer(asked, sent)).toEqual(read);
+  });
+});
+
+describe("one of several options", () => {
+  const question: Asked = { kind: "approval", options };
+  const drafted: Asked = { ...question, draft: "Dear aunt" };
+  const filled: Asked = { ...question, response_schema: form };
+  const onlyOptions = refused("answer", "This question takes one of its options.");
+  const noObject = refused("value", "Give the fields of the form as an object.");
+  test.each<[string, Asked, SentAnswer, ReadAnswer]>([
+    [
+      "by its label",
+      question,
+      { answer: "Send it", message: "Go" },
+      given({ answer: "chosen", option: "send", message: "Go" }),
+    ],
+    ["with no value", question, { answer: "send", value: null }, given({ answer: "chosen", option: "send" })],
+    ["that is not there", question, { answer: "later" }, oneOf],
+    ["that nobody named", question, {}, oneOf],
+    ["with a content", question, { answer: "send", content: {} }, onlyOptions],
+    ["with calls", question, { answer: "send", calls: [0] }, onlyOptions],
+    [
+      "with a value that nothing takes",
+      question,
+      { answer: "send", value: "x" },
+      refused("value", "This question takes one of its options, and no value."),
+    ],
+    [
+      "with a draft as it was",
+      drafted,
+      { answer: "send", value: "Dear aunt" },
+      given({ answer: "chosen", option: "send" }),
+    ],
+    [
+      "with a draft that was changed",
+      drafted,
+      { answer: "send", value: "Dear uncle" },
+      given({ answer: "chosen", option: "send", value: "Dear uncle" }),
+    ],
+    [
+      "with a draft that is no text",
+      drafted,
+      { answer: "send", value: 1 },
+      refused("value", "The changed draft must be a text."),
+    ],
+    [
+      "with a draft that is too long",
+      drafted,
+      { answer: "send", value: tooLong.pad },
+      refused("value", expect.stringMatching(/^This is too long to be kept: /)),
+    ],
+    [
+      "with a form",
+      filled,
+      { answer: "send", value: { name: "Ann" }, message: "Go" },
+      given({ answer: "chosen", option: "send", value: { name: "Ann", age: 1 }, message: "Go" }),
+    ],
+    ["with a form that is not filled in", filled, { answer: "send" }, fillIn],
+    ["with something else than a form", filled, { answer: "send", value: "Ann" }, noObject],
+  ])("%s", (_what, asked, sent, read) => {
+    expect(readAnswer(asked, sent)).toEqual(read);
+  });
+
+  test("a draft may be as long as can be kept", () => {
+    const size = (length: number) => readAnswer(drafted, { answer: "send", value: "x".repeat(length) }).ok;
+    const most = SIZES.event / 2;
+    const longest = [0, 1, 2, 3, 4].map((less) => most - less).find(size) ?? 0;
+    expect([size(longest), size(longest + 1), most - longest < 4]).toEqual([true, false, true]);
+  });
+});
+
+describe("a form", () => {
+  const question: Asked = { kind: "input", response_schema: form };
+  const full = given({ answer: "given", value: { name: "Ann", age: 1 } });
+  const value = { name: "Ann" };
+  const orDecline = refused("answer", "Give the form as `value`, or answer reject to decline to fill it in.");
+  test.each<[string, Asked, SentAnswer, ReadAnswer]>([
+    ["without a word", question, { value }, full],
+    ...["given", "submit", "submitted", "answer", "answered", "approve"].map(
+      (answer): [string, Asked, SentAnswer, ReadAnswer] => [
+        `by ${answer}`,
+        question,
+        { answer, value },
+        full,
+      ],
+    ),
+    [
+      "as its content, with a message",
+      question,
+      { content: value, message: "So" },
+      given({ answer: "given", value: { name: "Ann", age: 1 }, message: "So" }),
+    ],
+    [
+      "that is declined",
+      question,
+      { answer: "reject", message: "Why?", value: "x" },
+      given({ answer: "reject", message: "Why?" }),
+    ],
+    ["that is left empty", question, {}, fillIn],
+    ["with calls", question, { value, calls: [0] }, refused("calls", "This question asks for a form.")],
+    ["by a word that means nothing here", question, { answer: "cancel", value }, orDecline],
+    [
+      "that is no object",
+      question,
+      { value: [value] },
+      refused("value", "Give the fields of the form as an object."),
+    ],
+    [
+      "that is too long",
+      question,
+      { value: tooLong },
+      refused("value", expect.stringMatching(/^This is too long to be kept: /)),
+    ],
+    [
+      "with a field of another type",
+      question,
+      { value: { name: 1 } },
+      refused("name", expect.stringContaining("text")),
+    ],
+  ])("%s", (_what, asked, sent, read) => {
+    expect(readAnswer(asked, sent)).toEqual(read);
+  });
+});
+
+test("an option is found by its label or value, exactly before by its letters, and by a yes or a no", () => {
+  const found = (name: string, of = options) => optionNamed(of, name)?.value;
+  expect(
+    ["Send it", " SEND ", "yes", "YES", "approve", "Reject", "never", "approved", ""].map((name) =>
+      found(name),
+    ),
+  ).toEqual(["send", "send", "YES", "YES", "YES", "never", "never", undefined, undefined]);
+  const twice = [
+    { label: "a", value: "1" },
+    { label: "A", value: "2" },
+  ];
+  expect([found("A", twice), found("a", twice), found("reject", twice), found("approve", twice)]).toEqual([
+    "2",
+    "1",
+    undefined,
+    undefined,
+  ]);
+  expect([yesOf(options)?.value, noOf(options)?.value, yesOf(twice), noOf(twice)]).toEqual([
+    "YES",
+    "never",
+    undefined,
+    undefined,
+  ]);
+});
+
+test("what is sent as an answer has a word of one letter or more, and needs none", () => {
+  const ok = [
+    {},
+    { answer: "x" },
+    { answer: "", value: 1 },
+    { answer: "x".repeat(201) },
+    { answer: "yes", calls: [0], message: "m" },
+  ];
+  expect(ok.map((sent) => SentAnswer.safeParse(sent).success)).toEqual([true, true, false, false, true]);
+});
