@@ -5,7 +5,7 @@ import { analyse } from "@/server/domain/graph/analysis";
 import { draw } from "@/server/domain/testing/drawing";
 import { commandFault } from "./command";
 import type { NewEvent } from "./events";
-import { type TeamCommand, type TeamEdit } from "./team-edit";
+import type { TeamCommand, TeamEdit } from "./team-edit";
 import { agentFinished, agentStarted, completed, created, crewRun, fold, of, over, ready } from "./testing";
 
 const role = (name: string, tools: string[] = []) => RoleDefinition.parse({ name, tools });

@@ -83,8 +83,8 @@ test("each step is told in words that hold nothing of what was said, written or 
     of("a", "agent_finished", { status: "handed_off", usage: NO_USAGE, cost_usd: 0 }, by),
     of("a", "router_decided", { kind: "value", labels: ["yes", "no"] }),
     of("a", "router_decided", { kind: "value", labels: [] }),
-    { ...of("b", "edge_taken", { edge_id: "e1", label: "yes" }), activation_id: "a#1" } as NewEvent,
-    { ...of("b", "edge_taken", { edge_id: "e1" }), activation_id: "a#1" } as NewEvent,
+    { ...of("b", "edge_taken", { edge_id: "e1", label: "yes" }), activation_id: "a#1" },
+    { ...of("b", "edge_taken", { edge_id: "e1" }), activation_id: "a#1" },
     of("a", "state_patched", { set: { x: 2, y: 1 }, writer: "a#1" }),
     completed("a"),
     ready("b"),
@@ -130,8 +130,8 @@ test("a step says when, where and by whom it was, and what it changed with all t
     created(graph),
     of("a", "state_initialized", { state: { x: 1, y: 1 }, defaults_applied: [] }),
     ready("a"),
-    { ...of("b", "edge_skipped", { edge_id: "e2" }), activation_id: "a#1" } as NewEvent,
-    { ...of("a", "edge_taken", { edge_id: "e0" }), activation_id: "start#1" } as NewEvent,
+    { ...of("b", "edge_skipped", { edge_id: "e2" }), activation_id: "a#1" },
+    { ...of("a", "edge_taken", { edge_id: "e0" }), activation_id: "start#1" },
     started("a"),
     begun,
     answered("l1", "Hello"),
@@ -334,6 +334,6 @@ describe("the drawing of a shared run", () => {
       y: [0, 260],
     });
     const { start_node_id: _s, ...headless } = draw("a > b");
-    expect(places({ ...headless } as WorkflowGraph)).toEqual({ a: [0, 0], b: [280, 0] });
+    expect(places(headless)).toEqual({ a: [0, 0], b: [280, 0] });
   });
 });
