@@ -258,7 +258,7 @@ function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
       ? [
           {
             kind: "person_removed",
-            sentence: `In ${nameOf(graph, node.id)}, nobody looked at the task ${task.task_id ?? at + 1}.`,
+            sentence: `In ${nameOf(graph, node.id)}, nobody looked at the task ${task.task_id}.`,
             node_id: node.id,
             graph: withConfig(graph, node, {
               plan: {
@@ -345,7 +345,7 @@ function ofLimits(graph: WorkflowGraph): Changed[] {
     });
   for (const node of Object.values(graph.nodes)) {
     const { max_iterations, ...unlimited } = node;
-    if (max_iterations !== undefined && max_iterations !== null)
+    if (max_iterations !== undefined)
       made.push({
         kind: "limit_removed",
         sentence: `The loop at ${nameOf(graph, node.id)} might go round more than ${max_iterations} times.`,

@@ -1,0 +1,335 @@
+import { describe, expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { type WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import { type Mutant, type MutantKind, mutantsOf } from "./mutants";
+
+const guardrail = (name: string) => ({ name, kind: "regex" as const, spec: "x" });
+const waysOf = ({ edges }: WorkflowGraph) =>
+  edges.map((edge) => {
+    const way = edge.edge_label ?? edge.condition ?? (edge.kind === "error" ? "!" : "");
+    return `${edge.source_node_id} ${way}> ${edge.target_node_id}`;
+  });
+const ofKind = (kind: MutantKind, graph: WorkflowGraph, roles: RoleDefinition[] = []) =>
+  mutantsOf(graph, roles).filter((one) => one.kind === kind);
+const withEdge = (graph: WorkflowGraph, at: number, more: Partial<WorkflowEdge>): WorkflowGraph => ({
+  ...graph,
+  edges: graph.edges.map((edge, k) => (k === at ? { ...edge, ...more } : edge)),
+});
+/** The sentence and place of each, with what the change is looked at by. */
+const told = (mutants: readonly Mutant[], look: (mutant: Mutant) => unknown) =>
+  mutants.map((one) => [one.sentence, one.node_id, one.edge_id, look(one)]);
+
+test("a plain drawing is changed by leaving its steps out and by renaming what they write, each under an id", () => {
+  const graph = draw("start > a > end", { a: { name: "First", output_keys: ["a"] } });
+  const roles = [RoleDefinition.parse({ name: "Unused" })];
+  expect(mutantsOf(graph, roles).map(({ graph: _, roles: same, ...one }) => [one, same])).toEqual([
+    [{ id: "m1", kind: "node_skipped", sentence: "First was left out.", node_id: "a" }, roles],
+    [{ id: "m2", kind: "key_renamed", sentence: "First wrote a_2 instead of a.", node_id: "a" }, roles],
+  ]);
+});
+
+describe("two ways out of a node", () => {
+  const swaps = (graph: WorkflowGraph) => told(ofKind("edges_swapped", graph), (one) => waysOf(one.graph));
+  test("are swapped where they are neighbours", () => {
+    const graph = draw("start > r; r yes> a > end; r no> b > end; r else> end2", { r: { name: "Check" } });
+    expect(swaps(graph)).toEqual([
+      [
+        "The ways “yes” and “no” out of Check were swapped.",
+        "r",
+        "e1",
+        ["start > r", "r yes> b", "a > end", "r no> a", "b > end", "r else> end2"],
+      ],
+      [
+        "The ways “no” and “else” out of Check were swapped.",
+        "r",
+        "e3",
+        ["start > r", "r yes> a", "a > end", "r no> end2", "b > end", "r else> b"],
+      ],
+    ]);
+  });
+  test("are told by their conditions or by the names of those, and as otherwise where they have neither", () => {
+    const graph = withEdge(draw("start > a; a > b; a > c; a > end"), 1, { condition: "state.x" });
+    expect(swaps(withEdge(graph, 3, { condition_name: "late" })).map(([sentence]) => sentence)).toEqual([
+      "The ways “state.x” and “otherwise” out of a were swapped.",
+      "The ways “otherwise” and “late” out of a were swapped.",
+    ]);
+  });
+  test.each([
+    ["lead to the same node", "start > r; r yes> a; r no> a; a > end"],
+    ["are both taken always", "start > a; a > b > end; a > c > end2"],
+    ["are one for what goes well and one for a failure", "start > a; a ok> b > end; a !> end2"],
+  ])("are left alone where they %s", (_what, text) => {
+    expect(swaps(draw(text))).toEqual([]);
+  });
+});
+
+describe("a condition", () => {
+  const both = (graph: WorkflowGraph, look: (mutant: Mutant) => unknown) =>
+    told([...ofKind("condition_negated", graph), ...ofKind("condition_dropped", graph)], look);
+  const router = (kind: string) =>
+    draw("start > r; r a> end; r b> end2", {
+      r: {
+        config: {
+          kind,
+          value: "state.r",
+          conditions: [
+            { label: "a", when: "state.a" },
+            { label: "b", when: " " },
+          ],
+        },
+      },
+    });
+  test("of a router is turned round and left out, one that says nothing is not", () => {
+    const conditions = ({ graph }: Mutant) => (graph.nodes.r?.config as { conditions: unknown }).conditions;
+    expect(both(router("expression"), conditions)).toEqual([
+      [
+        "In r, “a” was taken where state.a does not hold.",
+        "r",
+        undefined,
+        [
+          { label: "a", when: "!(state.a)" },
+          { label: "b", when: " " },
+        ],
+      ],
+      [
+        "In r, “a” was taken whatever state.a gives.",
+        "r",
+        undefined,
+        [
+          { label: "a", when: "true" },
+          { label: "b", when: " " },
+        ],
+      ],
+    ]);
+  });
+  test("that decides nothing, since a value does, is left alone", () => {
+    expect(both(router("value"), () => null)).toEqual([]);
+  });
+  test("of a way is turned round and left out, and no other way is touched", () => {
+    const graph = withEdge(draw("start > a > end", { a: { name: "First" } }), 1, { condition: "state.x" });
+    expect(both(graph, ({ graph: changed }) => changed.edges)).toEqual([
+      [
+        "The way from First to end was taken where state.x does not hold.",
+        "a",
+        "e1",
+        withEdge(graph, 1, { condition: "!(state.x)" }).edges,
+      ],
+      [
+        "The way from First to end was taken whatever state.x gives.",
+        "a",
+        "e1",
+        draw("start > a > end").edges,
+      ],
+    ]);
+  });
+  test("of a way that says nothing is left alone", () => {
+    expect(both(withEdge(draw("start > a > end"), 1, { condition: " " }), () => null)).toEqual([]);
+  });
+  test("of a step is turned round and left out, also of an end", () => {
+    const graph = draw("start > a > end", {
+      a: { name: "First", when: "state.x" },
+      end: { when: "state.y" },
+    });
+    expect(both(graph, ({ graph: { nodes } }) => [nodes.a?.when, nodes.end?.when])).toEqual([
+      ["First ran where state.x does not hold.", "a", undefined, ["!(state.x)", "state.y"]],
+      ["end ran where state.y does not hold.", "end", undefined, ["state.x", "!(state.y)"]],
+      ["First ran whatever state.x gives.", "a", undefined, [undefined, "state.y"]],
+      ["end ran whatever state.y gives.", "end", undefined, ["state.x", undefined]],
+    ]);
+  });
+  test("of a step that says nothing, of a start and of a note is left alone", () => {
+    const graph = draw("start > a > end; note > end", {
+      start: { when: "state.x" },
+      a: { when: " " },
+      note: { node_type: "note", config: {}, when: "state.x" },
+    });
+    expect(both(graph, () => null)).toEqual([]);
+  });
+});
+
+describe("a step", () => {
+  const skips = (graph: WorkflowGraph, kind: MutantKind = "node_skipped") =>
+    told(ofKind(kind, graph), (one) => [Object.keys(one.graph.nodes), waysOf(one.graph)]);
+  test("is gone round, by all the ways that led to it", () => {
+    expect(skips(draw("start > r; r yes> a; r no> a; a > end"))).toEqual([
+      [
+        "a was left out.",
+        "a",
+        undefined,
+        [
+          ["start", "r", "end"],
+          ["start > r", "r yes> end", "r no> end"],
+        ],
+      ],
+    ]);
+  });
+  test("is left out with its way for failures", () => {
+    expect(skips(draw("start > a; a > end; a !> end2"))[0]).toEqual([
+      "a was left out.",
+      "a",
+      undefined,
+      [["start", "end", "end2"], ["start > end"]],
+    ]);
+  });
+  test("stays where it has several ways, none, or leads to itself", () => {
+    expect(skips(draw("start > a; a > b; a > c"))).toEqual([]);
+    expect(skips(draw("start > a; a > a"))).toEqual([]);
+  });
+  test("of a person's approval is taken by its first way", () => {
+    const gate = { node_type: "approval_gate", name: "Sign", config: {} };
+    expect(
+      skips(draw("start > gate; gate approved> a; gate rejected> end; a > end", { gate }), "person_removed"),
+    ).toEqual([
+      [
+        "Nobody was asked at Sign: “approved” was taken at once.",
+        "gate",
+        undefined,
+        [
+          ["start", "a", "end"],
+          ["start > a", "a > end"],
+        ],
+      ],
+    ]);
+  });
+});
+
+test("each guardrail of a step is left out, by its name or else its number", () => {
+  const config = { required_role: "Writer", guardrails: [guardrail("short"), guardrail("")] };
+  const graph = draw("start > a > end", { a: { node_type: "agent_task", config } });
+  const left = ({ graph: { nodes } }: Mutant) =>
+    (nodes.a?.config as { guardrails: { name: string }[] }).guardrails.map(({ name }) => name);
+  expect(told(ofKind("guardrail_removed", graph), left)).toEqual([
+    ["a had no guardrail “short”.", "a", undefined, [""]],
+    ["a had no guardrail “2”.", "a", undefined, ["short"]],
+  ]);
+});
+
+test("each task of a crew that a person looks at is done without", () => {
+  const task = (task_id: string, human_review: boolean) => ({ task_id, description: "do it", human_review });
+  const graph = draw("start > crew > end", {
+    crew: {
+      node_type: "crew_task",
+      name: "Desk",
+      config: {
+        plan: { user_instruction: "go", tasks: [task("one", true), task("two", false), task("three", true)] },
+      },
+    },
+  });
+  const reviews = ({ graph: { nodes } }: Mutant) => {
+    const { plan } = nodes.crew?.config as {
+      plan: { user_instruction: string; tasks: { human_review: boolean }[] };
+    };
+    return [plan.user_instruction, ...plan.tasks.map(({ human_review }) => human_review)];
+  };
+  expect(told(ofKind("person_removed", graph), reviews)).toEqual([
+    ["In Desk, nobody looked at the task one.", "crew", undefined, ["go", false, false, true]],
+    ["In Desk, nobody looked at the task three.", "crew", undefined, ["go", true, false, false]],
+  ]);
+});
+
+test("a key is renamed where it is written, not onto a key that there is, and not beyond the longest name", () => {
+  const longest = "x".repeat(64);
+  const graph = {
+    ...draw("start > a > w > end", {
+      a: { output_keys: ["a", "b", "c", "c_2", longest], config: { set: { a: "1", z: "2" } } },
+      w: { output_keys: ["k"] },
+    }),
+    global_state_schema: { type: "object", properties: { b_2: {} } },
+  };
+  const written = ({ graph: { nodes } }: Mutant) => [
+    nodes.a?.output_keys,
+    nodes.a?.config,
+    nodes.w?.output_keys,
+  ];
+  const [keys, set] = [["a", "b", "c", "c_2", longest], { set: { a: "1", z: "2" } }];
+  expect(told(ofKind("key_renamed", graph), written)).toEqual([
+    [
+      "a wrote a_2 instead of a.",
+      "a",
+      undefined,
+      [["a_2", ...keys.slice(1)], { set: { a_2: "1", z: "2" } }, ["k"]],
+    ],
+    ["a wrote c_2_2 instead of c_2.", "a", undefined, [["a", "b", "c", "c_2_2", longest], set, ["k"]]],
+    ["w wrote k_2 instead of k.", "w", undefined, [keys, set, ["k_2"]]],
+  ]);
+});
+
+test("each role that works may use a tool more, and has each guardrail less", () => {
+  const role = (name: string, tools: string[], guardrails: object[] = []) =>
+    RoleDefinition.parse({ name, tools, guardrails });
+  const writer = role("Writer", ["http_request"], [guardrail("short"), guardrail("")]);
+  const graph = draw("start > a > b > c > end", {
+    a: { node_type: "agent_task", config: { required_role: "Writer" } },
+    b: { node_type: "agent_task", config: { required_role: "All" } },
+    c: { node_type: "agent_task", config: { required_role: "Three" } },
+  });
+  const roles = [
+    writer,
+    role("All", ["*"]),
+    role("Three", ["web_search", "file_write", "http_request"]),
+    role("Idle", []),
+  ];
+  const made = mutantsOf(graph, roles).filter(
+    ({ kind }) => kind === "tool_widened" || kind === "guardrail_removed",
+  );
+  expect(
+    told(made, (one) => [
+      one.graph === graph,
+      one.roles[0]?.tools,
+      one.roles[0]?.guardrails.map(({ name }) => name),
+      one.roles.slice(1),
+    ]),
+  ).toEqual([
+    [
+      "Writer might use file_write, too.",
+      undefined,
+      undefined,
+      [true, ["http_request", "file_write"], ["short", ""], roles.slice(1)],
+    ],
+    [
+      "Writer had no guardrail “short”.",
+      undefined,
+      undefined,
+      [true, ["http_request"], [""], roles.slice(1)],
+    ],
+    [
+      "Writer had no guardrail “2”.",
+      undefined,
+      undefined,
+      [true, ["http_request"], ["short"], roles.slice(1)],
+    ],
+  ]);
+});
+
+describe("a limit", () => {
+  const drawn = draw("start > a > end", { a: { name: "Loop", max_iterations: 3 } });
+  const withBudget = (budget: object) => WorkflowGraph.parse({ ...drawn, config: { budget } });
+  const lifted = (graph: WorkflowGraph) =>
+    told(ofKind("limit_removed", graph), (one) => [
+      one.graph.config?.budget.max_cost_usd ?? null,
+      one.graph.config?.budget.max_total_tokens ?? null,
+      one.graph.nodes.a?.max_iterations,
+    ]);
+  const loop = (cost: number | null, tokens: number | null) => [
+    "The loop at Loop might go round more than 3 times.",
+    "a",
+    undefined,
+    [cost, tokens, undefined],
+  ];
+  test("of a loop is lifted", () => {
+    expect(lifted(drawn)).toEqual([loop(null, null)]);
+  });
+  test("of money is lifted alone, nothing being a limit as well", () => {
+    expect(lifted(withBudget({ max_cost_usd: 0, max_total_tokens: null }))).toEqual([
+      ["The run might cost more than $0.", undefined, undefined, [null, null, 3]],
+      loop(0, null),
+    ]);
+  });
+  test("of tokens is lifted alone", () => {
+    expect(lifted(withBudget({ max_cost_usd: 2, max_total_tokens: 50 })).slice(1)).toEqual([
+      ["The run might use more than 50 tokens.", undefined, undefined, [2, null, 3]],
+      loop(2, 50),
+    ]);
+  });
+});

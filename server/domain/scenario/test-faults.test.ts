@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
+import { ScenarioFields } from "./scenario-test";
+import { testFaults } from "./test-faults";
+
+const GRAPH = {
+  ...draw("start > a > end; note > end; note2 > end", {
+    start: { output_keys: ["request"] },
+    a: { name: "First", output_keys: ["b"] },
+    note: { node_type: "note", name: "Look", config: {} },
+    note2: { node_type: "note", name: "", config: {} },
+    end: { name: "Done" },
+  }),
+  global_state_schema: { type: "object", properties: { declared: { type: "string" } } },
+};
+const faultsOf = (test: object) =>
+  testFaults(GRAPH, ScenarioFields.parse({ name: "It", input: { request: "x" }, ...test }));
+const expected = (...expect: object[]) => faultsOf({ expect });
+const isNot = (who: string) => `${who} names the node z, which this workflow does not have.`;
+const neverRuns = (who: string) => `${who} names Look, which never runs.`;
+
+test("a test that names only what is there has nothing wrong with it", () => {
+  expect(
+    faultsOf({
+      pins: { a: { output: {} } },
+      people: [{ answer: "approve" }, { node_id: "a", answer: "approve" }],
+      expect: [
+        { kind: "path", nodes: ["start", "a", "a", "end"] },
+        { kind: "visits", node: "a", times: 1 },
+        { kind: "questions", nodes: ["a"] },
+        { kind: "questions", count: 0 },
+        { kind: "tools", tool: "any" },
+        { kind: "tools", tool: "any", node: "a", args: { type: "object" } },
+        { kind: "status", is: "COMPLETED" },
+        { kind: "cost", at_most_usd: 1 },
+        { kind: "tokens", at_most: 1 },
+        { kind: "judge", rubric: "good" },
+      ],
+    }),
+  ).toEqual([]);
+});
+
+test("an input that does not fit is told by its key", () => {
+  const graph = draw("start > end", {
+    start: {
+      output_keys: ["n"],
+      config: { input_schema: { type: "object", properties: { n: { type: "number" } } } },
+    },
+  });
+  const [fault, ...others] = testFaults(graph, ScenarioFields.parse({ name: "It", input: { n: "x" } }));
+  expect([fault?.startsWith("The input does not fit: n: "), others]).toEqual([true, []]);
+});
+
+test.each([
+  ["z", ["There is no node z whose output could be pinned."]],
+  ["start", ["start gives no output that could be pinned."]],
+  ["end", ["Done gives no output that could be pinned."]],
+  ["a", []],
+])("what pins the output of %s: %j", (id, faults) => {
+  expect(faultsOf({ pins: { [id]: { output: {} } } })).toEqual(faults);
+});
+
+test("answers of people and commands are told by their number and the node that they name in vain", () => {
+  const command = (of: object) => ({ after: [], by: "user", command: of });
+  expect(
+    faultsOf({
+      people: [
+        { answer: "approve" },
+        { node_id: "z", answer: "approve" },
+        { node_id: "note", answer: "approve" },
+      ],
+      commands: [
+        command({ kind: "pause" }),
+        command({ kind: "skip_node", activation_id: "z#1", output: {} }),
+        command({ kind: "override_next", activation_id: "note#1", to: "z" }),
+        command({ kind: "override_next", activation_id: "a#1", to: "end" }),
+        command({ kind: "retry_node", activation_id: "a#2" }),
+        command({ kind: "inject", target: { node_id: "z" }, text: "go" }),
+        command({ kind: "inject", target: { node_id: "a" }, text: "go" }),
+      ],
+    }),
+  ).toEqual([
+    isNot("Answer 2 of people"),
+    neverRuns("Answer 3 of people"),
+    isNot("Command 2"),
+    neverRuns("Command 3"),
+    isNot("Command 3"),
+    isNot("Command 6"),
+  ]);
+});
+
+describe("an expectation that could never tell anything", () => {
+  const noKey = "Expectation 1: It names the key nowhere, which no node writes.";
+  test.each<[string, object, string[]]>([
+    [
+      "names nodes of a path that are not there, each once",
+      { kind: "path", nodes: ["z", "a", "z", "note"] },
+      [isNot("Expectation 1: It"), neverRuns("Expectation 1: It")],
+    ],
+    [
+      "names a note without a name by its id",
+      { kind: "visits", node: "note2", times: 1 },
+      ["Expectation 1: It names note2, which never runs."],
+    ],
+    ["names who asks in vain", { kind: "questions", nodes: ["z"] }, [isNot("Expectation 1: It")]],
+    [
+      "names in vain where a tool is called",
+      { kind: "tools", tool: "t", node: "z" },
+      [isNot("Expectation 1: It")],
+    ],
+    ["looks at a key that nobody writes", { kind: "text", key: "nowhere", equals: 1 }, [noKey]],
+    ["lets a key be judged that nobody writes", { kind: "judge", rubric: "good", key: "nowhere" }, [noKey]],
+  ])("%s", (_what, expectation, faults) => {
+    expect(expected(expectation)).toEqual(faults);
+  });
+  test.each(["declared", "request", "a", "b", "given", "final_output_a"])(
+    "does not name the key %s",
+    (key) => {
+      const expect_ = [
+        { kind: "text", key, equals: 1 },
+        { kind: "judge", rubric: "good", key },
+      ];
+      expect(faultsOf({ input: { request: "x", given: 1 }, expect: expect_ })).toEqual([]);
+    },
+  );
+  test("has a pattern, a schema or a condition that cannot be read, and is told by its number", () => {
+    const found = expected(
+      { kind: "text", key: "a", matches: "fine" },
+      { kind: "text", key: "a", matches: "(" },
+      { kind: "text", key: "a", schema: { contentEncoding: "odd" } },
+      { kind: "tools", tool: "t", args: { contentEncoding: "odd" } },
+      { kind: "state", when: "state.a == 'x'" },
+      { kind: "state", when: "state.a ==" },
+      { kind: "state", when: "1 + 1" },
+    );
+    expect(found.map((one) => one.split(/(?<=^Expectation \d): /)[0])).toEqual([
+      "Expectation 2",
+      "Expectation 3",
+      "Expectation 4",
+      "Expectation 6",
+      "Expectation 7",
+    ]);
+    expect(found[0]?.startsWith("Expectation 2: The pattern ( cannot be used: ")).toBe(true);
+    expect(found.slice(1, 3).map((one) => one.includes(": Its schema: "))).toEqual([true, true]);
+  });
+});
+
+describe("recorded answers", () => {
+  const answer = (more: object) => ({ request: "0".repeat(64), kind: "model", asked: null, ...more });
+  const cassette = (...answers: object[]) => ({
+    answers: { format: "troupe.cassette", version: 1, recorded: {}, answers },
+  });
+  const error = { name: "E", message: "m" };
+  test("are a value or an error, or neither", () => {
+    expect(faultsOf(cassette(answer({ value: 1 }), answer({ error }), answer({})))).toEqual([]);
+    expect(faultsOf(cassette(answer({ value: 1 }), answer({ value: null, error })))).toEqual([
+      "Recorded answer 2 has both a value and an error.",
+    ]);
+  });
+  test("are kept with a workflow up to 4 MiB", () => {
+    const around = JSON.stringify(
+      ScenarioFields.parse({ name: "It", ...cassette(answer({ value: "" })) }).answers,
+    ).length;
+    const of = (chars: number) => faultsOf(cassette(answer({ value: "x".repeat(chars - around) })));
+    expect([of(4 * 1024 * 1024), of(4 * 1024 * 1024 + 1)]).toEqual([
+      [],
+      ["Its recorded answers are too long to be kept with a workflow: at most 4 MiB."],
+    ]);
+  });
+});

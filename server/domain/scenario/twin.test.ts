@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { twinOf } from "./twin";
+
+const guardrail = (name: string) => ({
+  name,
+  kind: "regex" as const,
+  spec: "x",
+  target: "output" as const,
+  on_fail: "retry" as const,
+  max_retries: 2,
+});
+const role = (name: string, more: object = {}) => RoleDefinition.parse({ name, ...more });
+const agent = (agent_id: string, role_name: string, more: object = {}) => ({
+  agent_id,
+  role_name,
+  max_iterations: 10,
+  ...more,
+});
+const graphOf = (config: object, more: object = {}) =>
+  draw("start > desk > end", {
+    desk: {
+      node_type: "crew_task",
+      output_keys: ["k"],
+      config: { plan_description_template: "Write {{a}}", ...config },
+      ...more,
+    },
+  });
+const twin = (config: object, roles: RoleDefinition[] = [], more: object = {}) => {
+  const made = twinOf({ graph: graphOf(config, more), roles }, "desk");
+  if ("fault" in made) return made;
+  const { node_type, config: settings, output_keys } = made.graph.nodes.desk ?? {};
+  return {
+    node_type,
+    settings,
+    output_keys,
+    added: made.roles.slice(roles.length),
+    kept: made.roles.slice(0, roles.length),
+  };
+};
+
+test.each([
+  ["nowhere", {}, "There is no node nowhere that could have a twin."],
+  ["start", {}, "start has no crew: only a crew has a twin."],
+  ["desk", { name: "" }, "The crew of desk is not known, so that it has no twin."],
+  ["desk", { name: "Desk" }, "The crew of Desk is not known, so that it has no twin."],
+])("%s with %j has no twin, and it is said why", (id, more, fault) => {
+  expect(twinOf({ graph: graphOf({}, more), roles: [] }, id)).toEqual({ fault });
+});
+
+test("a crew without a plan becomes one agent with its goal, and the turns of all its members", () => {
+  const { settings, ...made } = twin({
+    crew: { agents: [agent("ann", "Writer"), agent("bob", "Reader", { max_iterations: 5 })] },
+  });
+  expect(settings).toEqual({
+    required_role: "Twin of desk",
+    task_description_template: "Write {{a}}",
+    guardrails: [],
+    max_iterations: 15,
+  });
+  expect(made).toMatchObject({ node_type: "agent_task", output_keys: ["k"], kept: [] });
+});
+
+test("a crew with a plan becomes one agent with its steps, its criteria, its guardrails, its model and its limit", () => {
+  const task = (task_id: string, more: object) => ({ task_id, description: `Do ${task_id}`, ...more });
+  const roles = [
+    role("Reader", {
+      description: "reads",
+      goals: ["know", "tell"],
+      tools: ["b"],
+      guardrails: [guardrail("r")],
+    }),
+    role("Idle", { goals: ["rest"], tools: ["z"] }),
+    role("Writer", { goals: ["tell"], responsibilities: ["write"], tools: ["a", "b"] }),
+  ];
+  const made = twin(
+    {
+      on_limit: "ask",
+      crew: {
+        agents: [
+          agent("ann", "Writer", { llm_config: { model: "m" } }),
+          agent("bob", "Reader", { llm_config: { model: "n" } }),
+        ],
+      },
+      plan: {
+        tasks: [
+          task("one", { expected_output: "a text", guardrails: [guardrail("g")] }),
+          task("two", {}),
+          task("three", {}),
+        ],
+        success_criteria: ["short", "cel:true"],
+      },
+    },
+    roles,
+    { name: "Desk" },
+  );
+  expect(made).toEqual({
+    node_type: "agent_task",
+    output_keys: ["k"],
+    settings: {
+      required_role: "Twin of Desk",
+      task_description_template:
+        "Write {{a}}\n\nThe steps:\n1. Do one\n   It gives: a text\n2. Do two\n3. Do three\n\nThe result has to meet:\n- short",
+      guardrails: [guardrail("g")],
+      max_iterations: 30,
+      llm_config: { model: "m" },
+      on_limit: "ask",
+    },
+    kept: roles,
+    added: [
+      role("Twin of Desk", {
+        description:
+          "You do alone, from beginning to end, what would take several people:\nReader: reads\nWriter:",
+        goals: ["know", "tell"],
+        responsibilities: ["write"],
+        tools: ["b", "a"],
+        guardrails: [guardrail("r")],
+      }),
+    ],
+  });
+});
+
+test("a twin has no more turns than an agent may have, no name that is taken, and no part that is empty", () => {
+  const crew = {
+    agents: [
+      agent("ann", "Writer", { max_iterations: 150 }),
+      agent("bob", "Reader", { max_iterations: 100 }),
+    ],
+  };
+  const taken = [role("Twin of desk"), role("Twin of desk 2")];
+  const { settings } = twin({ crew, plan_description_template: " " }, taken);
+  expect(settings).toMatchObject({
+    required_role: "Twin of desk 3",
+    max_iterations: 200,
+    task_description_template: "",
+  });
+  expect(twin({ crew }, [], { name: "x".repeat(90) }).settings).toMatchObject({
+    required_role: `Twin of ${"x".repeat(62)}`,
+  });
+});
