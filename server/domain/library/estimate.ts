@@ -131,14 +131,14 @@ function callsOf(
       return of(
         few * turns[0] + planned + (judged[0] ?? 0),
         many * turns[1] + planned + (judged[1] ?? 0),
-        `${given > 0 ? `${given} tasks` : `${few} to ${many} planned tasks`}, ${inRange(turns)} each${judged[1] ? ", and the check of the criteria" : ""}`,
+        `${given > 0 ? counted(given, "task") : `${few} to ${many} planned tasks`}, ${inRange(turns)} each${judged[1] ? ", and the check of the criteria" : ""}`,
       );
     }
     case "hierarchical":
       return of(
         2 * workers + 1,
         max_rounds * (1 + turns[1]),
-        `${workers} members asked once, to ${max_rounds} rounds of manager and member`,
+        `${counted(workers, "member")} asked once, to ${max_rounds} rounds of manager and member`,
       );
     case "swarm":
       return of(1, (max_handoffs + 1) * turns[1], `one agent, to ${max_handoffs} handovers`);
@@ -152,7 +152,7 @@ function callsOf(
       return of(samples * turns[0], samples * turns[1] + 1, `${samples} answers, ${inRange(turns)} each`);
     case "custom": {
       const steps = customPatterns(crew.collaboration_patterns)[0]?.workflow.length ?? 1;
-      return of(steps, max_rounds * turns[1], `${steps} steps once, to ${max_rounds} steps`);
+      return of(steps, max_rounds * turns[1], `${counted(steps, "step")} once, to ${max_rounds} steps`);
     }
   }
 }
@@ -165,8 +165,9 @@ const widest = (agents: readonly AgentConfig[], findRole: FindRole): Range => [
   1,
   Math.max(...agents.map((agent) => turnsOf(findRole(agent.role_name), agent.max_iterations)[1])),
 ];
+const counted = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`;
 const inRange = ([least, most]: Range) =>
-  least === most ? `${least} ${least === 1 ? "call" : "calls"}` : `${least} to ${most} calls`;
+  least === most ? counted(least, "call") : `${least} to ${most} calls`;
 
 /** Tokens of an agent's system message. */
 function sizeOf(role: RoleDefinition | undefined, members: number): number {

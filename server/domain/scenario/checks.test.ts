@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { present } from "@/server/domain/base/must";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
@@ -27,8 +28,8 @@ function looked(expectation: object, { events = [], run = {}, totals = {}, ...of
     run: { ...empty.run, ...run },
     totals: { ...empty.totals, ...totals },
   };
-  const [result] = checkExpectations(log, [Expectation.parse(expectation)], state);
-  const { at: _, expectation: __, ...finding } = result ?? {};
+  const results = checkExpectations(log, [Expectation.parse(expectation)], state as RunState);
+  const { at: _, expectation: __, ...finding } = present(results[0], "the result");
   return finding;
 }
 const began = (node_id: string, attempt = 1) => ({ type: "node_started", node_id, payload: { attempt } });

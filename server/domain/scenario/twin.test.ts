@@ -29,7 +29,7 @@ const graphOf = (config: object, more: object = {}) =>
   });
 const twin = (config: object, roles: RoleDefinition[] = [], more: object = {}) => {
   const made = twinOf({ graph: graphOf(config, more), roles }, "desk");
-  if ("fault" in made) return made;
+  if ("fault" in made) throw new Error(made.fault);
   const { node_type, config: settings, output_keys } = made.graph.nodes.desk ?? {};
   return {
     node_type,
