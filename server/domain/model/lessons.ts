@@ -93,7 +93,7 @@ function wordsOf(key: string, capability: Capability): string | null {
     case "max_tokens_name":
       return `The limit of an answer is sent as “${capability.max_tokens_name}”.`;
     case "wants_reasoning":
-      return "Its earlier thoughts are sent back to it.";
+      return capability.wants_reasoning ? "Its earlier thoughts are sent back to it." : null;
     case "system_role":
       return capability.system_role === false
         ? "Instructions stand before the first message: it knows no system messages."

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import { currentCapability, lessonsOf, withLesson, withoutLesson } from "./lessons";
+import { concurrencyOf, headerFault, isLocalServer, isPrivateHost, offlineDemo } from "./provider";
+import { providerFaults, providerLimits, providerSettings } from "./provider-form";
+
+test.each<[Parameters<typeof lessonsOf>[0], string | null]>([
+  [{ api: "responses" }, "It is asked by the Responses API."],
+  [{ api: "chat" }, null],
+  [{ native_tools: false }, "Tools are offered as text: it does not know functions."],
+  [{ native_tools: true }, null],
+  [{ parallel_tools: false }, "It is asked for one call of a tool at a time."],
+  [{ parallel_tools: true }, null],
+  [
+    { response_format: "json_schema" },
+    "Shapes of answers are asked for by a schema that it may not keep to.",
+  ],
+  [{ response_format: "json_object" }, "Shapes of answers are asked for as JSON, described in words."],
+  [{ response_format: "prompt" }, "Shapes of answers are asked for in words only."],
+  [{ response_format: "strict" }, null],
+  [{ stream_usage: false }, "It is not asked for its count of tokens, which it refuses."],
+  [{ stream_usage: true }, null],
+  [{ max_tokens_name: "max_tokens" }, "The limit of an answer is sent as “max_tokens”."],
+  [{ wants_reasoning: true }, "Its earlier thoughts are sent back to it."],
+  [{ wants_reasoning: false }, null],
+  [{ system_role: false }, "Instructions stand before the first message: it knows no system messages."],
+  [{ system_role: true }, null],
+  [{ effort_with_tools: "omit" }, "Effort is not sent where tools are offered: it takes only one of them."],
+  [{ context_window: 4096 }, "It reads up to 4,096 tokens at once."],
+  [{ refuses: ["reasoning.summary"] }, "Summaries of its thoughts are not asked for."],
+  [{ refuses: ["include"] }, "Its thoughts are not asked for in sealed form, to be sent back."],
+  [{ refuses: ["seed"] }, "“seed” is left out: it refuses that setting."],
+])("of a model with %j is told: %s", (capability, words) => {
+  expect(lessonsOf(capability, 0).map((one) => one.words)).toEqual(words === null ? [] : [words]);
+});
+
+describe("a lesson", () => {
+  test("learned again has a new time where it is a setting, and keeps its time where it is a refusal", () => {
+    const first = withLesson({}, { native_tools: false, refuses: ["seed"] }, 1000);
+    expect(first).toEqual({
+      native_tools: false,
+      refuses: ["seed"],
+      learned_at: { native_tools: 1000, "refuses:seed": 1000 },
+    });
+    expect(withLesson(first, { native_tools: false, refuses: ["seed"] }, 2000)).toEqual({
+      native_tools: false,
+      refuses: ["seed"],
+      learned_at: { native_tools: 2000, "refuses:seed": 1000 },
+    });
+  });
+  test("is forgotten with its time alone, and one that was never learned is not missed", () => {
+    const both = {
+      native_tools: false,
+      parallel_tools: false,
+      learned_at: { native_tools: 1, parallel_tools: 2 },
+    };
+    expect(withoutLesson(both, "native_tools")).toEqual({
+      parallel_tools: false,
+      learned_at: { parallel_tools: 2 },
+    });
+    expect(withoutLesson(both, "api")).toEqual(both);
+    expect(currentCapability({}, 1)).toEqual({});
+  });
+});
+
+test.each([
+  ["X-Org", "acme", null],
+  ["X-Org", undefined, null],
+  ["x".repeat(100), "a", null],
+  ["x".repeat(101), "a", "A header's name has letters, digits and - only"],
+  ["", "a", "A header's name has letters, digits and - only"],
+  ["X Org", "a", "A header's name has letters, digits and - only"],
+  ["Host", "a", "The header Host is set by the request itself"],
+  ["Sec-Fetch", "a", "The header Sec-Fetch is set by the request itself"],
+  ["proxy-x", "a", "The header proxy-x is set by the request itself"],
+  ["X-Proxy-Sec", "a", null],
+  ["X-Org", "a\nb", "The value of X-Org holds characters that no header can have; copy it again"],
+  ["X-Org", " a", "The value of X-Org holds characters that no header can have; copy it again"],
+  ["X-Org", "", "The value of X-Org holds characters that no header can have; copy it again"],
+  ["X-Org", "a".repeat(4000), null],
+  ["X-Org", "a".repeat(4001), "The value of X-Org holds characters that no header can have; copy it again"],
+])("the header %j with %j: %s", (name, value, fault) => {
+  expect(headerFault(name, value)).toBe(fault);
+});
+
+test.each([
+  ["localhost", true],
+  ["[::1]", true],
+  ["host.docker.internal", true],
+  ["Box.local", true],
+  ["a.localhost", true],
+  ["127.0.0.1", true],
+  ["10.1.2.3", true],
+  ["192.168.0.9", true],
+  ["172.16.0.1", true],
+  ["172.31.0.1", true],
+  ["172.15.0.1", false],
+  ["172.32.0.1", false],
+  ["110.1.2.3", false],
+  ["local", false],
+  ["api.example.com", false],
+])("%s is in a private network: %s", (host, is) => {
+  expect(isPrivateHost(host)).toBe(is);
+});
+
+test.each([
+  ["http://localhost:11434/v1", true, 1],
+  ["http://10.0.0.2:8000/v1", true, 4],
+  ["http://localhost:9000/v1", false, 4],
+  ["https://api.example.com:8000/v1", false, 4],
+  ["https://api.example.com/v1", false, 4],
+  ["nowhere", false, 4],
+])("%s is a model server of one's own: %s, and is asked %i at a time", (base_url, isLocal, most) => {
+  const kind = "openai-compatible" as const;
+  expect([isLocalServer(base_url), concurrencyOf({ kind, base_url, settings: {} })]).toEqual([isLocal, most]);
+  expect(concurrencyOf({ kind, base_url, settings: { max_concurrency: 7 } })).toBe(7);
+});
+
+test("the offline demo answers many at a time, by rules, and needs no key", () => {
+  const demo = offlineDemo(true);
+  expect(concurrencyOf(demo)).toBe(64);
+  expect(demo).toMatchObject({
+    kind: "offline",
+    has_key: false,
+    key_hint: null,
+    header_names: [],
+    is_default: true,
+    simulated: true,
+    from_environment: false,
+    settings: {},
+  });
+});
+
+describe("the form of a provider", () => {
+  const price = (input_per_mtok: number, output_per_mtok: number, more: object = {}) => ({
+    input_per_mtok,
+    output_per_mtok,
+    ...more,
+  });
+  const draft = { name: "P", base_url: "https://a.example", key: "", default_model: "m", is_default: false };
+  test("shows the price of all models, and neither other prices nor what was learned", () => {
+    const learned = { capabilities: { m: { native_tools: false } }, max_concurrency: 2 };
+    expect(providerLimits({ ...learned, prices: { "*": price(1, 2), m: price(3, 4) } })).toEqual({
+      max_concurrency: 2,
+      input_price: 1,
+      output_price: 2,
+    });
+    expect(providerLimits({ ...learned, prices: { m: price(3, 4) } })).toEqual({ max_concurrency: 2 });
+    expect(providerLimits(learned)).toEqual({ max_concurrency: 2 });
+  });
+  test.each([
+    ["no prices where there are none", {}, {}, {}],
+    ["no prices where those of all models were taken out", { prices: { "*": price(1, 2) } }, {}, {}],
+    [
+      "the prices of single models",
+      { prices: { "*": price(1, 2), m: price(3, 4) } },
+      {},
+      { prices: { m: price(3, 4) } },
+    ],
+    ["what was learned", { capabilities: { m: {} } }, {}, { capabilities: { m: {} } }],
+    ["one price, the other being none", {}, { input_price: 1 }, { prices: { "*": price(1, 0) } }],
+    ["the other price alone", {}, { output_price: 2 }, { prices: { "*": price(0, 2) } }],
+    [
+      "what else stands in the price of all models",
+      { prices: { "*": price(1, 2, { cached_input_per_mtok: 0.1 }) } },
+      { input_price: 5, output_price: 6 },
+      { prices: { "*": price(5, 6, { cached_input_per_mtok: 0.1 }) } },
+    ],
+    ["its limits", { max_concurrency: 1 }, { max_concurrency: 3 }, { max_concurrency: 3 }],
+  ])("keeps %s", (_what, before, entered, settings) => {
+    expect(providerSettings(before, { ...draft, ...entered })).toEqual(settings);
+  });
+  test.each([
+    [{}, []],
+    [{ name: " ", default_model: " " }, ["name", "default_model"]],
+    [{ base_url: " http://a " }, []],
+    [{ base_url: "ftp://a.example" }, ["base_url"]],
+    [{ base_url: "https://" }, ["base_url"]],
+    [{ base_url: "" }, ["base_url"]],
+  ])("with %j has something wrong with %j", (more, fields) => {
+    expect(Object.keys(providerFaults({ ...draft, ...more }))).toEqual(fields);
+  });
+});
