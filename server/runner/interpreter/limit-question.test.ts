@@ -1,0 +1,295 @@
+import { expect, test } from "vitest";
+import { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
+import { SIZES } from "@/server/domain/base/sizes";
+import { foldRun } from "@/server/domain/run";
+import type { PeopleRules } from "@/server/domain/run/events";
+import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import { draw } from "@/server/domain/testing/drawing";
+import {
+  limitQuestion,
+  limitsAskEverywhere,
+  mayRaise,
+  openLimitQuestion,
+  raisedNow,
+  raisedTo,
+} from "./limit-question";
+import { limitError, limitValue } from "./limits";
+
+const NOW: PeopleRules = { ...USUAL_PEOPLE, ...RULES_NOW };
+/** A run with these settings; one from before has no rules about people. */
+const runWith = (config: object, people: PeopleRules | null = NOW) =>
+  foldRun("run_1", [
+    {
+      type: "run_created",
+      seq: 1,
+      ts: 0,
+      payload: {
+        graph: draw("start > end"),
+        roles: [],
+        workflow_id: null,
+        workflow_name: "Test",
+        input: {},
+        config: RunConfig.parse(config),
+        trigger: "test",
+        provider_summary: null,
+        ...(people ? { people } : {}),
+      },
+    },
+  ]);
+const budget = (limit: string, of: number) => ({ budget: { [limit]: of } });
+
+test("limits ask wherever they are met, but for runs from before", () => {
+  expect([NOW, USUAL_PEOPLE, null].map((people) => limitsAskEverywhere(runWith({}, people)))).toEqual([
+    true,
+    "limits_ask" in USUAL_PEOPLE,
+    false,
+  ]);
+});
+
+test.each<[RaisableLimit, object, object]>([
+  [
+    "max_steps",
+    { max_steps: 2 },
+    { type: "integer", title: "New limit, in node runs", exclusiveMinimum: 2, maximum: 5000, default: 4 },
+  ],
+  [
+    "max_steps",
+    { max_steps: 2500 },
+    {
+      type: "integer",
+      title: "New limit, in node runs",
+      exclusiveMinimum: 2500,
+      maximum: 5000,
+      default: 5000,
+    },
+  ],
+  [
+    "max_steps",
+    { max_steps: 2501 },
+    {
+      type: "integer",
+      title: "New limit, in node runs",
+      exclusiveMinimum: 2501,
+      maximum: 5000,
+      default: 5000,
+    },
+  ],
+  [
+    "max_global_iterations",
+    { max_global_iterations: 1 },
+    { type: "integer", title: "New limit, in model calls", exclusiveMinimum: 1, maximum: 2000, default: 2 },
+  ],
+  [
+    "max_active_ms",
+    { max_active_ms: 1500 },
+    {
+      type: "integer",
+      title: "New limit, in seconds at work",
+      exclusiveMinimum: 1.5,
+      maximum: 86_400,
+      default: 3,
+    },
+  ],
+  [
+    "max_active_ms",
+    { max_active_ms: 700 },
+    {
+      type: "integer",
+      title: "New limit, in seconds at work",
+      exclusiveMinimum: 0.7,
+      maximum: 86_400,
+      default: 2,
+    },
+  ],
+  [
+    "max_log_chars",
+    { max_log_chars: 10_000 },
+    {
+      type: "integer",
+      title: "New limit, in characters",
+      exclusiveMinimum: 10_000,
+      maximum: SIZES.log.most,
+      default: 20_000,
+    },
+  ],
+  [
+    "max_cost_usd",
+    budget("max_cost_usd", 0.25),
+    { type: "number", title: "New limit, in US dollars", exclusiveMinimum: 0.25, default: 0.5 },
+  ],
+  [
+    "max_cost_usd",
+    budget("max_cost_usd", 0),
+    { type: "number", title: "New limit, in US dollars", exclusiveMinimum: 0, default: 1 },
+  ],
+  [
+    "max_total_tokens",
+    budget("max_total_tokens", 300),
+    {
+      type: "integer",
+      title: "New limit, in tokens",
+      exclusiveMinimum: 300,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 600,
+    },
+  ],
+])("a person who is asked about %s is proposed twice of %j, as far as that may be", (limit, config, to) => {
+  const s = runWith(config);
+  const { maximum, ...field } = to as { maximum?: number };
+  expect(limitQuestion(limit, s, "At a limit")).toEqual({
+    kind: "budget",
+    title: "At a limit",
+    why: limitError(limit, s).message,
+    args: { limit, now: limitValue(limit, s) },
+    options: [
+      { label: "Raise the limit", value: "raise" },
+      { label: "Stop here", value: "stop" },
+    ],
+    response_schema: {
+      type: "object",
+      properties: { to: maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? field : to },
+    },
+  });
+});
+
+test("a limit that is as high as it can be offers no raise, and other ways stand before the end", () => {
+  const { options } = limitQuestion("max_steps", runWith({ max_steps: 5000 }), "At a limit", [
+    { label: "Go on with less", value: "less" },
+  ]);
+  expect(options).toEqual([
+    { label: "Go on with less", value: "less" },
+    { label: "Stop here", value: "stop" },
+  ]);
+  expect([mayRaise("max_steps", 5000), mayRaise("max_steps", 4999), mayRaise("max_cost_usd", 1e6)]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+test.each<[RaisableLimit, object, object]>([
+  ["max_active_ms", { max_active_ms: 1500 }, { type: "integer", exclusiveMinimum: 1500, default: 3000 }],
+  ["max_cost_usd", budget("max_cost_usd", 0.5), { type: "number", exclusiveMinimum: 0.5, default: 1 }],
+  ["max_total_tokens", budget("max_total_tokens", 0), { type: "integer", exclusiveMinimum: 0, default: 1 }],
+])("a run from before asks for %s in the limit's own unit", (limit, config, field) => {
+  expect(limitQuestion(limit, runWith(config, null), "").response_schema).toEqual({
+    type: "object",
+    properties: { to: { title: "New limit", ...field } },
+  });
+});
+
+const chosen = { answer: "chosen", option: "raise" } as const;
+test.each<[string, Parameters<typeof raisedTo>[0], RaisableLimit, object, PeopleRules | null, number | null]>(
+  [
+    ["what a person enters counts", { ...chosen, value: { to: 7 } }, "max_steps", { max_steps: 2 }, NOW, 7],
+    [
+      "seconds are milliseconds",
+      { ...chosen, value: { to: 7 } },
+      "max_active_ms",
+      { max_active_ms: 2000 },
+      NOW,
+      7000,
+    ],
+    [
+      "a run from before is told milliseconds",
+      { ...chosen, value: { to: 7000 } },
+      "max_active_ms",
+      { max_active_ms: 2000 },
+      null,
+      7000,
+    ],
+    ["who enters nothing raises to twice as much", chosen, "max_steps", { max_steps: 2 }, NOW, 4],
+    [
+      "who enters nothing of use as well",
+      { ...chosen, value: { to: "7" } },
+      "max_steps",
+      { max_steps: 2 },
+      NOW,
+      4,
+    ],
+    ["who enters something else as well", { ...chosen, value: [7] }, "max_steps", { max_steps: 2 }, NOW, 4],
+    ["nothing of a limit of nothing is one", chosen, "max_cost_usd", budget("max_cost_usd", 0), NOW, 1],
+    ["twice as much, as far as that may be", chosen, "max_steps", { max_steps: 4000 }, NOW, 5000],
+    [
+      "who stops raises nothing",
+      { answer: "chosen", option: "stop", value: { to: 7 } },
+      "max_steps",
+      { max_steps: 2 },
+      NOW,
+      null,
+    ],
+    [
+      "nor who does not answer",
+      { answer: "expired", option: "raise" },
+      "max_steps",
+      { max_steps: 2 },
+      NOW,
+      null,
+    ],
+  ],
+)("%s", (_name, answered, limit, config, people, to) => {
+  expect(raisedTo(answered, limit, runWith(config, people))).toBe(to);
+});
+
+test("who raised a limit at another place answers with what it is now, in the unit of the question", () => {
+  const s = runWith({ max_steps: 9, max_active_ms: 2500 });
+  expect(RaisableLimit.options.map((limit) => raisedNow(limit, s, "ann"))).toEqual(
+    [9, 100, 2.5, SIZES.log.standard, 0, 0].map((to) => ({
+      answer: "chosen",
+      option: "raise",
+      value: { to },
+      by: "ann",
+    })),
+  );
+});
+
+test("what a limit is, and what a run that used it up says", () => {
+  const s = runWith({
+    max_steps: 9,
+    max_global_iterations: 8,
+    max_active_ms: 2600,
+    max_log_chars: 20_000,
+    budget: { max_cost_usd: 0.5, max_total_tokens: 70 },
+  });
+  expect(
+    RaisableLimit.options.map((limit) => [
+      limitValue(limit, s),
+      limitError(limit, s).code,
+      limitError(limit, s).message,
+    ]),
+  ).toEqual([
+    [9, "MAX_STEPS", "The run used up its 9 node runs. Raise the limit to go on."],
+    [8, "MAX_ITERATIONS", "The run used up its 8 model calls. Raise the limit to go on."],
+    [2600, "TIME_LIMIT", "The run was at work for 3 s, which is its limit. Raise the limit to go on."],
+    [
+      20_000,
+      "LOG_LIMIT",
+      "The run has written down 20,000 characters, which is its limit. Raise the limit to go on, or let its nodes keep less.",
+    ],
+    [0.5, "BUDGET", "The next model call could exceed the budget of $0.5. Raise the budget to go on."],
+    [70, "BUDGET", "The next model call could exceed the budget of 70 tokens. Raise the budget to go on."],
+  ]);
+  expect([limitValue("max_cost_usd", runWith({})), limitValue("max_total_tokens", runWith({}))]).toEqual([
+    null,
+    null,
+  ]);
+  expect(limitError("max_steps", s)).toEqual({
+    code: "MAX_STEPS",
+    message: "The run used up its 9 node runs. Raise the limit to go on.",
+    retryable: true,
+    user_action: "raise_limit",
+  });
+});
+
+test.each([
+  ["about that limit", "open", "budget", { limit: "max_steps" }, true],
+  ["about another limit", "open", "budget", { limit: "max_cost_usd" }, false],
+  ["about something else", "open", "approval", { limit: "max_steps" }, false],
+  ["about nothing that is said", "open", "budget", undefined, false],
+  ["that was answered", "answered", "budget", { limit: "max_steps" }, false],
+])("an open question of the run is one %s: %s", (_what, status, kind, args, found) => {
+  const s = runWith({});
+  const question = { id: "q", status, requested: { kind, ...(args ? { args } : {}) } };
+  Object.assign(s.interactions, { q: question });
+  expect(openLimitQuestion(s, "max_steps")).toBe(found ? question : undefined);
+});

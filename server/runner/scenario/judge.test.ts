@@ -1,0 +1,240 @@
+import { expect, test } from "vitest";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { JsonObject } from "@/server/domain/base/values";
+import { foldRun } from "@/server/domain/run";
+import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
+import { draw } from "@/server/domain/testing/drawing";
+import { ModelError } from "@/server/llm/model";
+import { fakeModels } from "../testing";
+import { BrokenOff } from "../virtual-run";
+import { EMPTY_BOOK, type Judges, judge, judgeId, LONGEST_JUDGED, type Verdict } from "./judging";
+
+const state = (output: JsonObject | null, values: JsonObject = {}) => {
+  const run = foldRun("run_1", [
+    {
+      type: "run_created",
+      seq: 1,
+      ts: 0,
+      payload: {
+        graph: draw("start > end"),
+        roles: [],
+        workflow_id: null,
+        workflow_name: "Test",
+        input: {},
+        config: RunConfig.parse({}),
+        trigger: "test",
+        provider_summary: null,
+      },
+    },
+  ]);
+  Object.assign(run.state, values);
+  if (output) run.run.output = output;
+  return run;
+};
+const RUBRIC: JudgeExpectation = {
+  kind: "judge",
+  rubric: "It is kind.",
+  of: "state",
+  threshold: 0.5,
+  gate_kappa: 0.6,
+};
+const GOOD = JSON.stringify({ reason: "It greets", score: 0.5 });
+
+/** Somebody who judges by these answers; an error is what asking fails with. */
+function judges(answers: (string | Error)[], more: Partial<Judges> = {}) {
+  const kept: [string, string, Verdict][] = [];
+  const models = fakeModels(() => {
+    const answer = answers.shift() ?? "";
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  const all: Judges = {
+    test_id: "one",
+    book: { ...EMPTY_BOOK, keep: ({ test_id, text }, verdict) => void kept.push([test_id, text, verdict]) },
+    ask: () => models,
+    describe: models.describe,
+    ...more,
+  };
+  return { all, kept, asked: models.requests };
+}
+const notChecked = (sentence: string) => ({ status: "not_checked", sentence });
+
+test.each<[string, Partial<JudgeExpectation>, string]>([
+  ["the output of a run", {}, "Dear Oslo"],
+  ["one value of it", { key: "letter", of: "output" }, "Dear Oslo"],
+  ["a value of the state", { key: "text" }, "Dear all"],
+])("%s is judged as it is written, and what is said of it is kept", async (_what, more, words) => {
+  const { all, kept, asked } = judges([GOOD]);
+  const run = state({ letter: "Dear Oslo" }, { text: "Dear all" });
+  expect((await judge(all, { ...RUBRIC, ...more }, run)).status).toBe("note");
+  const [said] = kept;
+  expect(kept).toEqual([["one", said?.[1], { score: 0.5, reason: "It greets" }]]);
+  expect(said?.[1]).toMatch("key" in more ? new RegExp(`^${words}$`) : new RegExp(`letter.*${words}`));
+  const prompt = asked[0]?.messages.at(-1)?.content;
+  expect([prompt?.includes("It is kind."), prompt?.includes(words)]).toEqual([true, true]);
+});
+
+test.each([
+  [undefined, "An output was to be there to be judged, and is not."],
+  ["text", "text was to be there to be judged, and is not."],
+])("what is not there fails without a judge (%s)", async (key, sentence) => {
+  const { all, asked } = judges([GOOD]);
+  const result = await judge(all, { ...RUBRIC, ...(key ? { key } : {}) }, state(null));
+  expect([result, asked]).toEqual([{ status: "failed", sentence }, []]);
+});
+
+test("a value of the longest length is judged, and a longer one is not, not even in part", async () => {
+  const longest = "x".repeat(LONGEST_JUDGED);
+  const of = (text: string) => judge(judges([GOOD]).all, { ...RUBRIC, key: "text" }, state(null, { text }));
+  expect((await of(longest)).status).toBe("note");
+  expect(await of(`${longest}x`)).toEqual(
+    notChecked("It is too long to be judged: 60001 characters, and at most 60000 are read."),
+  );
+});
+
+test("without a model, and without a word from before, nothing is judged", async () => {
+  const of = async (more: Partial<Judges>) => judge(judges([GOOD], more).all, RUBRIC, state({ a: 1 }));
+  expect(await of({ describe: () => null })).toEqual(
+    notChecked("There is no model that could judge it. Set one up in the settings."),
+  );
+  expect(await of({ ask: () => null })).toMatchObject({
+    status: "not_checked",
+    sentence: expect.stringMatching(/^This needs the word of a model, and none was asked/) as string,
+  });
+  expect(
+    await of({ ask: () => null, book: { ...EMPTY_BOOK, find: () => ({ score: 0.25, reason: "Short!" }) } }),
+  ).toMatchObject({
+    status: "note",
+    sentence: expect.stringMatching(
+      /^The offline demo model, as judge, gives 0\.25, at least 0\.5 wanted: Short! Not/,
+    ) as string,
+    judge: { score: 0.25, recorded: true, tokens: 0, cost_usd: 0 },
+  });
+});
+
+test.each([
+  ["no JSON", "Fine!"],
+  ["a list", "[1]"],
+  ["nothing", "null"],
+  ["no reason", '{"score": 1}'],
+  ["too much", '{"reason": "Good.", "score": 1.1}'],
+  ["words for a number", '{"reason": "Good.", "score": "high"}'],
+])("a judge that answers %s twice gave no verdict", async (_what, answer) => {
+  const { all, kept, asked } = judges([answer, answer, GOOD]);
+  expect(await judge(all, RUBRIC, state({ a: 1 }))).toEqual(
+    notChecked("The judge gave no verdict: its answer was not of the shape that was asked for."),
+  );
+  expect([kept, asked.map(({ call_id }) => call_id)]).toEqual([[], ["judge/1", "judge/2"]]);
+});
+
+test("a verdict at the second asking has the cost of both, unknown where one of them is", async () => {
+  const costs = async (...prices: (number | null)[]) => {
+    const { all } = judges(["Fine!", GOOD]);
+    const { ask } = all;
+    const priced: Judges = {
+      ...all,
+      ask: (config) => {
+        const models = ask(config);
+        return (
+          models && {
+            ...models,
+            complete: async (...of: Parameters<typeof models.complete>) => ({
+              ...(await models.complete(...of)),
+              cost_usd: prices.shift() ?? null,
+            }),
+          }
+        );
+      },
+    };
+    const { judge: said } = await judge(priced, RUBRIC, state({ a: 1 }));
+    return [said?.cost_usd, said?.tokens];
+  };
+  expect(await costs(0.25, 0.5)).toEqual([0.75, 30]);
+  expect(await costs(null, 0.5)).toEqual([null, 30]);
+  expect(await costs(0.5, null)).toEqual([null, 30]);
+});
+
+test("a model that fails gave no verdict; money at its end and a person who stops it end the test", async () => {
+  const failure = new ModelError({
+    code: "AUTH",
+    message: "No key.",
+    retryable: false,
+    user_action: "settings",
+  });
+  const run = (error: Error, aborted?: AbortSignal) =>
+    judge(judges([error], { aborted }).all, RUBRIC, state({ a: 1 }));
+  expect(await run(failure)).toEqual(notChecked("The judge gave no verdict: No key."));
+  expect(await run(failure, new AbortController().signal)).toEqual(
+    notChecked("The judge gave no verdict: No key."),
+  );
+  await expect(run(failure, AbortSignal.abort())).rejects.toBe(failure);
+  const gone = new BrokenOff("No money.");
+  await expect(run(gone)).rejects.toBe(gone);
+});
+
+test.each([
+  ["It greets", "It greets."],
+  [" It greets. ", "It greets."],
+  ["It greets!", "It greets!"],
+  ["Does it?", "Does it?"],
+  ["And so…", "And so…"],
+])("the reason %j is told as a sentence", async (reason, told) => {
+  const { sentence } = await judge(
+    judges([JSON.stringify({ reason, score: 0.75 })]).all,
+    RUBRIC,
+    state({ a: 1 }),
+  );
+  expect(sentence).toContain(`gives 0.75, at least 0.5 wanted: ${told} Not counted`);
+});
+
+test.each([
+  [0.5, "passed"],
+  [0.49, "failed"],
+])("with enough labels that it agrees with, %d of at least 0.5 has %s", async (score, status) => {
+  const labelled = Array.from({ length: 20 }, (_, at) => ({ score: at % 2, good: at % 2 === 1 }));
+  const { all } = judges([JSON.stringify({ reason: "So.", score })]);
+  const result = await judge(
+    { ...all, book: { ...all.book, labelled: () => labelled } },
+    RUBRIC,
+    state({ a: 1 }),
+  );
+  expect(result).toEqual({
+    status,
+    sentence: `The offline demo model, as judge, gives ${score.toFixed(2)}, at least 0.5 wanted: So.`,
+    judge: {
+      judge: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
+      item: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      score,
+      reason: "So.",
+      tokens: 15,
+      cost_usd: 0.001,
+      model: "fake-1",
+      simulated: true,
+      recorded: false,
+      threshold: 0.5,
+      kappa: 1,
+      labels: 20,
+      counts: true,
+    },
+  });
+});
+
+test("another rubric, provider or model is another judge; the demo model is one, whatever it is called", () => {
+  const of = (rubric: string, provider_id: string, model: string, simulated = false) =>
+    judgeId(rubric, { provider_id, model, simulated });
+  const different = [
+    of("a", "p", "m"),
+    of("b", "p", "m"),
+    of("a", "q", "m"),
+    of("a", "p", "n"),
+    of("a", "p", "m", true),
+  ];
+  expect(new Set(different).size).toBe(5);
+  expect(of("a", "p", "m")).toBe(different[0]);
+  expect(of("a", "q", "n", true)).toBe(different[4]);
+});
+
+test("an empty book knows nothing and keeps nothing", () => {
+  EMPTY_BOOK.keep({ judge: "j", item: "i", test_id: "t", text: "x" }, { score: 1, reason: "" });
+  expect([EMPTY_BOOK.find("j", "i"), EMPTY_BOOK.labelled("j")]).toEqual([undefined, []]);
+});

@@ -1,0 +1,339 @@
+import { expect, test, vi } from "vitest";
+import { z } from "zod";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { Json } from "@/server/domain/base/values";
+import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { draw } from "@/server/domain/testing/drawing";
+import { newDemoModels } from "@/server/llm/demo-models";
+import { newScratchTools } from "@/server/scratch-tools";
+import { defineTool } from "@/server/tools/define";
+import { fakeModels, fakeTools, role } from "../testing";
+import type { TestParts } from "./answering";
+import { compare } from "./compare";
+import { Purse } from "./purse";
+import { runMutants } from "./run-mutants";
+import { runSuite } from "./run-suite";
+import { runTest } from "./run-test";
+import { TestGates } from "./test-gates";
+import { verifyKept } from "./verify-kept";
+
+const partsWith = (models: TestParts["models"]): TestParts => ({
+  models,
+  demoModels: newDemoModels,
+  tools: fakeTools([]),
+  scratchTools: newScratchTools,
+});
+const testOf = (more: object = {}) => ScenarioTest.parse({ id: "one", name: "One", ...more });
+const writing = {
+  name: "Letters",
+  graph: draw("start > a > end", {
+    a: {
+      node_type: "agent_task",
+      config: { required_role: "Writer", task_description_template: "Write" },
+      output_keys: ["text"],
+    },
+  }),
+  roles: [role("Writer")],
+};
+const simple = { name: "Simple", graph: draw("start > a > end"), roles: [] };
+/** Real models that say these words, one after the other, and then the last of them. */
+function saying(...words: (string | Error)[]) {
+  let at = 0;
+  const models = fakeModels(() => {
+    const said = words[Math.min(at++, words.length - 1)] ?? "";
+    if (said instanceof Error) throw said;
+    return said;
+  });
+  return partsWith(models);
+}
+const oslo = { kind: "text", key: "text", contains: "Oslo" };
+
+test.each([
+  [["Oslo", "Oslo", "Oslo"], 3, "passed", 3, "It passed 3 of 3 times, at least 3 wanted."],
+  [
+    ["Oslo", "Rome", "Oslo"],
+    2,
+    "passed",
+    2,
+    "It passed 2 of 3 times, at least 2 wanted. text was to contain",
+  ],
+  [
+    ["Oslo", "Rome", "Rome"],
+    2,
+    "failed",
+    1,
+    "It passed 1 of 3 times, at least 2 wanted. text was to contain",
+  ],
+])(
+  "a test that is run three times, with %j, of which %i are to pass, has %s",
+  async (words, at_least, status, passed, sentence) => {
+    const repeated = testOf({ expect: [oslo], repeats: { times: 3, at_least } });
+    const report = await runTest(writing, repeated, saying(...words), { purse: new Purse(1) });
+    expect([report.status, report.repeats, report.sentence.slice(0, sentence.length)]).toEqual([
+      status,
+      { times: 3, passed, at_least },
+      sentence,
+    ]);
+    // The rest tells of the first that did not pass, where there is one.
+    expect(report.results.map((one) => one.status)).toEqual([passed === 3 ? "passed" : "failed"]);
+  },
+);
+
+const never = { kind: "visits", node: "a", times: 9 };
+const always = { kind: "status", is: "COMPLETED" };
+test.each<[object[], string, string]>([
+  [[], "passed", "It came to an end. Nothing else was expected of it."],
+  [[always], "passed", "What was expected holds."],
+  [[always, always], "passed", "All 2 expectations hold."],
+  [[never], "failed", "a was to run 9 times, and ran once."],
+  [[always, never, never], "failed", "a was to run 9 times, and ran once. 1 more failed."],
+  [[never, never, never], "failed", "a was to run 9 times, and ran once. 2 more failed."],
+])("what comes of %j in words", async (expectations, status, sentence) => {
+  const report = await runTest(simple, testOf({ expect: expectations }), partsWith(newDemoModels()));
+  expect([report.status, report.sentence]).toEqual([status, sentence]);
+});
+
+test("several things that stand in a test's way are told as their number", async () => {
+  const { sentence, problems } = await runTest(
+    simple,
+    testOf({ pins: { x: { output: {} }, y: { output: {} } } }),
+    partsWith(newDemoModels()),
+  );
+  expect([sentence, problems.length]).toEqual(["This test cannot be run: 2 things stand in its way.", 2]);
+});
+
+test("a run that does not come to its end is no pass, even where nothing is expected", async () => {
+  const graph = { ...simple.graph, config: RunConfig.parse({ max_steps: 1 }) };
+  const { status, sentence, outcome } = await runTest(
+    { ...simple, graph },
+    testOf(),
+    partsWith(newDemoModels()),
+  );
+  expect([status, sentence, outcome?.final_status]).toEqual([
+    "failed",
+    "It was to end as Completed, and ended as Stopped at a limit (MAX_STEPS). The run used up its 1 node runs. Raise the limit to go on.",
+    "INCOMPLETE",
+  ]);
+});
+
+test("tests of a suite are told as they are done; one that breaks its runner has not passed, and the next is run", async () => {
+  const failing = saying("Oslo");
+  const tools = {
+    ...failing.tools,
+    specs: () => {
+      throw new TypeError("odd");
+    },
+  };
+  const told: [string, boolean][] = [];
+  const suite = await runSuite({
+    tested: writing,
+    tests: [testOf(), testOf({ id: "two", name: "Two" })],
+    parts: {
+      ...failing,
+      demoModels: () => {
+        throw new TypeError("odd");
+      },
+      tools,
+    },
+    onReport: ({ test_id }, took_ms) => told.push([test_id, took_ms >= 0]),
+  });
+  expect(told).toEqual([
+    ["one", true],
+    ["two", true],
+  ]);
+  expect(suite).toMatchObject({ workflow: "Letters", passed: 0, failed: 0, not_run: 2 });
+  expect(suite.tests.map(({ sentence }) => sentence)).toEqual(
+    Array(2).fill("This test could not be run to its end: odd"),
+  );
+  expect("spending" in suite).toBe(false);
+});
+
+test("a suite that a person stops runs nothing more", async () => {
+  const abort = new AbortController();
+  const told: string[] = [];
+  const going = runSuite({
+    tested: simple,
+    tests: [testOf(), testOf({ id: "two", name: "Two" })],
+    parts: partsWith(newDemoModels()),
+    aborted: abort.signal,
+    onReport: ({ test_id }) => {
+      told.push(test_id);
+      abort.abort(new Error("Enough."));
+    },
+  });
+  await expect(going).rejects.toThrow("Enough.");
+  expect(told).toEqual(["one"]);
+});
+
+test("without tests, or with one that fails by itself, no change is tried", async () => {
+  const parts = partsWith(newDemoModels());
+  const nothing = { mutants: [], noticed: 0, survived: 0, left_out: 0 };
+  expect(await runMutants({ tested: simple, tests: [], parts })).toEqual({
+    ...nothing,
+    why_not: "There are no tests that could notice anything.",
+  });
+  expect(await runMutants({ tested: simple, tests: [testOf({ expect: [never] })], parts })).toEqual({
+    ...nothing,
+    why_not:
+      "“One” does not pass as it is, so that it could notice nothing: a was to run 9 times, and ran once.",
+  });
+  const bare = { ...simple, graph: draw("start > end") };
+  expect(await runMutants({ tested: bare, tests: [testOf()], parts })).toEqual({
+    ...nothing,
+    why_not: "There is nothing in this workflow that could be changed in a small way.",
+  });
+  expect(await runMutants({ tested: simple, tests: [testOf()], parts, most: 0 })).toMatchObject({
+    mutants: [],
+    left_out: 1,
+  });
+});
+
+test("of a run's proposals, what does not hold the second time is left out or asked of more loosely", async () => {
+  const parts = partsWith(newDemoModels());
+  const made = (expectations: object[]) => testOf({ expect: expectations });
+  const path = { kind: "path", nodes: ["start", "end", "start"], mode: "exactly" };
+  const { test: kept, notes } = await verifyKept(simple, made([always, path, never]), [], parts);
+  expect(kept.expect).toEqual([always, { ...path, mode: "visited", nodes: ["start", "end"] }]);
+  expect(notes).toEqual([
+    "Not expected, as it came out otherwise when it was run again: As step 2, end was to run, and a ran.",
+    "Not expected, as it came out otherwise when it was run again: a was to run 9 times, and ran once.",
+  ]);
+  const good = made([always]);
+  expect(await verifyKept(simple, good, [], parts)).toEqual({ test: good, notes: [] });
+});
+
+test("a kept test that asks what nobody answers, or that does not fit, stays as it is, and that is said", async () => {
+  const parts = { ...partsWith(newDemoModels()) };
+  const gate = {
+    ...simple,
+    graph: draw("start > gate; gate yes> end; gate no> end2", {
+      gate: { node_type: "approval_gate", config: { title: "Send?", options: ["yes", "no"] } },
+    }),
+  };
+  const asks = testOf({ expect: [{ kind: "visits", node: "gate", times: 2 }] });
+  expect(await verifyKept(gate, asks, [], parts)).toEqual({
+    test: asks,
+    notes: ["Run again, it does not pass: gate asks a person “Send?”, and this test has no answer to that."],
+  });
+  const odd = testOf({ pins: { nobody: { output: {} } } });
+  expect(await verifyKept(simple, odd, [], parts)).toEqual({
+    test: odd,
+    notes: ["Run again, it does not pass: There is no node nobody whose output could be pinned."],
+  });
+  const real = { ...parts, models: { ...parts.models, describe: () => null } };
+  const { test: missed, notes } = await verifyKept(writing, testOf({ expect: [never] }), [], real);
+  expect([missed.expect, notes]).toEqual([
+    [never],
+    [expect.stringMatching(/^Run again, it does not pass: This test has no recorded answers, /)],
+  ]);
+});
+
+test("a comparison of one input by the demo model says that it is simulated", async () => {
+  const report = await compare({
+    name: "Letters",
+    variants: [{ name: "as it is", tested: writing }],
+    tests: [testOf({ simulated: true })],
+    repeats: 2,
+    parts: partsWith(newDemoModels()),
+  });
+  expect(report).toMatchObject({
+    workflow: "Letters",
+    cases: [{ case: "one", name: "One" }],
+    notes: [
+      "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
+    ],
+  });
+  expect(report.variants[0]?.cells).toEqual([
+    {
+      case: "one",
+      status: "passed",
+      sentence: "It came to an end. Nothing else was expected of it.",
+      runs: 2,
+      passed: 2,
+      judged: null,
+      cost_usd: 0,
+      judge_cost_usd: 0,
+      tokens: expect.any(Number) as number,
+      time_ms: null,
+      simulated: true,
+      unanswered: null,
+    },
+  ]);
+  expect("spending" in report).toBe(false);
+});
+
+test("a comparison says what was asked that nobody answers, with real models and without", async () => {
+  const calling = {
+    ...simple,
+    graph: draw("start > call > end", {
+      call: { node_type: "tool_call", config: { tool_name: "send_mail", args_template: {} } },
+    }),
+  };
+  const sendMail = defineTool({
+    name: "send_mail",
+    description: "Sends a mail",
+    input: z.object({}),
+    source: "builtin",
+    risk: "LOW",
+    execute: () => expect.fail("A mail was sent."),
+  });
+  const asked = (more: object, variants: number) =>
+    compare({
+      name: "Mail",
+      variants: Array.from({ length: variants }, (_, at) => ({ name: `${at}`, tested: calling })),
+      tests: [testOf()],
+      repeats: 1,
+      parts: { ...partsWith(newDemoModels()), tools: fakeTools([sendMail]) },
+      ...more,
+    });
+  const [alone, two, real] = [
+    await asked({}, 1),
+    await asked({}, 2),
+    await asked({ purse: new Purse(1) }, 1),
+  ];
+  expect([alone.notes, two.notes, real.notes]).toEqual([
+    ["1 of 1 run asked what was not recorded. With real models they can be answered."],
+    ["2 of 2 runs asked what was not recorded. With real models they can be answered."],
+    [
+      "1 of 1 run asked for a tool outside, which no test calls.",
+      "Tools touched nothing outside: what was not recorded of them, such as searches, was made up.",
+    ],
+  ]);
+  expect(alone.variants[0]?.cells[0]?.unanswered).toMatch(
+    /^This test has no recorded answers, and a test does not call send_mail\./,
+  );
+  expect(real.variants[0]?.cells[0]?.unanswered).toMatch(
+    /^A test calls no tool outside, not even with real models, /,
+  );
+});
+
+test.each([
+  ["offline", 18],
+  ["real", 6],
+] as const)("of tests %s, so many are run or wait at once, and the next is told so", async (which, most) => {
+  const gates = new TestGates();
+  const ends: ((value: Json) => void)[] = [];
+  const work = vi.fn(() => new Promise<Json>((resolve) => ends.push(resolve)));
+  const going = Array.from({ length: most }, () => gates.through(which, undefined, work));
+  await expect(gates.through(which, undefined, work)).rejects.toThrow(
+    `${most} sets of tests are being run or wait for their turn already. Try again in a moment.`,
+  );
+  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(2));
+  // The other kind has places of its own.
+  const other = gates.through(which === "real" ? "offline" : "real", undefined, async () => "done");
+  expect(await other).toBe("done");
+  for (let done = 0; done < most; done++) {
+    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(0));
+    ends.shift()?.(done);
+  }
+  expect(await Promise.all(going)).toEqual(Array.from({ length: most }, (_, at) => at));
+});
+
+test("a place among the tests is free again after one that failed", async () => {
+  const gates = new TestGates();
+  for (let k = 0; k < 4; k++)
+    await expect(gates.through("real", undefined, () => Promise.reject(new Error("no")))).rejects.toThrow(
+      "no",
+    );
+  expect(await gates.through("real", AbortSignal.timeout(60_000), async () => 1)).toBe(1);
+});
