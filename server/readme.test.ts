@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { inTerminal } from "./cli/testing";
+import { callWorkflow } from "./cli/testing";
 import { present } from "./domain/base/must";
 import { draw } from "./domain/testing/drawing";
 import { newApi } from "./http-api/testing";
@@ -86,7 +86,7 @@ describe("in the terminal", () => {
     ]);
   });
 
-  test.each(shown)("%s", { timeout: 60_000 }, async (line) => {
+  test.each(shown)("%s", async (line) => {
     const asked = { input: { user_request: "Please approve my vacation for next week." } };
     const ends = {
       id: "ends",
@@ -106,8 +106,8 @@ describe("in the terminal", () => {
       path.join(folder, "path/to/a/crew/flow.json"),
     );
     const args = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-    const { code, out, told } = await inTerminal(folder, args);
-    expect(code, told + out).toBe(0);
+    const { code, out, told } = await callWorkflow(args, folder);
+    expect(code, `${out}${told}`).toBe(0);
   });
 });
 

@@ -16,12 +16,15 @@ const asked = {
   },
 } satisfies RunEvent;
 
+/** Where nobody sits: whatever is asked there fails. */
+const NOBODY: Terminal = { say() {}, ask: () => Promise.reject(new Error("Nobody sits there.")) };
+
 test.each([
   ["yes", { answer: "approve", by: "terminal" }],
   ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
 ] as const)("without anybody to ask, the answer is %s for exactly what was asked", (how, answer) => {
   const given: unknown[] = [];
-  const answering = newAnswering({ answer: (...all) => given.push(all) > 0 }, "run_1", how);
+  const answering = newAnswering({ answer: (...all) => given.push(all) > 0 }, "run_1", how, NOBODY);
   answering.events([{ seq: 0, ts: 0, type: "run_started", payload: {} }, asked]);
   expect(given).toEqual([["run_1", "n#1/1/tool1", "f", answer]]);
 });
@@ -109,7 +112,7 @@ test("at a terminal a question is declined or left open, and an address is shown
 
 test("without anybody to ask, only a form that needs nobody's word is sent", () => {
   const given: unknown[] = [];
-  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "r", "yes");
+  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "r", "yes", NOBODY);
   const { properties } = form.payload.asks.schema;
   const optional = {
     ...form,
@@ -158,7 +161,7 @@ test.each([
   ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
 ] as const)("an approval without anybody to ask is answered with %s", (how, answer) => {
   const given: unknown[] = [];
-  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "run_1", how);
+  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "run_1", how, NOBODY);
   answering.events([gate]);
   expect(given).toEqual([answer]);
 });

@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
 import type { RunInputField } from "@/server/domain/graph/run-input";
@@ -30,7 +29,7 @@ export function newAnswering(
   host: Pick<Host, "answer">,
   runId: string,
   how: Answering,
-  terminal: Terminal = processTerminal,
+  terminal: Terminal,
   /** Lets a paused run go on, as the same person says. */
   goOn: (how: Answering) => Promise<void> = () => Promise.resolve(),
 ) {
@@ -240,19 +239,6 @@ const chosen = (schema: JsonSchema, line: string): Json =>
   choicesOf(schema)?.find(({ value, title }) => asWord(value) === line || title === line)?.value ?? line;
 
 const asWord = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
-
-/** Where a person sits. */
-export const processTerminal: Terminal = {
-  say: (text) => void process.stderr.write(text),
-  async ask(prompt) {
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
-    try {
-      return await terminal.question(prompt);
-    } finally {
-      terminal.close();
-    }
-  },
-};
 
 /** What is called, with what, and where it leads that nobody wrote. */
 function asText({

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import process from "node:process";
 import { z } from "zod";
 import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
@@ -20,6 +19,7 @@ import { calledFrom, callOf } from "./called";
 import { findingLine } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { PathError, readPath } from "./read-path";
+import type { Stdio } from "./stdio";
 
 const COMPARE_USAGE = `Puts variants of a workflow side by side over the same inputs: quality, cost, tokens, time.
 
@@ -44,28 +44,28 @@ class Unusable extends Error {
 }
 
 /** Compares variants of the workflow of a file; answers the exit code. */
-export async function compareCommand(argv: readonly string[]): Promise<number> {
+export async function compareCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
   try {
     const { values, positionals } = parseOptions(argv, OPTIONS);
     if (values.help) {
-      process.stdout.write(COMPARE_USAGE);
+      stdio.out(COMPARE_USAGE);
       return 0;
     }
     const [file, variants, ...more] = positionals;
     if (file === undefined || variants === undefined || more.length > 0)
       throw new UsageError("Say which workflow file, and which file of variants.");
     const report = await compared(file, readVariants(variants), costOf(values["max-cost"]));
-    process.stdout.write(values.json ? `${printableJson(report)}\n` : linesOf(report));
+    stdio.out(values.json ? `${printableJson(report)}\n` : linesOf(report));
     return 0;
   } catch (error) {
-    if (error instanceof UsageError) process.stderr.write(`${printable(error.message)}\n\n${COMPARE_USAGE}`);
+    if (error instanceof UsageError) stdio.tell(`${printable(error.message)}\n\n${COMPARE_USAGE}`);
     else if (
       error instanceof Unusable ||
       error instanceof Problem ||
       error instanceof PathError ||
       error instanceof ArchiveError
     )
-      process.stderr.write(`${printable(error.message)}\n`);
+      stdio.tell(`${printable(error.message)}\n`);
     else throw error;
     return UNUSABLE;
   }

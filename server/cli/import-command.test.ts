@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inTerminal } from "./testing";
+import { callWorkflow } from "./testing";
 
 const AGENTS = "reader:\n  role: Reader\n  goal: Read\n  backstory: Fast\n";
 const TASKS = "read_task:\n  description: Read {topic}\n  expected_output: Notes\n";
@@ -26,12 +26,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the command as a person would, from the folder of the files. */
-const workflow = (...args: string[]) => inTerminal(folder, args);
+const workflow = (...args: string[]) => callWorkflow(args, folder);
 
-test("a folder is shown with what it brings, asks and leaves out, and runs nothing", {
-  timeout: 60_000,
-}, async () => {
+test("a folder is shown with what it brings, asks and leaves out, and runs nothing", async () => {
   const { code, out } = await workflow("import", "crew");
   expect(code).toBe(0);
   expect(out).toContain("This is a CrewAI crew");
@@ -41,9 +38,7 @@ test("a folder is shown with what it brings, asks and leaves out, and runs nothi
   expect(out).toContain("Not read: crew.py.");
 });
 
-test("with its questions answered it is saved as a file of Troupe, which runs", {
-  timeout: 60_000,
-}, async () => {
+test("with its questions answered it is saved as a file of Troupe, which runs", async () => {
   const saved = await workflow(
     "import",
     "crew.zip",
@@ -64,7 +59,7 @@ test("with its questions answered it is saved as a file of Troupe, which runs", 
   );
 });
 
-test("what cannot be imported ends with its name and the code 2", { timeout: 60_000 }, async () => {
+test("what cannot be imported ends with its name and the code 2", async () => {
   expect(await workflow("import", "n8n.json")).toMatchObject({
     code: 2,
     out: expect.stringContaining("This is an n8n workflow.") as string,

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import process from "node:process";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { errorMessage } from "@/server/domain/base/guards";
 import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reader";
@@ -18,6 +17,7 @@ import { calledFrom, callOf } from "./called";
 import { capabilityLines } from "./capability-lines";
 import { printable, printableJson, printableLine } from "./printable";
 import { PathError, readPath } from "./read-path";
+import type { Stdio } from "./stdio";
 
 export const IMPORT_USAGE = `Says what files of Troupe or another framework would bring, and writes it as a file of Troupe.
 
@@ -35,22 +35,22 @@ Exit code: 0 there is something to import, 2 there is not.
 const UNUSABLE = 2;
 
 /** Shows an import in the terminal, and saves it as a file where that is asked for; answers the exit code. */
-export function importCommand(argv: readonly string[]): number {
+export function importCommand(argv: readonly string[], stdio: Stdio): number {
   try {
-    return showImport(argv);
+    return showImport(argv, stdio);
   } catch (error) {
-    if (error instanceof UsageError) process.stderr.write(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
+    if (error instanceof UsageError) stdio.tell(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
     else if (error instanceof PathError || error instanceof ArchiveError)
-      process.stderr.write(`${printable(error.message)}\n`);
+      stdio.tell(`${printable(error.message)}\n`);
     else throw error;
     return UNUSABLE;
   }
 }
 
-function showImport(argv: readonly string[]): number {
+function showImport(argv: readonly string[], stdio: Stdio): number {
   const command = read(argv);
   if (!command) {
-    process.stdout.write(IMPORT_USAGE);
+    stdio.out(IMPORT_USAGE);
     return 0;
   }
   const looked = readImport(readPath(command.path), { answers: command.answers, pick: command.pick });
@@ -62,7 +62,7 @@ function showImport(argv: readonly string[]): number {
     const { found, picked, findings } = looked;
     const shown = { ok: imported !== null, found, picked, ...imported, capabilities, findings };
     // What is not there is left out, as JSON does.
-    process.stdout.write(`${printableJson(JSON.parse(JSON.stringify(shown)))}\n`);
+    stdio.out(`${printableJson(JSON.parse(JSON.stringify(shown)))}\n`);
   } else {
     const lines = linesOf(looked);
     if (imported?.graph)
@@ -71,10 +71,10 @@ function showImport(argv: readonly string[]): number {
         "What it would use:",
         ...capabilityLines(capabilities, imported.graph).map((line) => `  ${line}`),
       );
-    process.stdout.write(`${lines.map(printableLine).join("\n")}\n`);
+    stdio.out(`${lines.map(printableLine).join("\n")}\n`);
   }
   if (!imported) return UNUSABLE;
-  if (command.save !== null) save(imported, command.save);
+  if (command.save !== null) save(imported, command.save, stdio);
   return 0;
 }
 
@@ -183,7 +183,7 @@ export const findingLine = ({ level, at, file, line, message }: Finding): string
 };
 
 /** Writes what was read as a file of Troupe. Throws PathError where there is a file already. */
-function save({ graph, name, roles, crews, agents, tests }: Imported, file: string): void {
+function save({ graph, name, roles, crews, agents, tests }: Imported, file: string, stdio: Stdio): void {
   const format = /\.ya?ml$/i.test(file) ? "yaml" : "json";
   if (graph && format === "yaml") throw new UsageError("A workflow is saved as JSON: --save FILE.json.");
   const text = graph
@@ -196,5 +196,5 @@ function save({ graph, name, roles, crews, agents, tests }: Imported, file: stri
   } catch (error) {
     throw new PathError(`${file} cannot be written: ${errorMessage(error)}`);
   }
-  process.stderr.write(`${printableLine(`Written to ${file}.`)}\n`);
+  stdio.tell(`${printableLine(`Written to ${file}.`)}\n`);
 }

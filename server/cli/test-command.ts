@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import process from "node:process";
 import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { errorMessage } from "@/server/domain/base/guards";
@@ -24,6 +23,7 @@ import { findingLine } from "./import-command";
 import { junitOf } from "./junit";
 import { printable, printableJson, printableLine } from "./printable";
 import { PathError, readPath } from "./read-path";
+import type { Stdio } from "./stdio";
 
 export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
 
@@ -58,20 +58,19 @@ class Unusable extends Error {
 }
 
 /** Runs the tests of a file; answers the exit code. */
-export async function testCommand(argv: readonly string[]): Promise<number> {
+export async function testCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
   try {
     const command = readCommand(argv);
     if (!command) {
-      process.stdout.write(TEST_USAGE);
+      stdio.out(TEST_USAGE);
       return 0;
     }
-    return await runFile(command);
+    return await runFile(command, stdio);
   } catch (error) {
-    if (error instanceof UsageError) process.stderr.write(`${printable(error.message)}\n\n${TEST_USAGE}`);
-    else if (error instanceof Unusable)
-      process.stderr.write(`${error.lines.map(printableLine).join("\n")}\n`);
+    if (error instanceof UsageError) stdio.tell(`${printable(error.message)}\n\n${TEST_USAGE}`);
+    else if (error instanceof Unusable) stdio.tell(`${error.lines.map(printableLine).join("\n")}\n`);
     else if (error instanceof PathError || error instanceof ArchiveError)
-      process.stderr.write(`${printable(error.message)}\n`);
+      stdio.tell(`${printable(error.message)}\n`);
     else throw error;
     return UNUSABLE;
   }
@@ -99,7 +98,7 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
-async function runFile(command: TestCommand): Promise<number> {
+async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
   const { imported, findings } = readImport(readPath(command.file));
   const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
   if (!graph)
@@ -131,7 +130,7 @@ async function runFile(command: TestCommand): Promise<number> {
   };
   try {
     refuseUnrunnable(command.file, tested);
-    return await runTests(command, tested, chosen, troupe.testParts);
+    return await runTests(command, tested, chosen, troupe.testParts, stdio);
   } finally {
     await troupe.toolSources.stop();
   }
@@ -142,9 +141,10 @@ async function runTests(
   tested: Tested,
   tests: readonly ScenarioTest[],
   parts: TestParts,
+  stdio: Stdio,
 ): Promise<number> {
   const say = (line: string) => {
-    if (!command.json) process.stdout.write(`${printableLine(line)}\n`);
+    if (!command.json) stdio.out(`${printableLine(line)}\n`);
   };
   const took = new Map<string, number>();
   const suite = await runSuite({
@@ -163,7 +163,7 @@ async function runTests(
   if (command.junit !== null) writeReport(command.junit, junitOf(suite, took));
   const mutants = command.mutants ? await runMutants({ tested, tests, parts }) : null;
   for (const line of mutants ? mutantLines(mutants) : []) say(line);
-  if (command.json) process.stdout.write(`${printableJson({ ...suite, ...(mutants ? { mutants } : {}) })}\n`);
+  if (command.json) stdio.out(`${printableJson({ ...suite, ...(mutants ? { mutants } : {}) })}\n`);
   if (suite.not_run > 0) return UNUSABLE;
   return suite.failed > 0 ? FAILED : 0;
 }

@@ -1,34 +1,32 @@
-import { spawn } from "node:child_process";
 import path from "node:path";
-import process from "node:process";
+import { vi } from "vitest";
+import { runCommand } from "./commands";
 
-const root = path.resolve(import.meta.dirname, "../..");
-
-/** What a command left: its exit code, what it printed for programs (`out`) and for people (`told`). */
-export interface Left {
-  code: number | null;
+/** What a call in the terminal put out, what it told beside that, and the code it ended with. */
+export interface Called {
+  code: number;
   out: string;
   told: string;
 }
 
-/** Runs what follows `npm run workflow --` as a person would who stands in a folder, with the offline model. */
-export function inTerminal(folder: string, args: readonly string[]): Promise<Left> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [path.join(root, "scripts/troupe.mjs"), "run", ...args], {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        TROUPE_OFFLINE_SPEED: "0",
-        OPENAI_API_KEY: "",
-        OPENAI_BASE_URL: "",
-        INIT_CWD: folder,
-      },
+/** Calls `npm run workflow -- ARGS` in this process, as a person would from `folder`, where nobody can answer. */
+export async function callWorkflow(args: readonly string[], folder: string): Promise<Called> {
+  vi.stubEnv("TROUPE_CALLED_FROM", path.resolve(folder));
+  vi.stubEnv("OPENAI_API_KEY", "");
+  vi.stubEnv("OPENAI_BASE_URL", "");
+  let out = "";
+  let told = "";
+  const tell = (text: string) => void (told += text);
+  try {
+    const code = await runCommand(args, {
+      out: (text) => void (out += text),
+      tell,
+      screen: { write: tell, colours: false },
+      isInteractive: false,
+      ask: () => Promise.reject(new Error("Nobody sits there.")),
     });
-    let out = "";
-    let told = "";
-    child.stdout.on("data", (text) => (out += String(text)));
-    child.stderr.on("data", (text) => (told += String(text)));
-    child.on("close", (code) => resolve({ code, out, told }));
-  });
+    return { code, out, told };
+  } finally {
+    vi.unstubAllEnvs();
+  }
 }

@@ -1,19 +1,34 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { writeText } from "@/server/interop/text-files";
-import { inTerminal } from "./testing";
+import { type Called, callWorkflow } from "./testing";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const approval = "e2e/fixtures/simple-approval-workflow.json";
 
-/** Runs the command as a person would, from the repository's folder. */
-const workflow = (...args: string[]) => inTerminal(root, args);
+/** Calls the program itself, from the repository's folder. */
+function program(...args: string[]): Promise<Called> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["scripts/troupe.mjs", "run", ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, OPENAI_API_KEY: "", OPENAI_BASE_URL: "", INIT_CWD: root },
+    });
+    let out = "";
+    let told = "";
+    child.stdout.on("data", (text) => (out += String(text)));
+    child.stderr.on("data", (text) => (told += String(text)));
+    child.on("close", (code) => resolve({ code: code ?? -1, out, told }));
+  });
+}
+const workflow = (...args: string[]) => callWorkflow(args, root);
 
 test("a workflow runs in the terminal and ends with its output", { timeout: 60_000 }, async () => {
   const request = JSON.stringify({ user_request: "Please approve my vacation for next week." });
-  const { code, out, told } = await workflow(approval, "--input", request);
+  const { code, out, told } = await program(approval, "--input", request);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ approval_status: "approved" });
   expect(told).toContain("simulated");
@@ -22,9 +37,7 @@ test("a workflow runs in the terminal and ends with its output", { timeout: 60_0
   expect(told).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
 });
 
-test("a run that is paused where nobody sits is cancelled and says so; with --yes it goes on", {
-  timeout: 60_000,
-}, async () => {
+test("a run that is paused where nobody sits is cancelled and says so; with --yes it goes on", async () => {
   const given = [
     approval,
     "--input",
@@ -39,7 +52,7 @@ test("a run that is paused where nobody sits is cancelled and says so; with --ye
   expect([nowhere.code, nowhere.told]).toEqual([2, expect.stringContaining('no node "nobody"')]);
 });
 
-test("a workflow in YAML runs as its JSON does", { timeout: 60_000 }, async () => {
+test("a workflow in YAML runs as its JSON does", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-yaml-"));
   const file = path.join(folder, "approval.yaml");
   writeFileSync(file, writeText(JSON.parse(readFileSync(approval, "utf8")), "yaml"));
@@ -56,7 +69,7 @@ test("a workflow in YAML runs as its JSON does", { timeout: 60_000 }, async () =
   rmSync(folder, { recursive: true });
 });
 
-test("the exit code and the JSON tell how it ended", { timeout: 60_000 }, async () => {
+test("the exit code and the JSON tell how it ended", async () => {
   const { code, out } = await workflow(
     approval,
     "--input",
@@ -74,7 +87,7 @@ test("the exit code and the JSON tell how it ended", { timeout: 60_000 }, async 
   });
 });
 
-test("what a file would use is listed, and nothing is run", { timeout: 60_000 }, async () => {
+test("what a file would use is listed, and nothing is run", async () => {
   const [shown, asJson] = await Promise.all([
     workflow("e2e/fixtures/asking-workflow.json", "--capabilities"),
     workflow("e2e/fixtures/asking-workflow.json", "--capabilities", "--json"),
@@ -97,9 +110,7 @@ test("what a file would use is listed, and nothing is run", { timeout: 60_000 },
   ]);
 });
 
-test("a file cannot switch off that a person is asked: without anybody there, its call is declined", {
-  timeout: 60_000,
-}, async () => {
+test("a file cannot switch off that a person is asked: without anybody there, its call is declined", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
   try {
     const file = path.join(folder, "silent.json");
@@ -126,7 +137,7 @@ test("a file cannot switch off that a person is asked: without anybody there, it
   }
 });
 
-test("a file that cannot run is told with its places", { timeout: 60_000 }, async () => {
+test("a file that cannot run is told with its places", async () => {
   const [missing, wrong] = await Promise.all([
     workflow("nothing-here.json"),
     workflow("package.json", "--json"),
@@ -137,9 +148,7 @@ test("a file that cannot run is told with its places", { timeout: 60_000 }, asyn
   expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
 });
 
-test("variants of a file's workflow are put side by side, or refused with words", {
-  timeout: 60_000,
-}, async () => {
+test("variants of a file's workflow are put side by side, or refused with words", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
   try {
     const file = path.join(folder, "variants.json");
@@ -169,9 +178,7 @@ test("variants of a file's workflow are put side by side, or refused with words"
   }
 });
 
-test("the tests in a file are run: the exit code tells how they came out, and a report is written", {
-  timeout: 60_000,
-}, async () => {
+test("the tests in a file are run: the exit code tells how they came out, and a report is written", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
   try {
     const file = path.join(folder, "tested.json");

@@ -1,0 +1,250 @@
+import process from "node:process";
+import { openDb } from "@/db/open";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import type { FinalStatus } from "@/server/domain/agent/outcome";
+import type { JsonObject } from "@/server/domain/base/values";
+import { capabilitiesOf } from "@/server/domain/library/capabilities";
+import { withLibrary } from "@/server/domain/library/library";
+import { knownCost } from "@/server/domain/model/cost";
+import type { Problem } from "@/server/domain/problems/problems";
+import type { RunState } from "@/server/domain/run";
+import { unknownStop } from "@/server/domain/run/command";
+import { askOwnServer } from "@/server/egress/own-server";
+import { ArchiveError } from "@/server/interop/import/archive";
+import { nothingImported } from "@/server/interop/import/format";
+import { readImport } from "@/server/interop/import/road";
+import { RefusedStart, readyToRun } from "@/server/runner/launch";
+import { newServices } from "@/server/services";
+import { newAnswering } from "./answering";
+import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { bisectCommand } from "./bisect-command";
+import { capabilityLines } from "./capability-lines";
+import { compareCommand } from "./compare-command";
+import { controlCommand, isControlCommand } from "./control-commands";
+import { engineCommand } from "./engine-command";
+import { foreign } from "./foreign";
+import { findingLine, importCommand } from "./import-command";
+import { printable, printableJson, printableLine } from "./printable";
+import { type Progress, type Screen, watchRun } from "./progress";
+import { PathError, readPath } from "./read-path";
+import type { ServerTerminal } from "./server-ask";
+import { isServerCommand, serverCommand } from "./server-commands";
+import type { Stdio } from "./stdio";
+import { newStepping } from "./stepping";
+import { testCommand } from "./test-command";
+
+const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
+const UNUSABLE = 2;
+
+/** Something about the file that stops the run before it begins, line by line. */
+class Unusable extends Error {
+  override name = "Unusable";
+  constructor(
+    readonly lines: string[],
+    readonly detail: JsonObject = {},
+  ) {
+    super(lines.join("\n"));
+  }
+}
+
+/** Does what `npm run workflow -- ARGV` is asked for: a run of a file, or another command; answers the exit code. */
+export async function runCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
+  const serverTerminal = newServerTerminal(stdio);
+  let command: Command | null = null;
+  try {
+    if (argv[0] === "import") return importCommand(argv.slice(1), stdio);
+    if (argv[0] === "bisect") return await bisectCommand(argv, serverTerminal);
+    if (isControlCommand(argv[0])) return await controlCommand(argv, serverTerminal);
+    if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
+    if (argv[0] === "engine") return await engineCommand(argv, serverTerminal);
+    if (argv[0] === "test") return await testCommand(argv.slice(1), stdio);
+    if (argv[0] === "compare") return await compareCommand(argv.slice(1), stdio);
+    command = readCommand(argv);
+    if (!command) {
+      stdio.out(USAGE);
+      return 0;
+    }
+    return await runFile(command, stdio);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      stdio.tell(`${printable(error.message)}\n\n${USAGE}`);
+      return UNUSABLE;
+    }
+    if (error instanceof Unusable) {
+      stdio.tell(`${error.lines.map(printableLine).join("\n")}\n`);
+      if (command?.json)
+        stdio.out(asLine({ final_status: null, error: { message: error.lines[0] ?? "" }, ...error.detail }));
+      return UNUSABLE;
+    }
+    throw error;
+  }
+}
+
+/** Runs a workflow file from beginning to end; answers the exit code. */
+async function runFile(command: Command, stdio: Stdio): Promise<number> {
+  if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
+  const { graph, name, roles, findings } = foreign(readFile(command.file), command);
+  const notable = findings.filter(({ level }) => level !== "info");
+  if (!graph)
+    throw new Unusable(
+      [`${command.file} is not a workflow that Troupe can read:`, ...findings.map(findingLine)],
+      { findings: findings.map((finding) => ({ ...finding })) },
+    );
+  if (!command.quiet) for (const finding of notable) stdio.tell(`${printableLine(findingLine(finding))}\n`);
+
+  // A run of the terminal is carried out right here: no worker could tell anybody of it.
+  const env: NodeJS.ProcessEnv = { ...process.env, TROUPE_ENGINE: "embedded" };
+  delete env.TROUPE_RESTATE_INGRESS;
+  const troupe = newServices(openDb(":memory:"), { dataDir: null, env });
+  troupe.roles.seed(builtinRoles);
+  await troupe.toolSources.start();
+  for (const role of roles) troupe.roles.put(role);
+  // The file's own roles stand before those of the same name that came with Troupe.
+  const own = new Set(roles.map((role) => role.name));
+  const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
+  if (command.capabilities) {
+    const asked = capabilitiesOf(withLibrary(graph, troupe.library), cast);
+    await troupe.toolSources.stop();
+    if (command.json) stdio.out(asLine(asked.map((one) => ({ ...one }))));
+    else stdio.out(`${capabilityLines(asked, graph).map(printableLine).join("\n")}\n`);
+    return 0;
+  }
+  const nowhere = unknownStop(graph, { ...graph.config, ...command.config });
+  if (nowhere !== null) throw new Unusable([nowhere]);
+  const ready = checked(command, () =>
+    readyToRun(graph, cast, { input: command.input, config: command.config }, troupe.models),
+  );
+
+  const { run_id } = troupe.host.start({
+    ...ready,
+    workflow_id: null,
+    workflow_name: name || graph.graph_id,
+    trigger: "cli",
+    installation: troupe.installation,
+  });
+  const progress = watchRun(command.quiet ? SILENT : stdio.screen);
+  const atEase = cancelOnSignal(() =>
+    troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }),
+  );
+  const terminal = { say: stdio.tell, ask: stdio.ask };
+  const isAsked = stdio.isInteractive && !command.quiet;
+  const answering = newAnswering(
+    troupe.host,
+    run_id,
+    command.yes ? "yes" : isAsked ? "ask" : "no",
+    terminal,
+    newStepping(troupe.host, run_id, terminal, { state: () => progress.state, roles: cast }),
+  );
+  await follow(troupe, run_id, progress, answering);
+  atEase();
+  progress.done();
+  await troupe.host.drain(0);
+  await troupe.toolSources.stop();
+
+  const { state } = progress;
+  stdio.out(asLine(command.json ? resultOf(run_id, state) : (state.run.output ?? {})));
+  return EXIT[state.run.final_status ?? "ERROR"];
+}
+
+async function follow(
+  troupe: ReturnType<typeof newServices>,
+  runId: string,
+  progress: Progress,
+  answering: ReturnType<typeof newAnswering>,
+): Promise<void> {
+  for await (const frame of troupe.host.follow(runId, 0)) {
+    if (frame.kind === "events") {
+      progress.events(frame.events);
+      answering.events(frame.events);
+    } else if (frame.kind === "live") for (const delta of frame.frames) progress.live(delta);
+    if (frame.kind === "end" || progress.state.run.status === "finished") return;
+  }
+}
+
+/** Ctrl+C cancels the run and lets it say so; a second one leaves at once. What is answered ends that. */
+function cancelOnSignal(cancel: () => void): () => void {
+  let asked = false;
+  const onSignal = () => {
+    if (asked) process.exit(EXIT.CANCELLED);
+    asked = true;
+    cancel();
+  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+}
+
+function checked<T>(command: Command, ready: () => T): T {
+  try {
+    return ready();
+  } catch (error) {
+    if (!(error instanceof RefusedStart)) throw error;
+    if ("errors" in error.detail)
+      throw new Unusable(
+        [
+          "The input does not fit:",
+          ...error.detail.errors.map(({ key, message }) => `  ${key}: ${message}`),
+          '  Give it as --input \'{"key": "value"}\'.',
+        ],
+        {
+          errors: error.detail.errors.map((each) => ({ ...each })),
+        },
+      );
+    throw new Unusable([`${command.file} cannot run yet:`, ...error.detail.problems.map(problemLine)], {
+      problems: error.detail.problems.map(({ code, message, at }) => ({ code, message, at: { ...at } })),
+    });
+  }
+}
+
+/** What a path holds, on the road of all imports. */
+function readFile(given: string) {
+  try {
+    const { imported, findings } = readImport(readPath(given));
+    return { ...(imported ?? nothingImported()), findings };
+  } catch (error) {
+    if (error instanceof PathError || error instanceof ArchiveError) throw new Unusable([error.message]);
+    throw error;
+  }
+}
+
+function problemLine({ at, message, code }: Problem): string {
+  const place =
+    at.kind === "workflow" ? "workflow" : `${at.kind} ${at.id ?? ""}${at.field ? `, ${at.field}` : ""}`;
+  return `  ✗ ${place}: ${message} (${code})`;
+}
+
+/** Everything about the run, for machines. */
+function resultOf(run_id: string, { run, state, totals, nodes }: RunState) {
+  return {
+    run_id,
+    workflow: run.workflow_name,
+    final_status: run.final_status ?? null,
+    reason_code: run.reason_code ?? null,
+    error: run.error ?? null,
+    output: run.output ?? {},
+    state,
+    warnings: run.warnings,
+    simulated: run.simulated,
+    usage: totals.usage,
+    cost_usd: knownCost(totals),
+    unknown_cost_calls: totals.unknown_cost_calls,
+    duration_ms: run.started_at && run.finished_at ? run.finished_at - run.started_at : null,
+    nodes: Object.fromEntries(
+      Object.entries(nodes).map(([id, { status, count }]) => [id, { status, count }]),
+    ),
+  };
+}
+
+const asLine = (value: unknown) => `${printableJson(value)}\n`;
+
+const newServerTerminal = ({ out, tell }: Stdio): ServerTerminal => ({
+  send: askOwnServer,
+  env: process.env,
+  print: (line) => out(`${printable(line)}\n`),
+  tell: (line) => tell(`${printableLine(line)}\n`),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+});
+
+const SILENT: Screen = { write() {}, colours: false };
