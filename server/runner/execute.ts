@@ -20,7 +20,7 @@ import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } 
 import { limitError } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
 import { leftOut, Repeating } from "./interpreter/repeating";
-import type { Task } from "./interpreter/tasks";
+import type { OpenAttempt } from "./interpreter/tasks";
 import type { Effects } from "./ports";
 import { missIn } from "./recorded/recorded-answers";
 
@@ -202,7 +202,7 @@ export class Interpreter extends Commanding {
     if (!this.isKept(task, answer)) this.hand(task, answer);
   }
 
-  protected hand(task: Task, answer: Settlement): void {
+  protected hand(task: OpenAttempt, answer: Settlement): void {
     if (task.timeout?.key === answer.key) {
       const node = this.nodeOf(task.activationId);
       this.over(task, {

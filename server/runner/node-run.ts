@@ -48,7 +48,7 @@ import { runCrew } from "./crew/run-crew";
 import { waitFor } from "./flow";
 import { signalKey } from "./interpreter/commands";
 import type { MessageEdit } from "./interpreter/forks";
-import type { Place } from "./interpreter/holds";
+import type { Place } from "./interpreter/places";
 import { isApproved, judgedContext, policiesOf } from "./judged-context";
 import {
   callTool,

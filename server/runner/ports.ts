@@ -13,7 +13,7 @@ import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { MessageEdit } from "./interpreter/forks";
-import type { Place } from "./interpreter/holds";
+import type { Place } from "./interpreter/places";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
 // behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.

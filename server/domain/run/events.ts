@@ -206,7 +206,8 @@ interface Envelope<T extends EventType> {
 }
 
 /** An event as the interpreter makes it, before it has a place in the log. */
-export type NewEvent = { [T in EventType]: Envelope<T> }[EventType];
+export type NewEventOf<T extends EventType> = { [K in T]: Envelope<K> }[T];
+export type NewEvent = NewEventOf<EventType>;
 
 /** An event in the log. `seq` counts from 1 without gaps in each run; `ts` is Unix time in milliseconds. */
 export type RunEvent = NewEvent & { seq: number; ts: number };

@@ -15,12 +15,12 @@ import { Advice } from "./advice";
 import { limitRaised } from "./commands";
 import type { ReachedEnd } from "./ends";
 import type { MessageEdit } from "./forks";
-import type { Place } from "./holds";
 import { LoopWatch } from "./loop-watch";
 import { toRunError } from "./node-error";
 import { readInput } from "./node-input";
+import type { Place } from "./places";
 import { bounded, tooLarge } from "./steps";
-import { type Outcome, type Task, Tasks } from "./tasks";
+import { type OpenAttempt, type Outcome, Tasks } from "./tasks";
 
 /** The attempts of a run's nodes: begins them, hands them their answers, records what became of them. */
 export abstract class Attempts implements Engine {
@@ -143,7 +143,7 @@ export abstract class Attempts implements Engine {
     if ("error" in first) return this.wasKnown(id, attempt, first);
     const { step } = first;
     if (step.done) return this.wasKnown(id, attempt, { result: step.value });
-    const task: Task = { activationId: id, flow, waits: [], timeout: null };
+    const task: OpenAttempt = { activationId: id, flow, waits: [], timeout: null };
     this.tasks.add(task);
     this.armTimeout(task);
     this.tasks.waitForAll(task, step.value);
@@ -153,13 +153,13 @@ export abstract class Attempts implements Engine {
   private wasKnown(id: string, attempt: number, known: Outcome): void {
     this.heldChars += heldBy(known);
     const handle = this.ctx.step(`${id}/${attempt}`, NOTHING_TO_DO, INLINE);
-    const task: Task = { activationId: id, flow: null, waits: [handle], timeout: null, known };
+    const task: OpenAttempt = { activationId: id, flow: null, waits: [handle], timeout: null, known };
     this.tasks.add(task);
     this.tasks.wait(task, handle);
   }
 
   /** Begins the time that an attempt may take. */
-  protected armTimeout(task: Task): void {
+  protected armTimeout(task: OpenAttempt): void {
     const node = this.nodeOf(task.activationId);
     const ms = timeoutOf(node);
     if (!ms) return;
@@ -167,7 +167,7 @@ export abstract class Attempts implements Engine {
     this.tasks.wait(task, task.timeout);
   }
 
-  protected resume(task: Task, answer: Settlement): void {
+  protected resume(task: OpenAttempt, answer: Settlement): void {
     const { flow } = task;
     if (!flow) return;
     const next = settle(() => flow.next(answer));
@@ -177,7 +177,7 @@ export abstract class Attempts implements Engine {
   }
 
   /** An attempt is over: records what follows. */
-  protected over(task: Task, outcome: Outcome): void {
+  protected over(task: OpenAttempt, outcome: Outcome): void {
     const { activationId: id } = task;
     this.tasks.release(task);
     const node = this.nodeOf(id);
@@ -193,7 +193,7 @@ export abstract class Attempts implements Engine {
   }
 
   /** An attempt fails, and the whole run with it: no way for errors, no further attempt and no stand-in counts. */
-  protected failRun(task: Task, cause: RunError): void {
+  protected failRun(task: OpenAttempt, cause: RunError): void {
     const { activationId: activation_id } = task;
     this.tasks.release(task);
     const { node_id, attempt } = present(this.s.activations[activation_id], "activation");
@@ -215,7 +215,7 @@ export abstract class Attempts implements Engine {
   protected retryLater(id: string, attempt: number): void {
     const until = present(this.s.activations[id], "this.s.activations[id]").waiting?.until ?? this.at;
     const handle = this.ctx.sleep(`${id}/${attempt}/retry`, Math.max(0, until - this.at));
-    const task: Task = { activationId: id, flow: null, waits: [], timeout: null, retry: attempt };
+    const task: OpenAttempt = { activationId: id, flow: null, waits: [], timeout: null, retry: attempt };
     this.tasks.add(task);
     this.tasks.waitForAll(task, [handle]);
   }

@@ -7,8 +7,9 @@ import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { isWanted } from "@/server/domain/run/schedule/outcomes";
 import type { Effects, StepOptions } from "../ports";
 import { Attempts } from "./attempts";
-import { Holds, type Place } from "./holds";
-import type { Task } from "./tasks";
+import { Holds } from "./holds";
+import type { Place } from "./places";
+import type { OpenAttempt } from "./tasks";
 
 /** A step that can be given up and made again. */
 interface Repeatable {
@@ -25,10 +26,10 @@ export abstract class Holding extends Attempts {
   /** Activations that were stood before: they begin once the run goes on. */
   private readonly passed = new Set<string>();
   /** Answers that came while the run was paused and that time brought: they count once it goes on. */
-  private kept: { task: Task; answer: Settlement }[] = [];
+  private kept: { task: OpenAttempt; answer: Settlement }[] = [];
   /** Steps that can be given up and made again, by their keys. */
   private readonly repeatable = new Map<string, Repeatable>();
-  private givenUp: { key: string; step: Repeatable; task: Task }[] = [];
+  private givenUp: { key: string; step: Repeatable; task: OpenAttempt }[] = [];
 
   constructor(ctx: DurableContext<RunEvent>, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -134,7 +135,7 @@ export abstract class Holding extends Attempts {
   }
 
   /** Whether an answer has to wait until the run goes on: it is time that brought it. */
-  protected isKept(task: Task, answer: Settlement): boolean {
+  protected isKept(task: OpenAttempt, answer: Settlement): boolean {
     if (!this.isPaused) return false;
     const isTime =
       task.retry !== undefined || [...this.s.asking].some((id) => answer.key.startsWith(`${id}/`));
@@ -153,5 +154,5 @@ export abstract class Holding extends Attempts {
   }
 
   /** Gives a task an answer that it waits for. */
-  protected abstract hand(task: Task, answer: Settlement): void;
+  protected abstract hand(task: OpenAttempt, answer: Settlement): void;
 }

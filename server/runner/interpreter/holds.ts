@@ -1,18 +1,10 @@
-import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { RunState } from "@/server/domain/run";
 import type { PausedPlace } from "@/server/domain/run/control-events";
 import type { NewEvent } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
-
-/** A place that a run comes to and may be held at. */
-export interface Place extends PausedPlace {
-  point: BreakpointKind;
-  /** Of a call of a model: an agent's turn begins with it. */
-  isTurn?: boolean;
-  /** Of a call of a tool: it does more than read. */
-  hasEffect?: boolean;
-}
+import { type Place, placesAfter } from "./places";
 
 export type Hold = { reason: "step" | "breakpoint"; at: PausedPlace };
 
@@ -47,7 +39,7 @@ export class Holds {
   /** An event was recorded: where it leads to a place at which the run is to be held, that is due. */
   heed(event: NewEvent): void {
     if ((this.s.run.breakpoints ?? []).length === 0) return;
-    for (const place of placesOf(event)) {
+    for (const place of placesAfter(event)) {
       const hold = this.at(place, true);
       this.due ??= hold;
     }
@@ -101,36 +93,3 @@ function fits(breakpoint: Breakpoint, place: Place): boolean {
 }
 
 const placeOf = ({ isTurn: _t, hasEffect: _e, ...place }: Place): PausedPlace => place;
-
-/** The places that an event leads to. */
-function placesOf(event: NewEvent): Place[] {
-  const { node_id, activation_id, agent_id, task_id } = event;
-  const at = {
-    ...(node_id === undefined ? {} : { node_id }),
-    ...(activation_id === undefined ? {} : { activation_id }),
-    ...(agent_id === undefined ? {} : { agent_id }),
-    ...(task_id === undefined ? {} : { task_id }),
-  };
-  switch (event.type) {
-    case "node_completed":
-      return [{ ...at, point: "node_end" }];
-    case "node_failed":
-      return [{ ...at, point: "error" }];
-    case "agent_finished":
-      return event.payload.status === "failed" ? [{ ...at, point: "error" }] : [];
-    case "handed_off":
-      return [{ ...at, point: "handoff", agent_id: event.payload.to }];
-    case "loop_iteration":
-      return [{ ...at, point: "loop_iteration", iteration: event.payload.iteration }];
-    case "edge_taken":
-      return [{ ...at, point: "edge", edge_id: event.payload.edge_id }];
-    case "state_patched":
-      return [...Object.keys(event.payload.set), ...Object.keys(event.payload.changed ?? {})].map((key) => ({
-        ...at,
-        point: "state_write",
-        key,
-      }));
-    default:
-      return [];
-  }
-}

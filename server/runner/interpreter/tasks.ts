@@ -2,7 +2,7 @@ import type { Durable, DurableContext, Flow } from "@/server/domain/base/durable
 import type { NodeResult } from "@/server/domain/nodes";
 
 /** One attempt of one activation, under way. */
-export interface Task {
+export interface OpenAttempt {
   activationId: string;
   /** Null while it waits for its next attempt, whose number is `retry`. */
   flow: Flow<NodeResult> | null;
@@ -20,9 +20,9 @@ type GateKind = "limit" | "pause";
 
 /** The tasks of a run, and which of them waits for what. */
 export class Tasks {
-  private readonly tasks = new Map<string, Task>();
+  private readonly tasks = new Map<string, OpenAttempt>();
   /** Which task waits for which key; keys of gates and bells are held here, not by the engine. */
-  private readonly byKey = new Map<string, Task>();
+  private readonly byKey = new Map<string, OpenAttempt>();
   private readonly handles = new Map<string, Durable>();
   /** Waits until a person raises a limit, or lets the run go on. */
   private readonly gates = new Map<string, GateKind>();
@@ -32,10 +32,10 @@ export class Tasks {
 
   constructor(private readonly ctx: Pick<DurableContext, "abandon">) {}
 
-  add(task: Task): void {
+  add(task: OpenAttempt): void {
     this.tasks.set(task.activationId, task);
   }
-  get(activationId: string): Task | undefined {
+  get(activationId: string): OpenAttempt | undefined {
     return this.tasks.get(activationId);
   }
   has(activationId: string): boolean {
@@ -44,7 +44,7 @@ export class Tasks {
   get ids(): string[] {
     return [...this.tasks.keys()];
   }
-  get all(): Task[] {
+  get all(): OpenAttempt[] {
     return [...this.tasks.values()];
   }
 
@@ -60,13 +60,13 @@ export class Tasks {
     this.handles.delete(key);
   }
 
-  wait(task: Task, handle: Durable): void {
+  wait(task: OpenAttempt, handle: Durable): void {
     this.byKey.set(handle.key, task);
     if (!this.isInside(handle)) this.handles.set(handle.key, handle);
   }
 
   /** From now on the task waits for these, and for nothing else but its timeout. */
-  waitForAll(task: Task, waits: readonly Durable[]): void {
+  waitForAll(task: OpenAttempt, waits: readonly Durable[]): void {
     const wanted = new Set(waits.map(({ key }) => key));
     for (const old of task.waits) if (!wanted.has(old.key)) this.drop(old);
     task.waits = waits;
@@ -81,33 +81,33 @@ export class Tasks {
     this.ctx.abandon(handle);
   }
 
-  release(task: Task): void {
+  release(task: OpenAttempt): void {
     this.tasks.delete(task.activationId);
     for (const handle of task.waits) this.drop(handle);
     this.stopTimeout(task);
     task.waits = [];
   }
 
-  stopTimeout(task: Task): void {
+  stopTimeout(task: OpenAttempt): void {
     if (!task.timeout) return;
     this.drop(task.timeout);
     task.timeout = null;
   }
 
   /** The engine settled this key: the task that waited for it. */
-  settled(key: string): Task | undefined {
+  settled(key: string): OpenAttempt | undefined {
     const task = this.byKey.get(key);
     this.byKey.delete(key);
     this.handles.delete(key);
     return task;
   }
 
-  waiterOf(key: string): Task | undefined {
+  waiterOf(key: string): OpenAttempt | undefined {
     return this.byKey.get(key);
   }
 
   /** Gives up what a task waits for, which goes on waiting for it: it is made again later. Undefined where nobody waits. */
-  suspend(key: string): Task | undefined {
+  suspend(key: string): OpenAttempt | undefined {
     const handle = this.handles.get(key);
     const task = this.byKey.get(key);
     if (!handle || !task) return undefined;
@@ -125,7 +125,7 @@ export class Tasks {
     return this.gates.size > 0;
   }
   /** Opens the gates of a kind; whoever waited there goes on in this order. */
-  *openGates(wanted: GateKind): Generator<{ task: Task; key: string }> {
+  *openGates(wanted: GateKind): Generator<{ task: OpenAttempt; key: string }> {
     for (const [key, kind] of [...this.gates]) {
       if (kind !== wanted) continue;
       const task = this.byKey.get(key);
@@ -140,7 +140,7 @@ export class Tasks {
     return { key };
   }
   /** Rings a bell: the task that waited for it. */
-  ring(key: string): Task | undefined {
+  ring(key: string): OpenAttempt | undefined {
     const task = this.byKey.get(key);
     if (!task || !this.bells.delete(key)) return undefined;
     this.byKey.delete(key);

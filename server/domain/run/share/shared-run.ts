@@ -5,6 +5,7 @@ import { evolve, type NodeStatus, newRun, type RunState } from "..";
 import type { RunEvent } from "../events";
 import { writtenKeys } from "../past/key-history";
 import { answerInWords } from "../question-words";
+import { sharedSentence } from "./shared-sentences";
 
 /** What of a run goes into a shared file. The drawing, the order of steps, times, tokens and costs always do. */
 export interface ShareChoice {
@@ -97,7 +98,7 @@ export function sharedRun(
     steps.push({
       seq: event.seq,
       at: Math.max(0, event.ts - (events[0]?.ts ?? 0)),
-      text: sentenceOf(event, state),
+      text: sharedSentence(event, state),
       ...(event.node_id ? { node: event.node_id } : {}),
       ...(event.agent_id ? { agent: event.agent_id } : {}),
       ...(detail.length > 0 ? { detail } : {}),
@@ -182,60 +183,6 @@ function personDetail(event: RunEvent, { interactions }: RunState, choice: Share
 }
 
 const linesOf = (...lines: (string | undefined)[]) => lines.filter(Boolean).join("\n");
-
-/** An event in plain words that hold nothing of what was said, written or read. */
-function sentenceOf(event: RunEvent, { graph }: RunState): string {
-  const node = graph.nodes[event.node_id ?? ""]?.name || event.node_id || "";
-  const agent = (event.agent_id ?? "").replaceAll("_", " ");
-  switch (event.type) {
-    case "run_created":
-      return "The run was created";
-    case "run_started":
-      return "The run started";
-    case "run_finished":
-      return `The run ended: ${event.payload.final_status.toLowerCase()}`;
-    case "state_initialized":
-      return "The state was set up";
-    case "state_patched":
-      return `${node} wrote ${writtenKeys(event).join(", ")}`;
-    case "node_started":
-      return `${node} started`;
-    case "node_completed":
-      return `${node} completed`;
-    case "node_failed":
-      return `${node} failed: ${event.payload.error.code}`;
-    case "node_skipped":
-      return `${node} was skipped`;
-    case "edge_taken":
-      return event.payload.label ? `On to ${node} (${event.payload.label})` : `On to ${node}`;
-    case "router_decided":
-      return `${node} chose ${event.payload.labels.join(", ") || "no way"}`;
-    case "agent_started":
-      return `${agent} began as ${event.payload.role_name}`;
-    case "agent_finished":
-      return `${agent} ended: ${event.payload.status.replaceAll("_", " ")}`;
-    case "message_added":
-      return `${agent} was told something`;
-    case "llm_call_started":
-      return `${agent} asks the model`;
-    case "llm_call_completed":
-      return `${event.payload.model} answered ${agent}`;
-    case "tool_call_started":
-      return `${agent || node} calls ${event.payload.tool_name}`;
-    case "tool_call_completed":
-      return `${event.payload.tool_name} answered with ${event.payload.status_code}`;
-    case "interaction_requested":
-      return "A person was asked";
-    case "interaction_answered":
-      return `A person answered: ${event.payload.answer.replaceAll("_", " ")}`;
-    case "post_sent":
-      return `${event.payload.from} wrote to ${event.payload.to}`;
-    case "handed_off":
-      return `${event.payload.from} handed over to ${event.payload.to}`;
-    default:
-      return [node, event.type.replaceAll("_", " ")].filter(Boolean).join(": ");
-  }
-}
 
 const STEP = { x: 280, y: 130 } as const;
 
