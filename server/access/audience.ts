@@ -3,7 +3,7 @@ import type { Env } from "./hosts";
 import type { SignInMode } from "./sessions";
 
 /** To whom this installation is open, in sentences for the person who starts it. */
-export function audienceOf(entrance: SignInMode, env: Env): string[] {
+export function audienceOf(signInMode: SignInMode, env: Env): string[] {
   const address = env.TROUPE_PUBLIC_URL?.trim();
   const isNear = isLoopback(env.HOST || "127.0.0.1");
   const reach = address
@@ -11,8 +11,8 @@ export function audienceOf(entrance: SignInMode, env: Env): string[] {
     : isNear
       ? "Other machines cannot reach it"
       : "Other machines can reach it";
-  if (entrance === "password") return [`${reach}. It asks everybody for the password.`];
-  if (entrance === "link")
+  if (signInMode === "password") return [`${reach}. It asks everybody for the password.`];
+  if (signInMode === "link")
     return [`${reach}. The link above works once; nobody comes in without one. Each start prints a new one.`];
   return address
     ? [`${reach}, and nothing asks who they are. To ask for a password, set TROUPE_PASSWORD.`]

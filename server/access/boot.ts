@@ -79,7 +79,7 @@ export function closeDataFolder(dir: string): string | null {
 declare global {
   var __troupeLock: Connection | undefined;
   var __troupeHttp: boolean | undefined;
-  var __troupeOtherDoors: WeakSet<Server> | undefined;
+  var __troupeSelfGuarding: WeakSet<Server> | undefined;
 }
 
 /**
@@ -130,11 +130,11 @@ export function hardenPrototypes(): void {
     Object.preventExtensions(shared);
 }
 
-globalThis.__troupeOtherDoors ??= new WeakSet();
-const otherDoors = globalThis.__troupeOtherDoors;
+globalThis.__troupeSelfGuarding ??= new WeakSet();
+const selfGuarding = globalThis.__troupeSelfGuarding;
 
 /** A server that no browser is to reach, and that looks by itself at whoever asks. */
-export const guardsItself = (server: Server): void => void otherDoors.add(server);
+export const guardsItself = (server: Server): void => void selfGuarding.add(server);
 
 /**
  * The same for an HTTP server that Next makes for itself, as it does in development: limits on its sockets, and a
@@ -148,7 +148,7 @@ export function hardenHttpServer(): void {
   subscribe("http.server.request.start", (message) => {
     // What Node publishes on this channel.
     const { request, server } = message as { request: IncomingMessage; server: Server };
-    if (otherDoors.has(server)) return;
+    if (selfGuarding.has(server)) return;
     if (!limited.has(server)) {
       limited.add(server);
       server.headersTimeout = headersTimeoutMs;

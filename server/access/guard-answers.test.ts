@@ -273,8 +273,8 @@ test.each([
   expect(await app.json()).toEqual({
     error: { code, message: "No.", data: { code: name, httpStatus: status, detail: null } },
   });
-  for (const door of ["api", "public"] as const) {
-    const response = refuse(refusal, door);
+  for (const authScheme of ["api", "public"] as const) {
+    const response = refuse(refusal, authScheme);
     expect(await response.json()).toEqual({ error: { code: "our_word", message: "No." } });
     expect([response.status, Object.fromEntries(response.headers)]).toEqual([
       status,

@@ -9,7 +9,10 @@ const HOST = "127.0.0.1:3000";
 let people = 0;
 
 /** Recognises one session and one token, each test's own, so that tests do not use up each other's turns. */
-function door(door: GuardOptions["authScheme"], extra: Partial<GuardOptions> = {}): GuardOptions {
+function guardOptions(
+  authScheme: GuardOptions["authScheme"],
+  extra: Partial<GuardOptions> = {},
+): GuardOptions {
   const id = String(people++);
   const recognition: Recognition = {
     sessionOf: (request): Principal | null =>
@@ -17,7 +20,7 @@ function door(door: GuardOptions["authScheme"], extra: Partial<GuardOptions> = {
     tokenOf: (request): Principal | null =>
       request.headers.get("authorization") === "Bearer t" ? { kind: "token", id } : null,
   };
-  return { authScheme: door, recognition, ...extra };
+  return { authScheme, recognition, ...extra };
 }
 
 function request(headers: Record<string, string>, body?: string | ReadableStream, method?: string): Request {
@@ -119,7 +122,7 @@ describe("who may send what", () => {
     ["another site signs in", "public", { ...JSON_TYPE, origin: "https://evil.example" }, "{}", 403],
   ];
   test.each(cases)("%s", async (_what, who, headers, body, expected) => {
-    expect(await outcome(request(headers, body), door(who))).toBe(expected);
+    expect(await outcome(request(headers, body), guardOptions(who))).toBe(expected);
   });
 
   test("headers that other layers trust open nothing", async () => {
@@ -133,15 +136,17 @@ describe("who may send what", () => {
       "rsc",
     ];
     for (const name of tricks)
-      expect([name, await outcome(request({ [name]: "1" }), door("app"))]).toEqual([name, 401]);
-    expect(await outcome(request({ host: "evil.example", "x-forwarded-host": HOST }), door("app"))).toBe(421);
+      expect([name, await outcome(request({ [name]: "1" }), guardOptions("app"))]).toEqual([name, 401]);
+    expect(
+      await outcome(request({ host: "evil.example", "x-forwarded-host": HOST }), guardOptions("app")),
+    ).toBe(421);
   });
 });
 
 describe("bodies", () => {
   const limit = 1_000;
   const send = (body: string | ReadableStream, headers: Record<string, string> = {}) =>
-    outcome(request({ ...FROM_APP, ...headers }, body), door("app", { maxBytes: limit }));
+    outcome(request({ ...FROM_APP, ...headers }, body), guardOptions("app", { maxBytes: limit }));
 
   test("a body that is too long, by its header or in truth, is refused", async () => {
     expect(await send(`"${"x".repeat(limit)}"`)).toBe(413);
@@ -193,7 +198,10 @@ describe("bodies", () => {
 
   test("what passed can still be read", async () => {
     const body = JSON.stringify({ words: 'with "quotes" and \\ [brackets] {in} them' });
-    const passed = await guard(request(FROM_APP, body), door("app") as GuardOptions & { authScheme: "app" });
+    const passed = await guard(
+      request(FROM_APP, body),
+      guardOptions("app") as GuardOptions & { authScheme: "app" },
+    );
     expect(passed instanceof Response ? passed.status : await passed.request.json()).toEqual(
       JSON.parse(body),
     );
@@ -202,7 +210,7 @@ describe("bodies", () => {
   test("bombs are refused before anything parses them", async () => {
     const parse = vi.spyOn(JSON, "parse");
     const bomb = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
-    const options = () => door("app");
+    const options = () => guardOptions("app");
     const tried = async (body: string) => outcome(request(FROM_APP, body), options());
     expect(await tried(bomb(JSON_LIMITS.depth))).toBe("passed");
     expect(await tried(bomb(JSON_LIMITS.depth + 1))).toBe(400);
@@ -223,12 +231,12 @@ describe("bodies", () => {
     const asked = new Request(`http://${HOST}/api/trpc/x?input=${deep}`, {
       headers: { host: HOST, cookie: "s=1" },
     });
-    expect(await outcome(asked, door("app"))).toBe(400);
+    expect(await outcome(asked, guardOptions("app"))).toBe(400);
   });
 });
 
 test("refusals of the app's door are ones that its client reads", async () => {
-  const result = await guard(request({}), door("app") as GuardOptions & { authScheme: "app" });
+  const result = await guard(request({}), guardOptions("app") as GuardOptions & { authScheme: "app" });
   expect(await (result as Response).json()).toEqual({
     error: {
       code: -32001,

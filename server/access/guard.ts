@@ -78,7 +78,7 @@ async function ownRecognition(): Promise<Recognition> {
 const isRead = (request: Request) => request.method === "GET" || request.method === "HEAD";
 
 /** Requests meant for another server, or sent by another site. */
-function csrfRefusal(request: Request, door: GuardOptions["authScheme"]): Refusal | null {
+function csrfRefusal(request: Request, authScheme: GuardOptions["authScheme"]): Refusal | null {
   const { headers } = request;
   if (!isOwnHost(headers.get("host")))
     return {
@@ -89,21 +89,21 @@ function csrfRefusal(request: Request, door: GuardOptions["authScheme"]): Refusa
   if (headers.has("next-action"))
     return { status: 405, code: "METHOD_NOT_ALLOWED", message: "There are no server actions here." };
   // A program with a token and without cookies acts for itself; no site can make a browser send that by accident.
-  if (door === "api" && headers.has("authorization") && !headers.has("cookie")) return null;
+  if (authScheme === "api" && headers.has("authorization") && !headers.has("cookie")) return null;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   const crossed: Refusal = { status: 403, code: "CROSS_SITE", message: "Other sites may not send this." };
   // Other ports of localhost are "same-site"; they are foreign all the same.
   if (site !== null && site !== "same-origin" && site !== "none") return crossed;
   if (origin !== null && !isOwnOrigin(origin)) return crossed;
-  if (!isRead(request) && door !== "api" && site !== "same-origin" && origin === null) return crossed;
+  if (!isRead(request) && authScheme !== "api" && site !== "same-origin" && origin === null) return crossed;
   return null;
 }
 
 /** Bodies that are not read at all, told from the headers. */
 function unreadable(
   request: Request,
-  { authScheme: door, maxBytes = LIMITS.body.normal }: GuardOptions,
+  { authScheme, maxBytes = LIMITS.body.normal }: GuardOptions,
 ): Refusal | null {
   const { headers } = request;
   if (isRead(request)) {
@@ -121,7 +121,7 @@ function unreadable(
   const isJson = isUtf8Json(headers.get("content-type") ?? "");
   const isEmpty = length === null || length === "0";
   // Browsers ask a page's permission before they send JSON elsewhere, so for the app even an empty body must be JSON.
-  if (!isJson && (door !== "api" || !isEmpty || headers.has("content-type")))
+  if (!isJson && (authScheme !== "api" || !isEmpty || headers.has("content-type")))
     return {
       status: 415,
       code: "UNSUPPORTED_MEDIA_TYPE",
@@ -216,14 +216,14 @@ const TRPC_CODES: Record<number, [number, string]> = {
   429: [-32029, "TOO_MANY_REQUESTS"],
 };
 
-/** A refusal in the words of a door: tRPC's for the app, the public API's elsewhere. */
+/** A refusal in the words of an auth scheme: tRPC's for the app, the public API's elsewhere. */
 export function refuse(
   { status, code, message, headers }: Refusal,
-  door: GuardOptions["authScheme"],
+  authScheme: GuardOptions["authScheme"],
 ): Response {
   const [number, name] = TRPC_CODES[status] ?? [-32600, "BAD_REQUEST"];
   const error =
-    door === "app"
+    authScheme === "app"
       ? { code: number, message, data: { code: name, httpStatus: status, detail: null } }
       : { code: code.toLowerCase(), message };
   return Response.json({ error }, { status, headers: { ...API_HEADERS, ...headers } });
