@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { arrange, type Task } from "./arrange";
+import { arrange, type ToArrange } from "./arrange";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 
 const cards = (count: number) =>
@@ -39,7 +39,7 @@ describe("a tidy drawing", () => {
   });
 
   test("has no card on another, whatever leads where", () => {
-    const anyTask: fc.Arbitrary<Task> = fc
+    const anyTask: fc.Arbitrary<ToArrange> = fc
       .tuple(fc.integer({ min: 1, max: 25 }), fc.array(fc.tuple(fc.nat(24), fc.nat(24)), { maxLength: 50 }))
       .map(([count, pairs]) => ({
         cards: cards(count).map((card, at) => ({ ...card, height: PLAIN_HEIGHT + (at % 3) * 36 })),

@@ -3,7 +3,7 @@ import { CARD_WIDTH, ENTRY_LINE } from "./card-size";
 import { COLUMN, ROW, type XY } from "./places";
 
 /** Cards and lines to arrange, in the order in which they should lie. Lines back to where a loop begins are left out. */
-export interface Task {
+export interface ToArrange {
   cards: readonly { id: string; height: number }[];
   lines: readonly { from: string; to: string }[];
 }
@@ -19,7 +19,7 @@ const FEWEST_COLUMNS = 4;
 const MOST_COLUMNS = 8;
 
 /** Upper left corners for cards, from left to right, in as many rows as make a drawing of a good shape. */
-export function arrange({ cards, lines }: Task): Record<string, XY> {
+export function arrange({ cards, lines }: ToArrange): Record<string, XY> {
   const aside = commonEnds(lines);
   const main = cards.filter(({ id }) => !aside.has(id));
   const places = inColumns(
@@ -34,7 +34,7 @@ export function arrange({ cards, lines }: Task): Record<string, XY> {
 }
 
 /** Nodes that nothing follows and much leads to, such as where all failures end. */
-function commonEnds(lines: Task["lines"]): Set<string> {
+function commonEnds(lines: ToArrange["lines"]): Set<string> {
   const left = new Set(lines.map(({ from }) => from));
   const sources = new Map<string, Set<string>>();
   for (const { from, to } of lines) {
@@ -45,7 +45,7 @@ function commonEnds(lines: Task["lines"]): Set<string> {
   return new Set([...sources].flatMap(([to, from]) => (from.size >= COMMON && !left.has(to) ? [to] : [])));
 }
 
-function inColumns(cards: Task["cards"], lines: Task["lines"]): Map<string, XY> {
+function inColumns(cards: ToArrange["cards"], lines: ToArrange["lines"]): Map<string, XY> {
   const drawing = new dagre.graphlib.Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true })
     .setGraph({
       rankdir: "LR",
@@ -69,7 +69,7 @@ function inColumns(cards: Task["cards"], lines: Task["lines"]): Map<string, XY> 
 }
 
 /** Upside down a drawing is as good as it was; it stands so that branches lie as the ports they come from. */
-function mirrorIfUpsideDown(places: Map<string, XY>, lines: Task["lines"]): void {
+function mirrorIfUpsideDown(places: Map<string, XY>, lines: ToArrange["lines"]): void {
   const height = (id: string) => places.get(id)?.y ?? 0;
   const ways = new Map<string, string[]>();
   for (const { from, to } of lines) ways.set(from, [...(ways.get(from) ?? []), to]);
@@ -81,7 +81,11 @@ function mirrorIfUpsideDown(places: Map<string, XY>, lines: Task["lines"]): void
 }
 
 /** A long strip goes on in the next row. */
-function wrap(places: Map<string, XY>, lines: Task["lines"], heights: ReadonlyMap<string, number>): void {
+function wrap(
+  places: Map<string, XY>,
+  lines: ToArrange["lines"],
+  heights: ReadonlyMap<string, number>,
+): void {
   const columns = [...new Set([...places.values()].map(({ x }) => Math.round(x)))].sort((a, b) => a - b);
   const columnOf = (id: string) => columns.indexOf(Math.round(places.get(id)?.x ?? 0));
   const { top, bottom } = extent(places, heights);
@@ -131,7 +135,7 @@ function cutsOf(count: number, most: number, spans: readonly (readonly [number, 
 function putAside(
   places: Map<string, XY>,
   aside: ReadonlySet<string>,
-  lines: Task["lines"],
+  lines: ToArrange["lines"],
   heights: ReadonlyMap<string, number>,
 ): void {
   const { bottom } = extent(places, heights);

@@ -1,4 +1,4 @@
-import { arrange, type Task } from "./arrange";
+import { arrange, type ToArrange } from "./arrange";
 
 // Dense drawings take seconds: beside the page, so that it never stands still.
-self.onmessage = ({ data }: MessageEvent<Task>) => self.postMessage(arrange(data));
+self.onmessage = ({ data }: MessageEvent<ToArrange>) => self.postMessage(arrange(data));

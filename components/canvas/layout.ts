@@ -1,7 +1,7 @@
 import { portOf, portsOf } from "@/components/forms/ports";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
-import type { Task } from "./arrange";
+import type { ToArrange } from "./arrange";
 import { cardHeight } from "./card-size";
 import { fallbackPlaces, type XY } from "./places";
 
@@ -49,7 +49,7 @@ export async function layout(
   );
 }
 
-async function solve(task: Task, signal?: AbortSignal): Promise<Record<string, XY> | null> {
+async function solve(task: ToArrange, signal?: AbortSignal): Promise<Record<string, XY> | null> {
   if (typeof Worker === "undefined") return (await import("./arrange")).arrange(task);
   const worker = new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
   try {

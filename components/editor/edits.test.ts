@@ -97,14 +97,14 @@ describe("adding", () => {
 });
 
 describe("connecting", () => {
-  const words = { kind: "normal" as const };
+  const edge = { kind: "normal" as const };
   test("refuses a second equal line, a line to itself, into a start and out of an end", () => {
     const graph = sampleGraph();
-    expect(canConnect(graph, { ...words, source_node_id: "start", target_node_id: "ask" })).toBe(false);
-    expect(canConnect(graph, { ...words, source_node_id: "ask", target_node_id: "ask" })).toBe(false);
-    expect(canConnect(graph, { ...words, source_node_id: "ask", target_node_id: "start" })).toBe(false);
-    expect(canConnect(graph, { ...words, source_node_id: "done", target_node_id: "ask" })).toBe(false);
-    expect(canConnect(graph, { ...words, source_node_id: "start", target_node_id: "route" })).toBe(true);
+    expect(canConnect(graph, { ...edge, source_node_id: "start", target_node_id: "ask" })).toBe(false);
+    expect(canConnect(graph, { ...edge, source_node_id: "ask", target_node_id: "ask" })).toBe(false);
+    expect(canConnect(graph, { ...edge, source_node_id: "ask", target_node_id: "start" })).toBe(false);
+    expect(canConnect(graph, { ...edge, source_node_id: "done", target_node_id: "ask" })).toBe(false);
+    expect(canConnect(graph, { ...edge, source_node_id: "start", target_node_id: "route" })).toBe(true);
   });
 
   test("a line keeps its label when its end moves", () => {

@@ -113,13 +113,13 @@ function Argument({ field, value, onChange }: ArgumentProps) {
 /** A value as it stands, or a text with values in double braces. */
 function Given({ field, value, onChange }: ArgumentProps) {
   const { as, isRequired } = field;
-  const words = { label: field.key, hideLabel: true } as const;
+  const named = { label: field.key, hideLabel: true } as const;
   switch (as) {
     case "text":
     case "line":
       return (
         <TemplateField
-          {...words}
+          {...named}
           minLines={1}
           value={value === undefined ? "" : (templateOf(value) ?? (typeof value === "string" ? value : ""))}
           onChange={(text) => {
@@ -131,7 +131,7 @@ function Given({ field, value, onChange }: ArgumentProps) {
     case "number":
       return (
         <DraftField
-          {...words}
+          {...named}
           value={typeof value === "number" ? String(value) : ""}
           onCommit={(text) => onChange(text.trim() === "" ? undefined : Number(text))}
           check={(text) => (text.trim() === "" ? null : (readField(field, text).message ?? null))}
@@ -142,7 +142,7 @@ function Given({ field, value, onChange }: ArgumentProps) {
       const options = field.options ?? YES_NO;
       return (
         <Select
-          {...words}
+          {...named}
           options={[
             ...(isRequired ? [] : [{ value: "", label: "Not given" }]),
             ...options.map((option) => ({ value: textOf(option.value), label: option.title })),
@@ -154,7 +154,7 @@ function Given({ field, value, onChange }: ArgumentProps) {
       );
     }
     default:
-      return <JsonField {...words} value={value} onChange={onChange} />;
+      return <JsonField {...named} value={value} onChange={onChange} />;
   }
 }
 
@@ -164,11 +164,11 @@ const YES_NO = [
 ];
 
 /** All as expressions by name, a fixed value as the JSON that says the same. */
-function ByName({ args, onChange, ...words }: Omit<FieldProps, "value"> & { args: Arguments }) {
+function ByName({ args, onChange, ...field }: Omit<FieldProps, "value"> & { args: Arguments }) {
   const shown = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, written(value)]));
   return (
     <AssignmentsField
-      {...words}
+      {...field}
       hint='Each is an expression: state.topic, or "a fixed text" in quotes'
       keyLabel="Argument"
       itemName="line"

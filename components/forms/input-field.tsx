@@ -64,7 +64,7 @@ function InputFieldControl({
   onValueChange: (value: Entered) => void;
 }) {
   const text = typeof value === "string" ? value : "";
-  const words = {
+  const described = {
     label: field.title,
     hint:
       field.example && text === "" ? (
@@ -88,7 +88,7 @@ function InputFieldControl({
     case "choice":
       return (
         <Select
-          {...words}
+          {...described}
           value={text || null}
           onValueChange={onValueChange}
           options={[
@@ -109,7 +109,7 @@ function InputFieldControl({
     case "number":
       return (
         <TextField
-          {...words}
+          {...described}
           value={text}
           onValueChange={onValueChange}
           inputMode={field.isInteger ? "numeric" : "decimal"}
@@ -119,11 +119,11 @@ function InputFieldControl({
         />
       );
     case "line":
-      return <TextField {...words} value={text} onValueChange={onValueChange} autoFocus={autoFocus} />;
+      return <TextField {...described} value={text} onValueChange={onValueChange} autoFocus={autoFocus} />;
     case "json":
       return (
         <CodeArea
-          {...words}
+          {...described}
           value={text}
           onValueChange={onValueChange}
           language="json"
@@ -134,7 +134,7 @@ function InputFieldControl({
     case "any":
       return (
         <TextArea
-          {...words}
+          {...described}
           value={text}
           onValueChange={onValueChange}
           rows={compact ? 1 : 4}

@@ -3,7 +3,7 @@ import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 
 /** A step of an agent's conversation: what was said to the model, a call with what it answered, or a tool at work. */
-export type Turn =
+export type TranscriptStep =
   | { kind: "message"; key: string; message: ChatMessage; title: string }
   | { kind: "call"; key: string; call: ModelCall }
   | { kind: "tool"; key: string; tool: ToolCallView };
@@ -13,9 +13,9 @@ export function transcript(
   agent: AgentView,
   calls: readonly ModelCall[],
   tools: readonly ToolCallView[] = [],
-): Turn[] {
+): TranscriptStep[] {
   const waiting = [...calls];
-  const turns: Turn[] = [];
+  const turns: TranscriptStep[] = [];
   const shown = new Set<string>();
   const show = (call: ModelCall) => {
     turns.push({ kind: "call", key: call.id, call });

@@ -7,7 +7,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
 import { type Figure, median, percentile } from "../../bench/table";
 import { newCluster } from "./testing/cluster";
-import { act, type Call, newWorld, ROLES } from "./testing/world";
+import { act, newWorld, ROLES, type WorldCall } from "./testing/world";
 
 type Stage = ReturnType<typeof newStage>;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -180,7 +180,7 @@ async function resumes(cluster: Cluster, kills: number): Promise<Figure[]> {
     await worker.kill();
     const at = Date.now();
     const cut = new Map<string, number>();
-    const ended = new Map<string, Call>();
+    const ended = new Map<string, WorldCall>();
     for (const call of calls.slice(from > 200 ? from - 200 : 0)) {
       const key = `${call.who} ${call.call}`;
       if (call.worker !== worker.name) continue;
@@ -190,7 +190,7 @@ async function resumes(cluster: Cluster, kills: number): Promise<Figure[]> {
         ended.set(key, call);
       }
     }
-    const isInLog = ({ who, call }: Call) =>
+    const isInLog = ({ who, call }: WorldCall) =>
       stage.store
         .events(runs.get(who) ?? "", 0, 1e6)
         .some((event) => event.type === "node_completed" && event.node_id === call);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newStage } from "@/server/runner/testing";
 import { newCluster } from "./testing/cluster";
-import { type Call, DRAWINGS, newWorld, ROLES } from "./testing/world";
+import { DRAWINGS, newWorld, ROLES, type WorldCall } from "./testing/world";
 
 type Drawing = keyof typeof DRAWINGS;
 type Stage = ReturnType<typeof newStage>;
@@ -67,7 +67,7 @@ interface Loss {
 const RECORDED_MS = 300;
 
 /** Calls that began once more although they had ended, and not while something that ended took the answer with it. */
-function repeated(calls: readonly Call[], losses: readonly Loss[]): string[] {
+function repeated(calls: readonly WorldCall[], losses: readonly Loss[]): string[] {
   const ended = new Map<string, number>();
   return calls.flatMap(({ what, who, call, at }) => {
     const key = `${who} ${call}`;

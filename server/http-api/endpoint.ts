@@ -14,7 +14,7 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   : unknown;
 
 /** A request as an endpoint sees it: everything checked already. */
-export interface Call<Params = Record<string, string>, Query = unknown, Body = unknown> {
+export interface EndpointCall<Params = Record<string, string>, Query = unknown, Body = unknown> {
   params: Params;
   query: Query;
   body: Body;
@@ -54,7 +54,7 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   };
   /** Statuses of refusals beyond those that any endpoint may send. */
   refusals?: readonly number[];
-  answer(call: Call<ParamsOf<Path>, z.output<Query>, z.output<Body>>): Reply | Promise<Reply>;
+  answer(call: EndpointCall<ParamsOf<Path>, z.output<Query>, z.output<Body>>): Reply | Promise<Reply>;
 }
 
 /** An endpoint as the table holds it: a door that checks what comes in, and its description. */
@@ -64,7 +64,7 @@ export interface Endpoint extends Omit<Definition<string, z.ZodType, z.ZodType>,
   serve(raw: RawCall): Promise<Reply>;
 }
 
-export interface RawCall extends Omit<Call, "query" | "body"> {
+export interface RawCall extends Omit<EndpointCall, "query" | "body"> {
   search: URLSearchParams;
   request: Request;
 }
@@ -83,7 +83,7 @@ export function endpoint<
       const query = definition.query && checked(definition.query, Object.fromEntries(search), "query");
       const body = definition.body && checked(definition.body, await jsonOf(request), "body");
       // The names were read from the same path that the type was, and what has no schema has no type either.
-      return answer({ ...rest, params, query, body } as Call<
+      return answer({ ...rest, params, query, body } as EndpointCall<
         ParamsOf<Path>,
         z.output<Query>,
         z.output<Body>

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { recordOf } from "@/server/domain/base/guards";
 import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
 import { PROBLEMS } from "@/server/operations/problem";
-import { type Call, checked, type Endpoint, endpoint, partsOf } from "./endpoint";
+import { checked, type Endpoint, type EndpointCall, endpoint, partsOf } from "./endpoint";
 
 /** Does an operation for a program. */
 export function performFor<In extends z.ZodType, Out>(
@@ -13,14 +13,14 @@ export function performFor<In extends z.ZodType, Out>(
     principal,
     note,
     signal,
-  }: Pick<Call, "services" | "principal" | "note"> & Partial<Pick<Call, "signal">>,
+  }: Pick<EndpointCall, "services" | "principal" | "note"> & Partial<Pick<EndpointCall, "signal">>,
 ): Out {
   if (!principal) throw new Error(`${operation.name} needs somebody who asks`);
   return perform(operation, services, input, { principal, by: byOf({ principal }), note, signal });
 }
 
 /** Who asks, as events name them. */
-export const byOf = ({ principal }: Pick<Call, "principal">) =>
+export const byOf = ({ principal }: Pick<EndpointCall, "principal">) =>
   principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
 
 /** The endpoints of those operations that the HTTP API has as they are. */

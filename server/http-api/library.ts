@@ -12,7 +12,7 @@ import {
 } from "@/server/operations/library";
 import { StoredAgent, StoredCrew } from "@/server/operations/library-schemas";
 import { Problem } from "@/server/operations/problem";
-import { type Call, type Endpoint, endpoint } from "./endpoint";
+import { type Endpoint, type EndpointCall, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
 import { byName, expectedRevision, IF_MATCH, type Place, pageOf } from "./paging";
 
@@ -33,7 +33,7 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object>(
   const Title = `${present(word[0], "word[0]").toUpperCase()}${word.slice(1)}`;
   const a = word === "agent" ? "an" : "a";
   const etag = (revision: number) => ({ etag: `"${revision}"` });
-  type Asked = Pick<Call, "services" | "principal" | "note">;
+  type Asked = Pick<EndpointCall, "services" | "principal" | "note">;
   const found = (id: string, call: Asked) => performFor(operations.get, { id }, call);
   return [
     endpoint({

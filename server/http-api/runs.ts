@@ -17,7 +17,7 @@ import { steeringOperations } from "@/server/operations/steering";
 import { teamOperations } from "@/server/operations/team";
 import type { RunFrame } from "@/server/runner/followers";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
-import { type Call, endpoint } from "./endpoint";
+import { type EndpointCall, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
 import { endpointsOf, performFor } from "./expose";
 import { fromCursor, toCursor } from "./paging";
@@ -223,7 +223,7 @@ export const runEndpoints = [
 ];
 
 /** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */
-function isCancelled(input: { run_id: string; reason: string }, call: Call<unknown>): boolean {
+function isCancelled(input: { run_id: string; reason: string }, call: EndpointCall<unknown>): boolean {
   try {
     performFor(steeringOperations.cancel, input, call);
     return true;
@@ -242,7 +242,7 @@ function wantsStream(headers: Headers): boolean {
 }
 
 function followRun(
-  { services, query, headers, signal, principal }: Call<unknown, { after: number }>,
+  { services, query, headers, signal, principal }: EndpointCall<unknown, { after: number }>,
   run: StoredRun & { last_seq: number },
 ): Response {
   // A reader that has seen nothing yet sends none, or an empty one.
@@ -269,7 +269,7 @@ function followRun(
 }
 
 async function* messages(
-  services: Call["services"],
+  services: EndpointCall["services"],
   runId: string,
   after: number,
   signal: AbortSignal,

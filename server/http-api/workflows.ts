@@ -16,7 +16,7 @@ import { workflowOf } from "@/server/operations/stored-workflow";
 import { bringTests } from "@/server/operations/test-files";
 import { OpenHandsGraph, WorkflowFile, WorkflowSummary } from "@/server/operations/workflow-schemas";
 import { workflowOperations } from "@/server/operations/workflows";
-import { type Call, endpoint } from "./endpoint";
+import { type EndpointCall, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
 import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
 
@@ -65,7 +65,7 @@ function whatItIs(file: unknown): string {
 
 /** Adds the roles of a file that do not exist here, with their tools; those that do stay as they are. */
 function addRoles(
-  { roles: store }: Call["services"],
+  { roles: store }: EndpointCall["services"],
   roles: readonly RoleDefinition[],
   note: Note,
 ): FindingOf[] {

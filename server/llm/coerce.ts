@@ -49,8 +49,8 @@ function correct(value: Json, schema: JsonSchema, root: Root, depth: number): Js
   root.work.spend(20);
   if (depth > MAX_DEPTH) throw new TooMuchWork("This leads too deep.");
   const plain = deref(schema, root.schema);
-  const words = enumOf(plain);
-  if (words) return sameWord(value, words, root.work);
+  const values = enumOf(plain);
+  if (values) return sameValue(value, values, root.work);
   const options = optionsOf(plain);
   if (options) return correctChoice(value, options, root, depth);
   const types = [plain.type ?? (plain.properties ? "object" : undefined)].flat().filter(isText);
@@ -140,11 +140,12 @@ function correctChoice(value: Json, options: readonly Json[], root: Root, depth:
 /** A value as a person would write it. */
 const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-function sameWord(value: Json, words: readonly Json[], work: Work): Json {
-  work.spend(words.length * 10);
-  if (words.includes(value)) return value;
+/** The one of these values that is meant, however it is written; what fits none stays as it is. */
+function sameValue(value: Json, values: readonly Json[], work: Work): Json {
+  work.spend(values.length * 10);
+  if (values.includes(value)) return value;
   const plain = plainWord(asText(value));
-  return words.find((word) => word !== null && plainWord(asText(word)) === plain) ?? value;
+  return values.find((one) => one !== null && plainWord(asText(one)) === plain) ?? value;
 }
 const plainWord = (text: string) => text.toLowerCase().replace(/[\s_\-."'`*]+/g, "");
 

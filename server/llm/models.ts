@@ -26,7 +26,7 @@ import {
 } from "./model";
 import { newOfflineFetch } from "./offline";
 import { CallFailed, callOnce } from "./openai";
-import type { Call, RawAnswer } from "./openai-call";
+import type { ProviderCall, RawAnswer } from "./openai-call";
 import { chosenProtocol, protocolFor, rungFor } from "./openai-request";
 import { costOf, isPriceKnown } from "./prices";
 import type { RateLimiter } from "./rate-limit";
@@ -227,7 +227,10 @@ export function newModels(options: ModelsOptions): Models {
 }
 
 /** What of a request a refusal may be about. */
-function askedBy({ provider, request }: Pick<Call, "provider" | "request">, capability: Capability): Asked {
+function askedBy(
+  { provider, request }: Pick<ProviderCall, "provider" | "request">,
+  capability: Capability,
+): Asked {
   const { structured_output: shape = "auto", reasoning_effort } = request.llm_config;
   const offered = protocolFor({ request, capability, provider });
   return {

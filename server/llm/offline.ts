@@ -2,7 +2,7 @@ import { z } from "zod";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { newNumbers } from "./offline/answer";
 import { ChatRequest, textOf } from "./offline/chat-request";
-import { readTurns, type Trouble, type Turn, withoutStatus } from "./offline/directives";
+import { type DirectedTurn, readTurns, type Trouble, withoutStatus } from "./offline/directives";
 import { fromText } from "./offline/personas/tools";
 import type { Message, Tool } from "./offline/prompt";
 import { inProtocol, replyTo, unmetChoice, withTrouble } from "./offline/reply";
@@ -121,7 +121,7 @@ async function respond(
 }
 
 /** The trouble that the nth attempt meets: each kind lasts for its number of attempts, one after the other. */
-function troubleAt(turn: Turn, attempt: number): Trouble | undefined {
+function troubleAt(turn: DirectedTurn, attempt: number): Trouble | undefined {
   let before = 0;
   for (const trouble of turn.troubles) {
     if (attempt < before + trouble.times) return trouble;
@@ -131,7 +131,7 @@ function troubleAt(turn: Turn, attempt: number): Trouble | undefined {
 }
 
 /** Waits as the script says; false when the caller went away meanwhile. */
-async function paused(turn: Turn, signal: AbortSignal): Promise<boolean> {
+async function paused(turn: DirectedTurn, signal: AbortSignal): Promise<boolean> {
   if (turn.delayMs > 0 && !(await sleep(turn.delayMs, signal))) return false;
   return turn.hangMs === 0 || sleep(turn.hangMs ?? 2 ** 31 - 1, signal);
 }

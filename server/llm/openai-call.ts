@@ -14,7 +14,7 @@ export interface Taken {
   reasoning: string;
 }
 
-export interface Call {
+export interface ProviderCall {
   provider: Provider;
   key: string | null;
   /** The provider's own. */

@@ -3,17 +3,17 @@ import type { Capability, ModelApi, ResponseRung } from "@/server/domain/model/p
 import type { ToolProtocol } from "@/server/domain/tool/tool";
 import { functionsOf, type WireMessage, wireNames, withFunctions } from "./functions";
 import type { ModelRequest } from "./model";
-import type { Call } from "./openai-call";
+import type { ProviderCall } from "./openai-call";
 import { type ChatRequest, UNKNOWN_TO_RESPONSES } from "./responses";
 import { strictSchema } from "./strict-schema";
 import { RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 
 /** How this model is asked: as a person chose, else as a test or a refusal found out. */
-export const apiOf = ({ provider, capability }: Pick<Call, "provider" | "capability">): ModelApi =>
+export const apiOf = ({ provider, capability }: Pick<ProviderCall, "provider" | "capability">): ModelApi =>
   provider.kind === "offline" ? "chat" : (provider.settings.api ?? capability.api ?? "chat");
 
 /** The request as this provider's model is known to take it. */
-export function bodyOf(call: Call): {
+export function bodyOf(call: ProviderCall): {
   body: ChatRequest;
   rung: ResponseRung | null;
   protocol: ToolProtocol | null;
@@ -87,7 +87,7 @@ const SETTINGS = {
 
 /** What a person set and the request does not hold, as the model was seen to refuse it. */
 function leftOut(
-  { request, model, capability, max_tokens }: Call,
+  { request, model, capability, max_tokens }: ProviderCall,
   sent: Readonly<Record<string, unknown>>,
   protocol: ToolProtocol | null,
 ): string[] {
@@ -122,7 +122,7 @@ export function protocolFor({
   request,
   capability,
   provider,
-}: Pick<Call, "request" | "capability" | "provider">): ToolProtocol | null {
+}: Pick<ProviderCall, "request" | "capability" | "provider">): ToolProtocol | null {
   if (!request.tools || request.tools.length === 0) return null;
   return chosenProtocol({ request, provider }) ?? (capability.native_tools === false ? "text" : "native");
 }
@@ -131,7 +131,7 @@ export function protocolFor({
 export function chosenProtocol({
   request,
   provider,
-}: Pick<Call, "request" | "provider">): ToolProtocol | undefined {
+}: Pick<ProviderCall, "request" | "provider">): ToolProtocol | undefined {
   const { tool_protocol: wish } = request;
   return wish === undefined || wish === "auto" ? provider.settings.tool_protocol : wish;
 }
@@ -141,7 +141,7 @@ export function rungFor({
   request,
   capability,
   provider,
-}: Pick<Call, "request" | "capability" | "provider">): ResponseRung {
+}: Pick<ProviderCall, "request" | "capability" | "provider">): ResponseRung {
   const chosen = request.llm_config.structured_output;
   const wish: ResponseRung =
     chosen && chosen !== "auto" ? chosen : (capability.response_format ?? usualRung(provider.base_url));
@@ -172,7 +172,7 @@ function responseFormat({ response }: ModelRequest, rung: ResponseRung | null): 
 }
 
 function messagesFor(
-  { request, provider, model }: Pick<Call, "request" | "provider" | "model">,
+  { request, provider, model }: Pick<ProviderCall, "request" | "provider" | "model">,
   protocol: ToolProtocol | null,
 ): WireMessage[] {
   const { messages, tools = [] } = request;

@@ -15,7 +15,7 @@ import { readFinish } from "./finish";
 import { ModelError, type ModelIo } from "./model";
 import { OFFLINE_RUN_HEADER } from "./offline";
 import { finished, newCollector } from "./openai-answer";
-import type { Call, RawAnswer, Taken } from "./openai-call";
+import type { ProviderCall, RawAnswer, Taken } from "./openai-call";
 import { isRecord } from "./openai-chunk";
 import { apiOf, bodyOf } from "./openai-request";
 import { asResponsesRequest, newResponsesReader, toChatFields } from "./responses";
@@ -39,7 +39,7 @@ const DONE = "[DONE]";
  * Asks once. Throws CallFailed; resolves only with an answer that the server itself called finished, whatever became of
  * the connection then.
  */
-export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
+export async function callOnce(call: ProviderCall, io: ModelIo): Promise<RawAnswer> {
   const { provider, model, key, request } = call;
   const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
   const wire = newWire(await clientFetch(provider.base_url, call.fetch), callee, call.limits, io.signal);
@@ -108,7 +108,7 @@ function chunkOf(piece: WirePiece, reader: ReturnType<typeof newResponsesReader>
   return chunk ?? {};
 }
 
-const headersOf = ({ key, headers, provider, request }: Call): Record<string, string> => ({
+const headersOf = ({ key, headers, provider, request }: ProviderCall): Record<string, string> => ({
   ...(key === null ? {} : { authorization: `Bearer ${key}` }),
   // A gateway may want its authorization in another form: the last word is the person's.
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),

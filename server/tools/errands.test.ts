@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import { OwnWords } from "./own-words";
 import { judge } from "./policy";
-import { type Call, FAMILIES, type Family } from "./testing/errands";
+import { type ErrandCall, FAMILIES, type Family } from "./testing/errands";
 
 const specOf = (name: string, { reads }: Family) =>
   ToolSpec.parse({
@@ -17,7 +17,12 @@ const specOf = (name: string, { reads }: Family) =>
   });
 
 /** How many questions these steps raise: one for each step in which a call leads where nobody said. */
-function questions(family: Family, words: string, steps: readonly Call[][], isTainted: boolean): number {
+function questions(
+  family: Family,
+  words: string,
+  steps: readonly ErrandCall[][],
+  isTainted: boolean,
+): number {
   const own = new OwnWords([words]);
   let taint_sources = isTainted ? ["stranger"] : [];
   let asked = 0;

@@ -12,13 +12,13 @@ import { newRunStore } from "@/server/store/runs";
 import { newStretchStore } from "@/server/store/stretches";
 import { newBalancer } from "../balancer.mjs";
 import { freePorts, newRestate } from "./restate";
-import { CALL_MS, type Call } from "./world";
+import { CALL_MS, type WorldCall } from "./world";
 
 /** A server, Restate, a balancer and workers in processes of their own. */
 export async function newCluster(workerCount: number, { callMs = CALL_MS }: { callMs?: number } = {}) {
   const restate = await newRestate();
   const [control = 0, ...ports] = await freePorts(1 + workerCount);
-  const calls: Call[] = [];
+  const calls: WorldCall[] = [];
   const workers = ports.map((port, at) =>
     newWorkerProcess(
       `w${at + 1}`,
@@ -104,7 +104,7 @@ async function newServer(db: Db, port: number, engine: Client) {
   };
 }
 
-function newWorkerProcess(name: string, args: readonly string[], calls: Call[]) {
+function newWorkerProcess(name: string, args: readonly string[], calls: WorldCall[]) {
   let child: ChildProcess | null = null;
   // Whatever becomes of the test, it is not left behind.
   process.on("exit", () => child?.kill("SIGKILL"));
@@ -136,7 +136,7 @@ function newWorkerProcess(name: string, args: readonly string[], calls: Call[]) 
         started.once("exit", () => failed(new Error(`${name} ended at its start.`)));
         createInterface({ input: started.stdout }).on("line", (line) => {
           if (line === "up") up();
-          else calls.push(JSON.parse(line) as Call);
+          else calls.push(JSON.parse(line) as WorldCall);
         });
       });
     },

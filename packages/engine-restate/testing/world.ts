@@ -6,7 +6,7 @@ import { fakeModels, fakeTools, role } from "@/server/runner/testing";
 import { defineTool } from "@/server/tools/define";
 
 /** A call of the world outside: when it began and ended, in which process. */
-export interface Call {
+export interface WorldCall {
   at: number;
   worker: string;
   what: "begins" | "ends";
@@ -18,7 +18,7 @@ export interface Call {
 export const CALL_MS = 60;
 
 /** Tools and a model that take a while and tell of each call; what they answer depends on what is asked alone. */
-export function newWorld(worker: string, note: (call: Call) => void, ms = CALL_MS): Effects {
+export function newWorld(worker: string, note: (call: WorldCall) => void, ms = CALL_MS): Effects {
   const call = async (who: string, name: string) => {
     note({ at: Date.now(), worker, what: "begins", who, call: name });
     await new Promise((resolve) => setTimeout(resolve, ms));

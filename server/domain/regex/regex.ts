@@ -2,8 +2,8 @@ import { present } from "@/server/domain/base/must";
 import {
   belongs,
   type Edge,
-  type Part,
   PatternFault,
+  type PatternPart,
   readPattern,
   type SignSet,
   WORD_SIGNS,
@@ -51,7 +51,7 @@ export function compileRegex(source: string): Regex {
   };
 }
 
-function sizeOf(part: Part): number {
+function sizeOf(part: PatternPart): number {
   switch (part.kind) {
     case "one":
     case "edge":
@@ -110,7 +110,7 @@ class Automaton {
 
   /** `isAnchored`: it must match from the start of the text on. */
   constructor(
-    part: Part,
+    part: PatternPart,
     private readonly isAnchored: boolean,
   ) {
     this.write(part);
@@ -119,7 +119,7 @@ class Automaton {
     this.kindWeight = this.sets.reduce((sum, set) => sum + weightOf(set), 16);
   }
 
-  private write(part: Part): void {
+  private write(part: PatternPart): void {
     const { steps } = this;
     switch (part.kind) {
       case "one":
@@ -184,7 +184,7 @@ class Automaton {
 }
 
 /** Whether every way through begins with "^". */
-function startsAtStart(part: Part): boolean {
+function startsAtStart(part: PatternPart): boolean {
   if (part.kind === "edge") return part.edge === "start";
   if (part.kind === "any") return part.ways.every(startsAtStart);
   if (part.kind === "all")

@@ -16,19 +16,19 @@ export interface SignSet {
   property?: RegExp;
 }
 export type Edge = "start" | "end" | "word" | "inside";
-export type Part =
+export type PatternPart =
   | { kind: "one"; set: SignSet }
   | { kind: "edge"; edge: Edge }
-  | { kind: "all"; parts: Part[] }
-  | { kind: "any"; ways: Part[] }
-  | { kind: "repeat"; of: Part; least: number; most: number };
+  | { kind: "all"; parts: PatternPart[] }
+  | { kind: "any"; ways: PatternPart[] }
+  | { kind: "repeat"; of: PatternPart; least: number; most: number };
 /** What must follow, or must not, at the very start of the text. */
 export interface Ahead {
-  of: Part;
+  of: PatternPart;
   isNegated: boolean;
 }
 export interface Pattern {
-  part: Part;
+  part: PatternPart;
   aheads: Ahead[];
 }
 
@@ -102,7 +102,7 @@ class Reader {
     }
     const rest = this.ways();
     if (this.at < this.source.length) throw wrong("a bracket is closed that was not opened");
-    const part: Part =
+    const part: PatternPart =
       aheads.length > 0 ? { kind: "all", parts: [{ kind: "edge", edge: "start" }, rest] } : rest;
     return { part, aheads };
   }
@@ -123,8 +123,8 @@ class Reader {
     return false;
   }
 
-  private ways(): Part {
-    const ways: Part[][] = [[]];
+  private ways(): PatternPart {
+    const ways: PatternPart[][] = [[]];
     while (this.at < this.source.length && this.source[this.at] !== ")") {
       if (this.source[this.at] === "|") {
         this.at++;
@@ -132,13 +132,13 @@ class Reader {
       } else present(ways.at(-1), "ways.at(-1)").push(this.repeated());
     }
     const parts = ways.map(
-      (way): Part => (way.length === 1 ? present(way[0], "way[0]") : { kind: "all", parts: way }),
+      (way): PatternPart => (way.length === 1 ? present(way[0], "way[0]") : { kind: "all", parts: way }),
     );
     return parts.length === 1 ? present(parts[0], "parts[0]") : { kind: "any", ways: parts };
   }
 
   /** What stands up to the closing bracket of a group whose opening one was read. */
-  private group(): Part {
+  private group(): PatternPart {
     if (++this.depth > MAX_GROUPS) throw new PatternFault("its brackets are nested too deep", true);
     const inner = this.ways();
     if (this.source[this.at++] !== ")") throw wrong("a bracket is not closed");
@@ -146,7 +146,7 @@ class Reader {
     return inner;
   }
 
-  private repeated(): Part {
+  private repeated(): PatternPart {
     const isGroup = this.source[this.at] === "(";
     const of = this.one();
     const found = this.take(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y);
@@ -167,7 +167,7 @@ class Reader {
     return { kind: "repeat", of, least, most };
   }
 
-  private one(): Part {
+  private one(): PatternPart {
     const sign = String.fromCodePoint(
       present(this.source.codePointAt(this.at), "this.source.codePointAt(this.at)"),
     );
@@ -191,7 +191,7 @@ class Reader {
     }
   }
 
-  private bracket(): Part {
+  private bracket(): PatternPart {
     if (this.source[this.at] !== "?") return this.group();
     if (this.take(/\?:/y) || this.take(/\?<[A-Za-z_$][\w$]*>/y)) return this.group();
     if (this.looksAt(/\?<?[=!]/y)) throw unusual("it looks ahead or behind");
@@ -199,7 +199,7 @@ class Reader {
     throw wrong("a bracket begins with ? and an unknown sign");
   }
 
-  private escaped(): Part {
+  private escaped(): PatternPart {
     if (this.take(/b/y)) return { kind: "edge", edge: "word" };
     if (this.take(/B/y)) return { kind: "edge", edge: "inside" };
     if (this.looksAt(/[1-9]|k</y)) throw unusual("it refers back to a group");

@@ -7,7 +7,7 @@ import { FORMATS } from "./formats";
 import { type ImportFile, newSource, type Source } from "./source";
 
 /** One thing that was found among the files of an import. */
-export interface Found {
+export interface FoundClaim {
   format: string;
   /** As in "This is …". */
   label: string;
@@ -19,7 +19,7 @@ export interface Found {
 
 export interface ImportRead {
   /** All that the files hold, the surest first. */
-  found: Found[];
+  found: FoundClaim[];
   /** Which of them was read. */
   picked: number | null;
   /** Null where nothing can be imported; an error among the findings says why. */
@@ -105,7 +105,7 @@ function claimsOf(sources: readonly Source[], formats: readonly Format[]): Claim
   });
 }
 
-const seen = (format: Format, { files, title }: Claim): Found => ({
+const seen = (format: Format, { files, title }: Claim): FoundClaim => ({
   format: format.id,
   label: format.label,
   title: title ?? files[0]?.path ?? "",

@@ -19,7 +19,7 @@ export type Trouble =
   | { kind: "blank"; times: number };
 
 /** Everything that directives say about one turn of a conversation. */
-export interface Turn {
+export interface DirectedTurn {
   troubles: Trouble[];
   delayMs: number;
   /** null: never answers. */
@@ -76,11 +76,11 @@ export function withoutDirectives(text: string): string {
 export const withoutStatus = (text: string): string =>
   text.replace(/^<crew_status>\n[\s\S]*?\n<\/crew_status>$/gm, "");
 
-const newTurn = (): Turn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
+const newTurn = (): DirectedTurn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
 
 /** Sorts the directives of a conversation into turns: an answer ends a turn, the rest prepares the next answer. */
-export function readTurns(texts: readonly string[]): Turn[] {
-  const turns: Turn[] = [];
+export function readTurns(texts: readonly string[]): DirectedTurn[] {
+  const turns: DirectedTurn[] = [];
   let turn = newTurn();
   let open = false;
   const seen = new Set<string>();
@@ -101,7 +101,7 @@ export function readTurns(texts: readonly string[]): Turn[] {
 }
 
 /** Adds one directive to a turn; says whether it was the turn's answer. */
-function applyTo(turn: Turn, body: string): boolean {
+function applyTo(turn: DirectedTurn, body: string): boolean {
   const [, word = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(body) ?? [];
   switch (word.toLowerCase()) {
     case "error":

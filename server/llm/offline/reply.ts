@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { answerTo, type Numbers } from "./answer";
 import type { ChatRequest } from "./chat-request";
-import type { Trouble, Turn } from "./directives";
+import type { DirectedTurn, Trouble } from "./directives";
 import { isCrewTool } from "./personas/crew";
 import { lineOf, quote, SUFFIX } from "./personas/prose";
 import {
@@ -37,7 +37,12 @@ export function inProtocol(reply: Reply, isText: boolean): Reply {
 }
 
 /** What a call says: as its script wants it, else as the persona of the prompt would. */
-export function replyTo(body: ChatRequest, asked: Asked, turn: Turn | undefined, vary: Numbers): Reply {
+export function replyTo(
+  body: ChatRequest,
+  asked: Asked,
+  turn: DirectedTurn | undefined,
+  vary: Numbers,
+): Reply {
   const reply: Reply = {
     content: null,
     reasoning: turn?.think ?? null,

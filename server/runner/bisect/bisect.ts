@@ -5,7 +5,7 @@ import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { differenceFrom } from "../recorded/difference";
 import { type Both, both, type Difference } from "./differences";
 import { findingOf } from "./expected";
-import { type Code, carryOutOnRecord, type Found, type Wanted } from "./on-record";
+import { type Code, carryOutOnRecord, type FoundOnRecord, type Wanted } from "./on-record";
 import type { Recording } from "./recording";
 
 /** With more differences than these, the place is searched by halves instead of one by one. */
@@ -159,7 +159,7 @@ function begun(good: Recording, bad: Recording, taken: readonly Difference[]): R
 }
 
 /** Answers as the runs were answered: of the good one where that is taken, else of the bad one, else of the only one. */
-function newAnswering(runs: Both, taken: readonly Difference[]): (wanted: Wanted) => Found {
+function newAnswering(runs: Both, taken: readonly Difference[]): (wanted: Wanted) => FoundOnRecord {
   const fromGood = new Set(taken.flatMap(({ place }) => (place ? [`${place.asked} ${place.time}`] : [])));
   const times = new Map<string, number>();
   return (wanted) => {

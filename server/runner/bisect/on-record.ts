@@ -14,7 +14,7 @@ export interface Wanted {
 }
 
 /** What the record has: an answer and how long it took, null for one that never came, or why there is none. */
-export type Found = { result: Settled; ms: number; turn: number } | null | { missing: string };
+export type FoundOnRecord = { result: Settled; ms: number; turn: number } | null | { missing: string };
 
 /** How a run went on answers of records alone. `unknown`: why it cannot be known. */
 export type RunOnRecord =
@@ -36,7 +36,7 @@ export const isLookUp = (key: string) => key.endsWith("/tools");
 export async function carryOutOnRecord(
   created: RunEventOf<"run_created">,
   about: { runId: string; begunAt: number; execute: Execute },
-  answer: (wanted: Wanted) => Found,
+  answer: (wanted: Wanted) => FoundOnRecord,
   code: Code | undefined,
 ): Promise<RunOnRecord> {
   const context: VirtualRun = new VirtualRun(about.runId, about.begunAt, {
@@ -75,7 +75,7 @@ const questionOf = ({ events }: VirtualRun, id: string) =>
 
 function servedOf(
   { key, kind, request, ms = 0 }: Begun,
-  answer: (wanted: Wanted) => Found,
+  answer: (wanted: Wanted) => FoundOnRecord,
   question: (id: string) => Parameters<typeof askedOf>[0],
 ): Served | undefined {
   if (kind === "signal") {
@@ -93,7 +93,7 @@ function servedOf(
   return kind === "step" ? took : { ...took, result: { ok: true, value: null } };
 }
 
-function known(found: Found): Served {
+function known(found: FoundOnRecord): Served {
   if (found === null) return { result: null, order: 0 };
   if ("missing" in found) throw new NotKnown(found.missing);
   return { result: found.result, took_ms: found.ms, order: found.turn };

@@ -108,20 +108,20 @@ async function search(
   scope: ToolScope,
 ): Promise<Found[]> {
   const { base_url, key } = backend;
-  const words = (params: Record<string, string>) => new URLSearchParams(params).toString();
+  const queryString = (params: Record<string, string>) => new URLSearchParams(params).toString();
   const ask = (path: string, headers: Record<string, string>) =>
     answerOf(fetch, `${base_url}${path}`, headers, backend.kind, scope);
   switch (backend.kind) {
     case "demo":
       return searchDemo(purpose, query, count);
     case "searxng": {
-      const answer = await ask(`/search?${words({ q: query, format: "json" })}`, {});
+      const answer = await ask(`/search?${queryString({ q: query, format: "json" })}`, {});
       return listOf(answer, "results")
         .slice(0, count)
         .map((hit) => found(hit.title, hit.url, hit.content));
     }
     case "brave": {
-      const answer = await ask(`/res/v1/web/search?${words({ q: query, count: String(count) })}`, {
+      const answer = await ask(`/res/v1/web/search?${queryString({ q: query, count: String(count) })}`, {
         "x-subscription-token": key ?? "",
       });
       return listOf(objectOf(answer).web ?? null, "results")
@@ -129,7 +129,7 @@ async function search(
         .map((hit) => found(hit.title, hit.url, hit.description));
     }
     case "github": {
-      const answer = await ask(`/search/code?${words({ q: query, per_page: String(count) })}`, {
+      const answer = await ask(`/search/code?${queryString({ q: query, per_page: String(count) })}`, {
         accept: "application/vnd.github.text-match+json",
         "x-github-api-version": "2022-11-28",
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),

@@ -288,8 +288,8 @@ function clientProof(
   const method = selectClientAuthMethod(informationOf(client), supported);
   if (client_secret === null || method === "none") return { headers: {}, fields: { client_id } };
   if (method === "client_secret_post") return { headers: {}, fields: { client_id, client_secret } };
-  const words = [client_id, client_secret].map(encodeURIComponent).join(":");
-  return { headers: { authorization: `Basic ${Buffer.from(words).toString("base64")}` }, fields: {} };
+  const credentials = [client_id, client_secret].map(encodeURIComponent).join(":");
+  return { headers: { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }, fields: {} };
 }
 
 function grantOf(

@@ -4,17 +4,17 @@ import type { JsonObject } from "@/server/domain/base/values";
 // would have the same agents do. Written for this project: it measures how often the policy asks a person without need,
 // and how often it does not ask where it should. Every reading tool brings in content of strangers.
 
-export type Call = [tool: string, args: JsonObject];
+export type ErrandCall = [tool: string, args: JsonObject];
 export interface Family {
   /** Tools that only read; all others act. */
   reads: readonly string[];
   /** What the person wrote, and the calls of each step. */
-  errands: readonly [words: string, ...steps: Call[][]][];
+  errands: readonly [words: string, ...steps: ErrandCall[][]][];
   /** What strangers want; each is tried within every errand of the family. */
-  attacks: readonly Call[][];
+  attacks: readonly ErrandCall[][];
 }
 
-const r = (tool: string, args: JsonObject = {}): Call[] => [[tool, args]];
+const r = (tool: string, args: JsonObject = {}): ErrandCall[] => [[tool, args]];
 const w = r;
 
 const office: Family = {

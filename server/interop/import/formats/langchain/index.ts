@@ -3,7 +3,7 @@ import { Drawing, type DrawnInput } from "../../drawing";
 import { type Claim, type Imported, nothingImported, type ReadableFormat } from "../../format";
 import { Cast } from "../../roles";
 import type { Source } from "../../source";
-import { type Call, callsOf, isBarePrompt, isNew, isOld, kindOf } from "./model";
+import { callsOf, isBarePrompt, isNew, isOld, kindOf, type PromptCall } from "./model";
 import { toTemplate } from "./template";
 
 /** Prompts and chains of LangChain, as it kept them before (`_type`) and as it keeps them now (`lc`). */
@@ -45,7 +45,7 @@ export const langchain: ReadableFormat = {
   },
 };
 
-function drawCalls(calls: readonly Call[], name: string, source: Source, findings: Findings): Imported {
+function drawCalls(calls: readonly PromptCall[], name: string, source: Source, findings: Findings): Imported {
   const here = source.on(findings);
   const drawing = new Drawing(name, findings);
   const cast = new Cast();

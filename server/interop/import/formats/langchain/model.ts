@@ -8,7 +8,7 @@ export interface Words {
   at: string;
 }
 /** One call of a model. */
-export interface Call {
+export interface PromptCall {
   name: string;
   words: Words[];
   /** Values that are filled in already. */
@@ -52,7 +52,7 @@ const CHAINS = /^(simple_)?sequential_chain$|^runnable_sequence$/;
 const MAX_DEPTH = 10;
 
 /** The calls of models that an object holds, in their order. What is none is named. */
-export function callsOf(value: unknown, at: string, here: Findings, depth = 0): Call[] {
+export function callsOf(value: unknown, at: string, here: Findings, depth = 0): PromptCall[] {
   const kind = kindOf(value);
   const raw = settingsOf(value);
   const inner = under(value, at);
@@ -107,15 +107,15 @@ export function callsOf(value: unknown, at: string, here: Findings, depth = 0): 
   return [];
 }
 
-const EMPTY: Omit<Call, "at"> = { name: "", words: [], known: {}, output: null, model: "", tools: [] };
+const EMPTY: Omit<PromptCall, "at"> = { name: "", words: [], known: {}, output: null, model: "", tools: [] };
 
-function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: number): Call[] {
+function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: number): PromptCall[] {
   const parts = /^runnable/.test(kind)
     ? [raw.first, ...listOf(raw.middle), raw.last].map(
         (part, nth) => [part, join(at, nth === 0 ? "first" : `middle.${nth - 1}`)] as const,
       )
     : listOf(raw.chains).map((part, nth) => [part, join(at, `chains.${nth}`)] as const);
-  const calls: Call[] = [];
+  const calls: PromptCall[] = [];
   for (const [part, place] of parts) {
     const model = modelOf(part);
     const last = calls.at(-1);
