@@ -26,9 +26,7 @@ export const byOf = ({ principal }: Pick<EndpointCall, "principal">) =>
 /** The endpoints of those operations that the HTTP API has as they are. */
 export const endpointsOf = (operations: Readonly<Record<string, Operation>>): Endpoint[] =>
   Object.values(operations).flatMap((operation) =>
-    typeof operation.http === "object" && "path" in operation.http
-      ? [endpointOf(operation, operation.http)]
-      : [],
+    "path" in operation.http ? [endpointOf(operation, operation.http)] : [],
   );
 
 function endpointOf(operation: Operation, route: HttpRoute): Endpoint {

@@ -134,7 +134,7 @@ export const importOperations = {
     output: ImportAnswer,
     problems: ["not_found", "person_only", "not_importable", "changed_meanwhile"],
     audits: ["workflow_allowed", "role_tools_changed"],
-    http: "own",
+    http: { own: "a body as large as files may be" },
     run(services, request, { principal, note }): Answer {
       if (request.allow.length > 0)
         onlyPerson(principal, "it gives imported files the right to use something here");

@@ -114,7 +114,7 @@ export function shelfOperations<
       summary: `Lists the ${word}s of the library by name`,
       tag: "Library",
       input: z.void(),
-      http: "own",
+      http: { own: "a list in pages, by a cursor" },
       run(services) {
         const uses = shelf.usesOf(usersOf(services));
         const all = shelf.storeOf(services).list();
@@ -129,7 +129,7 @@ export function shelfOperations<
       tag: "Library",
       input: ById,
       problems: ["not_found"],
-      http: "own",
+      http: { own: "its revision goes out as ETag" },
       run: (services, { id }) => whole(found(services, id), services),
     }),
 
@@ -157,7 +157,7 @@ export function shelfOperations<
       tag: "Library",
       input: shelf.saved,
       problems: ["not_found", "changed_meanwhile"],
-      http: "own",
+      http: { own: "its revision comes in as If-Match and goes out as ETag" },
       run(services, input) {
         const result = shelf.storeOf(services).save(input);
         if (result.saved) return { revision: result.revision };
@@ -204,7 +204,7 @@ export function shelfOperations<
       tag: "Library",
       input: ById.extend({ force: z.boolean().default(false) }),
       problems: ["not_found", `${word}_in_use`],
-      http: "own",
+      http: { own: "force comes as a text in the address" },
       run(services, { id, force }) {
         found(services, id);
         const used_by = force ? [] : (shelf.usesOf(usersOf(services)).get(id) ?? []);
@@ -227,7 +227,7 @@ export function shelfOperations<
       tag: "Library",
       input: shelf.sent,
       problems: ["id_taken"],
-      http: "own",
+      http: { own: "201 with a location and its revision as ETag" },
       run(services, input: Named<W, Thing>) {
         const { name, [word]: thing } = input;
         const id = String(thing[idKey]);

@@ -39,7 +39,7 @@ export const memoryOperations = {
       cursor: z.object({ updated_at: z.number(), id: z.number().int() }).nullish(),
       limit: z.number().int().min(1).max(200).default(50),
     }),
-    http: "own",
+    http: { own: "a list in pages, by a cursor" },
     run(services, { limit, cursor, scope, text }) {
       const found = services.memories.list({ scope, text, before: cursor ?? undefined, limit: limit + 1 });
       const page = found.slice(0, limit);

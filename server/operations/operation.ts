@@ -61,18 +61,18 @@ export interface Operation<
   tag: Tag;
   /** An object, or `NoInput`. */
   input: In;
-  /** What it answers, as JSON; absent: nothing. */
+  /** What it answers over HTTP, as JSON; absent: nothing (204), or what the endpoint of its own says. */
   output?: z.ZodType;
   /** The refusals that it may make. */
   problems?: readonly ProblemCode[];
   /** What it may write to the audit. */
   audits?: readonly AuditKind[];
   /**
-   * `own`: the HTTP API gives it a form of its own (pages, files, headers) in an endpoint of the same name. A reason:
-   * only the browser has it: `browserOnly`, as its form is for a screen; `personOnly`, as a program must not do this, and
-   * `perform` refuses a token whichever way it comes.
+   * Else a reason. `own`: the HTTP API gives it a form of its own (pages, files, headers) in an endpoint of the same name,
+   * which has a schema of its answer. Only the browser has it: `browserOnly`, as its form is for a screen; `personOnly`, as a
+   * program must not do this, and `perform` refuses a token whichever way it comes.
    */
-  http: HttpRoute | "own" | { browserOnly: string } | { personOnly: string };
+  http: HttpRoute | { own: string } | { browserOnly: string } | { personOnly: string };
   run(services: Services, input: z.output<In>, caller: Caller): Out;
 }
 
@@ -94,7 +94,7 @@ export function perform<In extends z.ZodType, Out>(
   input: z.output<In>,
   caller: Caller,
 ): Out {
-  if (typeof http === "object" && "personOnly" in http) onlyPerson(caller.principal, http.personOnly);
+  if ("personOnly" in http) onlyPerson(caller.principal, http.personOnly);
   const note: Note = (kind, detail) => {
     if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
     caller.note(kind, detail);

@@ -50,13 +50,13 @@ test("every operation is a procedure for the browser and an endpoint for program
   for (const { path, operation } of all) {
     expect(procedures).toContain(path);
     const { http } = operation;
-    const isBrowsers = typeof http === "object" && ("browserOnly" in http || "personOnly" in http);
+    const isBrowsers = "browserOnly" in http || "personOnly" in http;
     expect([operation.name, endpoints.has(operation.name)]).toEqual([operation.name, !isBrowsers]);
   }
 });
 
 test("what only a person may do, no token does, whichever way it comes", () => {
-  const persons = all.filter(({ operation: { http } }) => typeof http === "object" && "personOnly" in http);
+  const persons = all.filter(({ operation: { http } }) => "personOnly" in http);
   const token = { principal: { kind: "token", id: "t" } as const, by: "API token t", note: () => {} };
   // Refused before anything is looked at: neither the input nor the server is there.
   for (const { operation } of persons)

@@ -41,7 +41,7 @@ export const roleOperations = {
     summary: "Lists roles by name",
     tag: "Roles",
     input: z.void(),
-    http: "own",
+    http: { own: "a list in pages, by a cursor" },
     run(services) {
       const uses = usesOfRoles(usersOf(services));
       return services.roles
@@ -57,7 +57,7 @@ export const roleOperations = {
     tag: "Roles",
     input: ByName,
     problems: ["not_found"],
-    http: "own",
+    http: { own: "its revision goes out as ETag" },
     run: (services, { name }) => ({
       ...roleOf(services, name),
       used_by: usesOfRoles(usersOf(services)).get(name) ?? [],
@@ -72,7 +72,7 @@ export const roleOperations = {
     input: z.object({ role: RoleDefinition }),
     problems: ["name_taken"],
     audits: ["role_tools_changed"],
-    http: "own",
+    http: { own: "201 with a location" },
     run({ roles }, input, { note }) {
       const role = withPlainName(input.role);
       if (!roles.create(role)) throw nameTaken(role.name);
@@ -90,7 +90,7 @@ export const roleOperations = {
     input: z.object({ name: z.string(), revision: z.number().int(), role: RoleDefinition }),
     problems: ["not_found", "name_taken", "read_only", "changed_meanwhile"],
     audits: ["role_tools_changed"],
-    http: "own",
+    http: { own: "its revision comes in as If-Match and goes out as ETag" },
     run({ roles }, { name, revision, role: sent }, { note }) {
       // One that has such a name already keeps it until it is given another.
       const role = sent.name === name ? sent : withPlainName(sent);
@@ -147,7 +147,7 @@ export const roleOperations = {
     input: ByName.extend({ force: z.boolean().default(false) }),
     problems: ["not_found", "read_only", "role_in_use"],
     audits: ["role_tools_changed"],
-    http: "own",
+    http: { own: "force comes as a text in the address" },
     run(services, { name, force }, { note }) {
       const { origin, role } = roleOf(services, name);
       if (origin) throw readOnly(name, origin.file);

@@ -51,7 +51,7 @@ export const runOperations = {
       idempotency_key: z.string().min(1).max(200).optional(),
     }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
-    http: "own",
+    http: { own: "202 with a location, and the key of a repeated start in a header" },
     run(services, { idempotency_key: key, ...input }, { principal }) {
       const isToken = principal.kind === "token";
       const started = services.startRun({
@@ -115,7 +115,7 @@ export const runOperations = {
       limit: z.number().int().min(1).max(200).default(50),
       after: z.object({ value: z.number(), id: z.string() }).optional(),
     }).prefault({}),
-    http: "own",
+    http: { own: "a list in pages, by a cursor" },
     run: ({ runs }, query): RunSummary[] => runs.list(query),
   }),
 
@@ -140,7 +140,7 @@ export const runOperations = {
     tag: "Runs",
     input: ByRun,
     problems: ["not_found"],
-    http: "own",
+    http: { own: "the run with its state, as programs are told it" },
     run: (services, { run_id }) => ({ ...runOf(services, run_id), place: services.engine.place(run_id) }),
   }),
 

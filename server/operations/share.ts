@@ -25,7 +25,7 @@ export const shareOperations = {
       state: z.boolean().default(true),
     }),
     problems: ["not_found"],
-    http: "own",
+    http: { own: "the file itself, as text/html" },
     run(services, { run_id, ...choice }) {
       const { created_at } = runOf(services, run_id);
       const shared = sharedRun(wholeLog(services, run_id), choice, filesOf(services, run_id, choice));

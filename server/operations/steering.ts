@@ -33,7 +33,7 @@ export const steeringOperations = {
     tag: "Runs",
     input: ByRun.extend({ reason: z.string().max(500).default("") }),
     problems: ["not_found", "run_ended"],
-    http: "own",
+    http: { own: "a run that has ended already is answered with cancelled: false instead of refused" },
     run(services, { run_id, reason }, { by }) {
       const { final_status } = runOf(services, run_id);
       if (!services.host.cancel(run_id, { by, reason }))

@@ -40,7 +40,7 @@ export const workflowOperations = {
     summary: "Lists workflows, newest first",
     tag: "Workflows",
     input: z.void(),
-    http: "own",
+    http: { own: "a list in pages, by a cursor" },
     run(services) {
       const runs = services.runs.byWorkflow();
       return services.workflows.list().map(({ id, name, revision, graph, updated_at }) => ({
@@ -74,7 +74,7 @@ export const workflowOperations = {
     summary: "Saves a new workflow",
     tag: "Workflows",
     input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
-    http: "own",
+    http: { own: "takes a whole file, of any format that is known; 201 with a location" },
     run({ workflows }, input) {
       const name = plainName(input.name ?? freshName("Untitled workflow", workflows));
       return { id: workflows.create({ name, graph: graphWithPlainNames(input.graph ?? blankGraph(name)) }) };
@@ -93,7 +93,7 @@ export const workflowOperations = {
       graph: WorkflowGraph,
     }),
     problems: ["not_found", "changed_meanwhile"],
-    http: "own",
+    http: { own: "takes a whole file, and its revision as If-Match" },
     run({ workflows }, input) {
       const named = input.name === undefined ? {} : { name: plainName(input.name) };
       const result = workflows.save({ ...input, ...named, graph: graphWithPlainNames(input.graph) });
@@ -239,7 +239,7 @@ export const workflowOperations = {
       tests: z.enum(["included", "left_out"]).default("included"),
     }),
     problems: ["not_found", "too_large"],
-    http: "own",
+    http: { own: "the file itself, as JSON or YAML, with its revision as ETag" },
     run(services, { id, flavour, roles, format, tests }) {
       const { name, graph: saved } = workflowOf(services, id);
       // A file must be whole: crews and agents of the library go along as copies.
