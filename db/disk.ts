@@ -48,7 +48,7 @@ export function newDisk(
       log ??= openSync(`${client.name}-wal`, "r+");
       fdatasync(log, done);
     } catch (error) {
-      done(error as NodeJS.ErrnoException);
+      done(error instanceof Error ? error : new Error(String(error)));
     }
   };
 

@@ -22,18 +22,18 @@ import { binEnd } from "@/server/store/bin";
 import { dataDir } from "@/server/store/current";
 import { copyFiles } from "@/server/store/retention";
 
-const processWide = globalThis as typeof globalThis & {
-  __troupeBooted?: boolean;
-  __troupeStartLink?: string;
+declare global {
+  var __troupeBooted: boolean | undefined;
+  var __troupeStartLink: string | undefined;
   /** What the start script tells the person who starts it, in sentences: to whom the app is open, what is amiss. */
-  __troupeSays?: string[];
+  var __troupeSays: string[] | undefined;
   /** Looks at each request before the start script hands it to Next. */
-  __troupeEdge?: typeof refusesRequest;
+  var __troupeEdge: typeof refusesRequest | undefined;
   /** Tells the start script that the server is up. */
-  __troupeUp?: () => void;
+  var __troupeUp: (() => void) | undefined;
   /** What the start script calls once requests are answered. */
-  __troupeServing?: () => void;
-};
+  var __troupeServing: (() => void) | undefined;
+}
 
 /** How long work under way may take to finish when the server is asked to stop, in milliseconds. */
 const DRAIN_MS = 8000;
@@ -48,8 +48,8 @@ const TIDY_EVERY_MS = 10 * 60_000;
 
 /** Brings the server up, once per process: checks, database, and every run that had not ended. */
 export async function boot(): Promise<void> {
-  if (processWide.__troupeBooted) return;
-  processWide.__troupeBooted = true;
+  if (globalThis.__troupeBooted) return;
+  globalThis.__troupeBooted = true;
   registerEnvironmentSecrets();
   try {
     readSettings();
@@ -73,26 +73,26 @@ export async function boot(): Promise<void> {
       hardenPrototypes();
       logConsole();
     }
-    processWide.__troupeEdge = refusesRequest;
-    if (!processWide.__troupeUp) hardenHttpServer();
+    globalThis.__troupeEdge = refusesRequest;
+    if (!globalThis.__troupeUp) hardenHttpServer();
     const { sessions } = getAccess();
     const link = sessions.newLink();
-    if (link) processWide.__troupeStartLink = `${origin()}${link}`;
+    if (link) globalThis.__troupeStartLink = `${origin()}${link}`;
     const amiss = [closeDataFolder(dataDir()), lostSecretsRemark(lostSecrets(troupe), dataDir())].filter(
       (remark) => remark !== null,
     );
-    processWide.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...amiss];
+    globalThis.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...amiss];
     // The start script prints these with the address; in development nobody else does.
     if (process.env.NODE_ENV !== "production") {
       for (const remark of amiss) log("warn", remark);
-      if (processWide.__troupeStartLink)
-        process.stdout.write(`Open this link, it works once: ${processWide.__troupeStartLink}\n`);
+      if (globalThis.__troupeStartLink)
+        process.stdout.write(`Open this link, it works once: ${globalThis.__troupeStartLink}\n`);
     }
     await troupe.workerPort.open();
     recoverOnceServing(troupe);
     troupe.notifier.start();
     troupe.host.watch(() => troupe.notifier.wake());
-    processWide.__troupeUp?.();
+    globalThis.__troupeUp?.();
   } catch (error) {
     leave(startError(error));
   }
@@ -121,7 +121,7 @@ function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster
     }
   };
   const timer = setTimeout(recover, RECOVER_UNASKED_MS);
-  processWide.__troupeServing = recover;
+  globalThis.__troupeServing = recover;
 }
 
 /** Deletes old runs now and then; what goes wrong once is tried again. */

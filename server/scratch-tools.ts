@@ -85,6 +85,7 @@ class StableIds {
   }
 
   private replaced<T>(value: T, pattern: RegExp, by: (id: string) => string): T {
+    // Only ids within texts become others, so what comes out has the shape of what went in.
     return JSON.parse(JSON.stringify(value).replace(pattern, by)) as T;
   }
 }

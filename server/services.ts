@@ -224,13 +224,15 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   };
 }
 
-const processWide = globalThis as typeof globalThis & { __troupe?: Container };
+declare global {
+  var __troupe: Container | undefined;
+}
 
 /** The one Troupe of this process. On globalThis: the start-up code and the routes are separate bundles. */
 export function getServices(): Container {
-  if (!processWide.__troupe) {
-    processWide.__troupe = newServices(getDb(), { dataDir: dataDir() });
-    processWide.__troupe.roles.seed(builtinRoles);
+  if (!globalThis.__troupe) {
+    globalThis.__troupe = newServices(getDb(), { dataDir: dataDir() });
+    globalThis.__troupe.roles.seed(builtinRoles);
   }
-  return processWide.__troupe;
+  return globalThis.__troupe;
 }

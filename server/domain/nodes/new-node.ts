@@ -35,6 +35,7 @@ export function newNode(
   { config, ...more }: Partial<NodeBase> & { id: string; config?: Record<string, unknown> | undefined },
 ): WorkflowNode {
   const kind = getNodeKind(type);
+  // The settings are those of the kind that `type` names; of a type that is one of many the compiler cannot tell that.
   return {
     ...standard(),
     ...kind.newNode?.(),
