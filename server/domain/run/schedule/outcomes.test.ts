@@ -1,0 +1,264 @@
+import { describe, expect, test } from "vitest";
+import type { RunError } from "@/server/domain/agent/outcome";
+import type { JsonObject } from "@/server/domain/base/values";
+import { analyse } from "@/server/domain/graph/analysis";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import type { NewEvent } from "../events";
+import { created, fold, ready, started } from "../testing";
+import { complete, fail, isWanted, passThrough } from "./outcomes";
+
+const at = (id: string) => ({ node_id: id, activation_id: `${id}#1` });
+const running = (graph: WorkflowGraph, id: string, config: JsonObject = {}, ...before: NewEvent[]) =>
+  fold(created(graph, { config }), ...before, ready(id), started(id));
+const took = (from: string, to: string, edge_id: string, more: object = {}) => ({
+  type: "edge_taken",
+  node_id: to,
+  activation_id: `${from}#1`,
+  payload: { edge_id, ...more },
+});
+const passed = (from: string, to: string, edge_id: string) => ({
+  type: "edge_skipped",
+  node_id: to,
+  activation_id: `${from}#1`,
+  payload: { edge_id },
+});
+const done = (
+  graph: WorkflowGraph,
+  id: string,
+  given: Parameters<typeof complete>[3],
+  config: JsonObject = {},
+) => complete(analyse(graph), running(graph, id, config), `${id}#1`, given);
+const error: RunError = { code: "PROVIDER" as never, message: "Away.", retryable: true, user_action: "none" };
+const failed = (id: string, next: string, attempt = 1, more: object = error) => ({
+  type: "node_failed",
+  ...at(id),
+  payload: { attempt, error: { ...more, ...at(id) }, next },
+});
+
+describe("a node that has its result", () => {
+  const graph = draw("start > a > b; a > c > end; a !> x");
+  const written = (set: JsonObject) => ({
+    type: "state_patched",
+    ...at("a"),
+    payload: { set, writer: "a#1" },
+  });
+  const end = (output: JsonObject, written_keys: string[], more: object = {}) => ({
+    type: "node_completed",
+    ...at("a"),
+    payload: { output, written_keys, ...more },
+  });
+  const ways = [took("a", "b", "e1"), took("a", "c", "e2"), passed("a", "x", "e4")];
+
+  test("writes what it declares, says what it does not, and goes on along all its ways but that of a failure", () => {
+    expect(done(graph, "a", { output: { a: 1 } })).toEqual([
+      written({ a: 1 }),
+      end({ a: 1 }, ["a"]),
+      ...ways,
+    ]);
+    expect(done(graph, "a", { output: { a: 1, b: 2, c: 3 } })).toEqual([
+      written({ a: 1 }),
+      {
+        type: "warning",
+        ...at("a"),
+        payload: {
+          code: "OUTPUT_DROPPED",
+          message: 'a also gave "b", "c", which it does not declare; dropped.',
+        },
+      },
+      end({ a: 1, b: 2, c: 3 }, ["a"]),
+      ...ways,
+    ]);
+    expect(done(graph, "a", { output: {} })).toEqual([end({}, []), ...ways]);
+  });
+
+  test("keeps what it cost, that it was pinned, and what it wrote beside its output", () => {
+    const usage = {
+      input_tokens: 1,
+      output_tokens: 2,
+      cached_input_tokens: 0,
+      reasoning_tokens: 0,
+      requests: 1,
+      estimated: false,
+    };
+    expect(
+      done(graph, "a", { output: { a: 1 }, writes: { z: 9 }, usage, cost_usd: null, pinned: true }),
+    ).toEqual([
+      written({ a: 1, z: 9 }),
+      end({ a: 1 }, ["a", "z"], { usage, cost_usd: null, pinned: true }),
+      ...ways,
+    ]);
+  });
+
+  test("gives what its output mapping says, unless it is pinned", () => {
+    const mapped = draw("start > a > end", { a: { output_mapping: { a: "output.n + 1" } } });
+    const outputs = (given: Parameters<typeof complete>[3]) =>
+      done(mapped, "a", given).flatMap((event) =>
+        event.type === "node_completed" ? [event.payload.output] : [],
+      );
+    expect([outputs({ output: { n: 1 } }), outputs({ output: { a: 7 }, pinned: true })]).toEqual([
+      [{ a: 2 }],
+      [{ a: 7 }],
+    ]);
+    const [fault, ...rest] = done(mapped, "a", { output: { n: "x" } });
+    expect([fault?.type, rest]).toEqual(["node_failed", []]);
+    expect(fault?.type === "node_failed" && fault.payload.error.message).toMatch(
+      /^a: its output mapping of "a", .*output\.n \+ 1.*, cannot be evaluated: /,
+    );
+  });
+
+  test("refers to what is long and stands in the state, instead of saying it again", () => {
+    const long = "x".repeat(300);
+    expect(done(graph, "a", { output: { a: long } })).toEqual([
+      written({ a: long }),
+      end({}, ["a"], { from_state: ["a"] }),
+      ...ways,
+    ]);
+    const longer = `${long}y`;
+    const s = running(
+      graph,
+      "a",
+      {},
+      { type: "state_initialized", payload: { state: { a: long }, defaults_applied: [] } },
+    );
+    const [patch] = complete(analyse(graph), s, "a#1", { output: { a: longer } });
+    expect(
+      patch?.type === "state_patched" && [patch.payload.set, Object.keys(patch.payload.changed ?? {})],
+    ).toEqual([{}, ["a"]]);
+  });
+
+  test("fails where what it gives is larger than the state may be", () => {
+    const most = (max_state_chars: number) =>
+      done(graph, "a", { output: { a: "x".repeat(2000) } }, { max_state_chars }).map(({ type }) => type)[0];
+    expect([most(100_000), most(1000)]).toEqual(["state_patched", "node_failed"]);
+  });
+});
+
+describe("a node that failed", () => {
+  const after = (settings: JsonObject, text = "start > a > b > end", mayRetry = true) => {
+    const graph = draw(text, { a: settings });
+    return fail(analyse(graph), running(graph, "a"), "a#1", error, undefined, mayRetry);
+  };
+  const retry = { max_attempts: 2, retry_on: ["PROVIDER"], initial_delay_ms: 100, jitter: 0 };
+  const config = (message: unknown) => ({
+    code: "CONFIG",
+    message,
+    retryable: false,
+    user_action: "edit_graph",
+  });
+
+  test("is tried again while it may be, for the reasons that its settings name", () => {
+    expect(after({ retry })).toEqual([
+      failed("a", "retry"),
+      { type: "node_retry_scheduled", ...at("a"), payload: { attempt: 2, delay_ms: 100 } },
+    ]);
+    const ends = [failed("a", "fail_run")];
+    expect([
+      after({ retry: { ...retry, max_attempts: 1 } }),
+      after({ retry: { ...retry, retry_on: ["TIMEOUT"] } }),
+      after({ retry }, undefined, false),
+      after({}),
+    ]).toEqual([ends, ends, ends, ends]);
+  });
+
+  test("leads along the way for failures, and tells the state what it was", () => {
+    const along = [
+      failed("a", "error_edge"),
+      {
+        type: "state_patched",
+        ...at("a"),
+        payload: { set: { _error: { node_id: "a", code: "PROVIDER", message: "Away." } }, writer: "a#1" },
+      },
+      passed("a", "b", "e1"),
+      took("a", "x", "e3"),
+    ];
+    expect([
+      after({ on_error: "continue" }, "start > a > b > end; a !> x"),
+      after({ on_error: "error_edge" }),
+    ]).toEqual([along, [failed("a", "fail_run")]]);
+  });
+
+  test("goes on with its standard output where it is to, or leaves its branch", () => {
+    expect(after({ on_error: "continue", default_output: { a: 0 } })).toEqual([
+      failed("a", "continue"),
+      { type: "state_patched", ...at("a"), payload: { set: { a: 0 }, writer: "a#1" } },
+      took("a", "b", "e1"),
+    ]);
+    expect(after({ on_error: "continue" })).toEqual([failed("a", "continue"), took("a", "b", "e1")]);
+    expect(after({ on_error: "skip_branch" })).toEqual([failed("a", "skip_branch"), passed("a", "b", "e1")]);
+  });
+
+  test("ends the run where its standard output does not fit, or a way cannot be decided", () => {
+    const graph = draw("start > a > b > end", { a: { on_error: "continue", default_output: { a: "x" } } });
+    const typed = {
+      ...graph,
+      global_state_schema: { type: "object", properties: { a: { type: "number" } } },
+    } as WorkflowGraph;
+    const strict = running(typed, "a", { strict_state: true });
+    const [one, ...rest] = fail(analyse(typed), strict, "a#1", error);
+    expect([one?.type === "node_failed" && [one.payload.next, one.payload.error.code], rest]).toEqual([
+      ["fail_run", "STATE_INVALID"],
+      [],
+    ]);
+    const edges = graph.edges.map((edge) =>
+      edge.id === "e1" ? { ...edge, condition: 'int("x") > 1' } : edge,
+    );
+    const torn = { ...graph, edges };
+    const events = fail(analyse(torn), running(torn, "a"), "a#1", error);
+    expect(events).toEqual(
+      [failed("a", "fail_run", 1, config(expect.stringMatching(/^a: the condition of the way to b/)))].map(
+        ({ payload: { error: of, ...payload }, ...event }) => ({
+          ...event,
+          payload: { ...payload, error: expect.objectContaining({ code: of.code, message: of.message }) },
+        }),
+      ),
+    );
+  });
+
+  test("and that routes goes on by the way for all else", () => {
+    const graph = draw("start > r; r yes> b > end; r else> c > end", {
+      r: { on_error: "continue", config: { kind: "value", value: "state.r", mode: "all" } },
+    });
+    expect(fail(analyse(graph), running(graph, "r"), "r#1", error)).toEqual([
+      failed("r", "continue"),
+      passed("r", "b", "e1"),
+      took("r", "c", "e3", { label: "else" }),
+    ]);
+  });
+});
+
+describe("a node with a condition of its own", () => {
+  const graph = (when?: string) => draw("start > a > b > end", { a: when === undefined ? {} : { when } });
+  const wanted = (when?: string) => {
+    const s = running(
+      graph(when),
+      "a",
+      {},
+      { type: "state_initialized", payload: { state: { n: 1 }, defaults_applied: [] } },
+    );
+    return isWanted(s, s.graph.nodes.a!);
+  };
+  test("runs where it holds, and is a failure where nobody can say", () => {
+    expect([wanted(), wanted("state.n == 1"), wanted("state.n == 2")]).toEqual([true, true, false]);
+    expect(wanted('int("x") == 2')).toEqual({
+      error: expect.objectContaining({
+        message: expect.stringMatching(/^a: its condition, .*, cannot be evaluated: /),
+      }),
+    });
+  });
+
+  test("is passed through where it does not hold: along its ways, or by a router's way for all else", () => {
+    const through = (of: WorkflowGraph, id: string) => passThrough(analyse(of), running(of, id), `${id}#1`);
+    const skipped = (id: string) => ({ type: "node_skipped", ...at(id), payload: { reason: "condition" } });
+    expect(through(graph("false"), "a")).toEqual({ events: [skipped("a"), took("a", "b", "e1")] });
+    const router = draw("start > r; r yes> b > end; r else> c > end");
+    expect(through(router, "r")).toEqual({
+      events: [skipped("r"), passed("r", "b", "e1"), took("r", "c", "e3", { label: "else" })],
+    });
+    const torn = {
+      ...graph(),
+      edges: graph().edges.map((edge) => ({ ...edge, condition: 'int("x") > 1' })),
+    };
+    expect(through(torn, "a")).toEqual({ error: expect.objectContaining({ code: "CONFIG" }) });
+  });
+});
