@@ -183,7 +183,7 @@ describe("skipping a node", () => {
         output_keys: ["x"],
         config: {
           agent: { agent_id: "ann", role_name: "Writer" },
-          prompt_template: "x",
+          task_description_template: "x",
           output_schema: {
             type: "object",
             properties: Object.fromEntries(

@@ -46,7 +46,7 @@ export const openQuestions = (s: RunState): OpenQuestion[] =>
   });
 
 function askerOf(s: RunState, { node_id, agent_id, activation_id, task_id }: Interaction): Asker {
-  const node_name = s.graph.nodes[node_id]?.name ?? node_id;
+  const node_name = s.graph.nodes[node_id]?.name || node_id;
   if (agent_id === undefined) return { node_name };
   const agent =
     s.agents[agentKey(activation_id, agent_id, task_id)] ?? s.agents[agentKey(activation_id, agent_id)];

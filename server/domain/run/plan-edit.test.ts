@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
-import { editPlan, PlanEdit } from "./plan-edit";
+import { addTask, changeTask, editPlan, isOpen, PlanEdit, unknownTask } from "./plan-edit";
 
 test("a change of a task touches only what it names: its priority and dependencies are not reset", () => {
   const change = { kind: "change", task_id: "write", patch: { description: "Write it again" } };
@@ -37,5 +37,149 @@ test("tags, the expected output and the duration of a task are changed, and take
         },
       },
     },
+  });
+});
+
+describe("a person's change of a plan", () => {
+  const task = (task_id: string, more: object = {}) => ({ task_id, description: task_id, ...more });
+  const plan = ExecutionPlan.parse({
+    tasks: [
+      task("a"),
+      task("b", { dependencies: ["a"], status: "blocked" }),
+      task("c", { status: "in_progress" }),
+      task("d", { status: "awaiting_human" }),
+    ],
+  });
+  const crew = { members: [{ agent_id: "ann", role_name: "Writer" }], teams: { desk: {} } };
+  const edited = (edit: object) => editPlan(plan, crew, PlanEdit.parse(edit));
+  const change = (task_id: string, patch: object) => edited({ kind: "change", task_id, patch });
+  const add = (more: object) => edited({ kind: "add", task: { description: "x", ...more } });
+  const refused = (status: number, message: unknown) => ({ ok: false, status, message });
+  const unknown = refused(400, 'There is no task "x". The plan has: a, b, c, d.');
+  const begun = refused(409, 'Task "c" is in progress and cannot be changed any more.');
+
+  test.each<[string, unknown, unknown]>([
+    [
+      "takes a task out",
+      edited({ kind: "cancel", task_id: "b" }),
+      { ok: true, change: null, cancelled: plan.tasks[1] },
+    ],
+    ["takes no task out that is not there", edited({ kind: "cancel", task_id: "x" }), unknown],
+    ["takes no task out that has begun", edited({ kind: "cancel", task_id: "c" }), begun],
+    [
+      "takes no task out that waits for a person",
+      edited({ kind: "cancel", task_id: "d" }),
+      refused(409, "It waits for a person's word. Decline it there."),
+    ],
+    [
+      "gives a task to an agent",
+      change("a", { assigned_agent: "ann" }),
+      { ok: true, change: { changed: { a: { assigned_agent: "ann" } } } },
+    ],
+    [
+      "gives a task to a team",
+      change("a", { assigned_agent: "desk" }),
+      { ok: true, change: { changed: { a: { assigned_agent: "desk" } } } },
+    ],
+    [
+      "gives a task to nobody by name",
+      change("d", { assigned_agent: null, required_role: "Writer" }),
+      { ok: true, change: { changed: { d: { assigned_agent: null, required_role: "Writer" } } } },
+    ],
+    [
+      "gives no task to a stranger",
+      change("a", { assigned_agent: "bob" }),
+      refused(404, 'There is no agent or team "bob" in this crew.'),
+    ],
+    [
+      "gives no task to a role that nobody has",
+      change("a", { required_role: "Poet" }),
+      refused(404, 'Nobody in this crew has the role "Poet".'),
+    ],
+    ["changes no task that is not there", change("x", { priority: "high" }), unknown],
+    ["changes no task that has begun", change("c", { priority: "high" }), begun],
+    [
+      "makes no tasks wait for each other",
+      change("a", { dependencies: ["b"] }),
+      refused(400, expect.stringMatching(/^These tasks wait for each other in a circle: /)),
+    ],
+    [
+      "makes no task wait for one that is not there",
+      change("a", { dependencies: ["x", "y"] }),
+      refused(
+        400,
+        'Task "a" waits for "x", which is not in the plan. Task "a" waits for "y", which is not in the plan.',
+      ),
+    ],
+    [
+      "adds no task that nobody does",
+      add({ assigned_agent: null }),
+      refused(400, "Say who does the task: an agent, a team or a role."),
+    ],
+    [
+      "adds no task that waits for one that is not there",
+      add({ required_role: "Writer", dependencies: ["x"] }),
+      refused(400, 'Task "task_005" waits for "x", which is not in the plan.'),
+    ],
+  ])("%s", (_what, outcome, wanted) => {
+    expect(outcome).toEqual(wanted);
+  });
+
+  test("adds a task with the first number that is free", () => {
+    const added = (of: typeof plan) => {
+      const outcome = editPlan(of, crew, {
+        kind: "add",
+        task: { description: "x", assigned_agent: "ann", tags: ["t"] },
+      });
+      return (
+        outcome.ok &&
+        outcome.change?.added?.map(({ task_id, assigned_agent, metadata }) => [
+          task_id,
+          assigned_agent,
+          metadata,
+        ])
+      );
+    };
+    const taken = ExecutionPlan.parse({ tasks: [task("task_002"), task("task_003")] });
+    expect([added(plan), added(taken), added(ExecutionPlan.parse({ tasks: [] }))]).toEqual([
+      [["task_005", "ann", { tags: ["t"] }]],
+      [["task_004", "ann", { tags: ["t"] }]],
+      [["task_001", "ann", { tags: ["t"] }]],
+    ]);
+  });
+
+  test("adds no task to a full plan, none of a name that is there, and none that cannot be read", () => {
+    const full = (count: number) =>
+      ExecutionPlan.parse({ tasks: Array.from({ length: count }, (_, n) => task(`t${n}`)) });
+    expect([
+      addTask(full(100), { description: "x" }),
+      addTask(full(99), { description: "x", task_id: "x" }).ok,
+      addTask(plan, { description: "x", task_id: "a" }),
+      addTask(plan, { description: "" }),
+    ]).toEqual([
+      refused(400, "A plan holds at most 100 tasks."),
+      true,
+      refused(400, 'Two tasks are called "a".'),
+      refused(400, "A task needs a description"),
+    ]);
+    expect(changeTask(plan, "a", { description: "y" })).toEqual({
+      ok: true,
+      change: { changed: { a: { description: "y" } } },
+    });
+    expect(unknownTask(undefined, "a")).toEqual({
+      status: 400,
+      message: 'There is no task "a". The plan has: no tasks.',
+    });
+    const open = [
+      "pending",
+      "blocked",
+      "awaiting_human",
+      "in_progress",
+      "completed",
+      "failed",
+      "skipped",
+      "cancelled",
+    ] as const;
+    expect(open.filter((status) => isOpen({ status }))).toEqual(["pending", "blocked", "awaiting_human"]);
   });
 });

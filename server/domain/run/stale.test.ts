@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import type { Pins } from "./pins";
+import { staleOutputs } from "./stale";
+import { completed, created, fold, ready, started } from "./testing";
+
+const agent = {
+  node_type: "agent_task",
+  config: { required_role: "Writer", task_description_template: "x" },
+};
+const text = "start > a > b > c > end";
+const drawn = draw(text, { b: agent, a: { name: "" } });
+const writer = (more: object = {}) => RoleDefinition.parse({ name: "Writer", ...more });
+const roles = [writer()];
+const did = (graph: WorkflowGraph, ids: readonly string[], pins?: Pins) =>
+  fold(
+    created(graph, { roles, ...(pins ? { pins } : {}) }),
+    ...ids.flatMap((id) => [ready(id), started(id), completed(id)]),
+  );
+const all = ["start", "a", "b", "c"];
+const run = did(drawn, all);
+const behind = (name: string) => `${name}, which comes before it, may give something else now.`;
+
+test("nothing is stale where nothing was changed but names, places and words about it", () => {
+  const graph = draw(text, {
+    b: { ...agent, name: "Other", description: "about", ui: { x: 1, y: 2 } },
+    a: { name: "A" },
+  });
+  const painted = [writer({ color: "red", icon: "pen", version: 2 })];
+  expect([staleOutputs(run, { graph: drawn, roles }), staleOutputs(run, { graph, roles: painted })]).toEqual([
+    [],
+    [],
+  ]);
+  const [first, ...rest] = graph.edges;
+  const renamed = { ...graph, edges: [...rest, { ...first!, id: "other" }] };
+  expect(staleOutputs(run, { graph: renamed, roles })).toEqual([]);
+});
+
+describe("what was changed is stale, and what comes after it", () => {
+  const one = (node_id: string, reason: string) => ({ node_id, reason });
+  test.each<[string, WorkflowGraph, RoleDefinition[], unknown[]]>([
+    [
+      "settings of a step",
+      draw(text, { b: agent, a: { name: "", config: { set: { a: '"z"' } } } }),
+      roles,
+      [one("a", "It was changed since."), one("b", behind("a")), one("c", behind("a"))],
+    ],
+    [
+      "a role",
+      drawn,
+      [writer({ description: "kind" })],
+      [one("b", "The role Writer was changed since."), one("c", behind("b"))],
+    ],
+    [
+      "a role that is gone",
+      drawn,
+      [],
+      [one("b", "The role Writer was changed since."), one("c", behind("b"))],
+    ],
+    [
+      "a step that is gone",
+      draw("start > b > c > end", { b: agent }),
+      roles,
+      [
+        one("a", "It is not in the drawing any more."),
+        one("b", "Other ways lead to it since."),
+        one("c", behind("b")),
+      ],
+    ],
+    [
+      "another way",
+      draw(`${text}; start > c`, { b: agent, a: { name: "" } }),
+      roles,
+      [one("c", "Other ways lead to it since.")],
+    ],
+  ])("%s", (_what, graph, now, stale) => {
+    expect(staleOutputs(run, { graph, roles: now })).toEqual(stale);
+  });
+
+  test("but for what never ran, and the nearest of several is named", () => {
+    const graph = draw(text, {
+      b: { ...agent, config: { required_role: "Writer", task_description_template: "y" } },
+      a: { name: "", config: { set: { a: '"z"' } } },
+    });
+    expect(staleOutputs(did(drawn, ["a", "c"]), { graph, roles })).toEqual([
+      one("a", "It was changed since."),
+      one("c", behind("a")),
+    ]);
+    expect(staleOutputs(run, { graph, roles }).at(-1)).toEqual(one("c", behind("b")));
+  });
+
+  test("and a loop that leads back ends the search", () => {
+    const loop = draw("start > a > r; r again> a; r out> c > end");
+    const ids = ["start", "a", "r", "c"];
+    expect(staleOutputs(did(loop, ids), { graph: loop, roles })).toEqual([]);
+    const other = draw("start > a > r; r again> a; r out> c > end", {
+      r: { config: { kind: "value", value: "state.z" } },
+    });
+    expect(staleOutputs(did(loop, ids), { graph: other, roles })).toEqual([
+      one("a", behind("r")),
+      one("r", "It was changed since."),
+      one("c", behind("r")),
+    ]);
+  });
+});
+
+describe("a pinned output", () => {
+  const pin = (n: number, labels?: string[]): Pins => ({
+    c: { output: { n }, ...(labels ? { labels } : {}) },
+  });
+  const reason = (then: Pins | undefined, now: Pins | undefined) =>
+    staleOutputs(did(drawn, all, then), { graph: drawn, roles, ...(now ? { pins: now } : {}) }).map(
+      (one) => one.reason,
+    )[0] ?? null;
+  test.each<[string, Pins | undefined, Pins | undefined, string | null]>([
+    ["that is the same is fresh", pin(1), pin(1), null],
+    ["that is the same with its ways is fresh", pin(1, ["x"]), pin(1, ["x"]), null],
+    ["without ways is the same as with none", pin(1), pin(1, []), null],
+    ["that is another is not", pin(1), pin(2), "Another output is pinned since."],
+    ["that takes other ways is not", pin(1, ["x"]), pin(1, ["y"]), "Another output is pinned since."],
+    ["that came since is not", undefined, pin(1), "An output is pinned since."],
+    ["that is gone is not", pin(1), {}, "Its output was pinned in this run, and is not any more."],
+    ["is not, where nobody pins any", pin(1), undefined, "Its output was pinned in this run."],
+    ["of another node says nothing", undefined, { x: { output: {} } }, null],
+  ])("%s", (_what, then, now, said) => {
+    expect(reason(then, now)).toBe(said);
+  });
+});
