@@ -1,0 +1,282 @@
+import { describe, expect, test } from "vitest";
+import { type Ballot, tally } from "./consensus";
+import { CrewConfig } from "./crew";
+import { lostTools, newIsToolKnown, toolFacts } from "./crew-tools";
+import { asksOnError, interventionPoint } from "./intervention";
+import { CustomPattern } from "./pattern";
+import { circleText, ExecutionPlan, findCircle, planFaults } from "./plan";
+import { isPlanFile, isPlanPath, planPath, planText } from "./plan-file";
+import { readPlanText } from "./read-plan";
+import { agreement } from "./samples";
+import { teamNow } from "./team-now";
+
+describe("a vote", () => {
+  const rules = (more: object) =>
+    CrewConfig.parse({ agents: [{ agent_id: "a", role_name: "A" }], consensus: { quorum: 0.5, ...more } })
+      .consensus;
+  const ballots = (votes: string): Ballot[] =>
+    [...votes].map((sign, at) => ({
+      agent_id: `a${at}`,
+      vote: sign === "+" ? "approve" : sign === "-" ? "reject" : "abstain",
+    }));
+  const outcome = (votes: string, members: number, more: object) =>
+    tally(ballots(votes), members, rules(more)).outcome;
+  test.each<[string, number, object, string | null]>([
+    ["++-", 3, {}, "approved"],
+    ["+--", 3, {}, "rejected"],
+    ["+-", 2, {}, "tie"],
+    ["+", 2, {}, "approved"],
+    ["+", 3, {}, "no_quorum"],
+    ["0", 1, {}, "no_quorum"],
+    ["0", 1, { quorum: 0 }, "no_quorum"],
+    ["", 0, {}, "no_quorum"],
+    ["++-", 3, { rule: "two_thirds" }, "approved"],
+    ["+++--", 5, { rule: "two_thirds" }, null],
+    ["+--", 3, { rule: "two_thirds" }, "rejected"],
+    ["+++", 3, { rule: "unanimous" }, "approved"],
+    ["++-", 3, { rule: "unanimous" }, null],
+    ["+-", 2, { rule: "weighted", weights: { a0: 2 } }, "approved"],
+    ["+-", 2, { rule: "majority", weights: { a0: 2 } }, "tie"],
+    ["+-", 2, { rule: "weighted", weights: { a0: -5 } }, "rejected"],
+    ["++", 2, { rule: "weighted", weights: { a0: 0, a1: 0 } }, "no_quorum"],
+  ])("%s of %i members by %j: %s", (votes, members, more, expected) => {
+    expect(outcome(votes, members, more)).toBe(expected);
+  });
+  test("is counted with weights, who abstained and how many voted", () => {
+    expect(tally(ballots("+-0"), 4, rules({ rule: "weighted", weights: { a0: 3 } }))).toEqual({
+      outcome: "approved",
+      approve: 3,
+      reject: 1,
+      abstain: 2,
+      turnout: 0.5,
+    });
+    expect(tally([], 0, rules({}))).toEqual({
+      outcome: "no_quorum",
+      approve: 0,
+      reject: 0,
+      abstain: 0,
+      turnout: 0,
+    });
+  });
+});
+
+test.each([
+  [["Yes.", "yes", "no"], { at: 0, votes: 2 }],
+  [["no", " Yes!", "yes"], { at: 1, votes: 2 }],
+  [["a", "b"], { at: 0, votes: 1 }],
+  [
+    [
+      ["A", 1],
+      ["a", 1],
+      ["a", 2],
+    ],
+    { at: 0, votes: 2 },
+  ],
+  [[{ b: "X", a: null }, 1, { a: null, b: "x" }], { at: 0, votes: 2 }],
+  [[true, "true", 1, 1], { at: 0, votes: 2 }],
+])("of the answers %j most agree with %j", (answers, expected) => {
+  expect(agreement(answers)).toEqual(expected);
+});
+
+describe("the tasks of a plan", () => {
+  const task = (task_id: string, ...dependencies: string[]) => ({ task_id, dependencies });
+  test.each([
+    ["nothing", [task("a"), task("b", "a")], []],
+    ["two of the same name", [task("a"), task("a")], [{ at: 1, message: 'Two tasks are called "a".' }]],
+    [
+      "a task that is not there",
+      [task("a"), task("b", "a", "z")],
+      [{ at: 1, message: 'Task "b" waits for "z", which is not in the plan.' }],
+    ],
+    [
+      "one that waits for itself",
+      [task("a", "a")],
+      [{ at: 0, message: "These tasks wait for each other in a circle: a waits for a." }],
+    ],
+    [
+      "a circle, behind one that is in none",
+      [task("x", "b"), task("a", "c"), task("b", "a"), task("c", "b")],
+      [{ at: 2, message: "These tasks wait for each other in a circle: b waits for a, a for c, c for b." }],
+    ],
+    [
+      "no circle where something else is wrong",
+      [task("a", "a", "z")],
+      [{ at: 0, message: 'Task "a" waits for "z", which is not in the plan.' }],
+    ],
+  ])("have wrong with them: %s", (_what, tasks, faults) => {
+    expect(planFaults(tasks)).toEqual(faults);
+  });
+  test("make a circle only where each waits for the next", () => {
+    expect([
+      findCircle([task("a", "b", "c"), task("b", "c"), task("c")]),
+      findCircle([task("a", "gone")]),
+    ]).toEqual([null, null]);
+    expect(circleText(["a", "b"])).toBe("a waits for b, b for a");
+  });
+});
+
+test.each([
+  ["not JSON", null, ["This is not JSON."]],
+  ["[1]", null, ["This is no plan: a JSON object with tasks."]],
+  ["{}", null, ["This is no plan: it has no list of tasks."]],
+  ['{"tasks":[]}', null, ["The plan has no tasks."]],
+  [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, null, ["The file is nested too deeply to be a plan."]],
+])("the text %s is no plan, and it is said why", (text, plan, messages) => {
+  const read = readPlanText(text);
+  expect([read.plan, read.findings.map(({ message }) => message)]).toEqual([plan, messages]);
+});
+
+test("a plan of another planner is read with its numbers as names", () => {
+  const { plan } = readPlanText(
+    '{"tasks":[{"id":1,"description":"A","output":null},{"id":"b","description":"B","dependencies":[1]}]}',
+  );
+  expect(plan?.tasks.map(({ task_id, dependencies }) => [task_id, dependencies])).toEqual([
+    ["task_1", []],
+    ["b", ["task_1"]],
+  ]);
+});
+
+test("a plan's file stands by itself or under its node, and is known by that name", () => {
+  expect([planPath("n", true), planPath("n", false)]).toEqual(["plan.json", "n/plan.json"]);
+  expect(["plan.json", "n/plan.json", "myplan.json", "plan.json/x", 3].map(isPlanFile)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(
+    ["./n//plan.json", "././n/plan.json", "n/plan.json", "plan.json", "x/./n/plan.json", 3].map((path) =>
+      isPlanPath(path, ["n/plan.json"]),
+    ),
+  ).toEqual([true, true, true, false, false, false]);
+});
+
+test("a plan's file holds short results, and of long ones their length", () => {
+  const of = (output: string) => {
+    const plan = ExecutionPlan.parse({
+      tasks: [
+        { task_id: "a", description: "A", output, metadata: { tags: ["t"] } },
+        { task_id: "b", description: "B" },
+      ],
+    });
+    const { tasks } = JSON.parse(planText(plan)) as { tasks: { output?: string; metadata: object }[] };
+    return [tasks[0]?.output, tasks[0]?.metadata, tasks[1]?.metadata];
+  };
+  expect(of("x".repeat(998))).toEqual(["x".repeat(998), { tags: ["t"] }, {}]);
+  expect(of("x".repeat(999))).toEqual([undefined, { tags: ["t"], output_chars: 1001 }, {}]);
+});
+
+describe("points where a person is asked", () => {
+  const plan = (...human_intervention_points: string[]) =>
+    ExecutionPlan.parse({
+      human_intervention_points,
+      tasks: [
+        { task_id: "write", description: "Write the report\nwith care", metadata: { tags: ["text"] } },
+        { task_id: "send", description: "Send it" },
+      ],
+    });
+  const at = (point: string, when: "before" | "after" = "before") => {
+    const read = plan(point);
+    return read.tasks
+      .filter((task) => interventionPoint(task, when, read) === point)
+      .map(({ task_id }) => task_id);
+  };
+  test("mean a task by its id, its tag, its words, before or after it", () => {
+    expect([
+      at("before_write"),
+      at("Before_TEXT"),
+      at("before_reports"),
+      at("after_write"),
+      at("before_care"),
+      at("write"),
+      at("after_send", "after"),
+    ]).toEqual([["write"], ["write"], ["write"], [], [], [], ["send"]]);
+  });
+  test("are where a task fails only if that is said", () => {
+    expect(
+      [plan("On error"), plan("before_write", "on_error"), plan("before_write"), plan()].map(asksOnError),
+    ).toEqual([true, true, false, false]);
+  });
+});
+
+test("the outcome of a step has to lead to a name", () => {
+  const read = (more: object) =>
+    CustomPattern.safeParse({ type: "custom", workflow: [{ step: "s", agent: "a", ...more }] });
+  expect([
+    read({ next_on_done: "b", other: 3 }).success,
+    read({ next_on_done: 3 }).error?.issues.map(({ path, message }) => [path, message]),
+  ]).toEqual([true, [[["workflow", 0, "next_on_done"], '"next_on_done" must name a step or an agent']]]);
+});
+
+test("what is said of tools tells why one is off, and which act outside", () => {
+  const facts = toolFacts([
+    { name: "off", unavailable: "No key.", read_only: true, sink: true },
+    { name: "send", read_only: false, sink: true },
+    { name: "note", read_only: false, sink: false },
+  ]);
+  const names = ["off", "send", "note", "gone"];
+  expect([names.map(facts.whyUnavailable), names.map(facts.actsOutside)]).toEqual([
+    ["No key.", null, null, null],
+    [false, true, false, false],
+  ]);
+});
+
+test("a tool is known by its name, as a crew's own, or as all of a server's", () => {
+  const isKnown = newIsToolKnown(["look", "mcp:desk/pen"], ["desk"]);
+  expect(
+    [
+      "look",
+      "handoff",
+      "mcp:desk/*",
+      "mcp:desk/pen",
+      "mcp:desk/cup",
+      "mcp:shop/*",
+      "xmcp:desk/*",
+      "gone",
+    ].map(isKnown),
+  ).toEqual([true, true, true, true, false, false, false, false]);
+  expect(lostTools(["look", "mcp:desk/*"], ["look", "mcp:desk/pen", "handoff", "send"])).toEqual(["send"]);
+});
+
+describe("a crew whose members were changed on the way", () => {
+  const crew = (more: object = {}) =>
+    CrewConfig.parse({
+      agents: [
+        { agent_id: "ann", role_name: "A" },
+        { agent_id: "bob", role_name: "B" },
+      ],
+      process: "hierarchical",
+      ...more,
+    });
+  const agent = (agent_id: string, more: object = {}) => {
+    const [made] = CrewConfig.parse({ agents: [{ agent_id, role_name: "New", ...more }] }).agents;
+    if (!made) throw new Error("no agent");
+    return { agent: made };
+  };
+  const now = (before: CrewConfig, changes: Parameters<typeof teamNow>[1]) => {
+    const { agents, manager } = teamNow(before, changes);
+    return [agents.map(({ agent_id, role_name }) => `${agent_id} ${role_name}`), manager];
+  };
+  test("is the same where nothing was changed", () => {
+    const before = crew();
+    expect(teamNow(before, undefined)).toBe(before);
+    expect(teamNow(before, {})).toEqual(before);
+  });
+  test("has members changed in their places, others behind them, and without those taken out", () => {
+    expect(now(crew(), { bob: agent("bob"), cy: agent("cy"), dan: null })).toEqual([
+      ["ann A", "bob New", "cy New"],
+      undefined,
+    ]);
+    expect(now(crew(), { bob: null })).toEqual([["ann A"], undefined]);
+  });
+  test("is led by who led it, by the model that a person chose since", () => {
+    const named = crew({ manager: { agent_id: "bob", llm_config: { model: "m" } } });
+    expect(now(named, { bob: agent("bob", { llm_config: { model: "n" } }) })[1]).toEqual({ agent_id: "bob" });
+    expect(now(named, { bob: agent("bob") })[1]).toEqual({ agent_id: "bob", llm_config: { model: "m" } });
+    expect(now(named, { ann: agent("ann", { llm_config: { model: "n" } }) })[1]).toEqual({
+      agent_id: "bob",
+      llm_config: { model: "m" },
+    });
+  });
+});
