@@ -2,8 +2,9 @@ import { present } from "@/server/domain/base/must";
 
 /** The candidate that a misspelt word most likely means, or null. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
-  const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const same = candidates.find((candidate) => plain(candidate) === plain(word));
+  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const wanted = plain(word);
+  const same = wanted === "" ? undefined : candidates.find((candidate) => plain(candidate) === wanted);
   if (same !== undefined) return same;
   const most = word.length < 5 ? 1 : 2;
   let best: string | null = null;
