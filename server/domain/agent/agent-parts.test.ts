@@ -1,0 +1,307 @@
+import { describe, expect, test } from "vitest";
+import { Findings } from "@/server/domain/base/lenient-reader";
+import { breakpointsFault, CheckedBreakpoint } from "./breakpoint-check";
+import { findGuardrailFunction, guardrailFunctions } from "./guardrail-functions";
+import { toLimits, withLimits } from "./limits-form";
+import { RunConfig } from "./outcome";
+import { ProjectContext, projectPrompt } from "./project";
+import { answerPrompt, taskPrompt } from "./prompt";
+import { readRoleList } from "./read-roles";
+import { RoleDefinition } from "./role";
+import { describeUnchecked, guardrailNote, uncheckedOfRole, uncheckedOfState } from "./unchecked";
+
+describe("the project in a prompt", () => {
+  const prompt = (more: object) => projectPrompt(ProjectContext.parse(more));
+  test.each([
+    [{}, ""],
+    [{ project_id: "p", constraints: [" "], conventions: [""] }, ""],
+    [{ project_name: "Troupe" }, "The project you work on: Troupe"],
+    [{ description: "A tool." }, "The project you work on:\nA tool."],
+    [
+      { project_name: "Troupe", constraints: ["small", " "], conventions: ["calm", "plain"] },
+      "The project you work on: Troupe\nConstraints of the project:\n- small\nConventions of the project:\n- calm\n- plain",
+    ],
+  ])("of %j is %j", (more, text) => {
+    expect(prompt(more)).toBe(text);
+  });
+  test("is nothing where there is none", () => {
+    expect(projectPrompt(undefined)).toBe("");
+  });
+});
+
+describe("roles in a file", () => {
+  const read = (source: unknown) => {
+    const findings = new Findings();
+    const roles = readRoleList(source, "roles", findings);
+    return [
+      roles.map(({ name, goals, responsibilities, tools }) => [name, goals, responsibilities, tools]),
+      findings.list.map(({ level, at }) => `${level} ${at}`),
+    ];
+  };
+  const writer = ["Writer", [], [], []];
+  test.each<[string, unknown, unknown[]]>([
+    ["none", undefined, [[], []]],
+    ["null", null, [[], []]],
+    ["a text", "Writer", [[], ["error roles"]]],
+    ["a list", [{ name: "Writer" }, { name: "Reader" }], [[writer, ["Reader", [], [], []]], []]],
+    ["a name twice", [{ name: "Writer" }, { name: "Writer", tools: "x" }], [[writer], ["dropped roles.1"]]],
+    [
+      "names with roles",
+      { Writer: { goals: "g" }, Reader: null, x: { name: "Own" } },
+      [
+        [
+          ["Writer", ["g"], [], []],
+          ["Reader", [], [], []],
+          ["Own", [], [], []],
+        ],
+        [],
+      ],
+    ],
+    [
+      "one role",
+      { name: "Writer", goals: " ", responsibilities: " all " },
+      [[["Writer", [], ["all"], []]], []],
+    ],
+    [
+      "one role as others call it, with one goal",
+      { role: "Writer", goal: " know " },
+      [[["Writer", ["know"], [], []]], []],
+    ],
+    [
+      "one role as others call it, with goals",
+      { role: "Writer", goals: ["a", "b"] },
+      [[["Writer", ["a", "b"], [], []]], []],
+    ],
+    [
+      "tools in one text",
+      [{ name: "Writer", tools: "look, , shout," }],
+      [[["Writer", [], [], ["look", "shout"]]], []],
+    ],
+  ])("%s", (_what, source, expected) => {
+    expect(read(source)).toEqual(expected);
+  });
+  test("that are called role and goal are names with roles where they are no texts", () => {
+    expect(read({ role: { goals: ["a"] } })[0]).toEqual([["role", ["a"], [], []]]);
+  });
+});
+
+describe("a ready-made check", () => {
+  const check = (name: string, value: object) => findGuardrailFunction(name)?.check(value as never);
+  test("is found by its own name only", () => {
+    expect([
+      findGuardrailFunction("toString"),
+      guardrailFunctions().map(({ name }) => findGuardrailFunction(name)?.name),
+    ]).toEqual([
+      undefined,
+      ["not_empty", "no_placeholders", "no_secrets", "no_personal_data", "valid_json", "names_sources"],
+    ]);
+  });
+  test.each<[string, object, string | null]>([
+    ["not_empty", { a: 0, b: false, c: "x", d: [0], e: { f: null } }, null],
+    ["not_empty", { a: " ", b: null, c: [], d: {}, e: "x" }, "There is nothing in a, b, c, d."],
+    ["no_placeholders", { a: "done", n: 3, z: null }, null],
+    ["no_placeholders", { a: ["fine", { b: "TODO: this" }] }, '"TODO" still has to be filled in.'],
+    ["no_placeholders", { a: "Dear [your name here]," }, '"[your name here]" still has to be filled in.'],
+    ["no_secrets", { a: "nothing" }, null],
+    ["no_secrets", { a: "x", b: `sk-${"a".repeat(16)}` }, "It holds a secret key."],
+    ["no_personal_data", { a: "write to me" }, null],
+    [
+      "no_personal_data",
+      { a: "ann@a.example" },
+      "It holds an e-mail address or the number of a card. Leave it out.",
+    ],
+    ["valid_json", { a: "[1]", b: 3 }, null],
+    ["valid_json", { a: "[1]", b: "{" }, "It is not JSON. Answer with JSON and nothing else."],
+    ["names_sources", { a: "none", b: "see https://a.example" }, null],
+    ["names_sources", { a: "see https://" }, "It names no source. Give the web address of each."],
+  ])("%s of %j: %s", (name, value, fault) => {
+    expect(check(name, value)).toBe(fault);
+  });
+});
+
+describe("the limits of a run in its form", () => {
+  const config = RunConfig.parse({ max_active_ms: 90_000, max_steps: 7, budget: { max_cost_usd: 2 } });
+  test("show as they are set, in minutes", () => {
+    expect(toLimits(config)).toEqual({
+      max_cost_usd: 2,
+      max_total_tokens: null,
+      minutes: 1.5,
+      max_steps: 7,
+      max_loop_iterations: config.max_loop_iterations,
+      max_global_iterations: config.max_global_iterations,
+      asks: false,
+    });
+    expect(toLimits({ ...config, on_limit: "ask" }).asks).toBe(true);
+    expect(toLimits({ ...config, on_limit: "stop" }).asks).toBe(false);
+  });
+  test("are kept as they were where nothing was changed", () => {
+    expect(withLimits(config, toLimits(config))).toEqual({
+      ...config,
+      budget: { ...config.budget, max_total_tokens: null },
+    });
+  });
+  test("that were emptied stay, but for money and tokens, of which there are then none", () => {
+    const emptied = {
+      max_cost_usd: null,
+      max_total_tokens: null,
+      minutes: null,
+      max_steps: null,
+      max_loop_iterations: null,
+      max_global_iterations: null,
+      asks: false,
+    };
+    expect(withLimits(config, emptied)).toEqual({
+      ...config,
+      budget: { ...config.budget, max_cost_usd: null, max_total_tokens: null },
+    });
+  });
+  test("that were entered go before those that were set", () => {
+    const entered = {
+      max_cost_usd: 0,
+      max_total_tokens: 5,
+      minutes: 0.1,
+      max_steps: 1,
+      max_loop_iterations: 2,
+      max_global_iterations: 3,
+      asks: true,
+    };
+    expect(withLimits(config, entered)).toEqual({
+      ...config,
+      on_limit: "ask",
+      max_active_ms: 6000,
+      max_steps: 1,
+      max_loop_iterations: 2,
+      max_global_iterations: 3,
+      budget: { ...config.budget, max_cost_usd: 0, max_total_tokens: 5 },
+    });
+    expect(withLimits({ ...config, on_limit: "ask" }, { ...entered, asks: false }).on_limit).toBe("stop");
+  });
+});
+
+describe("what is not checked", () => {
+  const odd = (count: number) => ({
+    properties: Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`k${at}`, { contentEncoding: "odd" }]),
+    ),
+  });
+  test("of a schema is told with its place, three at most", () => {
+    const [first, ...others] = describeUnchecked(odd(1));
+    expect([first?.startsWith("At properties.k0"), others]).toEqual([true, []]);
+    expect(describeUnchecked({ contentEncoding: "odd" })[0]).toMatch(/^[^a-z]/);
+    expect([
+      describeUnchecked(odd(3)).length,
+      describeUnchecked(odd(4)).length,
+      describeUnchecked(odd(5))[3],
+    ]).toEqual([3, 4, "And 2 more."]);
+    expect(describeUnchecked({ type: "string" })).toEqual([]);
+  });
+  test("of a guardrail is told where it is a schema or a pattern that takes long, and nowhere else", () => {
+    const note = (kind: "regex" | "json_schema" | "expression", spec: string) =>
+      guardrailNote({ kind, spec });
+    expect([
+      note("regex", "^a+$"),
+      note("regex", "("),
+      note("expression", "("),
+      note("json_schema", "no JSON"),
+      note("json_schema", '{"type":"string"}'),
+    ]).toEqual([null, null, null, null, null]);
+    expect(note("regex", "(?=a)b")).toMatch(
+      /^This pattern is tried in the sandbox, where it waits for others and is stopped after a second: /,
+    );
+    expect(note("json_schema", JSON.stringify(odd(1)))).toBe(describeUnchecked(odd(1)).join(" "));
+  });
+  test("of a role is told with the place in it", () => {
+    const guardrails = [
+      { name: "fine", kind: "regex", spec: "a" },
+      { name: "slow", kind: "regex", spec: "(?=a)b" },
+    ];
+    const places = (more: object) =>
+      uncheckedOfRole(RoleDefinition.parse({ name: "Writer", ...more })).map(({ at }) => at);
+    expect([places({}), places({ input_schema: odd(1), output_schema: odd(2), guardrails })]).toEqual([
+      [],
+      ["input_schema", "output_schema", "output_schema", "guardrails.1.spec"],
+    ]);
+  });
+  test("of the state are rules on it as a whole", () => {
+    expect(
+      uncheckedOfState({
+        type: "object",
+        properties: {},
+        required: ["a"],
+        minProperties: 1,
+        title: "S",
+        "x-own": 1,
+      }),
+    ).toEqual(["required", "minProperties"]);
+  });
+});
+
+test("the condition of a breakpoint has to be one that can be read, and not too long", () => {
+  const at = (condition?: string) => ({
+    on: "node_start" as const,
+    ...(condition === undefined ? {} : { condition }),
+  });
+  expect([
+    CheckedBreakpoint.safeParse(at()).success,
+    CheckedBreakpoint.safeParse(at("state.a > 1")).success,
+    CheckedBreakpoint.safeParse(at("state.a >")).success,
+  ]).toEqual([true, true, false]);
+  expect([breakpointsFault([]), breakpointsFault([at(), at("true")])]).toEqual([null, null]);
+  expect(breakpointsFault([at("true"), at("1 +")])).toMatch(
+    /^The condition of a breakpoint, "1 \+", cannot be read: /,
+  );
+  const long = `true || ${"x".repeat(2000)}`;
+  expect(breakpointsFault([at(long)])).toBe(
+    `The condition of a breakpoint, "${long}", cannot be read: It is longer than 2000 characters.`,
+  );
+});
+
+test("how to answer is told by the keys of a schema, each with its type and whether it may be left open", () => {
+  const schema = {
+    required: ["a"],
+    properties: {
+      a: { type: "string", description: "The text" },
+      b: { enum: ["x", 1] },
+      c: { anyOf: [{ type: "number" }, { properties: { d: {} } }] },
+      e: {},
+    },
+  };
+  expect(answerPrompt({ schema })).toBe(
+    'Answer with one JSON object that has exactly these keys:\n- "a": string. The text\n- "b": one of "x", 1 or null\n- "c": number or object with "d" or null\n- "e": any or null',
+  );
+  const { required: _none, ...open } = schema;
+  expect(answerPrompt({ schema: open })).not.toContain("null");
+  expect([answerPrompt({}), answerPrompt({ key: "k" })]).toEqual([
+    "Answer with the text itself, without a name before it and without remarks around it.",
+    'Answer with the text itself (it is kept as "k"), without a name before it and without remarks around it.',
+  ]);
+});
+
+test("a task is told with all that is known of it, each in its place, and nothing of what is not", () => {
+  const write = (name: string, value: unknown, attributes?: object) =>
+    `${name}=${JSON.stringify(value)}${attributes ? JSON.stringify(attributes) : ""}`;
+  const whole = taskPrompt({
+    task: "Go",
+    from: "Ann",
+    goal: "",
+    expected_output: "text",
+    inputs: { a: 1 },
+    memory: "M",
+    earlier: { t: "r" },
+    status: "S",
+    answer: "A",
+    write,
+  });
+  expect(whole.split("\n\n").map((part) => part.replace(/\s+/g, " "))).toEqual([
+    'goal=""',
+    expect.stringContaining("a=1"),
+    expect.stringContaining("Ann asks you: Go"),
+    expect.stringContaining("text"),
+    expect.stringContaining('result="r"{"task":"t"}'),
+    "M",
+    "S",
+    "A",
+  ]);
+  const bare = taskPrompt({ task: "Go", inputs: {} });
+  expect([bare.includes("\n\n"), bare.replace(/\s+/g, "")]).toEqual([false, "<task>Go</task>"]);
+});
