@@ -279,4 +279,27 @@ describe("a crew whose members were changed on the way", () => {
       llm_config: { model: "m" },
     });
   });
+  test("is led by who led it, though another's role sounds more like it by now", () => {
+    const sounding = (manager?: object) =>
+      CrewConfig.parse({
+        agents: [
+          { agent_id: "ann", role_name: "A" },
+          { agent_id: "bob", role_name: "Planner", llm_config: { model: "n" } },
+        ],
+        ...(manager ? { manager } : {}),
+      });
+    const worker = { bob: agent("bob", { role_name: "Worker", llm_config: { model: "n" } }) };
+    expect(now(sounding(), worker)[1]).toEqual({ agent_id: "bob" });
+    expect(now(sounding({ llm_config: { model: "m" } }), worker)[1]).toEqual({
+      agent_id: "bob",
+      llm_config: { model: "m" },
+    });
+    expect(
+      now(sounding(), { bob: agent("bob", { role_name: "Planner", llm_config: { model: "o" } }) })[1],
+    ).toBeUndefined();
+    expect(now(sounding({ llm_config: { model: "m" } }), { bob: null })[1]).toEqual({
+      llm_config: { model: "m" },
+    });
+    expect(now(sounding(), { ann: null, bob: null })).toEqual([[], undefined]);
+  });
 });
