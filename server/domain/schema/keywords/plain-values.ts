@@ -12,8 +12,11 @@ const TYPES = new Set(["null", "boolean", "number", "integer", "string", "array"
 export const type: Keyword = (rule, making) => {
   const types = isList(rule) ? rule : [rule];
   const strange = types.find((name) => typeof name !== "string" || !TYPES.has(name));
-  if (strange !== undefined) {
-    making.tell(`${shown(strange)} is not a type of JSON Schema, so the type is not checked`, "type");
+  if (strange !== undefined || types.length === 0) {
+    making.tell(
+      `${shown(strange ?? types)} is not a type of JSON Schema, so the type is not checked`,
+      "type",
+    );
     return unknown;
   }
   const known = new Set(types.filter(isText));
@@ -33,6 +36,7 @@ function oneOfValues(options: readonly unknown[], making: Making): Check {
   const known = new Set(options.map((option) => making.canonical(option)));
   const shownOptions = options.slice(0, 20).map(shown);
   if (options.length > 20) shownOptions.push("…");
+  if (options.length === 0) return (_value, place, run) => run.refuse(place, "is not allowed here");
   const message =
     options.length === 1 ? `must be ${shownOptions[0]}` : `must be one of ${shownOptions.join(", ")}`;
   return (value, place, run) =>

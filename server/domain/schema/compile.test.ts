@@ -1,0 +1,357 @@
+import { expect, test } from "vitest";
+import type { JsonSchema } from "@/server/domain/base/values";
+import { compile, SCHEMA_LIMITS } from "./compile";
+import { type Ruling, ruled, unchecked } from "./testing/outcome";
+
+test.each<Ruling>([
+  [{ $ref: "#/$defs/a", $defs: { a: { type: "string" } } }, ["x"], [[1, "must be text, not a number"]]],
+  [
+    { $ref: "#a", $defs: { x: { $anchor: "a", type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    { $ref: "#/$defs/a~1b~0c", $defs: { "a/b~c": { type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    { $ref: "#/$defs/a%20b", $defs: { "a b": { type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [{ $ref: "#/%E0%A4%A" }, [1], []],
+  [{ $ref: "#/$defs/none", $defs: {} }, [1], []],
+  [{ $ref: "#none" }, [1], []],
+  [{ $ref: 5 }, [1], []],
+  [
+    { $ref: "#/allOf/1", allOf: [{}, { type: "string" }] },
+    ["x"],
+    [[1, "must be text, not a number", "must be text, not a number"]],
+  ],
+  [{ $ref: "#/allOf/5", allOf: [{}] }, ["x"], []],
+  [
+    { properties: { c: { $ref: "#" } }, required: ["n"] },
+    [{ n: 1, c: { n: 2 } }],
+    [[{ n: 1, c: {} }, "c.n: is missing"]],
+  ],
+  [
+    { $id: "https://x.org/root", $ref: "other", $defs: { o: { $id: "other", type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    {
+      $id: "https://x.org/root",
+      $ref: "other#in",
+      $defs: { o: { $id: "other", $defs: { i: { $anchor: "in", type: "string" } } } },
+    },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    { $id: "https://x.org/root", $ref: "https://x.org/root#/$defs/a", $defs: { a: { type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [{ $id: "https://x.org/root", $ref: "https://else.org/x" }, [1], []],
+  [{ $ref: "http://[" }, [1], []],
+  [
+    { $id: "http://[", $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    {
+      $schema: "http://json-schema.org/draft-04/schema#",
+      id: "http://x.org/r",
+      $ref: "#a",
+      definitions: { a: { id: "#a", type: "string" } },
+    },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      $ref: "#a",
+      definitions: { a: { $id: "#a", type: "string" } },
+    },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    {
+      $schema: "http://json-schema.org/draft-06/schema",
+      properties: { a: { $ref: "#/definitions/s", maxLength: 1 } },
+      definitions: { s: { type: "string" } },
+    },
+    [{ a: "long" }],
+    [[{ a: 1 }, "a: must be text, not a number"]],
+  ],
+  [
+    {
+      $schema: "https://json-schema.org/draft/2019-09/schema",
+      $ref: "#/$defs/a",
+      maxLength: 1,
+      $defs: { a: { type: "string" } },
+    },
+    [],
+    [
+      ["long", "must have at most 1 character"],
+      [1, "must be text, not a number"],
+    ],
+  ],
+  [{ $schema: 5, type: "string" }, [], [[1, "must be text, not a number"]]],
+  [
+    { $schema: "http://json-schema.org/draft-03/schema#", type: "string" },
+    [],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    { $dynamicRef: "#n", $defs: { a: { $dynamicAnchor: "n", type: "string" } } },
+    ["x"],
+    [[1, "must be text, not a number"]],
+  ],
+  [
+    {
+      $id: "https://x.org/strict",
+      $ref: "tree",
+      $dynamicAnchor: "node",
+      unevaluatedProperties: false,
+      $defs: {
+        t: {
+          $id: "tree",
+          $dynamicAnchor: "node",
+          properties: { kids: { items: { $dynamicRef: "#node" } }, data: {} },
+        },
+      },
+    },
+    [{ kids: [{ data: 1 }] }],
+    [[{ kids: [{ dat: 1 }] }, "kids.0.dat: is not expected here", "kids: is not expected here"]],
+  ],
+  [{ $recursiveRef: "#", type: "object" }, [{}], []],
+  [
+    { $recursiveAnchor: true, properties: { a: { $recursiveRef: "#" } }, required: ["b"] },
+    [{ b: 1, a: {} }],
+    [],
+  ],
+  [
+    { properties: { a: { $recursiveRef: "#" } }, required: ["b"] },
+    [],
+    [[{ b: 1, a: {} }, "a.b: is missing"]],
+  ],
+  [{ $ref: "#/x-own/a", "x-own": { a: { type: "string" } } }, [], [[1, "must be text, not a number"]]],
+  [{ $ref: "#/$defs/a", $defs: { a: false } }, [], [[1, "is not allowed here"]]],
+  [{ $ref: "#/$defs/a", $defs: { a: 5 } }, [1], []],
+  [{ $defs: { a: { allOf: [{ $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" }, [1], []],
+])("a reference leads to a schema in the same one: by %j", (...row) => {
+  expect(ruled(row)).toEqual(row);
+});
+
+test.each<Ruling>([
+  [{ required: "a" }, [{}], []],
+  [{ properties: [] }, [{}], []],
+  [{ patternProperties: 5 }, [{}], []],
+  [{ dependentRequired: [] }, [{}], []],
+  [{ enum: "a" }, ["b"], []],
+  [{ pattern: 5 }, ["b"], []],
+  [{ format: 5 }, ["b"], []],
+  [{ format: "cidr" }, ["b"], []],
+  [{ minimum: "1" }, [0], []],
+  [{ exclusiveMinimum: "1" }, [0], []],
+  [{ minLength: -1 }, [""], []],
+  [{ maxItems: "x" }, [[1]], []],
+  [{ multipleOf: 0 }, [1], []],
+  [{ multipleOf: "x" }, [1], []],
+  [{ allOf: [] }, [1], []],
+  [{ anyOf: {} }, [1], []],
+  [{ oneOf: 5 }, [1], []],
+  [{ not: 5 }, [1], []],
+  [{ prefixItems: 5 }, [[1]], []],
+  [{ type: "float" }, [1], []],
+  [{ type: ["string", 5] }, [1], []],
+  [{ type: [] }, [1], []],
+  [{ items: 5 }, [[1]], []],
+  [{ colour: 1, "x-a": 1, title: "t", then: {}, minContains: 2, $comment: "c" }, [1], []],
+  [{ properties: { a: 5 } }, [{ a: 1 }], []],
+])("a keyword that cannot be read refuses nobody: %j", (...row) => {
+  expect(ruled(row)).toEqual(row);
+});
+
+test.each<[JsonSchema, string[]]>([
+  [
+    { $ref: "#/%E0%A4%A" },
+    ['$ref: "#/%E0%A4%A" leads nowhere in this schema, so what is there is not checked'],
+  ],
+  [
+    { $ref: "#/$defs/none", $defs: {} },
+    ['$ref: "#/$defs/none" leads nowhere in this schema, so what is there is not checked'],
+  ],
+  [{ $ref: "#none" }, ['$ref: "#none" leads nowhere in this schema, so what is there is not checked']],
+  [{ $ref: 5 }, ["$ref: 5 leads nowhere in this schema, so what is there is not checked"]],
+  [
+    { $ref: "#/allOf/5", allOf: [{}] },
+    ['$ref: "#/allOf/5" leads nowhere in this schema, so what is there is not checked'],
+  ],
+  [
+    { $id: "https://x.org/root", $ref: "https://else.org/x" },
+    ['$ref: "https://else.org/x" leads nowhere in this schema, so what is there is not checked'],
+  ],
+  [{ $ref: "http://[" }, ['$ref: "http://[" leads nowhere in this schema, so what is there is not checked']],
+  [
+    {
+      $schema: "http://json-schema.org/draft-06/schema",
+      properties: { a: { $ref: "#/definitions/s", maxLength: 1 } },
+      definitions: { s: { type: "string" } },
+    },
+    ['properties.a.maxLength: "maxLength" beside a reference is not checked in this draft'],
+  ],
+  [{ $schema: 5, type: "string" }, ["$schema: this dialect is not known, so it is read as draft 2020-12"]],
+  [
+    { $schema: "http://json-schema.org/draft-03/schema#", type: "string" },
+    ["$schema: this dialect is not known, so it is read as draft 2020-12"],
+  ],
+  [
+    { $recursiveRef: "#", type: "object" },
+    [": it refers to itself without end, or leads through too many others; that part is not checked"],
+  ],
+  [
+    { $recursiveAnchor: true, properties: { a: { $recursiveRef: "#" } }, required: ["b"] },
+    ['properties.a.$recursiveRef: "#" leads nowhere in this schema, so what is there is not checked'],
+  ],
+  [
+    { $ref: "#/$defs/a", $defs: { a: 5 } },
+    ['$ref: "#/$defs/a" leads nowhere in this schema, so what is there is not checked'],
+  ],
+  [
+    { $defs: { a: { allOf: [{ $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" },
+    [": it refers to itself without end, or leads through too many others; that part is not checked"],
+  ],
+  [{ required: "a" }, ['required: "required" must be a list of keys, so it is not checked']],
+  [{ properties: [] }, ['properties: "properties" must be an object, so it is not checked']],
+  [
+    { patternProperties: 5 },
+    ['patternProperties: "patternProperties" must be an object, so it is not checked'],
+  ],
+  [
+    { dependentRequired: [] },
+    ['dependentRequired: "dependentRequired" must be an object, so it is not checked'],
+  ],
+  [{ enum: "a" }, ['enum: "enum" must be a list of values, so it is not checked']],
+  [{ pattern: 5 }, ['pattern: "pattern" must be text, so it is not checked']],
+  [{ format: 5 }, ['format: "format" must be text, so it is not checked']],
+  [{ format: "cidr" }, ['format: the format "cidr" is not checked']],
+  [{ minimum: "1" }, ['minimum: "minimum" must be a number, so it is not checked']],
+  [
+    { exclusiveMinimum: "1" },
+    ['exclusiveMinimum: "exclusiveMinimum" must be a number, so it is not checked'],
+  ],
+  [{ minLength: -1 }, ['minLength: "minLength" must be a number of at least 0, so it is not checked']],
+  [{ maxItems: "x" }, ['maxItems: "maxItems" must be a number of at least 0, so it is not checked']],
+  [{ multipleOf: 0 }, ['multipleOf: "multipleOf" must be a number above 0, so it is not checked']],
+  [{ multipleOf: "x" }, ['multipleOf: "multipleOf" must be a number above 0, so it is not checked']],
+  [{ allOf: [] }, ['allOf: "allOf" must be a list of schemas, so it is not checked']],
+  [{ anyOf: {} }, ['anyOf: "anyOf" must be a list of schemas, so it is not checked']],
+  [{ oneOf: 5 }, ['oneOf: "oneOf" must be a list of schemas, so it is not checked']],
+  [{ not: 5 }, ["not: it is no schema, so it is not checked"]],
+  [{ prefixItems: 5 }, ['prefixItems: "prefixItems" must be a list, so it is not checked']],
+  [{ type: "float" }, ['type: "float" is not a type of JSON Schema, so the type is not checked']],
+  [{ type: ["string", 5] }, ["type: 5 is not a type of JSON Schema, so the type is not checked"]],
+  [{ type: [] }, ["type: [] is not a type of JSON Schema, so the type is not checked"]],
+  [{ items: 5 }, ["items: it is no schema, so it is not checked"]],
+  [
+    { colour: 1, "x-a": 1, title: "t", then: {}, minContains: 2, $comment: "c" },
+    [
+      'colour: "colour" is not checked',
+      'then: "then" says nothing without "if"',
+      'minContains: "minContains" says nothing without "contains"',
+    ],
+  ],
+  [{ properties: { a: 5 } }, ["properties.a: it is no schema, so it is not checked"]],
+  [
+    { propertyNames: { pattern: "(?<=a)b" } },
+    ["propertyNames.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { oneOf: [{ pattern: "(?<=a)b" }, { type: "string" }] },
+    ["oneOf.0.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { anyOf: [{ pattern: "(?<=a)b" }, { type: "string" }] },
+    ["anyOf.0.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { anyOf: [{ pattern: "(?<=a)b" }, { type: "number" }] },
+    ["anyOf.0.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { not: { pattern: "(?<=a)b" } },
+    ["not.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { if: { pattern: "(?<=a)b" }, then: { minLength: 2 }, else: { minLength: 3 } },
+    ["if.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { if: { pattern: "(?<=a)b" }, then: { minLength: 2 } },
+    ["if.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { if: { pattern: "(?<=a)b" }, else: { minLength: 2 } },
+    ["if.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { contains: { pattern: "(?<=a)b" } },
+    ["contains.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+  [
+    { contains: { pattern: "(?<=a)b" }, maxContains: 1 },
+    ["contains.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind"],
+  ],
+])("what is not checked is told, with its place: %j", (schema, told) => {
+  expect(unchecked(schema)).toEqual(told);
+});
+
+test("a schema may be as large and as deep as its limits, and no more", () => {
+  const large = "it is too large to be checked, so nothing in it is";
+  // The schema itself and its list are two more parts; "enum" and "const" are characters, too.
+  const parts = (count: number) => ({ enum: Array.from({ length: count - 2 }, () => 1) });
+  const chars = (count: number) => ({ const: "x".repeat(count - 5) });
+  const depth = (levels: number) =>
+    Array.from({ length: levels }).reduce<JsonSchema>((inner) => ({ not: inner }), {});
+  expect([parts(SCHEMA_LIMITS.parts), chars(SCHEMA_LIMITS.chars), depth(99)].map(unchecked)).toEqual([
+    [],
+    [],
+    [],
+  ]);
+  expect([parts(SCHEMA_LIMITS.parts + 1), chars(SCHEMA_LIMITS.chars + 1), depth(100)].map(unchecked)).toEqual(
+    [[`: ${large}`], [`: ${large}`], [": it is nested too deep to be checked, so nothing in it is"]],
+  );
+  expect(compile(parts(SCHEMA_LIMITS.parts + 1)).root.checks).toHaveLength(1);
+});
+
+test("of thousands of things that are not checked, the first hundred are told", () => {
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`word${n}`, n]));
+  expect(unchecked(many)).toEqual(
+    Array.from({ length: 100 }, (_, n) => `word${n}: "word${n}" is not checked`),
+  );
+});
+
+test("a long pattern is shown by its beginning", () => {
+  const pattern = (length: number) => `(?<=${"a".repeat(length - 5)})`;
+  expect([60, 61].map((length) => unchecked({ pattern: pattern(length) }))).toEqual([
+    [`pattern: the pattern ${pattern(60)} is not checked: it looks ahead or behind`],
+    [`pattern: the pattern ${pattern(61).slice(0, 60)}… is not checked: it looks ahead or behind`],
+  ]);
+});
+
+test("patterns count together, also those that are there once", () => {
+  const patterns = (count: number) => ({
+    allOf: Array.from({ length: count }, (_, n) => ({ pattern: `^${n}$` })),
+  });
+  const fits = (count: number) => unchecked(patterns(count)).length;
+  // Each counts for 50 beside the three to five places of its own.
+  expect([fits(800), fits(1000)]).toEqual([0, 91]);
+  expect(unchecked({ allOf: Array.from({ length: 1200 }, () => ({ pattern: "^a$" })) })).toEqual([]);
+});
