@@ -1,0 +1,215 @@
+import { expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
+import { type Choice, choicesOf, fieldsOfSchema } from "./form-fields";
+import { faultsByKey, fieldFault, findInputErrors } from "./input-check";
+import { graphOfNode, onlyNodeFault } from "./only-node";
+import { inputFields, inputSchema, startingState } from "./run-input";
+
+const withInput = (start: object) =>
+  draw("start > a > end", { start: { node_type: "start", config: {}, ...start } });
+
+const schema = {
+  type: "object",
+  required: ["name", "age"],
+  properties: {
+    name: { type: "string", minLength: 2 },
+    age: { type: "integer", default: 30 },
+    tags: { $ref: "#/$defs/tags" },
+  },
+  $defs: { tags: { type: "array", items: { type: "string" } } },
+};
+const asked = withInput({ output_keys: ["name", "note"], config: { input_schema: schema } });
+
+test("a run asks for what its start writes, and for what the schema of its input names", () => {
+  expect(inputFields(asked)).toEqual([
+    { key: "name", schema: { type: "string", minLength: 2 }, around: schema, required: true },
+    { key: "note", schema: {}, required: false },
+    { key: "age", schema: { type: "integer", default: 30 }, around: schema, required: false, default: 30 },
+    { key: "tags", schema: { $ref: "#/$defs/tags" }, around: schema, required: false },
+  ]);
+  expect(inputSchema(asked)).toEqual(schema);
+});
+
+test("without a schema everything that the start writes is asked for, by what the workflow says of each key", () => {
+  const graph = withInput({ output_keys: ["a", "b", "c"], config: { b: 7 } });
+  graph.global_state_schema = {
+    properties: { a: { type: "string" }, c: { default: "see" }, d: { default: 4 } },
+  };
+  expect(inputFields(graph)).toEqual([
+    { key: "a", schema: { type: "string" }, around: graph.global_state_schema, required: true },
+    { key: "b", schema: {}, required: false, default: 7 },
+    {
+      key: "c",
+      schema: { default: "see" },
+      around: graph.global_state_schema,
+      required: false,
+      default: "see",
+    },
+  ]);
+  expect(startingState(graph, { a: "x", c: null })).toEqual({
+    state: { a: "x", b: 7, c: null, d: 4 },
+    defaults: ["d", "b"],
+  });
+  expect(startingState(graph, {})).toEqual({
+    state: { b: 7, c: "see", d: 4 },
+    defaults: ["c", "d", "b"],
+  });
+});
+
+test("a workflow without a start asks for nothing", () => {
+  const graph = { ...draw("a > end"), start_node_id: undefined };
+  expect([inputFields(graph), inputSchema(graph), startingState(graph, { x: 1 })]).toEqual([
+    [],
+    undefined,
+    { state: { x: 1 }, defaults: [] },
+  ]);
+});
+
+test.each([
+  [{ name: "Ada" }, []],
+  [{ name: "Ada", age: 3, tags: ["a"] }, []],
+  [{ name: "Ada", age: null, tags: null, note: [1] }, []],
+  [{}, [["name", "Please fill this in."]]],
+  [{ name: null }, [["name", "Please fill this in."]]],
+  [{ name: "A" }, [["name", "This must have at least 2 characters."]]],
+  [{ name: "Ada", tags: ["a", 1] }, [["tags", "This does not fit: 1: must be text, not a number."]]],
+  [
+    { "no key": 1, name: "A", age: "x" },
+    [
+      ["no key", "This is not a possible key: use letters, digits and _."],
+      ["name", "This must have at least 2 characters."],
+      ["age", "This must be a whole number, not text."],
+    ],
+  ],
+])("what was entered for a run is right, or said by its key: %j", (input, faults) => {
+  expect(findInputErrors(asked, input).map(({ key, message }) => [key, message])).toEqual(faults);
+});
+
+test("what must hold between keys is said once each of them is right", () => {
+  const between = { ...schema, dependentRequired: { tags: ["note"] }, minProperties: 3 };
+  const graph = withInput({ output_keys: ["note"], config: { input_schema: between } });
+  const faults = (input: Record<string, string | string[]>) => findInputErrors(graph, input);
+  expect(faults({ name: "A", tags: ["a"] })).toEqual([
+    { key: "name", message: "This must have at least 2 characters." },
+  ]);
+  // Its age is there by its default.
+  expect(faults({ name: "Ada", tags: ["a"] })).toEqual([
+    { key: "note", message: 'This is missing, as "tags" is given.' },
+  ]);
+  expect(faults({ name: "Ada" })).toEqual([{ key: "", message: "This must have at least 3 keys." }]);
+  expect(faultsByKey([])).toEqual([]);
+  expect(fieldFault({ schema: {} }, 1)).toBeUndefined();
+});
+
+test.each([
+  ["gone", "This node is not in the workflow."],
+  ["note", "A note does nothing, so it cannot be run."],
+  ["start", "A start does nothing by itself. Run the workflow instead."],
+  ["end", "An end does nothing by itself. Run the workflow instead."],
+])("a node that does nothing by itself cannot be run alone: %s", (id, fault) => {
+  const graph = draw("start > a > end; note > end", { note: { node_type: "note", config: { text: "n" } } });
+  expect([onlyNodeFault(graph, id), graphOfNode(graph, id)]).toEqual([fault, null]);
+});
+
+test("a node alone begins with what it reads, and each of its ways ends", () => {
+  const graph = draw("start > a > b > end; a !> c > end", {
+    a: {
+      node_type: "transform",
+      join: "any",
+      input_keys: ["x", "y"],
+      optional_input_keys: ["y", "z"],
+      config: { set: { a: "state.x" } },
+    },
+  });
+  graph.global_state_schema = { properties: { x: { type: "number" }, other: {} } };
+  const alone = graphOfNode(graph, "a");
+  expect(onlyNodeFault(graph, "a")).toBeNull();
+  expect(
+    alone?.edges.map(({ source_node_id, target_node_id, kind }) => [source_node_id, target_node_id, kind]),
+  ).toEqual([
+    ["before_a", "a", "normal"],
+    ["a", "after_a", "normal"],
+    ["a", "after_a", "error"],
+  ]);
+  expect([alone?.start_node_id, Object.keys(alone?.nodes ?? {}), alone?.nodes.a?.join]).toEqual([
+    "before_a",
+    ["before_a", "a", "after_a"],
+    "all",
+  ]);
+  expect([alone?.nodes.before_a?.output_keys, alone?.nodes.before_a?.config]).toEqual([
+    ["x", "y", "z"],
+    {
+      input_schema: {
+        type: "object",
+        required: ["x", "y"],
+        properties: { x: { type: "number" }, y: {}, z: {} },
+      },
+    },
+  ]);
+});
+
+test("a node without a normal way out gets one, a router does not", () => {
+  const graph = draw("start > r; r yes> a; a !> end");
+  const ways = (id: string) =>
+    graphOfNode(graph, id)?.edges.map(({ id: edge, kind, edge_label }) => [edge, kind, edge_label ?? null]);
+  expect([ways("a"), ways("r")]).toEqual([
+    [
+      ["only_in", "normal", null],
+      ["e2", "error", null],
+      ["only_out", "normal", null],
+    ],
+    [
+      ["only_in", "normal", null],
+      ["e1", "normal", "yes"],
+    ],
+  ]);
+});
+
+test("a form has a field for each property of its schema", () => {
+  expect(
+    fieldsOfSchema({
+      required: ["a"],
+      properties: { a: { type: "string" }, b: { default: false }, c: true },
+    }),
+  ).toEqual([
+    { key: "a", schema: { type: "string" }, required: true },
+    { key: "b", schema: { default: false }, required: false, default: false },
+    { key: "c", schema: {}, required: false },
+  ]);
+  expect([fieldsOfSchema({}), fieldsOfSchema({ properties: [], required: "a" })]).toEqual([[], []]);
+});
+
+test.each<[object, Choice[] | undefined]>([
+  [
+    { enum: ["a", 1, null] },
+    [
+      { value: "a", title: "a" },
+      { value: 1, title: "1" },
+      { value: null, title: "null" },
+    ],
+  ],
+  [
+    { enum: ["a", "b", "c"], enumNames: ["A", "", 3] },
+    [
+      { value: "a", title: "A" },
+      { value: "b", title: "b" },
+      { value: "c", title: "c" },
+    ],
+  ],
+  [
+    { oneOf: [{ const: 1, title: "One" }, { const: "two" }] },
+    [
+      { value: 1, title: "One" },
+      { value: "two", title: "two" },
+    ],
+  ],
+  [{ anyOf: [{ const: null, title: "" }] }, [{ value: null, title: "null" }]],
+  [{ oneOf: [], anyOf: [{ const: 1 }] }, [{ value: 1, title: "1" }]],
+  [{ oneOf: [{ const: 1 }, { type: "string" }], enum: ["e"] }, [{ value: "e", title: "e" }]],
+  [{ oneOf: [{ const: 1 }, "text"] }, undefined],
+  [{ enum: [] }, undefined],
+  [{ enum: "a" }, undefined],
+  [{ type: "string" }, undefined],
+])("a field offers the choices of its schema, each by its name: %j", (field, expected) => {
+  expect(choicesOf(JSON.parse(JSON.stringify(field)) as Parameters<typeof choicesOf>[0])).toEqual(expected);
+});

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
+import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { sketchOf } from "./sketch";
+import {
+  describeConfirmation,
+  toolsAsked,
+  withAllowedTools,
+  withSafeConfirmation,
+  withSafeRuns,
+} from "./tools-asked";
+
+const role = (tools: string[], confirmation?: ConfirmationPolicy): RoleDefinition =>
+  RoleDefinition.parse({ name: "Writer", tools, ...(confirmation ? { confirmation } : {}) });
+const risky = (threshold: "LOW" | "MEDIUM" | "HIGH", confirm_unknown = true): ConfirmationPolicy => ({
+  kind: "risky",
+  threshold,
+  confirm_unknown,
+});
+const never: ConfirmationPolicy = { kind: "never" };
+const always: ConfirmationPolicy = { kind: "always" };
+
+test("a role of a file gains only the tools that a person allows, or that ours has already", () => {
+  const theirs = role(["web", "shell", "web", "mail"]);
+  expect([toolsAsked(theirs, undefined), toolsAsked(theirs, role(["mail", "other"]))]).toEqual([
+    ["web", "shell", "mail"],
+    ["web", "shell"],
+  ]);
+  expect(withAllowedTools(theirs, role(["mail"]), ["web"])).toEqual({
+    role: role(["web", "web", "mail"]),
+    left_out: ["shell"],
+  });
+  expect(withAllowedTools(theirs, role(["mail"]), ["web", "shell"])).toEqual({ role: theirs, left_out: [] });
+});
+
+test.each<
+  [string, ConfirmationPolicy | undefined, ConfirmationPolicy | undefined, ConfirmationPolicy | undefined]
+>([
+  ["theirs always asks", always, never, always],
+  ["ours asks for more", never, always, always],
+  ["ours decides", risky("HIGH"), risky("LOW"), risky("LOW")],
+  ["ours says never", risky("HIGH"), never, never],
+  ["there is none of ours", risky("HIGH"), undefined, risky("HIGH")],
+  ["a file cannot switch it off", never, undefined, undefined],
+  ["nobody says anything", undefined, undefined, undefined],
+])("when people are asked is the safe choice: %s", (_, theirs, ours, expected) => {
+  expect(withSafeConfirmation(role(["web"], theirs), role([], ours))).toEqual(role(["web"], expected));
+  if (!ours) expect(withSafeConfirmation(role(["web"], theirs), undefined)).toEqual(role(["web"], expected));
+});
+
+test.each<[ConfirmationPolicy | undefined, ConfirmationPolicy | null]>([
+  [undefined, null],
+  [always, null],
+  [risky("HIGH"), null],
+  [risky("HIGH", false), risky("HIGH", false)],
+  [never, never],
+])(
+  "runs of a file's workflow ask at least before what is of high or unknown risk: %j",
+  (confirmation, had) => {
+    const drawn = draw("start > end");
+    const graph = { ...drawn, config: { ...drawn.config, confirmation } } as typeof drawn;
+    const safe = withSafeRuns(graph);
+    expect(safe.had).toEqual(had);
+    expect(safe.graph.config?.confirmation).toEqual(had === null ? confirmation : USUAL_CONFIRMATION);
+    const bare = { ...drawn, config: undefined } as typeof drawn;
+    expect(withSafeRuns(bare)).toEqual({ graph: bare, had: null });
+  },
+);
+
+test("when people are asked is said in words", () => {
+  expect(
+    [
+      undefined,
+      never,
+      always,
+      risky("LOW"),
+      risky("MEDIUM"),
+      risky("HIGH"),
+      { kind: "tools", tools: [] } as ConfirmationPolicy,
+      { kind: "tools", tools: ["web", "mail"] } as ConfirmationPolicy,
+      { kind: "when", when: "call.cost > 1" } as ConfirmationPolicy,
+    ].map(describeConfirmation),
+  ).toEqual([
+    "as the run says",
+    "never",
+    "before every call of a tool",
+    "before every call of a tool whose risk is known",
+    "before what is of medium or high risk",
+    "before what is of high risk",
+    "never",
+    "before web, mail",
+    "where call.cost > 1",
+  ]);
+});
+
+test("a workflow is sketched as it is drawn, notes and lines to them left out", () => {
+  const graph = draw("start > a > end; note > a", { note: { node_type: "note", config: { text: "n" } } });
+  for (const [at, node] of Object.values(graph.nodes).entries()) node.ui = { x: at, y: at * 10 };
+  expect(sketchOf(graph)).toEqual({
+    nodes: [
+      { type: "start", x: 0, y: 0 },
+      { type: "transform", x: 1, y: 10 },
+      { type: "end", x: 2, y: 20 },
+    ],
+    edges: [
+      [0, 1],
+      [1, 2],
+    ],
+  });
+});
+
+test("nodes without a place are set out in columns by their distance from what nothing leads to", () => {
+  const spots = (text: string) => sketchOf(draw(text)).nodes.map(({ x, y }) => [x / 300, y / 140]);
+  expect(spots("start > a > c > end; start > b > c; d > end")).toEqual([
+    [0, 0],
+    [1, 0],
+    [2, 0],
+    [1, 1],
+    [1, 2],
+    [0, 1],
+  ]);
+  // In a circle, the first node is where it begins.
+  expect(spots("a > b > c; c > a")).toEqual([
+    [0, 0],
+    [1, 0],
+    [2, 0],
+  ]);
+  expect(sketchOf({ nodes: {}, edges: [] })).toEqual({ nodes: [], edges: [] });
+});
