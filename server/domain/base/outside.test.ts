@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { errorCode, errorMessage, reasonOf } from "./guards";
+import { JSON_LIMITS, jsonTextProblem } from "./json-limits";
+import {
+  cleanCopy,
+  Findings,
+  MAX_DEPTH,
+  readLeniently,
+  renameField,
+  unwrapText,
+  withoutNulls,
+} from "./lenient-reader";
+
+describe("a JSON text from outside", () => {
+  const many = (count: number, text: string) => Array.from({ length: count }, () => text).join(",");
+  const keys = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(",")}}`;
+  const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+
+  test("may be as deep, wide and long-winded as the limits, and no more", () => {
+    const { depth, keyLength, keysPerObject, containers, values } = JSON_LIMITS;
+    const key = (length: number) => `{"${"k".repeat(length)}":1}`;
+    // Lists hold each other's: one around all of them counts, too.
+    const lists = (count: number) => `[${many(count - 1, "[]")}]`;
+    const numbers = (count: number) => `[${many(count, "1")}]`;
+    expect(
+      [deep(depth), key(keyLength), keys(keysPerObject), lists(containers), numbers(values)].map(
+        jsonTextProblem,
+      ),
+    ).toEqual([null, null, null, null, null]);
+    expect(
+      [
+        deep(depth + 1),
+        key(keyLength + 1),
+        keys(keysPerObject + 1),
+        lists(containers + 1),
+        numbers(values + 1),
+      ].map(jsonTextProblem),
+    ).toEqual([
+      "The JSON is nested deeper than 32 levels.",
+      "A key is longer than 128 characters.",
+      "An object has more than 2000 keys.",
+      "The JSON holds more than 50000 objects and lists.",
+      "The JSON holds more than 300000 values.",
+    ]);
+  });
+
+  test("is counted by what it says, not by what stands in its texts and comments", () => {
+    const brackets = "[".repeat(40);
+    for (const text of [
+      `"${brackets}"`,
+      `"\\"${brackets}"`,
+      `["a\\\\", "${brackets}"]`,
+      `// ${brackets}\n1`,
+      `/* ${brackets}\n */ 1`,
+      `1 // ${brackets}`,
+      `1 /* ${brackets}`,
+      `"${brackets}`,
+      // Brackets beside each other are not inside of each other, and one too many that closes opens nothing.
+      `[${many(100, "[[]]")}]`,
+      `]]]]${deep(32)}`,
+    ])
+      expect([text, jsonTextProblem(text)]).toEqual([text, null]);
+    for (const text of [`"a" / ${brackets}`, `// c\n${brackets}`, `/* c */${brackets}`, `"\\\\"${brackets}`])
+      expect([text, jsonTextProblem(text)]).toEqual([text, "The JSON is nested deeper than 32 levels."]);
+  });
+
+  test("has the keys of each object counted by themselves", () => {
+    const half = keys(1500);
+    expect(jsonTextProblem(`[${half}, ${half}]`)).toBeNull();
+    expect(jsonTextProblem(`{"a": ${half}, "b": ${half}}`)).toBeNull();
+    expect(jsonTextProblem(`{"a": ${half}, ${keys(2000).slice(1)}`)).toBe(
+      "An object has more than 2000 keys.",
+    );
+  });
+});
+
+test("a file's text comes without what editors and chat windows put around it", () => {
+  expect(
+    [
+      "plain",
+      "\uFEFFplain",
+      "```json\n{}\n```",
+      "  ```\na\n```\n",
+      "\uFEFF```\na\n```",
+      "```no break```",
+      "```",
+      "```\n",
+      "``` a\nb",
+      "a ```\nb\n```",
+    ].map(unwrapText),
+  ).toEqual([
+    "plain",
+    "plain",
+    "{}\n",
+    "a\n",
+    "a\n",
+    "```no break```",
+    "```",
+    "```\n",
+    "``` a\nb",
+    "a ```\nb\n```",
+  ]);
+});
+
+test("a copy of a value has no words that reach prototypes, and says which it left out", () => {
+  const findings = new Findings();
+  const value = JSON.parse(
+    '{"a": [{"__proto__": 1, "b": null}], "constructor": {}, "prototype": 1}',
+  ) as unknown;
+  expect(cleanCopy(value, findings, "file")).toEqual({ value: { a: [{ b: null }] } });
+  expect(findings.list.map(({ level, at, message }) => [level, at, message])).toEqual([
+    ["dropped", "file.a.0.__proto__", '"__proto__" is a reserved word and was left out.'],
+    ["dropped", "file.constructor", '"constructor" is a reserved word and was left out.'],
+    ["dropped", "file.prototype", '"prototype" is a reserved word and was left out.'],
+  ]);
+  const nested = (levels: number, around: (inner: unknown) => unknown) =>
+    Array.from({ length: levels }).reduce<unknown>((inner) => around(inner), 1);
+  for (const around of [(inner: unknown) => [inner], (inner: unknown) => ({ inner })]) {
+    expect(cleanCopy(nested(MAX_DEPTH, around), findings)).toEqual({ value: nested(MAX_DEPTH, around) });
+    expect(cleanCopy(nested(MAX_DEPTH + 1, around), findings)).toBeNull();
+  }
+});
+
+describe("reading leniently", () => {
+  const schema = z.object({
+    name: z.string("A name is text"),
+    tags: z.array(z.string("A tag is text.")).optional(),
+    inner: z.object({ n: z.number("This is a number") }).optional(),
+  });
+  const read = (value: unknown, at = "file") => {
+    const findings = new Findings();
+    const found = readLeniently(schema, value, at, findings);
+    return [found, findings.list.map(({ level, at: place, message }) => `${level} ${place}: ${message}`)];
+  };
+
+  test.each([
+    [{ name: "a", tags: ["b"] }, { name: "a", tags: ["b"] }, []],
+    [
+      { name: "a", tags: ["b", 1, "c", 2] },
+      { name: "a", tags: ["b", "c"] },
+      [
+        "dropped file.tags.1: A tag is text. It was left out.",
+        "dropped file.tags.2: A tag is text. It was left out.",
+      ],
+    ],
+    [{ name: "a", tags: null, extra: null }, { name: "a" }, []],
+    [
+      { name: "a", inner: { n: "x" } },
+      { name: "a" },
+      [
+        "dropped file.inner.n: This is a number. It was left out.",
+        "dropped file.inner: This is a number. It was left out.",
+      ],
+    ],
+    [
+      { name: "a", extra: 1, inner: { n: 1, more: [2], none: undefined } },
+      { name: "a", inner: { n: 1 } },
+      [
+        'dropped file.extra: "extra" is not known here and was left out.',
+        'dropped file.inner.more: "more" is not known here and was left out.',
+      ],
+    ],
+    [
+      { name: 5 },
+      null,
+      [
+        "dropped file.name: A name is text. It was left out.",
+        "dropped file: file cannot be read: A name is text.",
+      ],
+    ],
+    [{}, null, ["dropped file: file cannot be read: A name is text."]],
+    [
+      { name: "a", tags: Array.from({ length: 60 }, () => 1) },
+      null,
+      [
+        ...Array.from({ length: 50 }, () => "dropped file.tags.0: A tag is text. It was left out."),
+        "dropped file: file has too many faults to be read.",
+      ],
+    ],
+  ])("keeps what fits of %j", (value, expected, told) => {
+    expect(read(value)).toEqual([expected, told]);
+  });
+
+  test("names the whole file where it has no place", () => {
+    expect(read({}, "")).toEqual([null, ["dropped : This cannot be read: A name is text."]]);
+    expect(read({ name: "a", extra: 1 }, "")[1]).toEqual([
+      'dropped extra: "extra" is not known here and was left out.',
+    ]);
+  });
+});
+
+test("findings are kept up to two hundred, errors always, each under its place", () => {
+  const findings = new Findings();
+  expect([findings.hasError(), findings.all()]).toEqual([false, []]);
+  findings
+    .under("a")
+    .of((at) => ({ file: `of ${at}` }))
+    .info("b", "first");
+  findings.under("a").under("b").changed("c", "second", "node_1");
+  findings.under("a").under("").dropped("", "third");
+  expect(findings.all()).toEqual([
+    { level: "info", at: "b", message: "first", file: "of b" },
+    { level: "changed", at: "a.b.c", message: "second", node_id: "node_1" },
+    { level: "dropped", at: "a", message: "third" },
+  ]);
+  for (let n = 0; n < 200; n++) findings.keeps("x", `${n}`);
+  findings.error("y", "an error");
+  expect(findings.list).toHaveLength(201);
+  expect(findings.hasError()).toBe(true);
+  expect(findings.all().at(-1)).toEqual({
+    level: "info",
+    at: "",
+    message: "There are 3 more findings like these.",
+  });
+});
+
+test("a field under another name moves to its first one, unless both say something", () => {
+  const renamed = (raw: Record<string, unknown>) => {
+    renameField(raw, ["name", "title", "label"]);
+    return raw;
+  };
+  expect([
+    renamed({ title: "t", other: 1 }),
+    renamed({ label: "l", title: "t" }),
+    renamed({ name: "n", title: "n" }),
+    renamed({ name: "n", title: "t" }),
+    renamed({ name: undefined, label: "l" }),
+    renamed({ other: 1 }),
+  ]).toEqual([
+    { name: "t", other: 1 },
+    { name: "t", label: "l" },
+    { name: "n" },
+    { name: "n", title: "t" },
+    { name: "l" },
+    { other: 1 },
+  ]);
+  expect(withoutNulls({ a: null, b: 0, c: undefined, d: "" })).toEqual({ b: 0, c: undefined, d: "" });
+});
+
+test("whatever was thrown has words", () => {
+  const error = new TypeError("broken");
+  expect([errorMessage(error), errorMessage("text"), errorMessage(null)]).toEqual(["broken", "text", "null"]);
+  expect([
+    errorCode({ code: "ENOENT" }),
+    errorCode({ code: 5 }),
+    errorCode("ENOENT"),
+    errorCode(null),
+  ]).toEqual(["ENOENT", undefined, undefined, undefined]);
+  expect(reasonOf(AbortSignal.abort(error))).toBe(error);
+  expect(reasonOf(AbortSignal.abort("enough"))).toEqual(new Error("enough"));
+});

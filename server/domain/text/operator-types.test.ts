@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { OPERATORS, type Operator, operatorType, TYPES, type Type } from "./expression-values";
+
+/** What an operator gives for each pair of types that go together, as "left right: result". */
+const known = (operator: Operator, types: readonly Type[]) =>
+  types.flatMap((left) =>
+    types.flatMap((right) => {
+      const type = operatorType(operator, left, right);
+      return type === null ? [] : [`${left} ${right}: ${type}`];
+    }),
+  );
+const certain = TYPES.filter((type) => type !== "dyn");
+const numbers = [
+  "int int: int",
+  "int double: double",
+  "uint uint: uint",
+  "uint double: double",
+  "double int: double",
+  "double uint: double",
+  "double double: double",
+];
+
+test.each<[Operator, string[]]>([
+  [
+    "+",
+    [
+      ...numbers,
+      "string string: string",
+      "bytes bytes: bytes",
+      "list list: list",
+      "timestamp duration: timestamp",
+      "duration timestamp: timestamp",
+      "duration duration: duration",
+    ],
+  ],
+  [
+    "-",
+    [
+      ...numbers,
+      "timestamp timestamp: duration",
+      "timestamp duration: timestamp",
+      "duration duration: duration",
+    ],
+  ],
+  ["*", numbers],
+  ["/", numbers],
+  ["%", numbers],
+])("which types go together is known before an expression runs: %s", (operator, expected) => {
+  expect(known(operator, certain)).toEqual(expected);
+});
+
+test("numbers have an order among each other, and some other types within themselves", () => {
+  const kinds = ["int", "uint", "double"];
+  const expected = certain.flatMap((left) => {
+    const others = kinds.includes(left)
+      ? kinds
+      : ["bool", "string", "timestamp", "duration"].filter((type) => type === left);
+    return others.map((right) => `${left} ${right}: bool`);
+  });
+  for (const operator of ["<", "<=", ">", ">="] as const) expect(known(operator, certain)).toEqual(expected);
+});
+
+test("two values of one type, two numbers, and anything with null can be equal", () => {
+  const numeric = ["int", "uint", "double"];
+  const expected = certain.flatMap((left) =>
+    certain
+      .filter(
+        (right) =>
+          left === right ||
+          left === "null" ||
+          right === "null" ||
+          (numeric.includes(left) && numeric.includes(right)),
+      )
+      .map((right) => `${left} ${right}: bool`),
+  );
+  for (const operator of ["==", "!="] as const) expect(known(operator, certain)).toEqual(expected);
+});
+
+test("something can be in a list or an object, or in what is not known yet", () => {
+  expect(known("in", TYPES)).toEqual(
+    TYPES.flatMap((left) => ["dyn", "list", "map"].map((right) => `${left} ${right}: bool`)),
+  );
+});
+
+test("with a value that is known only when it runs, everything that could go together is tried", () => {
+  const tried = (operator: Operator) =>
+    TYPES.flatMap((type) => {
+      const [left, right] = [operatorType(operator, type, "dyn"), operatorType(operator, "dyn", type)];
+      expect([operator, type, left]).toEqual([operator, type, right]);
+      return left === null ? [] : [`${type}: ${left}`];
+    });
+  const arithmetic = ["dyn: dyn", "int: dyn", "uint: dyn", "double: dyn"];
+  expect(tried("+")).toEqual([
+    ...arithmetic,
+    "string: string",
+    "bytes: dyn",
+    "list: list",
+    "timestamp: dyn",
+    "duration: dyn",
+  ]);
+  expect(tried("-")).toEqual([...arithmetic, "timestamp: dyn", "duration: dyn"]);
+  for (const operator of ["*", "/", "%"] as const) expect(tried(operator)).toEqual(arithmetic);
+  for (const operator of ["<", "<=", ">", ">="] as const)
+    expect(tried(operator)).toEqual(
+      ["dyn", "bool", "int", "uint", "double", "string", "timestamp", "duration"].map(
+        (type) => `${type}: bool`,
+      ),
+    );
+  expect(tried("==")).toEqual(TYPES.map((type) => `${type}: bool`));
+  expect(OPERATORS).toHaveLength(12);
+});
