@@ -202,8 +202,10 @@ describe("skipping a node", () => {
 });
 
 describe("trying a node again", () => {
-  const retry = (events: NewEvent[], activation_id = "a#1") =>
-    fault({ kind: "retry_node", activation_id }, [...begun, ...events]);
+  const retry =
+    (events: NewEvent[], activation_id = "a#1") =>
+    () =>
+      fault({ kind: "retry_node", activation_id }, [...begun, ...events]);
   const failedRun = failedWith("a", "fail_run");
   const error = {
     code: "CONFIG" as const,
@@ -215,7 +217,7 @@ describe("trying a node again", () => {
     over({ final_status: "ERROR", error: { ...error, ...(activation_id ? { activation_id } : {}) } });
   const notByNode =
     "This run ended for a reason that no node can mend by being tried again. Fork it from before that.";
-  test.each<[string, string | null, string | null]>([
+  test.each<[string, () => string | null, string | null]>([
     ["that is not there", retry([], "a#2"), "This run has no a#2."],
     ["that has not failed", retry([]), "a has not failed (ready)."],
     ["that is done", retry([completed("a")]), "a has not failed (completed)."],
@@ -237,11 +239,11 @@ describe("trying a node again", () => {
     ],
     [
       "in a run that goes on, without a name",
-      fault({ kind: "retry_node", activation_id: "b#1" }, [...begun, ready("b")]),
+      () => fault({ kind: "retry_node", activation_id: "b#1" }, [...begun, ready("b")]),
       "b has not failed (ready).",
     ],
   ])("%s", (_what, said, wanted) => {
-    expect(said).toBe(wanted);
+    expect(said()).toBe(wanted);
   });
 
   test("helps where a node's failure ended the run, and nothing else", () => {
@@ -252,11 +254,11 @@ describe("trying a node again", () => {
 
 describe("an instruction", () => {
   const { a, begin, atWork } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
-  const inject = (target: Extract<RunCommand, { kind: "inject" }>["target"], events: NewEvent[]) =>
+  const inject = (target: Extract<RunCommand, { kind: "inject" }>["target"], events: NewEvent[]) => () =>
     commandFault(a, fold(...events), { kind: "inject", target, text: "Be kind." });
   const after = [...atWork, completed("crew"), ready("end")];
   const removed: NewEvent = of("crew", "member_changed", { agent_id: "bob", action: "removed", by: "eve" });
-  test.each<[string, string | null, string | null]>([
+  test.each<[string, () => string | null, string | null]>([
     ["for everybody", inject({ run: true }, begin), null],
     [
       "for everybody after the last work",
@@ -297,7 +299,7 @@ describe("an instruction", () => {
     ],
     ["for an agent that stayed", inject({ agent_id: "ann" }, [...begin, removed]), null],
   ])("%s", (_what, said, wanted) => {
-    expect(said).toBe(wanted);
+    expect(said()).toBe(wanted);
   });
 
   test("in a workflow without agents names none", () => {
@@ -311,9 +313,9 @@ describe("a signal", () => {
     wait: { node_type: "wait", name: "", output_keys: ["go", "why"], config: { signal: "green" } },
     w2: { node_type: "wait", name: "Second", config: { ms: 1 } },
   });
-  const send = (name: string, data: JsonObject, events: NewEvent[]) =>
+  const send = (name: string, data: JsonObject, events: NewEvent[]) => () =>
     fault({ kind: "signal", name, data }, [created(graph), ...events], graph);
-  test.each<[string, string | null, string | null]>([
+  test.each<[string, () => string | null, string | null]>([
     ["that a node waits for", send("green", { go: 1, why: "so" }, [ready("wait")]), null],
     [
       "that nothing waits for",
@@ -331,7 +333,7 @@ describe("a signal", () => {
       "wait needs these values of the signal's data: go, why.",
     ],
   ])("%s", (_what, said, wanted) => {
-    expect(said).toBe(wanted);
+    expect(said()).toBe(wanted);
   });
 });
 

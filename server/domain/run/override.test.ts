@@ -17,14 +17,16 @@ const took = (from: string, to: string) =>
 const comes = (from: string, to: string) => ready(to, { consumes: [edge(from, to)] });
 const done = [...begun, completed("r")];
 
-const fault = (to: string, events: NewEvent[], activation_id = "r#1") =>
-  commandFault(a, fold(...events), { kind: "override_next", activation_id, to });
+const fault =
+  (to: string, events: NewEvent[], activation_id = "r#1") =>
+  () =>
+    commandFault(a, fold(...events), { kind: "override_next", activation_id, to });
 const sent = (to: string, events: NewEvent[], activation_id = "r#1") =>
   overrideNext(a, fold(...events), { activation_id, to }, "ann");
 const goneOn = "The run has gone on from r already. Fork it from before that.";
 
 describe("a person may send a run on from a node", () => {
-  test.each<[string, string | null, string | null]>([
+  test.each<[string, () => string | null, string | null]>([
     ["that is to begin", fault("b", begun.slice(0, 2)), null],
     ["that is at work", fault("c", begun), null],
     ["that is not there", fault("b", begun, "r#2"), "This run has no r#2."],
@@ -85,7 +87,7 @@ describe("a person may send a run on from a node", () => {
       goneOn,
     ],
   ])("%s", (_what, said, wanted) => {
-    expect(said).toBe(wanted);
+    expect(said()).toBe(wanted);
   });
 });
 

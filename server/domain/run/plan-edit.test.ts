@@ -51,14 +51,14 @@ describe("a person's change of a plan", () => {
     ],
   });
   const crew = { members: [{ agent_id: "ann", role_name: "Writer" }], teams: { desk: {} } };
-  const edited = (edit: object) => editPlan(plan, crew, PlanEdit.parse(edit));
+  const edited = (edit: object) => () => editPlan(plan, crew, PlanEdit.parse(edit));
   const change = (task_id: string, patch: object) => edited({ kind: "change", task_id, patch });
   const add = (more: object) => edited({ kind: "add", task: { description: "x", ...more } });
   const refused = (status: number, message: unknown) => ({ ok: false, status, message });
   const unknown = refused(400, 'There is no task "x". The plan has: a, b, c, d.');
   const begun = refused(409, 'Task "c" is in progress and cannot be changed any more.');
 
-  test.each<[string, unknown, unknown]>([
+  test.each<[string, () => unknown, unknown]>([
     [
       "takes a task out",
       edited({ kind: "cancel", task_id: "b" }),
@@ -122,7 +122,7 @@ describe("a person's change of a plan", () => {
       refused(400, 'Task "task_005" waits for "x", which is not in the plan.'),
     ],
   ])("%s", (_what, outcome, wanted) => {
-    expect(outcome).toEqual(wanted);
+    expect(outcome()).toEqual(wanted);
   });
 
   test("adds a task with the first number that is free", () => {

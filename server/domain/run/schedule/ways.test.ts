@@ -32,7 +32,7 @@ const done = (
 describe("a router that has chosen", () => {
   const router = (text: string, config: JsonObject = {}) =>
     draw(text, { r: { config: { kind: "value", value: "state.r", mode: "first", ...config } } });
-  const ways = (graph: WorkflowGraph, labels?: string[]) =>
+  const ways = (graph: WorkflowGraph, labels?: string[]) => () =>
     done(graph, "r", { output: {}, ...(labels ? { labels } : {}) }).flatMap((event) =>
       event.type === "edge_taken"
         ? [event.payload.edge_id]
@@ -44,7 +44,7 @@ describe("a router that has chosen", () => {
   const none = (what: string) => [
     `r chose ${what}, and no edge has that label. Add an edge with it, or a default edge.`,
   ];
-  test.each<[string, string[], string[]]>([
+  test.each<[string, () => string[], string[]]>([
     ["one label", ways(router(two), ["no"]), ["e3"]],
     ["several, of which one counts", ways(router(two), ["yes", "no"]), ["e1"]],
     ["several, all of which count", ways(router(two, { mode: "all" }), ["yes", "no"]), ["e1", "e3"]],
@@ -76,7 +76,7 @@ describe("a router that has chosen", () => {
       [...none('"maybe"'), "e1"],
     ],
   ])("%s", (_what, taken, wanted) => {
-    expect(taken).toEqual(wanted);
+    expect(taken()).toEqual(wanted);
   });
 
   test("says what it chose and why, before it is done", () => {
@@ -115,24 +115,26 @@ describe("the ways out of a node that have conditions", () => {
       ...(edge.id === "e1" ? one : edge.id === "e3" ? other : {}),
     })),
   });
-  const taken = (graph: WorkflowGraph, output: JsonObject = {}, state: JsonObject = {}) => {
-    const s = running(
-      graph,
-      "a",
-      {},
-      { type: "state_initialized", payload: { state, defaults_applied: [] } },
-    );
-    return complete(analyse(graph), s, "a#1", { output }).flatMap((event) =>
-      event.type === "edge_taken"
-        ? [event.payload.edge_id]
-        : event.type === "node_failed"
-          ? [event.payload.error.message]
-          : [],
-    );
-  };
+  const taken =
+    (graph: WorkflowGraph, output: JsonObject = {}, state: JsonObject = {}) =>
+    () => {
+      const s = running(
+        graph,
+        "a",
+        {},
+        { type: "state_initialized", payload: { state, defaults_applied: [] } },
+      );
+      return complete(analyse(graph), s, "a#1", { output }).flatMap((event) =>
+        event.type === "edge_taken"
+          ? [event.payload.edge_id]
+          : event.type === "node_failed"
+            ? [event.payload.error.message]
+            : [],
+      );
+    };
   const large = { condition: "output.a > 2" };
   const otherwise = { is_default: true };
-  test.each<[string, string[], string[]]>([
+  test.each<[string, () => string[], string[]]>([
     ["are taken where they hold", taken(withEdges(large), { a: 3 }), ["e1", "e3"]],
     ["are not where they do not", taken(withEdges(large), { a: 2 }), ["e3"]],
     [
@@ -169,6 +171,6 @@ describe("the ways out of a node that have conditions", () => {
       [expect.stringMatching(/^a: the condition of the way to b, .*int.*, cannot be evaluated: /)],
     ],
   ])("%s", (_what, edges, wanted) => {
-    expect(edges).toEqual(wanted);
+    expect(edges()).toEqual(wanted);
   });
 });

@@ -1,0 +1,273 @@
+import { describe, expect, test } from "vitest";
+import { NO_USAGE, type RunError } from "@/server/domain/agent/outcome";
+import { draw } from "@/server/domain/testing/drawing";
+import type { NewEvent, Payloads } from "./events";
+import { hubHistory, hubState } from "./hub-state";
+import { created, fold, of, over, paused, ready, started } from "./testing";
+
+const graph = draw("start > a > end");
+const by = { agent_id: "ann" };
+const error = (code: RunError["code"]): RunError => ({
+  code,
+  message: `${code}.`,
+  retryable: true,
+  user_action: "none",
+});
+const agent = of(
+  "a",
+  "agent_started",
+  { role_name: "Writer", output_keys: [], limits: { max_iterations: 3 } },
+  by,
+);
+const turn = of("a", "iteration_started", { global_iteration: 4, local_iteration: 2 }, by);
+const begun: NewEvent[] = [
+  created(graph),
+  { type: "run_started", payload: {} },
+  ready("a"),
+  started("a"),
+  agent,
+];
+const asked = (call_id: string, more: object = {}) =>
+  of("a", "llm_call_started", { purpose: "task", attempt: 1, message_count: 1 }, { ...by, call_id, ...more });
+const answered = (call_id: string, cost_usd: number | null, more: object = {}) =>
+  of(
+    "a",
+    "llm_call_completed",
+    {
+      content: "x",
+      finish_reason: "stop",
+      provider: "p",
+      model: "m",
+      simulated: false,
+      usage: { ...NO_USAGE, input_tokens: 3, requests: 1 },
+      cost_usd,
+      cost_source: "table",
+      latency_ms: 1,
+      ttft_ms: 1,
+      response_format: "text",
+    },
+    { ...by, call_id, ...more },
+  );
+const failed = (call_id: string, code: RunError["code"]) =>
+  of("a", "llm_call_failed", { error: error(code), attempt: 1, will_retry: true }, { ...by, call_id });
+const question = (kind: Payloads["interaction_requested"]["kind"], agent_id = "ann") =>
+  of(
+    "a",
+    "interaction_requested",
+    { interaction_id: "q", kind, title: "?", why: "", fingerprint: "f", expires_at: 900 },
+    { agent_id },
+  );
+const answer = (word: Payloads["interaction_answered"]["answer"]) =>
+  of("a", "interaction_answered", { interaction_id: "q", answer: word, by: "eve" }, by);
+const tool = of(
+  "a",
+  "tool_call_started",
+  { tool_name: "look", args: {}, protocol: "native", risk: "LOW" },
+  { ...by, call_id: "t" },
+);
+const ends = (status: Payloads["agent_finished"]["status"], of_: RunError | null = null) =>
+  of("a", "agent_finished", { status, usage: NO_USAGE, cost_usd: 0, ...(of_ ? { error: of_ } : {}) }, by);
+
+test.each<[string, NewEvent[], string, string, string]>([
+  ["begins", [], "LOADING", "RUNNING", "normal"],
+  ["has a turn", [turn], "RUNNING", "RUNNING", "normal"],
+  ["came to its end", [turn, ends("completed")], "FINISHED", "RUNNING", "normal"],
+  ["handed over", [ends("handed_off")], "FINISHED", "RUNNING", "normal"],
+  ["gave its task back", [ends("rejected")], "REJECTED", "RUNNING", "normal"],
+  ["failed", [ends("failed")], "ERROR", "RUNNING", "normal"],
+  ["was stopped", [ends("stopped")], "STOPPED", "RUNNING", "normal"],
+  ["stops with its run at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED", "PAUSED", "paused"],
+  ["ends with its run", [over()], "STOPPED", "FINISHED", "normal"],
+  ["ends with its run that failed", [over({ final_status: "ERROR" })], "STOPPED", "ERROR", "normal"],
+  [
+    "ends with its run that was cancelled",
+    [over({ final_status: "CANCELLED" })],
+    "STOPPED",
+    "STOPPED",
+    "normal",
+  ],
+  [
+    "asks to confirm a call",
+    [turn, question("tool_confirmation")],
+    "AWAITING_USER_CONFIRMATION",
+    "RUNNING",
+    "normal",
+  ],
+  ["asks a person something", [turn, question("question")], "AWAITING_USER_INPUT", "RUNNING", "normal"],
+  ["works beside another that asks", [turn, question("question", "bob")], "RUNNING", "RUNNING", "normal"],
+  [
+    "was told yes just now",
+    [turn, asked("c"), question("review"), answer("approve")],
+    "USER_CONFIRMED",
+    "RUNNING",
+    "normal",
+  ],
+  [
+    "was told yes for all just now",
+    [turn, question("review"), answer("approve_always")],
+    "USER_CONFIRMED",
+    "RUNNING",
+    "normal",
+  ],
+  [
+    "was told no just now",
+    [turn, question("review"), answer("reject")],
+    "USER_REJECTED",
+    "RUNNING",
+    "normal",
+  ],
+  [
+    "went on with its model since",
+    [turn, question("review"), answer("reject"), asked("c")],
+    "RUNNING",
+    "RUNNING",
+    "normal",
+  ],
+  [
+    "went on with a tool since",
+    [turn, question("review"), answer("approve"), tool],
+    "RUNNING",
+    "RUNNING",
+    "normal",
+  ],
+  ["is paused with its run", [turn, paused], "PAUSED", "PAUSED", "paused"],
+  ["waits at a limit", [turn, of("a", "node_waiting", { for: "limit" })], "PAUSED", "RUNNING", "normal"],
+  [
+    "waits for its provider",
+    [turn, asked("c"), failed("c", "RATE_LIMIT")],
+    "RATE_LIMITED",
+    "RUNNING",
+    "throttling",
+  ],
+  ["has another failure", [turn, asked("c"), failed("c", "TRANSIENT")], "RUNNING", "RUNNING", "normal"],
+  [
+    "asks again after its provider",
+    [turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")],
+    "RUNNING",
+    "RUNNING",
+    "normal",
+  ],
+])("the agent hub sees an agent that %s", (_how, events, own, root, traffic) => {
+  const hub = hubState(fold(...begun, ...events));
+  expect([
+    hub.subtasks.map(({ agent_state }) => agent_state),
+    hub.root_task.agent_state,
+    hub.traffic_control_state,
+  ]).toEqual([[own], root, traffic]);
+});
+
+test("the agent hub sees a whole run: its goal, counters, costs, what was worked out and the last failure", () => {
+  const s = fold(
+    created(graph, {
+      input: { n: 1, wish: "Write." },
+      config: { confirmation: { kind: "never" }, max_global_iterations: 9 },
+    }),
+    { type: "state_initialized", payload: { state: { n: 1 }, defaults_applied: [] } },
+    ready("a"),
+    started("a"),
+    agent,
+    turn,
+    of("a", "stuck_detected", { pattern: "x", message: "x", action: "nudge" }, by),
+    asked("c1"),
+    answered("c1", 0.5),
+    asked("c2"),
+    answered("c2", null),
+    asked("c3", { task_id: "other" }),
+    answered("c3", 2, { task_id: "other" }),
+    asked("c4"),
+    failed("c4", "CONFIG"),
+  );
+  const usage = { ...NO_USAGE, input_tokens: 6, requests: 2 };
+  expect(hubState(s)).toEqual({
+    root_task: { goal: "Write.", agent_state: "LOADING" },
+    subtasks: [
+      {
+        id: "a#1/ann",
+        agent: "ann",
+        role: "Writer",
+        agent_state: "RUNNING",
+        delegate_level: 0,
+        parent: null,
+        local_iteration: 2,
+        almost_stuck: 1,
+        metrics: { usage, cost_usd: 0.5, unknown_cost_calls: 1 },
+      },
+    ],
+    iteration: 5,
+    max_iterations: 9,
+    traffic_control_state: "normal",
+    confirmation_mode: false,
+    last_error: null,
+    start_id: 1,
+    end_id: 15,
+    metrics: { usage: { ...NO_USAGE, input_tokens: 9, requests: 3 }, cost_usd: 2.5, unknown_cost_calls: 1 },
+    extra_data: { n: 1 },
+  });
+  const empty = hubState(fold());
+  expect([empty.root_task, empty.start_id, empty.end_id, empty.subtasks]).toEqual([
+    { goal: "", agent_state: "LOADING" },
+    0,
+    0,
+    [],
+  ]);
+});
+
+test("the last error is the run's where it has one, else the last agent's; a nudge counts while one is at work", () => {
+  const stuck = of("a", "stuck_detected", { pattern: "x", message: "x", action: "nudge" }, by);
+  const of_ = (...events: NewEvent[]) => {
+    const { last_error, subtasks, root_task } = hubState(fold(...begun, ...events));
+    return [last_error, subtasks[0]?.almost_stuck, subtasks[0]?.local_iteration, root_task.goal];
+  };
+  expect([
+    of_(),
+    of_(stuck, stuck),
+    of_(stuck, ends("failed", error("CONFIG"))),
+    of_(ends("failed", error("CONFIG")), over({ final_status: "ERROR", error: error("TIMEOUT") })),
+  ]).toEqual([
+    [null, 0, 0, "Test"],
+    [null, 2, 0, "Test"],
+    ["CONFIG.", 0, 0, "Test"],
+    ["TIMEOUT.", 0, 0, "Test"],
+  ]);
+});
+
+describe("what an agent did, in the hub's forms", () => {
+  const view = (...messages: Payloads["message_added"]["message"][]) => {
+    const events = messages.map((message) => of("a", "message_added", { message, origin: "template" }, by));
+    return hubHistory(fold(...begun, ...events).agents["a#1/ann"]!);
+  };
+  const call = { id: "t1", tool_name: "look", args: { page: 1 } };
+  test("leaves out the system's words and results of calls that nobody knows", () => {
+    const history = view(
+      { role: "system", content: "You are ann." },
+      { role: "user", content: "Write." },
+      { role: "assistant", content: "I look.", tool_calls: [call] },
+      { role: "tool", content: "look (200): a page", tool_call_id: "t1" },
+      { role: "tool", content: "look (200): lost", tool_call_id: "t9" },
+      { role: "tool", content: "look (200): lost" },
+      { role: "assistant", content: "Done." },
+    );
+    expect(history.map((one) => one.action ?? one.observation)).toHaveLength(4);
+    expect(history).toMatchObject([
+      { action: "message", args: { content: "Write.", wait_for_response: false } },
+      { args: { thought: "I look." } },
+      { content: "a page" },
+      { action: "message", args: { content: "Done.", wait_for_response: true } },
+    ]);
+  });
+
+  test("takes a result that has no status as it stands, and one with an odd status as well", () => {
+    const result = (content: string) =>
+      view(
+        { role: "assistant", content: "", tool_calls: [call] },
+        { role: "tool", content, tool_call_id: "t1" },
+      )[1]?.content;
+    expect([
+      result("plain words"),
+      result("look (200): fine"),
+      result("look (999): odd"),
+      result("look (200): two\nlines"),
+    ]).toEqual(["plain words", "fine", "look (999): odd", "two\nlines"]);
+    expect(result("look (404): no such page")).toContain("no such page");
+  });
+});

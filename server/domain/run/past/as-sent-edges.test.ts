@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { NO_USAGE } from "@/server/domain/agent/outcome";
+import { draw } from "@/server/domain/testing/drawing";
+import type { ChatMessage, NewEvent, Payloads } from "../events";
+import { created, logOf, of, ready } from "../testing";
+import { asSent } from "./as-sent";
+
+const at = { agent_id: "ann" };
+const begun = (more: object = {}) =>
+  of(
+    "a",
+    "agent_started",
+    { role_name: "Writer", output_keys: [], limits: { max_iterations: 3 }, ...more },
+    at,
+  );
+const told = (content: string, role: "user" | "tool" = "user") =>
+  of("a", "message_added", { message: { role, content }, origin: "template" }, at);
+const asked = (
+  call_id: string,
+  message_count: number,
+  more: Partial<Payloads["llm_call_started"]> = {},
+  who: object = at,
+) =>
+  of("a", "llm_call_started", { purpose: "task", attempt: 1, message_count, ...more }, { ...who, call_id });
+const answered = (call_id: string, content: string, more: object = {}) =>
+  of(
+    "a",
+    "llm_call_completed",
+    {
+      content,
+      finish_reason: "stop",
+      provider: "p",
+      model: "m",
+      simulated: false,
+      usage: NO_USAGE,
+      cost_usd: 0,
+      cost_source: "table",
+      latency_ms: 1,
+      ttft_ms: 1,
+      response_format: "text",
+      ...more,
+    },
+    { ...at, call_id },
+  );
+const shortened = (more: Partial<Payloads["context_condensed"]>) =>
+  of(
+    "a",
+    "context_condensed",
+    { kind: "pruned", from: 0, to: 9, tokens_before: 1, tokens_after: 1, ...more },
+    at,
+  );
+const log = (...events: NewEvent[]) => logOf([created(draw("start > a > end")), ready("a"), ...events]);
+const user = (content: string): ChatMessage => ({ role: "user", content });
+const said = (content: string, more: object = {}): ChatMessage => ({ role: "assistant", content, ...more });
+
+describe("the prompt of a call", () => {
+  test("is what its agent was told and answered before, with what it held and how its answer was asked for", () => {
+    const tool_calls = [{ id: "t", tool_name: "look", args: {} }];
+    const events = log(
+      begun({ tools: ["look"] }),
+      told("Write."),
+      asked("c1", 1, { model: "m" }),
+      answered("c1", "I look.", { tool_calls, reasoning: "why" }),
+      told("page", "tool"),
+      { ...told("other"), agent_id: "bob" },
+      asked("c2", 3),
+    );
+    const common = { agent_id: "ann", role_name: "Writer", tools: ["look"], condensed: 0 };
+    expect([asSent(events, "c1"), asSent(events, "c2"), asSent(events, "c9")]).toEqual([
+      { ...common, seq: 5, messages: [user("Write.")], response_format: "text", model: "m" },
+      {
+        ...common,
+        seq: 9,
+        messages: [
+          user("Write."),
+          said("I look.", { tool_calls, reasoning: "why" }),
+          { role: "tool", content: "page" },
+        ],
+      },
+      null,
+    ]);
+  });
+
+  test("begins anew where its agent is tried again, and is all that there is where none is known", () => {
+    const events = log(begun({ tools: ["look"] }), told("one"), begun(), told("two"), asked("c", 1));
+    expect(asSent(events, "c")).toEqual({
+      seq: 7,
+      agent_id: "ann",
+      role_name: "Writer",
+      messages: [user("two")],
+      tools: [],
+      condensed: 0,
+    });
+    expect(asSent(log(asked("c", 0)), "c")).toEqual({
+      seq: 3,
+      agent_id: "ann",
+      messages: [],
+      tools: [],
+      condensed: 0,
+    });
+  });
+
+  test.each<[string, NewEvent, ChatMessage[]]>([
+    ["an answer", answered("c1", "x"), [said("x")]],
+    ["an answer that calls nothing", answered("c1", "x", { tool_calls: [] }), [said("x")]],
+    ["no refusal", answered("c1", "x", { refusal: "No." }), []],
+    ["nothing that was cut off", answered("c1", "x", { finish_reason: "length" }), []],
+    [
+      "what was cut off where it calls something",
+      answered("c1", "x", { finish_reason: "length", tool_calls: [{ id: "t", tool_name: "l", args: {} }] }),
+      [said("x", { tool_calls: [{ id: "t", tool_name: "l", args: {} }] })],
+    ],
+    ["no verdict of a judge", answered("a#1/guard1", "fine"), []],
+    ["what a tool of a like name was asked for", answered("a#1/guardian", "fine"), [said("fine")]],
+  ])("holds %s", (_what, event, messages) => {
+    expect(asSent(log(begun(), asked("c1", 0), event, asked("c2", messages.length)), "c2")?.messages).toEqual(
+      messages,
+    );
+  });
+
+  test("is in doubt where the log has another count, and where a judge was asked", () => {
+    const doubt = (events: NewEvent[], id: string) => {
+      const sent = asSent(log(begun(), told("Write."), ...events), id);
+      return [sent?.messages.length, sent?.doubt];
+    };
+    expect([
+      doubt([asked("c", 3)], "c"),
+      doubt([asked("c", 1)], "c"),
+      doubt([asked("a#1/guard2/1", 1)], "a#1/guard2/1"),
+    ]).toEqual([
+      [1, "The call had 3 messages, and the log tells of 1."],
+      [1, undefined],
+      [0, "A rule was checked here: the words to its judge are not kept in the log."],
+    ]);
+  });
+});
+
+describe("the prompt that sums up a conversation", () => {
+  const messages = [told("one"), told("two"), told("three")];
+  const summing = asked("s", 2, { purpose: "summary" });
+  test("has the part that the log names behind it, and no tools", () => {
+    const events = log(
+      begun({ tools: ["look"] }),
+      ...messages,
+      summing,
+      answered("s", "sum"),
+      shortened({ kind: "summarised", from: 1, to: 3, summary: "sum" }),
+      asked("c", 2),
+    );
+    const sent = asSent(events, "s");
+    expect([sent?.messages.length, sent?.messages.at(-1)?.content, sent?.tools, sent?.doubt]).toEqual([
+      2,
+      "<conversation>\nuser: two\n\nuser: three\n</conversation>",
+      [],
+      "How long the summary might be is not kept; the rest is as it was sent.",
+    ]);
+    const after = asSent(events, "c");
+    expect([after?.messages.map(({ content }) => content), after?.condensed]).toEqual([
+      ["one", "[2 earlier messages were left out. This is their summary.]\nsum"],
+      2,
+    ]);
+  });
+
+  test("is not known where the log ends before it", () => {
+    expect(asSent(log(begun(), ...messages, summing), "s")).toEqual({
+      seq: 7,
+      agent_id: "ann",
+      role_name: "Writer",
+      messages: [],
+      tools: [],
+      condensed: 0,
+      doubt: "It was to sum up the conversation; which part of it, the log does not tell.",
+    });
+  });
+});
+
+test("a conversation that was shortened otherwise than the log tells is in doubt, and stays so", () => {
+  const long = "x".repeat(4000);
+  const events = log(
+    begun(),
+    told("one"),
+    told(long, "tool"),
+    told("two"),
+    told("three"),
+    shortened({ tokens_before: 1000, tokens_after: 2 }),
+    told("four"),
+    asked("c", 5),
+  );
+  const sent = asSent(events, "c");
+  expect([sent?.condensed, sent?.messages.length, sent?.doubt]).toEqual([
+    1,
+    5,
+    "It had been shortened before; how exactly, the log tells only in part.",
+  ]);
+});
