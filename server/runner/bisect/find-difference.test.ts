@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import type { RuleExpectation } from "@/server/domain/scenario/expectation";
+import { draw } from "@/server/domain/testing/drawing";
+import { newStage } from "../testing";
+import { newBisector } from "./find-difference";
+
+const drawing = draw("start > a > end", { a: { config: { set: { a: "state.n" } } } });
+const code = { matches: () => Promise.resolve(null), runCode: () => Promise.resolve(null) };
+const state = (when: string): RuleExpectation => ({ kind: "state", when });
+
+/** Two runs that ended, of which `a` is 1 in the first and 2 in the second. */
+async function stored() {
+  const stage = newStage();
+  const run = async (n: number, workflow = "wf") => (await stage.run(drawing, { input: { n }, workflow })).id;
+  const [good, bad, other] = [await run(1), await run(2), await run(3, "wf_other")];
+  const store: Parameters<typeof newBisector>[0] = {
+    find: (id) => stage.store.find(id),
+    events: (id, from, most) => stage.store.events(id, from, most),
+    journal: (id) => stage.store.journal(id),
+  };
+  const find = (expect: RuleExpectation, runs: [string, string] = [good, bad], of = store) =>
+    newBisector(of, code).findDifference({ good: runs[0], bad: runs[1], expect });
+  return { stage, store, good, bad, other, find };
+}
+
+test("what made the difference between two runs of the store is found", async () => {
+  const { find } = await stored();
+  expect(await find(state("state.a == 1"))).toEqual({
+    verdict: "found",
+    step: 0,
+    sentence:
+      "The input makes the difference: as in the good run the expectation holds, as in the bad run it fails.",
+    differences: [{ kind: "input", title: "The input", good: '{"n":1}', bad: '{"n":2}' }],
+    tries: [
+      { from_good: 0, outcome: "fails", why: "Completed." },
+      { from_good: 1, outcome: "holds", why: "Completed." },
+    ],
+  });
+});
+
+describe("nothing is searched for", () => {
+  const same = "Choose two runs of the same workflow: one that was good, and one that was not.";
+  test("between a run and itself, or runs of two workflows", async () => {
+    const { find, good, other } = await stored();
+    await expect(find(state("state.a == 1"), [good, good])).rejects.toThrow(same);
+    await expect(find(state("state.a == 1"), [good, other])).rejects.toThrow(same);
+  });
+
+  test("where one of them has not ended, or is not there", async () => {
+    const { find, good, stage } = await stored();
+    const waiting = stage.start(draw("start > w > end", { w: { config: { ms: 60_000 } } }), {
+      workflow: "wf",
+    });
+    const why = "Both runs have to have ended before they can be searched.";
+    await expect(find(state("state.a == 1"), [good, waiting])).rejects.toThrow(why);
+    await expect(find(state("state.a == 1"), [waiting, good])).rejects.toThrow(why);
+    await expect(find(state("state.a == 1"), [good, "run_gone"])).rejects.toThrow(why);
+    stage.host.cancel(waiting, "ann");
+    await stage.host.settled(waiting);
+  });
+
+  test("where what was good does not hold of the good run, or holds of both", async () => {
+    const { find } = await stored();
+    await expect(find(state("state.a == 2"))).rejects.toThrow(/^In the good run this does not hold\. .+/);
+    await expect(find(state("state.a < 9"))).rejects.toThrow(/^In the bad run this holds as well\. .+/);
+  });
+
+  test("for a condition that nobody can read", async () => {
+    const { find } = await stored();
+    await expect(find(state("state.a =="))).rejects.toMatchObject({ name: "ExpressionError" });
+  });
+
+  test("where a log is gone, or was made by another version", async () => {
+    const { find, store, good, bad } = await stored();
+    await expect(find(state("state.a == 1"), [good, bad], { ...store, events: () => [] })).rejects.toThrow(
+      "The log of one of these runs is not there any more.",
+    );
+    await expect(
+      find(state("state.a == 1"), [good, bad], {
+        ...store,
+        journal: (id) => ({ ...store.journal(id), version: 0 }),
+      }),
+    ).rejects.toThrow("One of these runs was made by another version of Troupe and cannot be replayed here.");
+  });
+});

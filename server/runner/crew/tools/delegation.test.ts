@@ -1,0 +1,139 @@
+import { describe, expect, test } from "vitest";
+import { agent, as, call, calls, of, role, runCrew } from "@/server/conformance/stage";
+import type { JsonObject } from "@/server/domain/base/values";
+import { ModelError } from "@/server/llm/model";
+import type { ScriptedStep } from "@/server/llm/scripted";
+import { answersTo } from "./testing";
+
+const agents = [
+  agent("ann", { allow_delegation: true }),
+  agent("bob", { allow_delegation: true }),
+  agent("cid"),
+];
+const asks = (who: string, ...made: [tool: string, args: JsonObject][]) =>
+  as(who, calls(...made.map(([tool, args]) => call(tool, args))));
+const done = as("ann", { text: "done" });
+const run = (steps: readonly ScriptedStep[], crew: object = {}, roles?: ReturnType<typeof role>[]) =>
+  runCrew(
+    steps,
+    { agents, ...crew },
+    {
+      ...(roles ? { roles } : {}),
+      plan: { tasks: [{ task_id: "t", description: "do it", assigned_agent: "ann" }] },
+    },
+  );
+
+describe("a coworker who is asked", () => {
+  test("knows what it is told and nothing else, and its result goes to who asked", async () => {
+    const { state, events, models } = await run([
+      asks("ann", ["delegate_task", { coworker: "BOB", task: "count them", context: "there are many" }]),
+      as("bob", { text: "seven" }),
+      asks("ann", ["ask_coworker", { coworker: "cid", question: "Is it so?" }]),
+      as("cid", { text: "yes" }),
+      done,
+    ]);
+    expect(answersTo(state, "ann")).toEqual([
+      [200, "seven"],
+      [200, "yes"],
+    ]);
+    const child = (who: string, turn: number) => `crew#1/${who}/t.ann.turn${turn}.tool1`;
+    const started = of(events, "delegation_started");
+    expect(started).toEqual([
+      { from: "ann", to: "bob", task: "count them", kind: "delegate", level: 1, child: started[0]!.child },
+      {
+        from: "ann",
+        to: "cid",
+        task: "Answer this question: Is it so?",
+        kind: "ask",
+        level: 1,
+        child: started[1]!.child,
+      },
+    ]);
+    expect(started.map((one) => one.child)).toEqual([child("bob", 0), child("cid", 1)]);
+    expect(of(events, "delegation_finished")).toEqual([
+      { from: "ann", to: "bob", child: started[0]!.child, status: "completed" },
+      { from: "ann", to: "cid", child: started[1]!.child, status: "completed" },
+    ]);
+    const [toBob, toCid] = [models.calls[1]!, models.calls[3]!].map(
+      ({ messages }) => messages.at(-1)!.content,
+    );
+    expect(toBob).toContain("count them");
+    expect(toBob).toContain("<context>there are many</context>");
+    expect(toBob).not.toContain("the goal");
+    expect(toCid).not.toContain("<context>");
+  });
+
+  test("has to be another one of the crew", async () => {
+    const { state, events } = await run([
+      asks(
+        "ann",
+        ["delegate_task", { coworker: "dan", task: "x" }],
+        ["delegate_task", { coworker: "ann", task: "x" }],
+      ),
+      done,
+    ]);
+    expect(answersTo(state, "ann")).toEqual([
+      [404, 'There is no coworker "dan". You can ask: bob, cid.'],
+      [400, "You cannot delegate a task to yourself."],
+    ]);
+    expect(of(events, "delegation_started")).toEqual([]);
+  });
+
+  test("cannot ask back who waits for it", async () => {
+    const { state, events } = await run([
+      asks("ann", ["delegate_task", { coworker: "bob", task: "x" }]),
+      asks("bob", ["delegate_task", { coworker: "ann", task: "y" }]),
+      as("bob", { text: "alone" }),
+      done,
+    ]);
+    expect(answersTo(state, "bob")).toEqual([
+      [409, "ann is waiting for this very result. Do it yourself, or ask another."],
+    ]);
+    expect(of(events, "delegation_started")).toHaveLength(1);
+  });
+
+  test("and fails is told of to who asked", async () => {
+    const { state, events } = await run([
+      asks("ann", ["delegate_task", { coworker: "bob", task: "x" }]),
+      as("bob", { refusal: "never" }),
+      done,
+    ]);
+    expect(answersTo(state, "ann")).toEqual([[500, "bob could not do it: The model refused: never"]]);
+    expect(of(events, "delegation_finished").map(({ status }) => status)).toEqual(["failed"]);
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+
+  test("and cannot be had at all ends the crew", async () => {
+    const error = new ModelError({ code: "AUTH", message: "No.", retryable: false, user_action: "settings" });
+    const { state, events } = await run([
+      asks("ann", ["delegate_task", { coworker: "bob", task: "x" }]),
+      as("bob", { error }),
+    ]);
+    expect(state.run.error?.code).toBe("AUTH");
+    expect(of(events, "delegation_finished").map(({ status }) => status)).toEqual(["failed"]);
+  });
+});
+
+describe("whoever may delegate is told what the others work with", () => {
+  const descriptionOf = async (crew: object, bobs: string[]) => {
+    const { models } = await run([done], crew, [role("ann", ["see"]), role("bob", bobs), role("cid", [])]);
+    return models.calls[0]!.tools!.find(({ name }) => name === "delegate_task")!;
+  };
+  test("less than their roles say, where both have to have a tool", async () => {
+    const { description, parameters } = await descriptionOf({}, ["see", "look"]);
+    expect(description).toBe(
+      "Let a coworker do a task. It knows nothing but what you tell it; you get its result. It has no other tools than you: bob works without look.",
+    );
+    expect(parameters.properties).toMatchObject({
+      coworker: { description: "One of: bob (bob), cid (cid)" },
+    });
+  });
+  test("nobody without anything, where nothing is lost", async () => {
+    expect((await descriptionOf({}, ["see"])).description).toMatch(/ It has no other tools than you\.$/);
+  });
+  test("all of their own, where the crew says so", async () => {
+    expect((await descriptionOf({ delegate_tools: "own" }, ["look"])).description).toMatch(
+      / It works with the tools of its own role\.$/,
+    );
+  });
+});
