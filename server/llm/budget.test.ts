@@ -164,3 +164,99 @@ describe("calls side by side", () => {
     await expect(budgets.reserve("r", usual, estimate(), abort.signal)).rejects.toThrow("stopped");
   });
 });
+
+describe("the books of a run", () => {
+  const usual = check({ max_total_tokens: 150, max_cost_usd: 150 });
+  const reserve = (budgets: ReturnType<typeof newBudgets>, of = usual, about = estimate(1)) =>
+    budgets.reserve("r", of, about, signal);
+  const rest = () => new Promise((resolve) => setImmediate(resolve));
+
+  test("are kept as long as a call is under way, so that one asked for meanwhile counts what others used", async () => {
+    const budgets = newBudgets();
+    const small = { ...estimate(0, 10), input_tokens: 0 };
+    const [first, second] = [await reserve(budgets, usual, small), await reserve(budgets, usual, small)];
+    const third = reserve(budgets, usual, estimate(0, 130));
+    await rest();
+    first.settle({ tokens: 20, cost_usd: null });
+    await rest();
+    // 150 less 20 that were used: what the second holds back is still missing.
+    second.settle({ tokens: 0, cost_usd: null });
+    await expect(third).rejects.toMatchObject({ error: { detail: { metric: "total_tokens", used: 20 } } });
+  });
+
+  test("begin anew once nobody is at work: what was used by then stands in what the next call is told", async () => {
+    const budgets = newBudgets();
+    (await reserve(budgets, usual, estimate(1))).settle({ tokens: 100, cost_usd: 100 });
+    expect(
+      await reserve(budgets, { ...usual, spent_tokens: 50, spent_cost_usd: 50 }, estimate(1)),
+    ).toBeDefined();
+  });
+
+  test("say what a refused call used and what the limit is, in words", async () => {
+    const refused = async (given: Partial<BudgetCheck>, about = estimate(1)) =>
+      newBudgets()
+        .reserve("r", check(given), about, signal)
+        .then(
+          () => null,
+          ({ error }: ModelError) => [error.code, error.message, error.retryable, error.user_action],
+        );
+    const limit = (words: string) => ["BUDGET", words, false, "raise_limit"];
+    expect(await refused({ max_total_tokens: 50, spent_tokens: 7 })).toEqual(
+      limit(
+        "The next model call could bring this run over its budget of 50 tokens; 7 are used. Raise the limit to go on.",
+      ),
+    );
+    expect(await refused({ max_cost_usd: 1, spent_cost_usd: 0.012_345_678 })).toEqual(
+      limit(
+        "The next model call could bring this run over its budget of $1; $0.01235 are spent. Raise the limit to go on.",
+      ),
+    );
+    expect(await refused({ max_cost_usd: 1, spent_cost_usd: 0.1 })).toEqual(
+      limit(
+        "The next model call could bring this run over its budget of $1; $0.1 are spent. Raise the limit to go on.",
+      ),
+    );
+    expect(await refused({ max_cost_usd: 1, spent_cost_usd: 0.123_456 })).toEqual(
+      limit(
+        "The next model call could bring this run over its budget of $1; $0.12 are spent. Raise the limit to go on.",
+      ),
+    );
+    expect(await refused({ max_cost_usd: 1 }, estimate(null))).toEqual([
+      "CONFIG",
+      "This run has a budget in dollars, but the price of a model is unknown. Set its price in the provider's settings, give the run a budget in tokens instead, or run it without a budget in dollars.",
+      false,
+      "settings",
+    ]);
+  });
+
+  test("hold back in dollars what a call may cost, also beside others", async () => {
+    const budgets = newBudgets();
+    const dollars = check({ max_cost_usd: 250 });
+    const [first, second] = [await reserve(budgets, dollars), await reserve(budgets, dollars)];
+    let hasCome = false;
+    const third = reserve(budgets, dollars).then(() => (hasCome = true));
+    await rest();
+    expect(hasCome).toBe(false);
+    first.settle({ tokens: 0, cost_usd: 50 });
+    expect(await third).toBe(true);
+    second.settle({ tokens: 0, cost_usd: 0 });
+  });
+
+  test("an answer is cut by what its words cost, after what is read was paid", async () => {
+    // Reading costs a dollar each, writing a quarter.
+    const dear: Estimate = { ...open(undefined), price: (read, written) => read + written / 4 };
+    expect(await outcome({ max_cost_usd: 110 }, dear)).toBe("goes with 400");
+    expect(await outcome({ max_cost_usd: 74 }, dear)).toBe("goes with 256");
+    expect(await outcome({ max_cost_usd: 73.9 }, dear)).toEqual({
+      metric: "cost_usd",
+      used: 0,
+      limit: 73.9,
+    });
+    // Writing is free: what is left of tokens alone cuts it.
+    const free: Estimate = { ...open(undefined), price: (read) => read };
+    expect(await outcome({ max_cost_usd: 11, max_total_tokens: 500 }, free)).toBe("goes with 490");
+    expect(await outcome({ max_cost_usd: 9, max_total_tokens: 500 }, free)).toMatchObject({
+      metric: "total_tokens",
+    });
+  });
+});

@@ -175,6 +175,36 @@ describe("what only public pages were read for", () => {
     expect(open("https://a.test/x?y=1", {}, { headers: { a: "b" } })).toEqual(["https://a.test/x?y=1"]);
     expect(open("https://a.test/x?y=1", { private_sources: ["mail"] })).toEqual(["https://a.test/x?y=1"]);
   });
+  test("a request for it may look, and not send anything along", () => {
+    const asked = (args: JsonObject) => open("https://a.test/x?y=1", {}, args).length === 0;
+    expect(
+      [
+        {},
+        { method: "GET" },
+        { method: "HEAD" },
+        { method: "POST" },
+        { method: null },
+        { headers: {} },
+        { headers: [] },
+        { headers: "a: b" },
+        { headers: { a: "b" } },
+        { body: "x" },
+        { method: "GET", headers: {}, timeout: 3 },
+      ].map(asked),
+    ).toEqual([true, true, true, false, false, true, false, false, false, false, false]);
+  });
+
+  test("only what is public and an address in it counts, and only for a tool that reads", () => {
+    const url = "https://a.test/x?y=1";
+    const read = (text: string, is_public = true) => ({ read: [{ source: "s", text, is_public }] });
+    expect(open(url, read(`See ${url}.`))).toEqual([]);
+    expect(open(url, read(`See ${url}.`, false))).toEqual([url]);
+    expect(open(url, read(`See ${url}&z=2`))).toEqual([url]);
+    expect(open(url, { read: [page("nothing"), page(`At ${url}`)] })).toEqual([]);
+    const acts = spec({ ways_out: { places: ["url"] } });
+    expect(unvouched("", { url }, acts, free)).toEqual([url]);
+  });
+
   test("a search is free, until something private was read; then its words must be the person's or public", () => {
     const tool = spec({ read_only: true, ways_out: { words: ["query"] } });
     const search = (query: string, more: Partial<Context> = {}) =>
@@ -183,6 +213,43 @@ describe("what only public pages were read for", () => {
     expect(search("the heat pumps")).toEqual([]);
     expect(search("heat pumps 463820")).toEqual(["heat pumps 463820"]);
     expect(search("heat pumps prices", { read: [page("Prices rise")] })).toEqual([]);
+  });
+});
+
+describe("a thing that is called by its number", () => {
+  const named = (text: string, words = "Move the Dental check-up", event_id = "5") =>
+    unvouched(words, { event_id, start: "2026-01-01" }, spec(), {
+      read: [{ source: "calendar", text, is_public: false }],
+    }).length === 0;
+  test.each<[string, string, boolean]>([
+    ["by its id and title", '{"id": "5", "title": "Dental check-up"}', true],
+    ["by an id that is a number", '{"id": 5, "title": "Dental check-up"}', true],
+    ["by the key of an event", '{"event_id": "5", "name": "Dental check-up"}', true],
+    ["by a uuid, with a label", '{"uuid": "5", "label": "Dental check-up"}', true],
+    ["in a list in a list", '[[{"key": "5", "subject": "Dental check-up"}]]', true],
+    ["deep within", '{"a": {"b": [{"id": "5", "title": "Dental check-up"}]}}', true],
+    ["behind the tool's name", 'find (200): {"id": "5", "title": "Dental check-up"}', true],
+    [
+      "behind as much as stands before a result",
+      `${"x".repeat(220)}{"id": "5", "title": "Dental check-up"}`,
+      true,
+    ],
+    ["behind more than that", `${"x".repeat(221)}{"id": "5", "title": "Dental check-up"}`, false],
+    ["by another id", '{"id": "55", "title": "Dental check-up"}', false],
+    ["by a field that is no id", '{"grid": "5", "title": "Dental check-up"}', false],
+    ["by a field that is no name", '{"id": "5", "notes": "Dental check-up"}', false],
+    ["by a name that nobody wrote", '{"id": "5", "title": "Lunch with Ann"}', false],
+    ["by the name of another record", '[{"id": "5"}, {"title": "Dental check-up"}]', false],
+    ["by a name that is no text", '{"id": "5", "title": ["Dental check-up"]}', false],
+    ["in what is no JSON", '{"id": "5", "title": "Dental check-up"', false],
+    ["in text alone", "id 5 is the Dental check-up", false],
+    ["in nothing", "", false],
+  ])("may be meant where a record has it %s", (_how, text, isMeant) => {
+    expect(named(text)).toBe(isMeant);
+  });
+  test("is not told by a name of less than four letters", () => {
+    const record = (title: string) => JSON.stringify({ id: "5", title });
+    expect([named(record("Yoga"), "Move Yoga"), named(record("Gym"), "Move Gym")]).toEqual([true, false]);
   });
 });
 
