@@ -55,7 +55,7 @@ describe("nothing is searched for", () => {
     await expect(find(state("state.a == 1"), [good, waiting])).rejects.toThrow(why);
     await expect(find(state("state.a == 1"), [waiting, good])).rejects.toThrow(why);
     await expect(find(state("state.a == 1"), [good, "run_gone"])).rejects.toThrow(why);
-    stage.host.cancel(waiting, "ann");
+    stage.host.cancel(waiting, { by: "ann", reason: "" });
     await stage.host.settled(waiting);
   });
 
