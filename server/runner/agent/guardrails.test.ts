@@ -118,6 +118,46 @@ test("what an agent is given is checked before a model sees it", async () => {
   expect(state.run.error?.message).toContain("Worker may not take this: It holds an e-mail address");
 });
 
+describe("a rule that cannot be tried", () => {
+  test.each([["{"], ['"text"'], ["7"], ["null"]])(
+    "as its JSON Schema is none is one that does not hold: %s",
+    async (spec) => {
+      const { state } = await held({ kind: "json_schema", spec, on_fail: "fail" }, [{ text: "bees" }]);
+      expect(state.run.error?.message).toBe('The rule "rule" does not hold: Its JSON Schema cannot be read.');
+    },
+  );
+  test.each([
+    ["true", "COMPLETED"],
+    ["false", "ERROR"],
+  ])("but a JSON Schema may be a word alone: %s", async (spec, status) => {
+    const { state } = await held({ kind: "json_schema", spec, on_fail: "fail" }, [{ text: "bees" }]);
+    expect(state.run.final_status).toBe(status);
+  });
+  test("as its judge says nothing that can be read does not hold, and the answer is asked for again", async () => {
+    const { state, models, checks } = await held({ kind: "llm_judge", spec: "It rhymes." }, [
+      { text: "bees" },
+      { text: "Well, perhaps." },
+      { text: "bees in trees" },
+      { json: { ok: true, reason: "It does." } },
+    ]);
+    expect(models.calls[2]!.messages.at(-1)!.content).toContain("The judge gave no verdict");
+    expect([state.state.answer, checks.map(([, ok]) => ok)]).toEqual(["bees in trees", [false, true]]);
+  });
+  test("since a name in it is not there yet does not hold, and says so", async () => {
+    const { state } = await held({ kind: "expression", spec: "state.gone == 1", on_fail: "fail" }, [
+      { text: "bees" },
+    ]);
+    expect(state.run.error?.message).toContain('The rule "rule" does not hold: ');
+    expect(state.run.error?.message).not.toContain("is not true");
+  });
+});
+
+test("several values are held to a pattern as JSON, one text as it is", async () => {
+  const rule = { kind: "regex", spec: '{"tool":', target: "tool_input" } as const;
+  const { calls: made } = await held(rule, [calls(call("look", { text: "x" })), { text: "seen" }]);
+  expect(made).toHaveLength(1);
+});
+
 test("what a tool is called with: a call that does not pass is not made, and the agent learns why", async () => {
   const rule = { target: "tool_input", kind: "expression", spec: "input.args.text != 'hive'" } as const;
   const here = await held(rule, [

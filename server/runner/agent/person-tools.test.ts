@@ -156,3 +156,51 @@ test("once the agent is done, the answer stands on the board of its crew", async
     [`human:${question}`]: expect.stringContaining("too long"),
   });
 });
+
+test.each<[PersonsAnswer, JsonObject]>([
+  [
+    { answer: "chosen", option: "approved" },
+    { approved: true, by: "ann", comment: "" },
+  ],
+  [
+    { answer: "chosen", option: "rejected" },
+    { approved: false, by: "ann", comment: "" },
+  ],
+])("an approval without a comment has an empty one: %j", async (answer, output) => {
+  const turn = await turnsTo("request_approval", { action: "Do it" }, answer);
+  expect(turn.output).toEqual(output);
+  expect(turn.requested).not.toHaveProperty("args");
+  expect(turn.requested).not.toHaveProperty("taint_sources");
+});
+
+test("feedback that a person declines to give is told as that", async () => {
+  const ask = { artifact: "Dear Ann", questions: ["Is it kind?"] };
+  const declined = await turnsTo("request_feedback", ask, { answer: "reject", message: "no time" });
+  expect(declined.output).toEqual({ status: "declined", by: "ann", comment: "no time" });
+  expect(declined.requested).toMatchObject({
+    why: "One question.",
+    response_schema: {
+      type: "object",
+      properties: { answer_1: { type: "string", title: "Is it kind?", maxLength: 8000 } },
+      required: ["answer_1"],
+    },
+  });
+  expect((await turnsTo("request_feedback", ask, { answer: "reject" })).output).toEqual({
+    status: "declined",
+    by: "ann",
+    comment: "",
+  });
+});
+
+test.each<[PersonsAnswer, JsonObject]>([
+  [{ answer: "approve" }, { go_on: true, by: "ann", answer: "" }],
+  [
+    { answer: "reject", message: "stop" },
+    { go_on: false, by: "ann", answer: "stop" },
+  ],
+])("an escalation is answered with a yes or a no: %j", async (answer, output) => {
+  const { output: told, requested } = await turnsTo("escalate_to_human", { issue: "What now?" }, answer);
+  expect(told).toEqual(output);
+  expect(requested).toMatchObject({ urgency: "normal", mode: "async", body: "What now?" });
+  expect(requested).not.toHaveProperty("required_expertise");
+});

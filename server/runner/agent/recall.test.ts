@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { newScriptedStage, of, role, tool } from "@/server/conformance/stage";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+
+const task = (text: string) =>
+  draw("start > ask > end", {
+    ask: {
+      node_type: "agent_task",
+      output_keys: ["answer"],
+      config: { required_role: "Worker", task_description_template: text },
+    },
+  });
+const memory = (value: string, key = "bees") => ({
+  key,
+  scope: "project",
+  value,
+  updated_at: "2026-01-02T03:04:05.000Z",
+});
+
+/** What an agent that may search memory is told of it, where that finds this. */
+async function told(
+  found: Json | Error,
+  { text = "Count the bees", more = {} }: { text?: string; more?: object } = {},
+) {
+  const search = tool("search_memory", {
+    input: z.object({ query: z.string(), k: z.number() }),
+    execute: () => {
+      if (found instanceof Error) throw found;
+      return found;
+    },
+    ...more,
+  });
+  const stage = newScriptedStage([{ text: "done" }], [search]);
+  const { events, state } = await stage.run(task(text), { roles: [role("Worker", ["search_memory"])] });
+  const sent = stage.models.calls[0]!.messages.map(({ content }) => content).join("\n");
+  return {
+    args: of(events, "tool_call_started").map(({ args }): JsonObject => args),
+    told: /What memory holds on this[\s\S]*?<\/memory>/.exec(sent)?.[0] ?? null,
+    tainted: state.taint_sources,
+  };
+}
+
+test("what memory holds on a task is told with its first message, with where it is from", async () => {
+  expect(await told({ memories: [memory("They hum."), memory("Or not.", "doubt")] })).toEqual({
+    args: [{ query: "Count the bees", k: 5 }],
+    told: `What memory holds on this; it may be old or wrong, and retrieve_memory gives the whole of what is cut:
+<memory>
+<value key="bees" scope="project" from="2026-01-02">They hum.</value>
+<value key="doubt" scope="project" from="2026-01-02">Or not.</value>
+</memory>`,
+    tainted: [],
+  });
+});
+
+test("a memory of up to 600 characters is told whole, a longer one with its beginning", async () => {
+  expect((await told({ memories: [memory("x".repeat(600))] })).told).toContain(`\n${"x".repeat(600)}\n`);
+  expect((await told({ memories: [memory("x".repeat(601))] })).told).toContain(`\n${"x".repeat(600)} […]\n`);
+});
+
+test("it is looked for by the first thousand characters of the task", async () => {
+  const { args } = await told({ memories: [] }, { text: "y".repeat(1200) });
+  expect(args).toEqual([{ query: "y".repeat(1000), k: 5 }]);
+});
+
+test("an agent that is told content of strangers has read it", async () => {
+  expect((await told({ memories: [memory("x")] }, { more: { taints: true } })).tainted).toEqual([
+    "search_memory",
+  ]);
+  expect((await told({ memories: [] }, { more: { taints: true } })).tainted).toEqual([]);
+});
+
+test.each<[string, Json | Error]>([
+  ["nothing is found", { memories: [] }],
+  ["the search fails", new Error("gone")],
+  ["what is found is no memory", { memories: [{ key: "bees" }] }],
+  ["what comes is no list", "bees"],
+])("nothing is told where %s, and the agent works", async (_what, found) => {
+  expect((await told(found)).told).toBeNull();
+});

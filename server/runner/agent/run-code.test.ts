@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { call, calls, newScriptedStage, of, role, tool } from "@/server/conformance/stage";
+import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+
+const graph = draw("start > ask > end", {
+  ask: {
+    node_type: "agent_task",
+    output_keys: ["answer"],
+    config: { required_role: "Worker", task_description_template: "compute it" },
+  },
+});
+const javascript = tool("run_javascript", {
+  input: z.object({ code: z.string(), input: z.json().optional() }),
+});
+
+/** What an agent's programs gave, one after the other. */
+async function ran(...programs: JsonObject[]) {
+  const stage = newScriptedStage(
+    [...programs.map((args) => calls(call("run_javascript", args))), { text: "done" }],
+    [javascript, tool("look"), tool("hide")],
+  );
+  const { events } = await stage.run(graph, { roles: [role("Worker", ["run_javascript", "look"])] });
+  const done = of(events, "tool_call_completed");
+  return {
+    calls: stage.tools.calls,
+    gave: done.flatMap(({ tool_name, status_code, output, error }) =>
+      tool_name === "run_javascript" ? [[status_code, output ?? error]] : [],
+    ),
+  };
+}
+
+test("a program gives what it returns and writes, and what it leaves is there for the next one", async () => {
+  const { gave } = await ran(
+    { code: "globalThis.total = 3; globalThis.f = () => 1; console.log('hi');" },
+    { code: "return total + input.more;", input: { more: 4 } },
+    { code: "return input;" },
+  );
+  expect(gave).toEqual([
+    [200, { result: null, logs: ["hi"], variables: ["total"], lost: ["f"] }],
+    [200, { result: 7, logs: [], variables: ["total"] }],
+    [200, { result: null, logs: [], variables: ["total"] }],
+  ]);
+});
+
+test("what a program calls goes through the rules of the agent's own calls, each in its turn", async () => {
+  const { gave, calls: made } = await ran({
+    code: 'const a = await call("look", { text: "one" }); const b = await call("look", { text: a }); return b;',
+  });
+  expect(gave).toEqual([[200, { result: "look of look of one", logs: [] }]]);
+  expect(made).toEqual(['Worker look {"text":"one"}', 'Worker look {"text":"look of one"}']);
+});
+
+test("a program that fails says why, and what is wrong with its calls it can read itself", async () => {
+  const { gave } = await ran(
+    { code: "throw new Error('no luck');" },
+    { code: 'try { await call("look", 7) } catch (error) { return error.message.split(":")[0] }' },
+  );
+  expect(gave).toEqual([
+    [500, expect.stringContaining("no luck") as string],
+    [200, { result: "Invalid arguments for look", logs: [] }],
+  ]);
+});
