@@ -3,6 +3,7 @@ import { call, calls, of, role, tool } from "@/server/conformance/stage";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
+import type { PeopleRules } from "@/server/domain/run/people-events";
 import { draw } from "@/server/domain/testing/drawing";
 import { type FailedCost, ModelError } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
@@ -34,11 +35,30 @@ async function inTime(
     task = {},
     config = {},
     tools = [tool("look")],
-  }: { task?: JsonObject; config?: Partial<RunConfig>; tools?: ReturnType<typeof tool>[] } = {},
+    people,
+    says = [],
+  }: {
+    task?: JsonObject;
+    config?: Partial<RunConfig>;
+    tools?: ReturnType<typeof tool>[];
+    people?: PeopleRules;
+    says?: JsonObject[];
+  } = {},
 ) {
   const scripted = newScriptedModels(steps);
   const at: number[] = [];
-  const run = new VirtualRun("r", 0, { first: "by_place", serve: () => undefined });
+  const left = [...says];
+  const run: VirtualRun = new VirtualRun("r", 0, {
+    first: "by_place",
+    serve: () => undefined,
+    idle(deliver) {
+      const asked = run.events.findLast(({ type }) => type === "interaction_requested");
+      const answer = asked?.type === "interaction_requested" ? left.shift() : undefined;
+      if (asked?.type !== "interaction_requested" || !answer) return false;
+      deliver(`answer:${asked.payload.interaction_id}`, { by: "ann", ...answer });
+      return true;
+    },
+  });
   const states: RunState[] = [];
   const drawing = graph(task);
   try {
@@ -57,6 +77,7 @@ async function inTime(
           config: RunConfig.parse({ ...drawing.config, ...config }),
           trigger: "test",
           provider_summary: null,
+          ...(people ? { people } : {}),
         },
       },
       {
@@ -253,6 +274,54 @@ describe("a budget that is nearly used up", () => {
     const steps = [fails({ cost: costing(1) }), done];
     expect(await warned({ max_cost_usd: 2 }, steps)).toEqual([{ metric: "cost_usd", used: 1, limit: 2 }]);
     expect(await warned({ max_cost_usd: 2.1 }, steps)).toEqual([]);
+  });
+});
+
+describe("a run from before limits asked everywhere", () => {
+  const broke = new ModelError({
+    code: "BUDGET",
+    message: "The next call could exceed the budget.",
+    retryable: false,
+    user_action: "raise_limit",
+    detail: { metric: "total_tokens", used: 0, limit: 20 },
+  });
+  const old = {
+    people: { answer_within_ms: 60_000 },
+    task: { llm_config: { model: "large", fallback_models: [{ provider_id: "p", model: "small" }] } },
+    config: {
+      on_limit: "ask" as const,
+      budget: { max_total_tokens: 20, warn_at: 0.8, mode: "hard" as const },
+    },
+  };
+  const models = ({ requests }: Awaited<ReturnType<typeof inTime>>) =>
+    requests.map(({ llm_config }) => llm_config.model);
+
+  test("offers the agent's own next model, with which it goes on for good", async () => {
+    const went = await inTime([{ error: broke }, look, done], {
+      ...old,
+      says: [{ answer: "chosen", option: "next_model" }],
+    });
+    expect(of(went.events, "interaction_requested").map(({ options }) => options)).toEqual([
+      [
+        { label: "Raise the limit", value: "raise" },
+        { label: "Go on with small", value: "next_model" },
+        { label: "Stop here", value: "stop" },
+      ],
+    ]);
+    expect(of(went.events, "budget_exceeded")).toEqual([{ metric: "total_tokens", used: 0, limit: 20 }]);
+    expect([models(went), went.run.final_status]).toEqual([["large", "small", "small"], "COMPLETED"]);
+  });
+
+  test("goes on with the model it has where the limit is raised", async () => {
+    const raised = await inTime([{ error: broke }, done], {
+      ...old,
+      says: [{ answer: "chosen", option: "raise", value: { to: 500 } }],
+    });
+    expect([models(raised), raised.run.config.budget.max_total_tokens, raised.run.final_status]).toEqual([
+      ["large", "large"],
+      500,
+      "COMPLETED",
+    ]);
   });
 });
 
