@@ -5,7 +5,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { execute } from "../execute";
 import { role } from "../testing";
-import { carryOutOnRecord, type Found, isLookUp, type Wanted } from "./on-record";
+import { carryOutOnRecord, type FoundOnRecord, isLookUp, type Wanted } from "./on-record";
 
 const asks = (more: JsonObject = {}): JsonObject => ({
   node_type: "agent_task",
@@ -17,7 +17,7 @@ const gate: JsonObject = {
   node_type: "approval_gate",
   config: { title: "Go on?", options: ["yes", "no"] },
 };
-const answer = (content: string): Found => ({
+const answer = (content: string): FoundOnRecord => ({
   result: {
     ok: true,
     value: {
@@ -49,7 +49,7 @@ const answer = (content: string): Found => ({
 /** Carries a drawing out on a record; `wanted`: what the record was asked for. */
 async function onRecord(
   graph: WorkflowGraph,
-  found: (wanted: Wanted) => Found,
+  found: (wanted: Wanted) => FoundOnRecord,
   code?: Parameters<typeof carryOutOnRecord>[3],
 ) {
   const wanted: string[] = [];
@@ -132,7 +132,7 @@ test("a person is asked nothing: their recorded answer sends the run its way", a
 
 describe("a wait", () => {
   const graph = draw("start > w > end", { w: { config: { ms: 500 } } });
-  const took = async (found: Found) => {
+  const took = async (found: FoundOnRecord) => {
     let ms: unknown;
     const { status } = await onRecord(graph, ({ kind, asked }) => {
       if (kind === "time") ms = asked;
