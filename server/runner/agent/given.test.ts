@@ -10,9 +10,9 @@ function tight(isReadable = true) {
 }
 const long = (sign: string, length = 600) => sign.repeat(length);
 const read = (given: Given, args: Record<string, Json>) => {
-  const checked = given.tool.check(args as never);
+  const checked = given.tool.check(args);
   if (!checked.ok) return checked.errors;
-  const flow = given.tool.call(checked.input as never, {} as never, "k");
+  const flow = given.tool.call(checked.input, {} as never, "k");
   const step = flow.next();
   return step.done ? step.value : "It waits.";
 };

@@ -173,7 +173,7 @@ test("what a model thought goes back to it, and not to whoever takes over", asyn
   const handoff = call("handoff", { destination_agent: "bob", reason: "yours" });
   const { models } = await runCrew(
     [
-      { ...as("ann", calls(call("look", { text: "x" }))), text: "", reasoning: "I think" } as ScriptedStep,
+      { ...as("ann", calls(call("look", { text: "x" }))), text: "", reasoning: "I think" },
       as("ann", calls(handoff)),
       as("bob", { text: "done" }),
     ],
