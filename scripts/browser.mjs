@@ -5,8 +5,11 @@ import path from "node:path";
 import process from "node:process";
 import { root } from "./prepare.mjs";
 
+/** Debian's Chromium without anything that draws a window: a quarter less work for the same tests. */
+const SHELL = "/usr/bin/chromium-headless-shell";
 const KNOWN = {
   linux: [
+    SHELL,
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",
     "/usr/bin/google-chrome",
@@ -53,15 +56,20 @@ function run(command, args, env = {}) {
  */
 export function ensureBrowser() {
   const installed = findInstalled();
-  if (installed) return { CHROMIUM_PATH: installed };
-  console.log("No Chromium or Chrome was found; getting one for the tests.");
-  if (process.platform === "linux" && isRoot() && isDebian()) {
+  const mayInstall = process.platform === "linux" && isRoot() && isDebian();
+  // Whatever a person has will do; a machine that is there to test gets the browser that is made for it.
+  const isMadeForIt = !!process.env.CHROMIUM_PATH || existsSync(SHELL);
+  const suffices = installed && (isMadeForIt || !process.env.CI || !mayInstall);
+  if (suffices) return { CHROMIUM_PATH: installed };
+  if (mayInstall) {
+    console.log("Getting Chromium for the tests.");
     const quiet = { DEBIAN_FRONTEND: "noninteractive" };
     run("apt-get", ["update", "-qq"], quiet);
-    run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], quiet);
+    run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium-headless-shell"], quiet);
     const packaged = findInstalled();
     if (packaged) return { CHROMIUM_PATH: packaged };
   }
+  console.log("No Chromium or Chrome was found; getting one for the tests.");
   const withDeps = process.platform === "linux" && isRoot() ? ["--with-deps"] : [];
   const got = run(process.execPath, [
     "node_modules/@playwright/test/cli.js",
