@@ -107,6 +107,8 @@ export class App {
 
   /** The accessibility faults that axe finds, of any severity, best practices among them. */
   async accessibilityFaults(): Promise<string[]> {
+    // A page that one went to gets its name a moment after its address.
+    await expect(this.page).toHaveTitle(/\S/);
     // What is half faded in has no contrast yet, and nobody is asked to read it.
     await this.page.evaluate(async () => {
       const frame = () => new Promise(requestAnimationFrame);
