@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Page } from "@/components/page/page";
-import { RunHistory } from "@/components/run/run-history";
+import { RunHistory } from "@/components/run/history/run-history";
 
 export const metadata: Metadata = { title: "Runs" };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { edits } from "@/components/editor/edits";
+import { edits } from "@/components/editor/editing/edits";
 import { anyMove, sampleGraph } from "@/components/editor/testing";
 import { portsOf } from "@/components/forms/ports";
 import { fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";

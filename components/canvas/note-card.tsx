@@ -95,7 +95,7 @@ function useIsCut(inside: RefObject<HTMLElement | null>, isAsked: boolean): bool
   return isAsked && isCut;
 }
 
-/** So few pixels hide no line. */
+/** By how many pixels a text may be taller than its card before the card says that there is more: less than a line. */
 const HARDLY = 12;
 
 /** Plain words need no reader of Markdown, which is only loaded for what looks like it. */

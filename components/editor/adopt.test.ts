@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Version } from "@/server/domain/graph/merge";
 import { rebased } from "@/server/domain/graph/merge";
-import { newEditorStore } from "./editor-store";
-import { edits } from "./edits";
+import { newEditorStore } from "./editing/editor-store";
+import { edits } from "./editing/edits";
 import { sampleGraph } from "./testing";
 
 const doc = (): Version => ({ name: "Sample", graph: sampleGraph() });

@@ -17,7 +17,7 @@ import { placeCommands } from "./commands/place-commands";
 import { problemCommands } from "./commands/problem-commands";
 import { selectionCommands } from "./commands/selection-commands";
 import { tryOutCommands } from "./commands/try-out-commands";
-import type { EditorStore } from "./editor-store";
+import type { EditorStore } from "./editing/editor-store";
 import type { UiStore } from "./ui-store";
 
 /** Everything a person can do in the editor, for buttons, menus and keys alike. */

@@ -3,7 +3,7 @@
 import { edgeFrom } from "@/components/forms/ports";
 import { Kbd } from "@/components/ui/kbd";
 import { useEditorCommands } from "./commands";
-import { useEditor } from "./editor-store";
+import { useEditor } from "./editing/editor-store";
 import { useUi } from "./ui-store";
 
 /** Says what connect mode is doing, and offers the same by mouse. */

@@ -10,8 +10,8 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { keyNameFault } from "@/server/domain/graph/rename-key";
 import { allKeys, findText, type Hit } from "@/server/domain/graph/search";
 import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editor-store";
-import { textEdits } from "./text-edits";
+import { useEditor, useEditorStore } from "./editing/editor-store";
+import { textEdits } from "./editing/text-edits";
 import { useUi, useUiStore } from "./ui-store";
 
 /** Over the drawing: words found in all of its texts, one by one or in a list, and others in their place. */

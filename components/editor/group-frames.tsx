@@ -14,8 +14,8 @@ import { recordOf } from "@/server/domain/base/guards";
 import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { cornerOfGroup } from "@/server/domain/graph/groups";
 import { useEditorCommands } from "./commands";
-import { useEditorStore } from "./editor-store";
-import { edits } from "./edits";
+import { useEditorStore } from "./editing/editor-store";
+import { edits } from "./editing/edits";
 import { useUi, useUiStore } from "./ui-store";
 
 const AROUND = 20;

@@ -1,6 +1,6 @@
 import type { Direction } from "@/components/canvas/navigation";
 import type { EditorCommands } from "./commands";
-import { edits } from "./edits";
+import { edits } from "./editing/edits";
 import type { UiStore } from "./ui-store";
 
 /** A key and what it does: the canvas's keys, the help and the command palette all come from this list. */

@@ -6,8 +6,8 @@ import { KindIcon } from "@/components/canvas/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { nodeKinds } from "@/server/domain/nodes";
-import type { Choice } from "./choice";
 import { useEditorCommands } from "./commands";
+import type { Choice } from "./editing/choice";
 import { type PickerRequest, useUi, useUiStore } from "./ui-store";
 
 const WIDTH = 304;

@@ -7,7 +7,7 @@ import { FormScopeContext } from "@/components/forms/form-scope";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
-import { textEdits } from "./text-edits";
+import { textEdits } from "./editing/text-edits";
 
 const GRAPH = WorkflowGraph.parse({
   graph_id: "g",

@@ -4,7 +4,7 @@ import { CircleAlert, CircleCheck, CircleDashed, TriangleAlert } from "lucide-re
 import { NodeList } from "@/components/canvas/node-list";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editor-store";
+import { useEditor, useEditorStore } from "./editing/editor-store";
 import { ProblemActions } from "./problem-actions";
 import { useUiStore } from "./ui-store";
 import type { ShownProblem } from "./use-problems";

@@ -13,8 +13,8 @@ import { TextField } from "@/components/ui/text-field";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { type AnyNodeKind, nodeKinds } from "@/server/domain/nodes";
-import { type Choice, writeChoice } from "./choice";
 import { useEditorCommands } from "./commands";
+import { type Choice, writeChoice } from "./editing/choice";
 import { type SidePanel as Side, useUi, useUiStore } from "./ui-store";
 import { ProblemsContext, type ShownProblem } from "./use-problems";
 

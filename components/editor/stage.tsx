@@ -12,13 +12,13 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
-import { BreakpointList } from "./breakpoints-here";
 import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editor-store";
+import { useEditor, useEditorStore } from "./editing/editor-store";
+import { BreakpointList } from "./inspector/breakpoints-here";
+import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
 import { useUi, useUiStore } from "./ui-store";
-import { useIsInspectorShown } from "./use-is-inspector-shown";
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
   ssr: false,

@@ -6,7 +6,7 @@ import { newBreakpointStore } from "@/components/run/breakpoints/breakpoint-stor
 import { newTryOutStore } from "@/components/run/try-out/try-out-store";
 import { newAnnouncer } from "./announcer";
 import { CommandsContext, newEditorCommands } from "./commands";
-import { EditorContext, newEditorStore } from "./editor-store";
+import { EditorContext, newEditorStore } from "./editing/editor-store";
 import { sampleGraph } from "./testing";
 import { newUiStore, UiContext } from "./ui-store";
 

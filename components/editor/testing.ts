@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { edgeFrom, portsOf } from "@/components/forms/ports";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type NodeType, nodeKinds } from "@/server/domain/nodes";
-import { edits, newNodeId } from "./edits";
-import { fragmentOf, freshIds } from "./fragment";
+import { edits, newNodeId } from "./editing/edits";
+import { fragmentOf, freshIds } from "./editing/fragment";
 
 /** A small drawing: start > ask > route; route yes> done, route no> ask. */
 export function sampleGraph(): WorkflowGraph {

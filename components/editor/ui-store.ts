@@ -4,7 +4,7 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 import type { DropPoint } from "@/components/canvas/canvas-context";
 import type { BreakpointPlace } from "@/components/run/breakpoints/breakpoint-store";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
-import type { Place } from "./placing";
+import type { Place } from "./editing/placing";
 
 /** What the next node that is picked will hang on. */
 export interface PickerRequest {

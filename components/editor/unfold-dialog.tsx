@@ -12,8 +12,8 @@ import { unfoldCrew } from "@/server/domain/graph/unfold";
 import type { Unfolding } from "@/server/domain/graph/unfolded";
 import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import { useEditorCommands } from "./commands";
-import { useEditor, useEditorStore } from "./editor-store";
-import { edits } from "./edits";
+import { useEditor, useEditorStore } from "./editing/editor-store";
+import { edits } from "./editing/edits";
 import { useUi, useUiStore } from "./ui-store";
 import { placesInstead } from "./unfold-places";
 

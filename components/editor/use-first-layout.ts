@@ -2,8 +2,8 @@ import { useEffect, useRef } from "react";
 import { readingOrder } from "@/components/canvas/navigation";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { useEditorStore } from "./editor-store";
-import { edits } from "./edits";
+import { useEditorStore } from "./editing/editor-store";
+import { edits } from "./editing/edits";
 
 const tidyPlaces = (graph: WorkflowGraph) =>
   import("@/components/canvas/layout").then(({ layout }) => layout(graph));

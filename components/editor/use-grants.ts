@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTrpc } from "@/components/trpc";
-import { useEditor } from "./editor-store";
+import { useEditor } from "./editing/editor-store";
 
 const NONE: readonly string[] = [];
 

@@ -1,7 +1,7 @@
 import { act, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { useAllCommands } from "@/components/page/page-commands";
-import { edits } from "./edits";
+import { edits } from "./editing/edits";
 import { openEditor } from "./testing-editor";
 import { useOffers } from "./use-offers";
 

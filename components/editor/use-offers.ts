@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
 import { listOf, textsOf } from "@/server/domain/base/guards";
 import type { EditorCommands } from "./commands";
-import { useEditor } from "./editor-store";
+import { useEditor } from "./editing/editor-store";
 import { keyCommands, moreKeys } from "./keys";
 
 /** The same list feeds the keys, the help and the command palette. */

@@ -19,17 +19,17 @@ import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { newAnnouncer } from "./announcer";
-import { WithBreakpoints } from "./breakpoints-here";
 import { CommandsContext, type EditorCommands, newEditorCommands } from "./commands";
-import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
+import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editing/editor-store";
+import { loadSchemas, useAutosave } from "./editing/use-autosave";
+import { useClipboard } from "./editing/use-clipboard";
+import { WithBreakpoints } from "./inspector/breakpoints-here";
+import { TryOutDialogs, WithTryOuts } from "./inspector/try-outs-here";
+import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { loadConnectBar, Stage } from "./stage";
 import { TopBar } from "./top-bar";
-import { TryOutDialogs, WithTryOuts } from "./try-outs-here";
 import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
-import { loadSchemas, useAutosave } from "./use-autosave";
-import { useClipboard } from "./use-clipboard";
 import { useFirstLayout } from "./use-first-layout";
-import { useIsInspectorShown } from "./use-is-inspector-shown";
 import { useOffers } from "./use-offers";
 import { marksOf, NO_PROBLEMS, ProblemsContext, shownProblems } from "./use-problems";
 import { useWindowKeys } from "./use-window-keys";
@@ -40,7 +40,7 @@ const SidePanel = dynamic(() => loadSide().then((m) => m.SidePanel), { ssr: fals
 const ProblemFinder = dynamic(() => import("./problem-finder").then((m) => m.ProblemFinder), { ssr: false });
 const loadPicker = () => import("./quick-picker");
 const QuickPicker = dynamic(() => loadPicker().then((m) => m.QuickPicker), { ssr: false });
-const loadInspector = () => import("./inspector");
+const loadInspector = () => import("./inspector/inspector");
 const Inspector = dynamic(() => loadInspector().then((m) => m.Inspector), { ssr: false });
 const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.ConflictDialog), {
   ssr: false,

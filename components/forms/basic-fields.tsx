@@ -20,7 +20,7 @@ const loading = () => <Skeleton className="h-16 w-full" />;
 const EscalationField = dynamic(() => import("./escalation-field").then((m) => m.EscalationField), {
   loading,
 });
-const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
+const JsonField = dynamic(() => import("./schema/json-field").then((m) => m.JsonField), { loading });
 
 export interface LookProps extends FieldProps {
   field: FieldData;

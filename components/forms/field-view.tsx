@@ -11,31 +11,33 @@ import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import { LabelField } from "./label-field";
 import { RoleField } from "./role-field";
+import { ValueField } from "./schema/value-field";
 import { TemplateField } from "./template-field";
-import { ValueField } from "./value-field";
 
 const loading = () => <Skeleton className="h-16 w-full" />;
 const WaysField = dynamic(() => import("./ways-field").then((m) => m.WaysField), { loading });
-const AssignmentsField = dynamic(() => import("./assignments-field").then((m) => m.AssignmentsField), {
+const AssignmentsField = dynamic(() => import("./crew/assignments-field").then((m) => m.AssignmentsField), {
   loading,
 });
 const PairsField = dynamic(() => import("./pairs-field").then((m) => m.PairsField), { loading });
-const ArgumentsField = dynamic(() => import("./arguments-field").then((m) => m.ArgumentsField), { loading });
-const ToolField = dynamic(() => import("./tool-field").then((m) => m.ToolField), { loading });
-const SchemaField = dynamic(() => import("./schema-field").then((m) => m.SchemaField), { loading });
-const CrewField = dynamic(() => import("./crew-field").then((m) => m.CrewField), { loading });
-const CrewRefField = dynamic(() => import("./crew-field").then((m) => m.CrewRefField), {
+const ArgumentsField = dynamic(() => import("./schema/arguments-field").then((m) => m.ArgumentsField), {
+  loading,
+});
+const ToolField = dynamic(() => import("./tools/tool-field").then((m) => m.ToolField), { loading });
+const SchemaField = dynamic(() => import("./schema/schema-field").then((m) => m.SchemaField), { loading });
+const CrewField = dynamic(() => import("./crew/crew-field").then((m) => m.CrewField), { loading });
+const CrewRefField = dynamic(() => import("./crew/crew-field").then((m) => m.CrewRefField), {
   loading: () => null,
 });
 const AgentRefField = dynamic(() => import("./agent-ref-field").then((m) => m.AgentRefField), {
   loading: () => null,
 });
-const ToolsField = dynamic(() => import("./tools-field").then((m) => m.ToolsField), { loading });
-const TaskGuardrails = dynamic(() => import("./task-guardrails").then((m) => m.TaskGuardrails), {
+const ToolsField = dynamic(() => import("./tools/tools-field").then((m) => m.ToolsField), { loading });
+const TaskGuardrails = dynamic(() => import("./crew/task-guardrails").then((m) => m.TaskGuardrails), {
   loading,
 });
-const NodePlanField = dynamic(() => import("./plan-field").then((m) => m.NodePlanField), { loading });
-const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
+const NodePlanField = dynamic(() => import("./crew/plan-field").then((m) => m.NodePlanField), { loading });
+const TaskLlm = dynamic(() => import("./crew/task-llm").then((m) => m.TaskLlm), { loading });
 const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
 const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
 

@@ -25,7 +25,7 @@ import {
   schemaOf,
 } from "./guardrail-rows";
 import { freshKey } from "./named-rows";
-import { SchemaField } from "./schema-field";
+import { SchemaField } from "./schema/schema-field";
 
 const NO_KEYS: GuardedKeys = { input: [], output: [] };
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { describeTool, MarkBadges } from "@/components/forms/tool-marks";
+import { describeTool, MarkBadges } from "@/components/forms/tools/tool-marks";
 import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";

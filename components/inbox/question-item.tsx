@@ -9,7 +9,7 @@ import { AskCard } from "@/components/run/crew/ask-card";
 import type { Standing } from "@/components/run/crew/ask-props";
 import { useTimeLeft } from "@/components/run/elapsed";
 import { HeldActions } from "@/components/run/held-note";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import type { Answers } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { TimeText } from "@/components/ui/time-text";

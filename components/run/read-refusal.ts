@@ -1,7 +1,7 @@
-import type { InputError } from "@/components/forms/input-fields";
+import type { InputError } from "@/components/forms/schema/input-fields";
 import { toApiError } from "@/components/trpc";
 import { isObject, isText, listOf, recordOf } from "@/server/domain/base/guards";
-import type { ToldProblem } from "./launch-problems";
+import type { ToldProblem } from "./start/launch-problems";
 
 /** Why a run or an answer was not taken: in a sentence, by the fields of what was sent, and by places of the workflow. */
 export function readRefusal(error: unknown): {

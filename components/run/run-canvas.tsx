@@ -18,9 +18,9 @@ import { cardOf, focusCrew, useCrewStage } from "@/components/run/crew/crew-stag
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newCanvasRun } from "./canvas-run";
+import { StaleCards } from "./result/stale-note";
 import { useRun, useRunViewStore } from "./run-context";
 import { spotlightNode } from "./spotlight";
-import { StaleCards } from "./stale-note";
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList));
 const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch));

@@ -36,11 +36,11 @@ import { useCassetteFile } from "./keep/cassette-file";
 import { KeepDialog } from "./keep/keep-button";
 import { ShareButton } from "./past/share-button";
 import { PlaceNote } from "./place-note";
-import { useRunAgain } from "./run-again";
 import { useRun } from "./run-context";
+import { useRunAgain } from "./start/run-again";
 import { runStatus } from "./status";
 
-const Lineage = dynamic(() => import("./lineage").then((m) => m.Lineage), { ssr: false });
+const Lineage = dynamic(() => import("./history/lineage").then((m) => m.Lineage), { ssr: false });
 
 /** What the run is, how it stands, what it took, and what can be done about it. */
 export function RunHeader({

@@ -15,8 +15,8 @@ import { FIRST_TIME_LOOK, StepBar, type TimeLook } from "./past/step-bar";
 import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
 import { useRun, useRunViewStore } from "./run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
-import { newNames } from "./sentence-words";
-import { sentenceOf } from "./sentences";
+import { newNames } from "./timeline/sentence-words";
+import { sentenceOf } from "./timeline/sentences";
 
 const NO_EVENTS: readonly RunEvent[] = [];
 

@@ -3,7 +3,7 @@
 import Link from "next/link";
 import { nodeChoices } from "@/components/display/expectation-words";
 import { countOf } from "@/components/display/format";
-import { JsonField } from "@/components/forms/json-field";
+import { JsonField } from "@/components/forms/schema/json-field";
 import { NumberField } from "@/components/ui/number-field";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { Switch } from "@/components/ui/switch";

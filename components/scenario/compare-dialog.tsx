@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { JsonField } from "@/components/forms/json-field";
+import { JsonField } from "@/components/forms/schema/json-field";
 import { toApiError, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";

@@ -1,8 +1,8 @@
 "use client";
 
 import { nodeChoices } from "@/components/display/expectation-words";
-import { JsonField } from "@/components/forms/json-field";
 import { exitLabels } from "@/components/forms/ports";
+import { JsonField } from "@/components/forms/schema/json-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { SuggestField } from "@/components/ui/suggest-field";

@@ -6,13 +6,13 @@ import {
   readInput,
   toField,
   toValues,
-} from "@/components/forms/input-fields";
+} from "@/components/forms/schema/input-fields";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { writtenKeys } from "@/server/domain/nodes";
-import type { Pin } from "@/server/domain/run/pins";
+import type { Pin } from "@/server/domain/run/commands/pins";
 import { ScenarioFields } from "@/server/domain/scenario/scenario-test";
 import { testFaults } from "@/server/domain/scenario/test-faults";
 

@@ -1,8 +1,8 @@
 "use client";
 
 import { useFormScope } from "@/components/forms/form-scope";
-import { JsonField } from "@/components/forms/json-field";
 import { keySuggestions } from "@/components/forms/key-facts";
+import { JsonField } from "@/components/forms/schema/json-field";
 import { Button } from "@/components/ui/button";
 import { Select } from "@/components/ui/select";
 import { SuggestField } from "@/components/ui/suggest-field";

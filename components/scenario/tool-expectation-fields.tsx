@@ -2,8 +2,8 @@
 
 import { nodeChoices } from "@/components/display/expectation-words";
 import { useFormScope } from "@/components/forms/form-scope";
-import { SchemaField } from "@/components/forms/schema-field";
-import { ToolField } from "@/components/forms/tool-field";
+import { SchemaField } from "@/components/forms/schema/schema-field";
+import { ToolField } from "@/components/forms/tools/tool-field";
 import { Checkbox } from "@/components/ui/checkbox";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";

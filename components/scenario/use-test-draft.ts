@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import type { InputError } from "@/components/forms/input-fields";
+import type { InputError } from "@/components/forms/schema/input-fields";
 import { type Draft, useDraft } from "@/components/library/use-draft";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";

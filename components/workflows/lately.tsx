@@ -6,7 +6,7 @@ import Link from "next/link";
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
-import { type RunSummary, WaitsFor } from "@/components/run/run-row";
+import { type RunSummary, WaitsFor } from "@/components/run/history/run-row";
 import { useRunTicks } from "@/components/run/run-ticks";
 import { runStatus } from "@/components/run/status";
 import { useTrpc } from "@/components/trpc";

@@ -2,9 +2,9 @@ import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/val
 import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
 import type { RunInputField } from "@/server/domain/graph/run-input";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
-import { optionNamed, readAnswer } from "@/server/domain/run/person-answer";
-import { askedOf } from "@/server/domain/run/question-words";
-import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
+import { optionNamed, readAnswer } from "@/server/domain/run/questions/person-answer";
+import { askedOf } from "@/server/domain/run/questions/question-words";
+import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
 import type { Host } from "@/server/runner/host";

@@ -8,7 +8,7 @@ import { withLibrary } from "@/server/domain/library/library";
 import { knownCost } from "@/server/domain/model/cost";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
-import { unknownStop } from "@/server/domain/run/command";
+import { unknownStop } from "@/server/domain/run/commands/command";
 import { askOwnServer } from "@/server/egress/own-server";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
-import { TeamEdit } from "@/server/domain/run/team-edit";
+import { TeamEdit } from "@/server/domain/run/commands/team-edit";
 import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
 import { valueOf } from "./said";

@@ -1,5 +1,5 @@
 import type { NodeStatus } from "@/server/domain/run";
-import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/control-words";
+import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/commands/control-words";
 import type { EventType, RunEventOf } from "@/server/domain/run/events";
 
 /** What a line may say about the node and the activation that its event belongs to. */

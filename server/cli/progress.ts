@@ -4,7 +4,7 @@ import { present } from "@/server/domain/base/must";
 import { costInWords } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
-import { pausedPlaceInWords } from "@/server/domain/run/control-words";
+import { pausedPlaceInWords } from "@/server/domain/run/commands/control-words";
 import type { RunEvent } from "@/server/domain/run/events";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { type LineContext, lineOf } from "./event-lines";

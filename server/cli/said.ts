@@ -3,8 +3,8 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import { Json, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
-import type { RunCommand } from "@/server/domain/run/command";
-import type { TeamEdit } from "@/server/domain/run/team-edit";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import type { TeamEdit } from "@/server/domain/run/commands/team-edit";
 
 /** What a person says at the terminal to a run that is paused. */
 export type Said =

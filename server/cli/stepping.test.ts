@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newRun } from "@/server/domain/run";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";

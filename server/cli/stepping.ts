@@ -1,6 +1,6 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { RunState } from "@/server/domain/run";
-import { type RunCommand, tooLate } from "@/server/domain/run/command";
+import { type RunCommand, tooLate } from "@/server/domain/run/commands/command";
 import type { Host } from "@/server/runner/host";
 import type { Answering, Terminal } from "./answering";
 import { printable } from "./printable";

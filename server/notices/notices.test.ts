@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server, type
 import { afterEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
-import type { OpenQuestion } from "@/server/domain/run/open-questions";
+import type { OpenQuestion } from "@/server/domain/run/questions/open-questions";
 import { draw } from "@/server/domain/testing/drawing";
 import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
 import { newStage } from "@/server/runner/testing";

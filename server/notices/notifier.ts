@@ -1,5 +1,5 @@
 import type { JsonObject } from "@/server/domain/base/values";
-import { URGENCIES } from "@/server/domain/run/open-questions";
+import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import type { MailDial } from "@/server/egress/notices";
 import type { NoticeSettingStore } from "@/server/store/notice-settings";
 import {

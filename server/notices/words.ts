@@ -1,4 +1,4 @@
-import { URGENCIES } from "@/server/domain/run/open-questions";
+import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import type { NoticeDue } from "@/server/store/notices";
 
 /** What a notice says: a sentence and a link. Nothing of what is asked, and nothing by which it could be answered. */

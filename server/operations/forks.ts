@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { ForkSettings } from "@/server/domain/agent/outcome";
 import { Id, Json, StateKey } from "@/server/domain/base/values";
+import { doneBy, notRepeated } from "@/server/domain/run/commands/repeated";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
-import { doneBy, notRepeated } from "@/server/domain/run/repeated";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
 import { repeatedOf } from "@/server/runner/forking";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";

@@ -5,7 +5,7 @@ import { Json } from "@/server/domain/base/values";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { EngineState, RunPlace, TroubledRun } from "@/server/domain/run/engine-state";
 import { HeldReason } from "@/server/domain/run/held";
-import { URGENCIES } from "@/server/domain/run/open-questions";
+import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import { RUN_TEXT } from "@/server/domain/run/result";
 import { RUN_ORDERS } from "@/server/domain/run/run-order";
 import { Time, Values } from "./common-schemas";

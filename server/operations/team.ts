@@ -4,7 +4,7 @@ import type { LlmConfig } from "@/server/domain/agent/role";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
-import { TeamEdit, widening } from "@/server/domain/run/team-edit";
+import { TeamEdit, widening } from "@/server/domain/run/commands/team-edit";
 import { REFUSALS, route, Told, tell } from "./control";
 import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { RunState } from "@/server/domain/run";
-import { type RunCommand, tooLate } from "@/server/domain/run/command";
+import { type RunCommand, tooLate } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { fakeModels, newStage, role } from "./testing";
 

@@ -7,8 +7,8 @@ import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { writtenAs } from "@/server/domain/run/lineage";
-import { nextDue, PEOPLE_BEFORE, timesOf } from "@/server/domain/run/question-times";
-import { PersonsAnswer } from "@/server/domain/run/tool-question";
+import { nextDue, PEOPLE_BEFORE, timesOf } from "@/server/domain/run/questions/question-times";
+import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
 import type { PersonQuestion } from "./ports";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "@/server/domain/base/values";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { defineTool } from "@/server/tools/define";
 import { fakeTools, newStage } from "./testing";

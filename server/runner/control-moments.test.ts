@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { defineTool } from "@/server/tools/define";

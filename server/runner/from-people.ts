@@ -1,10 +1,10 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import type { RunEvent } from "@/server/domain/run/events";
-import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
-import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
+import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { RunStore } from "@/server/store/runs";
 import type { CarriedRun } from "./elsewhere";
 import type { Taken } from "./taken";

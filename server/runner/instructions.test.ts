@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { RunCommand } from "@/server/domain/run/command";
-import type { InstructionTarget } from "@/server/domain/run/instructions";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelRequest } from "@/server/llm/model";
 import { type Case, cases, roles as crewRoles, graphOf, modelsOf } from "./crew/testing";

@@ -5,7 +5,7 @@ import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { Interaction, RunState } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
-import { typedWords } from "@/server/domain/run/tool-question";
+import { typedWords } from "@/server/domain/run/questions/tool-question";
 import { OwnWords, wordsAdded } from "@/server/tools/own-words";
 import type { Context } from "@/server/tools/policy";
 import { READ_VALUE } from "./agent/given";

@@ -16,8 +16,8 @@ import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-
 import { roleUses } from "@/server/domain/library/role-use";
 import { getNodeKind } from "@/server/domain/nodes";
 import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
-import { unknownStop } from "@/server/domain/run/command";
-import type { Pins } from "@/server/domain/run/pins";
+import { unknownStop } from "@/server/domain/run/commands/command";
+import type { Pins } from "@/server/domain/run/commands/pins";
 import type { Models } from "@/server/llm/model";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import type { RunState } from "@/server/domain/run";
-import { openQuestions } from "@/server/domain/run/open-questions";
+import { openQuestions } from "@/server/domain/run/questions/open-questions";
 import { draw } from "@/server/domain/testing/drawing";
 import { GRACE_MS, newNoticeStore } from "@/server/store/notices";
 import { newQuestionStore } from "@/server/store/questions";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { type Case, cases, roles as crewRoles, graphOf, modelsOf } from "./crew/testing";
 import { newStage } from "./testing";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { roles as crewRoles, graphOf } from "./crew/testing";
 import { cutAt, fakeModels, newStage, role, told } from "./testing";

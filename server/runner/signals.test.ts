@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "./testing";
 

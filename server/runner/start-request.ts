@@ -3,7 +3,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleRules, RunEventOf } from "@/server/domain/run/events";
-import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
 import { storedCreation } from "./beginnings";
 
 type Creation = RunEventOf<"run_created">["payload"];

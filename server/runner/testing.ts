@@ -5,7 +5,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { isPlanFile } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleRules, RunEvent } from "@/server/domain/run/events";
-import { readAnswer } from "@/server/domain/run/person-answer";
+import { readAnswer } from "@/server/domain/run/questions/person-answer";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { AtWork } from "@/server/store/at-work";
 import { lastOf } from "@/server/store/log-chain";

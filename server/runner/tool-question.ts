@@ -1,5 +1,5 @@
 import type { Flow } from "@/server/domain/base/durable";
-import { checkAnswer } from "@/server/domain/run/tool-question";
+import { checkAnswer } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool/tool";
 import type { ToolRuntime } from "./ports";
 

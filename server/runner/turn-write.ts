@@ -1,7 +1,7 @@
 import { foldRun, type Interaction, type RunState } from "@/server/domain/run";
-import { isHeldByQuestion } from "@/server/domain/run/asking";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
-import { openInteractions, openQuestions } from "@/server/domain/run/open-questions";
+import { isHeldByQuestion } from "@/server/domain/run/questions/asking";
+import { openInteractions, openQuestions } from "@/server/domain/run/questions/open-questions";
 import { outcomeInWords } from "@/server/domain/run/result";
 import { workDone, workSince } from "@/server/domain/run/work-done";
 import type { RunProgress, TurnWrite } from "@/server/store/runs";

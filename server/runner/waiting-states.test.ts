@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { agent, call, calls, crewGraph, role, tool } from "@/server/conformance/stage";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { PersonsAnswer } from "@/server/domain/run/tool-question";
+import type { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { cutAt, fakeTools, newStage } from "./testing";

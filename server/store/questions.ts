@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
 import type { HeldReason } from "@/server/domain/run/held";
-import { type OpenQuestion, URGENCIES } from "@/server/domain/run/open-questions";
+import { type OpenQuestion, URGENCIES } from "@/server/domain/run/questions/open-questions";
 import type { Urgency } from "@/server/domain/tool/person-question";
 import { newNoticeOutbox } from "./notices";
 import { ownJson } from "./own-json";

@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
 import { isPassing } from "@/server/domain/base/passing-fault";
-import { openQuestions } from "@/server/domain/run/open-questions";
+import { openQuestions } from "@/server/domain/run/questions/open-questions";
 import { newCrewWorkStore } from "./crew-work";
 import { newRunQuestions } from "./questions";
 import { newLogReader } from "./read-log";

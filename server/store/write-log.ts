@@ -1,7 +1,7 @@
 import type { Db } from "@/db/open";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { KeyReused } from "@/server/domain/run/key-reused";
-import type { OpenQuestion } from "@/server/domain/run/open-questions";
+import type { OpenQuestion } from "@/server/domain/run/questions/open-questions";
 import { wordsOf } from "@/server/domain/run/result";
 import type { WorkDone } from "@/server/domain/run/work-done";
 import type { CrewWorkStore, WorkPlace } from "./crew-work";

@@ -1,8 +1,8 @@
 import type { DropPoint } from "@/components/canvas/canvas-context";
 import { CARD_WIDTH } from "@/components/canvas/card-size";
-import type { Choice } from "@/components/editor/choice";
-import { edits, type NewNode, newNodeId } from "@/components/editor/edits";
-import { centredAt, dropPlace, freePlace, placeOf } from "@/components/editor/placing";
+import type { Choice } from "@/components/editor/editing/choice";
+import { edits, type NewNode, newNodeId } from "@/components/editor/editing/edits";
+import { centredAt, dropPlace, freePlace, placeOf } from "@/components/editor/editing/placing";
 import type { PickerRequest } from "@/components/editor/ui-store";
 import { edgeFrom, portsIn } from "@/components/forms/ports";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -85,7 +85,7 @@ export function addCommands({
   }
 
   async function dropKind(payload: string, at: DropPoint, edgeId: string | null) {
-    const { readChoice } = await import("@/components/editor/read-choice");
+    const { readChoice } = await import("@/components/editor/editing/read-choice");
     const choice = readChoice(payload);
     if (!choice) return;
     const onEdge = edgeId !== null && getNodeKind(choice.type).hasEntry !== false ? edgeId : undefined;

@@ -1,6 +1,6 @@
 import { type Direction, readingOrder } from "@/components/canvas/navigation";
-import { edits } from "@/components/editor/edits";
-import { type Place, placeOf } from "@/components/editor/placing";
+import { edits } from "@/components/editor/editing/edits";
+import { type Place, placeOf } from "@/components/editor/editing/placing";
 import { movedGroup } from "@/server/domain/graph/groups";
 import type { CommandContext } from "./command-context";
 

@@ -1,8 +1,8 @@
 import type { CanvasEditing } from "@/components/canvas/canvas-context";
 import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
 import { toConnection } from "@/components/canvas/flow-mapping";
-import { edits } from "@/components/editor/edits";
-import { dropPlace, snap } from "@/components/editor/placing";
+import { edits } from "@/components/editor/editing/edits";
+import { dropPlace, snap } from "@/components/editor/editing/placing";
 import { edgeFrom } from "@/components/forms/ports";
 import type { addCommands } from "./add-commands";
 import type { arrangeCommands } from "./arrange-commands";

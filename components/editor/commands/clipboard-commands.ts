@@ -1,4 +1,4 @@
-import { edits } from "@/components/editor/edits";
+import { edits } from "@/components/editor/editing/edits";
 import {
   cornerOf,
   type Fragment,
@@ -6,8 +6,8 @@ import {
   freshIds,
   isFragmentText,
   writeFragment,
-} from "@/components/editor/fragment";
-import { centredAt, type Place, snap } from "@/components/editor/placing";
+} from "@/components/editor/editing/fragment";
+import { centredAt, type Place, snap } from "@/components/editor/editing/placing";
 import { toast } from "@/components/ui/toasts";
 import type { CommandContext } from "./command-context";
 
@@ -55,7 +55,7 @@ export function clipboardCommands({ store, ui, view, say, graph, pickedNodes, fo
   }
 
   async function insertCopied(text: string, at: Place) {
-    const { readFragment } = await import("@/components/editor/read-fragment");
+    const { readFragment } = await import("@/components/editor/editing/read-fragment");
     const fragment = readFragment(text);
     if (!fragment) return;
     const { leftOut = 0 } = fragment;

@@ -1,6 +1,6 @@
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import type { Announcer } from "@/components/editor/announcer";
-import type { EditorStore } from "@/components/editor/editor-store";
+import type { EditorStore } from "@/components/editor/editing/editor-store";
 import type { UiStore } from "@/components/editor/ui-store";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 

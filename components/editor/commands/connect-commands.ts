@@ -1,8 +1,8 @@
 import type { CanvasEditing } from "@/components/canvas/canvas-context";
 import { toConnection } from "@/components/canvas/flow-mapping";
 import { readingOrder } from "@/components/canvas/navigation";
-import { canConnect, edits } from "@/components/editor/edits";
-import { placeOf } from "@/components/editor/placing";
+import { canConnect, edits } from "@/components/editor/editing/edits";
+import { placeOf } from "@/components/editor/editing/placing";
 import { edgeFrom, portsIn } from "@/components/forms/ports";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";

@@ -1,5 +1,5 @@
 import { neighbour } from "@/components/canvas/navigation";
-import { edits } from "@/components/editor/edits";
+import { edits } from "@/components/editor/editing/edits";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { CommandContext } from "./command-context";
 

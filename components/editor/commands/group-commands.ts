@@ -1,4 +1,4 @@
-import { edits } from "@/components/editor/edits";
+import { edits } from "@/components/editor/editing/edits";
 import { freshId } from "@/server/domain/base/ids";
 import type { NodeGroup } from "@/server/domain/graph/graph";
 import type { CommandContext } from "./command-context";

@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { z } from "zod";
-import { AddAgent, CrewForm } from "@/components/forms/crew-form";
+import { AddAgent, CrewForm } from "@/components/forms/crew/crew-form";
 import { type LibraryCalls, NamedEditor } from "@/components/library/named-editor";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Field } from "@/components/ui/field";

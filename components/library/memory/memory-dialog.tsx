@@ -2,8 +2,8 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
-import { type InputValues, readInput, toField, toValues } from "@/components/forms/input-fields";
+import { InputFields } from "@/components/forms/schema/input-field";
+import { type InputValues, readInput, toField, toValues } from "@/components/forms/schema/input-fields";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";

@@ -18,8 +18,8 @@ import { formatDollars } from "@/server/domain/model/cost";
 import type { NodeComparison, RunComparison, RunTotals } from "@/server/domain/run/compare/compare";
 import type { Parted } from "@/server/domain/run/compare/parted";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
-import { person } from "../sentence-words";
 import { runStatus } from "../status";
+import { person } from "../timeline/sentence-words";
 import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
 

@@ -2,14 +2,14 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
+import { InputFields } from "@/components/forms/schema/input-field";
 import {
   type InputError,
   type InputValues,
   readInput,
   toField,
   toValues,
-} from "@/components/forms/input-fields";
+} from "@/components/forms/schema/input-fields";
 import { useRun } from "@/components/run/run-context";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";

@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
-import { Lineage } from "@/components/run/lineage";
+import { Lineage } from "@/components/run/history/lineage";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";

@@ -2,11 +2,16 @@
 
 import { GitBranch } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
-import { type InputError, type InputValues, readInput, toValues } from "@/components/forms/input-fields";
-import { JsonField } from "@/components/forms/json-field";
+import { InputFields } from "@/components/forms/schema/input-field";
+import {
+  type InputError,
+  type InputValues,
+  readInput,
+  toValues,
+} from "@/components/forms/schema/input-fields";
+import { JsonField } from "@/components/forms/schema/json-field";
 import { useRunViewStore } from "@/components/run/run-context";
-import { inputFields } from "@/components/run/run-form";
+import { inputFields } from "@/components/run/start/run-form";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";

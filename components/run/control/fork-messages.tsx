@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";

@@ -1,12 +1,12 @@
 import type { RunViewStore } from "@/components/run/run-view-store";
-import { newNames } from "@/components/run/sentence-words";
-import { sentenceOf } from "@/components/run/sentences";
+import { newNames } from "@/components/run/timeline/sentence-words";
+import { sentenceOf } from "@/components/run/timeline/sentences";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { costInWords } from "@/server/domain/model/cost";
 import type { AgentView, CrewRun, RunState } from "@/server/domain/run";
-import { isOpen } from "@/server/domain/run/plan-edit";
+import { isOpen } from "@/server/domain/run/commands/plan-edit";
 
 /** A moment of a run as it stood when it was asked for: the run may go on meanwhile. */
 export interface ForkedMoment {

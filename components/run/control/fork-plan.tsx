@@ -1,12 +1,12 @@
 "use client";
 
 import { countOf } from "@/components/display/format";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
-import { isOpen } from "@/server/domain/run/plan-edit";
+import { isOpen } from "@/server/domain/run/commands/plan-edit";
 import { type PlanDraft, type TaskDraft, taskKey } from "./fork-draft";
 import type { ForkedMoment } from "./fork-moment";
 

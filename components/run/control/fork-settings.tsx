@@ -3,7 +3,7 @@
 import { countOf } from "@/components/display/format";
 import { FormParts } from "@/components/forms/form-parts";
 import { breakpointsFor, breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
-import { RUN_MODES } from "@/components/run/run-modes";
+import { RUN_MODES } from "@/components/run/start/run-modes";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";

@@ -8,7 +8,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Select, type SelectOption } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { InstructionTarget } from "@/server/domain/run/instructions";
+import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { CommandDialog } from "./command-dialog";
 

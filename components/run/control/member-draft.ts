@@ -1,5 +1,5 @@
 import type { LlmConfig } from "@/server/domain/agent/role";
-import type { TeamEdit } from "@/server/domain/run/team-edit";
+import type { TeamEdit } from "@/server/domain/run/commands/team-edit";
 
 /** What a person wrote of a member; absent: as it is. */
 export interface MemberDraft {

@@ -1,6 +1,6 @@
 import { breakpointLimits } from "@/components/run/breakpoints/breakpoint-words";
 import type { RunState } from "@/server/domain/run";
-import { pausedPlaceInWords } from "@/server/domain/run/control-words";
+import { pausedPlaceInWords } from "@/server/domain/run/commands/control-words";
 import type { Paused } from "./use-control";
 
 /** Where a run is held and why: "Paused before Review: breakpoint if state.n == 2". */

@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Radio } from "lucide-react";
 import { useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
+import { InputFields } from "@/components/forms/schema/input-field";
 import { toApiError, useTrpc } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";

@@ -3,8 +3,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { SkipForward } from "lucide-react";
 import { useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
 import { exitLabels } from "@/components/forms/ports";
+import { InputFields } from "@/components/forms/schema/input-field";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Select } from "@/components/ui/select";
 import { getNodeKind } from "@/server/domain/nodes";

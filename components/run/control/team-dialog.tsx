@@ -6,7 +6,7 @@ import { useState } from "react";
 import { ModelChoice } from "@/components/forms/model-choice";
 import { RolePicker } from "@/components/forms/role-field";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -15,7 +15,7 @@ import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { RunState } from "@/server/domain/run";
-import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/run/team-edit";
+import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/run/commands/team-edit";
 import { CommandDialog } from "./command-dialog";
 import { type MemberDraft, memberEdit } from "./member-draft";
 

@@ -1,5 +1,10 @@
 import { useState } from "react";
-import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
+import {
+  type InputError,
+  type InputValues,
+  readInput,
+  toField,
+} from "@/components/forms/schema/input-fields";
 import { useRun } from "@/components/run/run-context";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";

@@ -1,12 +1,12 @@
 "use client";
 
 import { type KeyboardEvent, useId, useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
-import { type InputValues, readInput, toField } from "@/components/forms/input-fields";
+import { InputFields } from "@/components/forms/schema/input-field";
+import { type InputValues, readInput, toField } from "@/components/forms/schema/input-fields";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
 import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
-import { noOf, yesOf } from "@/server/domain/run/person-answer";
+import { noOf, yesOf } from "@/server/domain/run/questions/person-answer";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import { TimeLeft } from "./time-left";
 import { type Answering, useAnswer } from "./use-answer";

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { formatTokens } from "@/components/display/format";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { costInWords } from "@/server/domain/model/cost";
 import type { ModelCall } from "@/server/domain/run";

@@ -5,7 +5,7 @@ import { type CSSProperties, type KeyboardEvent, useMemo, useState } from "react
 import { endOfText } from "@/components/display/one-line";
 import { RoleFace } from "@/components/display/role-face";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { CrewExchange } from "@/server/domain/run";
 import { type CrewLayout, MEMBER, PROPOSAL_SIZE, REQUESTER_SIZE } from "./crew-layout";
@@ -206,7 +206,7 @@ function Lines({
   );
 }
 
-/** Whose proposal it is. */
+/** The line from an agent to the proposal that it made; its name is left out where the names of votes need the room. */
 function Proposes({
   from,
   to,

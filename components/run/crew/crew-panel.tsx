@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { StatusMark } from "@/components/display/status-mark";
 import { TeamButton } from "@/components/run/control/team-button";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";

@@ -1,7 +1,7 @@
 "use client";
 
 import { Crown } from "lucide-react";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { MemberFace, Said, StateIcon } from "./crew-drawing";
 import { memberNamed } from "./drawing";
 import { type CrewScene, memberLook, taskOf } from "./members";

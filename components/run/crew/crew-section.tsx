@@ -2,7 +2,7 @@
 
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { CrewFacts, CrewLinks } from "./crew-inside";
 import { MemberRows } from "./crew-rows";
 import { useCrewStage } from "./crew-stage";

@@ -5,9 +5,9 @@ import { useMemo, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import { oneLine, withoutDemoMark } from "@/components/display/one-line";
 import { StatusMark } from "@/components/display/status-mark";
-import { AgentTranscript } from "@/components/run/agent-transcript";
+import { AgentTranscript } from "@/components/run/node/agent-transcript";
 import { useRun, useRunList } from "@/components/run/run-context";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import { Disclosure } from "@/components/ui/disclosure";
 import type { AgentView, ModelCall, NodeStatus, RunState } from "@/server/domain/run";
 

@@ -1,7 +1,7 @@
 "use client";
 
-import { AgentTranscript } from "@/components/run/agent-transcript";
-import { person } from "@/components/run/sentence-words";
+import { AgentTranscript } from "@/components/run/node/agent-transcript";
+import { person } from "@/components/run/timeline/sentence-words";
 import { TextBlock, ValueView } from "@/components/run/values";
 import type { CrewExchange } from "@/server/domain/run";
 import { MemberFace, StateIcon } from "./crew-drawing";

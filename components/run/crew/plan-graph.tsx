@@ -2,8 +2,8 @@
 
 import dagre, { type EdgeLabel, type GraphLabel, type NodeLabel } from "@dagrejs/dagre";
 import { StatusMark } from "@/components/display/status-mark";
-import { person } from "@/components/run/sentence-words";
 import { TASK_STATUS } from "@/components/run/status";
+import { person } from "@/components/run/timeline/sentence-words";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 
 const TASK = { width: 164, height: 60 };

@@ -3,8 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
-import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
+import { InputFields } from "@/components/forms/schema/input-field";
+import {
+  type InputError,
+  type InputValues,
+  readInput,
+  toField,
+} from "@/components/forms/schema/input-fields";
 import { readRefusal } from "@/components/run/read-refusal";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";

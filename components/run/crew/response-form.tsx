@@ -1,8 +1,8 @@
 "use client";
 
 import { type FormEvent, useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
-import { type InputValues, readInput, toField } from "@/components/forms/input-fields";
+import { InputFields } from "@/components/forms/schema/input-field";
+import { type InputValues, readInput, toField } from "@/components/forms/schema/input-fields";
 import { Button } from "@/components/ui/button";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { fieldsOfSchema } from "@/server/domain/graph/form-fields";

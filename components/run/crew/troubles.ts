@@ -1,6 +1,6 @@
 import { countOf } from "@/components/display/format";
 import { withoutDemoMark } from "@/components/display/one-line";
-import { person } from "@/components/run/sentence-words";
+import { person } from "@/components/run/timeline/sentence-words";
 import type { AgentView, RunState } from "@/server/domain/run";
 import type { CrewScene } from "./members";
 

@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { InputError } from "@/components/forms/input-fields";
+import type { InputError } from "@/components/forms/schema/input-fields";
 import { readRefusal } from "@/components/run/read-refusal";
 import { toApiError, useTrpc } from "@/components/trpc";
-import type { SentAnswer } from "@/server/domain/run/person-answer";
+import type { SentAnswer } from "@/server/domain/run/questions/person-answer";
 import type { AskProps } from "./ask-props";
 
 /** A question, and who is to hear what became of its answer. */

@@ -3,9 +3,9 @@
 import { FlaskConical } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
-import { useRunAgain } from "@/components/run/run-again";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
+import { useRunAgain } from "@/components/run/start/run-again";
 import { Button } from "@/components/ui/button";
 
 export const KeepDialog = dynamic(() => import("./keep-dialog").then((module) => module.KeepDialog), {

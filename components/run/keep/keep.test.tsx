@@ -1,9 +1,9 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { RunAgainProvider } from "@/components/run/run-again";
 import { RunProvider } from "@/components/run/run-context";
 import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { RunAgainProvider } from "@/components/run/start/run-again";
 import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
 import { KeepButton } from "./keep-button";

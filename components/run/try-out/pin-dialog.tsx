@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pin } from "lucide-react";
 import { useState } from "react";
-import { JsonField } from "@/components/forms/json-field";
 import { exitLabels } from "@/components/forms/ports";
+import { JsonField } from "@/components/forms/schema/json-field";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";

@@ -3,14 +3,14 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { InputFields } from "@/components/forms/input-field";
+import { InputFields } from "@/components/forms/schema/input-field";
 import {
   type InputError,
   type InputValues,
   readInput,
   toField,
   toValues,
-} from "@/components/forms/input-fields";
+} from "@/components/forms/schema/input-fields";
 import { readRefusal } from "@/components/run/read-refusal";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";

@@ -3,7 +3,7 @@ import { isObject } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import type { Pins } from "@/server/domain/run/pins";
+import type { Pins } from "@/server/domain/run/commands/pins";
 
 /** What a node gave when it was tried out, and of what it was made then. */
 export interface Tried {

@@ -206,7 +206,7 @@ const PROCESS_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   },
 ];
 
-/** The form of a crew. */
+/** How a crew is set, part by part, as data: what the form shows, reads and writes; some parts only for some processes. */
 export const CREW_FORM: readonly FormPart<CrewConfig, CrewSlot>[] = [
   {
     key: "process",

@@ -1,7 +1,7 @@
 import { present } from "@/server/domain/base/must";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import type { CrewEnd } from "./crew-state";
-import { setActivation } from "./patch";
+import { setActivation } from "./reducer/patch";
 import type { ModelCall, RunState } from "./state";
 
 /** Whose work has ended: that of a whole activation, and how its crew came out, or that of one of its agents. */

@@ -6,12 +6,12 @@ import {
   withForkSettings,
 } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { holding } from "./control";
 import type { RunEvents } from "./events";
-import type { Handlers } from "./handlers";
 import type { MessagePatch } from "./lineage";
+import { holding } from "./reducer/control";
+import type { Handlers } from "./reducer/handlers";
+import { editState } from "./reducer/state-values";
 import type { RunState } from "./state";
-import { editState } from "./state-values";
 
 /** As whose doing a value shows that a fork began with. */
 export const forkWriter = (by: string): string => `person:${by}`;

@@ -3,7 +3,7 @@ import type { ForkSettings, Usage } from "@/server/domain/agent/outcome";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RoleDefinition } from "../agent/role";
-import { PlanEdit } from "./plan-edit";
+import { PlanEdit } from "./commands/plan-edit";
 
 /** Values of the state that a person sets or takes away. */
 export const StatePatch = z.strictObject({

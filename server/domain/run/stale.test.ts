@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import type { Pins } from "./pins";
+import type { Pins } from "./commands/pins";
 import { staleOutputs } from "./stale";
 import { completed, created, fold, ready, started } from "./testing";
 

@@ -2,7 +2,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import { canonicalJson, isSameJson } from "@/server/domain/base/json";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { roleUses } from "@/server/domain/library/role-use";
-import type { Pins } from "./pins";
+import type { Pins } from "./commands/pins";
 import type { RunState } from "./state";
 
 /** An output of a run that may be another now, and why, a sentence. */

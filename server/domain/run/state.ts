@@ -16,12 +16,12 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ToolCall } from "@/server/domain/tool/tool";
-import type { PausedPlace, PauseReason, StepGranularity } from "./control-events";
+import type { Instruction } from "./commands/instructions";
+import type { Pins } from "./commands/pins";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
-import type { Instruction } from "./instructions";
+import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
 import type { ForkOrigin, Inherited } from "./lineage";
-import type { Pins } from "./pins";
 
 export type NodeStatus =
   | "idle"

@@ -3,10 +3,10 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { keyFate, kindsOf, noteGrants, toolsAskedAbout } from "./audit";
 import { troubleWords } from "./engine-words";
 import type { Payloads } from "./events";
-import { answerInWords, answerText, whenSilent } from "./question-words";
+import { answerInWords, answerText, whenSilent } from "./questions/question-words";
+import { answerFaults, notOpen, questionFault, typedWords } from "./questions/tool-question";
 import { differenceLines, missOf, placeOf, type RequestDifference } from "./request-difference";
 import { placeAfter } from "./run-order";
-import { answerFaults, notOpen, questionFault, typedWords } from "./tool-question";
 
 const options = [
   { label: "Ship it", value: "ship" },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { NO_USAGE } from "@/server/domain/agent/outcome";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { NewEvent, Payloads } from "./events";
-import { openInteractions, openQuestions } from "./open-questions";
+import { openInteractions, openQuestions } from "./questions/open-questions";
 import { agentStarted, completed, crewRun, fold, of, over } from "./testing";
 import { workDone, workSince } from "./work-done";
 

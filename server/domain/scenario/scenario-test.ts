@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { RunConfigChanges } from "@/server/domain/agent/outcome";
 import { Id, Json, JsonObject } from "@/server/domain/base/values";
+import { Pins } from "@/server/domain/run/commands/pins";
+import { MOST_REPEATED, RepeatedCommand } from "@/server/domain/run/commands/repeated";
 import type { QuestionKind } from "@/server/domain/run/events";
-import { Pins } from "@/server/domain/run/pins";
-import { MOST_REPEATED, RepeatedCommand } from "@/server/domain/run/repeated";
 import { Cassette } from "./cassette";
 import { Expectation } from "./expectation";
 

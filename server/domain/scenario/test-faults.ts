@@ -8,7 +8,7 @@ import { stateProperties } from "@/server/domain/graph/state-properties";
 import { findNodeKind, isExecutable, writtenKeys } from "@/server/domain/nodes";
 import { REPEATED } from "@/server/domain/nodes/end";
 import { compileRegex } from "@/server/domain/regex/regex";
-import type { ToldCommand } from "@/server/domain/run/repeated";
+import type { ToldCommand } from "@/server/domain/run/commands/repeated";
 import { checkExpression } from "@/server/domain/text/expression";
 import { CASSETTE_LIMITS } from "./cassette";
 import type { Expectation } from "./expectation";

@@ -3,7 +3,7 @@ import { call, calls, of, role, tool } from "@/server/conformance/stage";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
-import type { PeopleRules } from "@/server/domain/run/people-events";
+import type { PeopleRules } from "@/server/domain/run/events/people-events";
 import { draw } from "@/server/domain/testing/drawing";
 import { type FailedCost, ModelError } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";

@@ -1,4 +1,4 @@
-import { type Instruction, isFor } from "@/server/domain/run/instructions";
+import { type Instruction, isFor } from "@/server/domain/run/commands/instructions";
 import { harmless } from "@/server/domain/text/fence";
 import type { Agent } from "./agent";
 

@@ -1,4 +1,4 @@
-import { answerText } from "@/server/domain/run/question-words";
+import { answerText } from "@/server/domain/run/questions/question-words";
 import type { Agent } from "./agent";
 
 /** Tells an agent what people have answered meanwhile to questions with which it did not wait. */

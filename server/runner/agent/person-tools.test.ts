@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { agent, call, calls, crewGraph, newScriptedStage, role } from "@/server/conformance/stage";
 import type { JsonObject } from "@/server/domain/base/values";
-import type { PersonsAnswer } from "@/server/domain/run/tool-question";
+import type { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ScriptedStep } from "@/server/llm/scripted";
 

@@ -1,5 +1,5 @@
-import type { TeamNews } from "@/server/domain/run/team-edit";
-import { crewNow } from "@/server/domain/run/team-edit";
+import type { TeamNews } from "@/server/domain/run/commands/team-edit";
+import { crewNow } from "@/server/domain/run/commands/team-edit";
 import { harmless } from "@/server/domain/text/fence";
 import type { Agent } from "./agent";
 

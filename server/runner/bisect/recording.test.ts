@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RunConfig } from "@/server/domain/agent/outcome";
-import type { KeptCommand } from "@/server/domain/run/control-events";
 import type { RunEventOf } from "@/server/domain/run/events";
+import type { KeptCommand } from "@/server/domain/run/events/control-events";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { draw } from "@/server/domain/testing/drawing";
 import type { Turn } from "../embedded-contract";

@@ -1,6 +1,6 @@
 import type { RunConfig } from "@/server/domain/agent/outcome";
+import { keptCommands } from "@/server/domain/run/commands/repeated";
 import type { RunEventOf } from "@/server/domain/run/events";
-import { keptCommands } from "@/server/domain/run/repeated";
 import type { RunStore } from "@/server/store/runs";
 import { interpreters } from "../interpreters";
 import { commandsOf } from "../recorded/commands-of";

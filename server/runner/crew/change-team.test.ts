@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import type { RunCommand } from "@/server/domain/run/command";
-import type { TeamCommand, TeamEdit } from "@/server/domain/run/team-edit";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import type { TeamCommand, TeamEdit } from "@/server/domain/run/commands/team-edit";
 import type { ModelRequest } from "@/server/llm/model";
 import { newStage } from "../testing";
 import { type Case, cases, roles as crewRoles, graphOf, modelsOf } from "./testing";

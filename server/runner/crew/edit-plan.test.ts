@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
-import type { PlanEdit } from "@/server/domain/run/plan-edit";
+import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { draw } from "@/server/domain/testing/drawing";
 import { planEdited } from "../interpreter/commands";
 import { cutAt, fakeModels, newStage, role } from "../testing";

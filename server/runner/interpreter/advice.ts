@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Durable, DurableContext, Settlement } from "@/server/domain/base/durable";
 import { agentKey, type Interaction, type RunState } from "@/server/domain/run";
 import type { NewEvent } from "@/server/domain/run/events";
-import { answerText } from "@/server/domain/run/question-words";
-import { PersonsAnswer } from "@/server/domain/run/tool-question";
+import { answerText } from "@/server/domain/run/questions/question-words";
+import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 
 const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
 type Given = z.infer<typeof GivenAnswer>;

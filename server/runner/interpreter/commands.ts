@@ -4,9 +4,9 @@ import { textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import { editPlan, PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import type { NewEvent } from "@/server/domain/run/events";
-import { editPlan, PlanEdit } from "@/server/domain/run/plan-edit";
 import { wordsAdded } from "@/server/tools/own-words";
 import { limitValue } from "./limits";
 

@@ -1,9 +1,9 @@
 import type { Durable, DurableContext, Flow, Settlement, StepWork } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { isHeldByQuestion } from "@/server/domain/run/asking";
-import type { PausedPlace, PauseReason, StepGranularity } from "@/server/domain/run/control-events";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
+import type { PausedPlace, PauseReason, StepGranularity } from "@/server/domain/run/events/control-events";
+import { isHeldByQuestion } from "@/server/domain/run/questions/asking";
 import { isWanted } from "@/server/domain/run/schedule/outcomes";
 import type { Effects, StepOptions } from "../ports";
 import { Attempts } from "./attempts";

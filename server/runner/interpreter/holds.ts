@@ -1,8 +1,8 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { RunState } from "@/server/domain/run";
-import type { PausedPlace } from "@/server/domain/run/control-events";
 import type { NewEvent } from "@/server/domain/run/events";
+import type { PausedPlace } from "@/server/domain/run/events/control-events";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { type Place, placesAfter } from "./places";
 

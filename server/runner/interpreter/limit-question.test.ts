@@ -3,7 +3,7 @@ import { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { SIZES } from "@/server/domain/base/sizes";
 import { foldRun } from "@/server/domain/run";
 import type { PeopleRules } from "@/server/domain/run/events";
-import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
 import { draw } from "@/server/domain/testing/drawing";
 import {
   limitQuestion,

@@ -6,7 +6,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { cutText } from "@/server/domain/base/sizes";
 import type { RunState } from "@/server/domain/run";
-import { targetInWords } from "@/server/domain/run/control-words";
+import { targetInWords } from "@/server/domain/run/commands/control-words";
 import type { NewEvent } from "@/server/domain/run/events";
 
 /** A question that was open while the server slept or was down is open at least so long afterwards. */

@@ -1,6 +1,6 @@
 import type { BreakpointKind } from "@/server/domain/agent/breakpoint";
-import type { PausedPlace } from "@/server/domain/run/control-events";
 import type { EventType, NewEventOf } from "@/server/domain/run/events";
+import type { PausedPlace } from "@/server/domain/run/events/control-events";
 
 /** A place that a run comes to and may be held at. */
 export interface Place extends PausedPlace {

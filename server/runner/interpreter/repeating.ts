@@ -1,6 +1,6 @@
 import type { RunState } from "@/server/domain/run";
+import { doneBy, type RepeatedCommand, readCommands } from "@/server/domain/run/commands/repeated";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
-import { doneBy, type RepeatedCommand, readCommands } from "@/server/domain/run/repeated";
 
 /** Gives a run what people told the one that it repeats, each at the place at which that one was told it. */
 export class Repeating {

@@ -1,5 +1,10 @@
-import { tooLate } from "@/server/domain/run/command";
-import { MOST_REPEATED, RepeatedCommand, readCommands, worthRepeating } from "@/server/domain/run/repeated";
+import { tooLate } from "@/server/domain/run/commands/command";
+import {
+  MOST_REPEATED,
+  RepeatedCommand,
+  readCommands,
+  worthRepeating,
+} from "@/server/domain/run/commands/repeated";
 import type { Journal, Turn } from "../embedded-contract";
 import { activationOf } from "../interpreter/repeating";
 import { type Execute, retell } from "./retrace";

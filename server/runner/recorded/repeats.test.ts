@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunState } from "@/server/domain/run";
-import type { RunCommand } from "@/server/domain/run/command";
+import type { RunCommand } from "@/server/domain/run/commands/command";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";

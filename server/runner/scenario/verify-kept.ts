@@ -1,5 +1,5 @@
+import { notRepeated } from "@/server/domain/run/commands/repeated";
 import type { RunEvent } from "@/server/domain/run/events";
-import { notRepeated } from "@/server/domain/run/repeated";
 import type { Expectation } from "@/server/domain/scenario/expectation";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import type { TestParts } from "./answering";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
-import { checkAnswer } from "@/server/domain/run/tool-question";
+import { checkAnswer } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newMcpServerStore } from "@/server/store/mcp-servers";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isSameJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
-import { questionFault } from "@/server/domain/run/tool-question";
+import { questionFault } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
 import { signInBehind } from "./challenge";
 import { type McpToolDefinition, readable } from "./definition";

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { WorkflowRuns } from "@/components/run/workflow-runs";
+import { WorkflowRuns } from "@/components/run/history/workflow-runs";
 
 export const metadata: Metadata = { title: "Runs" };
 

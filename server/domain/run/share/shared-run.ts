@@ -4,7 +4,7 @@ import { findNodeKind } from "@/server/domain/nodes";
 import { evolve, type NodeStatus, newRun, type RunState } from "..";
 import type { RunEvent } from "../events";
 import { writtenKeys } from "../past/key-history";
-import { answerInWords } from "../question-words";
+import { answerInWords } from "../questions/question-words";
 import { sharedSentence } from "./shared-sentences";
 
 /** What of a run goes into a shared file. The drawing, the order of steps, times, tokens and costs always do. */

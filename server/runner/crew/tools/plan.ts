@@ -4,7 +4,7 @@ import { asJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
-import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/plan-edit";
+import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
 import { defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
 import type { Crew } from "../crew";

@@ -1,0 +1,227 @@
+"use client";
+
+import { ArrowRight, Trash2 } from "lucide-react";
+import { ConditionBuilder } from "@/components/forms/condition-builder";
+import { DraftField } from "@/components/forms/draft-field";
+import { FormScopeContext } from "@/components/forms/form-scope";
+import { LabelField } from "@/components/forms/label-field";
+import { exitLabels } from "@/components/forms/ports";
+import { Disclosure } from "@/components/ui/disclosure";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { Select } from "@/components/ui/select";
+import { Switch } from "@/components/ui/switch";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { StateKey } from "@/server/domain/base/values";
+import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
+import { keysAvailableAt } from "@/server/domain/problems/problems";
+import { useEditorCommands } from "../commands";
+import { useEditor, useEditorStore } from "../editing/editor-store";
+import { edits } from "../editing/edits";
+import { FieldWarnings } from "../problem-actions";
+import { useProblemsAt } from "../use-problems";
+import { mistakeAt, warningsAt } from "./use-set-node";
+
+/** Everything about one connection: from where to where, and when it is taken. */
+export function EdgeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const edge = graph.edges.find((known) => known.id === id);
+  return edge ? <Inspector key={id} graph={graph} edge={edge} roles={roles} /> : null;
+}
+
+function Inspector({
+  graph,
+  edge,
+  roles,
+}: {
+  graph: WorkflowGraph;
+  edge: WorkflowEdge;
+  roles: readonly RoleDefinition[];
+}) {
+  const store = useEditorStore();
+  const commands = useEditorCommands();
+  const problems = useProblemsAt("edge", edge.id);
+  const source = graph.nodes[edge.source_node_id];
+  const target = graph.nodes[edge.target_node_id];
+  const set = (patch: Partial<WorkflowEdge>) =>
+    store
+      .getState()
+      .edit(
+        edits.setEdge,
+        { id: edge.id, patch },
+        { mergeKey: `${edge.id} ${Object.keys(patch).join(" ")}` },
+      );
+  if (!source || !target) return null;
+  const isRouter = !!getNodeKind(source.node_type).routes;
+  const scope = { graph, node: source, roles, keys: keysAvailableAt(graph, target.id) };
+  const isPlain = edge.kind === "normal";
+  return (
+    <FormScopeContext.Provider value={scope}>
+      <header className="sticky top-0 z-5 flex items-start gap-2 bg-surface px-4 pt-4 pr-12 pb-4">
+        <div className="min-w-0 flex-1">
+          <h2 className="text-[13px] font-semibold">Connection</h2>
+          <p className="mt-1 flex flex-wrap items-center gap-1.5 text-[13px] text-ink-2">
+            <NodeLink name={source.name} onClick={() => store.getState().select({ nodes: [source.id] })} />
+            <ArrowRight aria-label="to" className="size-3.5 text-ink-3" />
+            <NodeLink name={target.name} onClick={() => store.getState().select({ nodes: [target.id] })} />
+          </p>
+        </div>
+        <IconButton
+          label="Delete"
+          shortcut="Del"
+          size="sm"
+          variant="danger"
+          icon={<Trash2 aria-hidden />}
+          onClick={commands.remove}
+        />
+      </header>
+      <div className="flex flex-col gap-5 px-4 pb-5">
+        {!isRouter && (
+          <SegmentedControl
+            label="Taken when"
+            fill
+            options={[
+              { value: "normal", label: "It succeeds" },
+              { value: "error", label: "It fails" },
+            ]}
+            value={edge.kind}
+            onValueChange={(kind) => set({ kind })}
+          />
+        )}
+        {isRouter && isPlain && (
+          <div data-field="edge_label">
+            <RouterLabel
+              graph={graph}
+              edge={edge}
+              error={mistakeAt(problems, "edge_label")}
+              onChange={(edge_label) => set({ edge_label })}
+            />
+            <FieldWarnings problems={warningsAt(problems, "edge_label")} />
+          </div>
+        )}
+        {isRouter && isPlain && (
+          <div data-field="is_default">
+            <Switch
+              label="Otherwise"
+              hint="Taken when nothing else matches"
+              checked={edge.is_default}
+              onCheckedChange={(is_default) => set({ is_default })}
+            />
+          </div>
+        )}
+        {!isRouter && isPlain && (
+          <div data-field="condition">
+            <Field label="Only if" hint="Empty: always" error={mistakeAt(problems, "condition")} group>
+              <ConditionBuilder
+                label="Condition of this connection"
+                value={edge.condition ?? ""}
+                onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
+              />
+            </Field>
+            <FieldWarnings problems={warningsAt(problems, "condition")} />
+          </div>
+        )}
+      </div>
+      {isPlain && (
+        <Disclosure look="section" title="Advanced" aside={edge.condition_name ?? undefined}>
+          {!isRouter && (
+            <div data-field="edge_label">
+              <LabelField
+                label="Label"
+                hint="Words on the line, for people"
+                value={edge.edge_label ?? ""}
+                onChange={(text) => set({ edge_label: typeof text === "string" ? text : null })}
+              />
+            </div>
+          )}
+          <div data-field="condition_name">
+            <DraftField
+              label="Guarded by a key"
+              hint="Taken only where this key of the state is true"
+              mono
+              value={edge.condition_name ?? ""}
+              onCommit={(text) => set({ condition_name: text === "" ? null : text })}
+              check={(text) =>
+                text === "" || StateKey.safeParse(text).success
+                  ? null
+                  : "Use letters, digits and _, no spaces"
+              }
+            />
+            <FieldWarnings problems={warningsAt(problems, "condition_name")} />
+          </div>
+          {isRouter && (
+            <div data-field="condition">
+              <Field
+                label="And only if"
+                hint="Besides the router's choice"
+                error={mistakeAt(problems, "condition")}
+                group
+              >
+                <ConditionBuilder
+                  label="Condition of this connection"
+                  value={edge.condition ?? ""}
+                  onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
+                />
+              </Field>
+              <FieldWarnings problems={warningsAt(problems, "condition")} />
+            </div>
+          )}
+        </Disclosure>
+      )}
+    </FormScopeContext.Provider>
+  );
+}
+
+function NodeLink({ name, onClick }: { name: string; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className="max-w-full truncate rounded font-medium text-ink underline decoration-line-strong underline-offset-2 hover:text-accent"
+    >
+      {name}
+    </button>
+  );
+}
+
+interface LabelProps {
+  graph: WorkflowGraph;
+  edge: WorkflowEdge;
+  error: string | undefined;
+  onChange: (label: string | null) => void;
+}
+
+/** Which of the router's ways out this is; a new word where a value or a model decides. */
+function RouterLabel({ graph, edge, error, onChange }: LabelProps) {
+  const source = graph.nodes[edge.source_node_id];
+  const labels = exitLabels(graph, edge.source_node_id);
+  const by = routerKindOf(source);
+  const takesAny = by === "llm" || by === "value";
+  const hint =
+    by === "llm"
+      ? "The model chooses among these words; they, and what the node after says of itself, are all it sees"
+      : "The way is taken when the router answers with this word";
+  if (takesAny || labels.length === 0)
+    return (
+      <LabelField
+        label="Way out"
+        hint={hint}
+        error={error}
+        placeholder="For example approved"
+        value={edge.edge_label ?? ""}
+        onChange={(text) => onChange(typeof text === "string" ? text : null)}
+      />
+    );
+  return (
+    <Select
+      label="Way out"
+      hint={hint}
+      error={error}
+      options={labels.map((value) => ({ value, label: value }))}
+      value={edge.edge_label ?? null}
+      onValueChange={onChange}
+    />
+  );
+}

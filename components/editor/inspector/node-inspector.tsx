@@ -1,0 +1,128 @@
+"use client";
+
+import { Copy, Trash2, Waypoints } from "lucide-react";
+import { useDeferredValue, useMemo } from "react";
+import { KindIcon } from "@/components/canvas/kind-icon";
+import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
+import { Button } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { TextField } from "@/components/ui/text-field";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { type Analysis, analyse } from "@/server/domain/graph/analysis";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
+import { keysAvailableAt } from "@/server/domain/problems/problems";
+import { useEditorCommands } from "../commands";
+import { useEditor, useEditorStore } from "../editing/editor-store";
+import { edits } from "../editing/edits";
+import { useProblemsAt } from "../use-problems";
+import { Advanced } from "./node-advanced";
+import { Failing, Joining } from "./node-failing";
+import { AsideFields, Inputs, KindFields, NoteSize } from "./node-fields";
+import { Keys } from "./node-keys";
+import { GoesOnTo } from "./node-ways";
+import { useSetNode } from "./use-set-node";
+
+/** Everything about one node: drawn from its kind's fields, then what every node has. */
+export function NodeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const node = graph.nodes[id];
+  if (!node) return null;
+  return <Inspector key={id} graph={graph} node={node} roles={roles} />;
+}
+
+interface Props {
+  graph: WorkflowGraph;
+  node: WorkflowNode;
+  roles: readonly RoleDefinition[];
+}
+
+function Inspector({ graph, node, roles }: Props) {
+  const kind = getNodeKind(node.node_type);
+  const problems = useProblemsAt("node", node.id);
+  // What can be read here follows the drawing with a delay: typing comes first, also in large drawings.
+  const settled = useDeferredValue(graph);
+  const analysis = useMemo(() => analyse(settled), [settled]);
+  const keys = useMemo(() => keysAvailableAt(settled, node.id, analysis), [settled, node.id, analysis]);
+  const store = useEditorStore();
+  const scope: FormScope = {
+    graph,
+    node,
+    roles,
+    keys,
+    change: (label, apply) =>
+      store.getState().edit({ ...edits.change, label }, { apply }, { mergeKey: `${node.id} ${label}` }),
+  };
+  const runs = kind.executes !== false;
+  const canFail = runs && !kind.begins && !kind.ends;
+  return (
+    <FormScopeContext.Provider value={scope}>
+      <NodeHeader node={node} />
+      <div className="flex flex-col gap-5 px-4 pt-1 pb-5">
+        {kind.begins ? (
+          <Inputs node={node} problems={problems} />
+        ) : (
+          <KindFields node={node} problems={problems} />
+        )}
+        {kind.noteText ? <NoteSize node={node} /> : null}
+        {isCrewNode(node) ? <UnfoldButton /> : null}
+      </div>
+      {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
+      <AsideFields node={node} problems={problems} />
+      {kind.hasExit !== false && !kind.routes && <GoesOnTo graph={graph} node={node} />}
+      {canFail && <Failing node={node} />}
+      {analysis.isJoin(node.id) && <Joining node={node} incoming={forwardEdges(analysis, node.id)} />}
+      {runs && <Advanced node={node} isLoop={analysis.loops.has(node.id)} problems={problems} />}
+    </FormScopeContext.Provider>
+  );
+}
+
+const forwardEdges = ({ incoming, backEdges }: Analysis, id: string) =>
+  (incoming.get(id) ?? []).filter((edge) => !backEdges.has(edge.id)).length;
+
+function NodeHeader({ node }: { node: WorkflowNode }) {
+  const kind = getNodeKind(node.node_type);
+  const commands = useEditorCommands();
+  const set = useSetNode(node.id);
+  return (
+    <>
+      {/* It stays where it is: beside it stands what closes the settings. */}
+      <header className="sticky top-0 z-5 flex items-center gap-1 bg-surface px-4 pt-4 pr-12 pb-3">
+        <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
+          <KindIcon name={kind.icon} />
+        </span>
+        <span className="ml-1.5 min-w-0 flex-1">
+          <span className="block text-[13px] font-semibold">{kind.title}</span>
+          <span className="block truncate text-xs text-ink-3">{kind.hint}</span>
+        </span>
+        <IconButton
+          label="Duplicate"
+          shortcut="Ctrl D"
+          size="sm"
+          icon={<Copy aria-hidden />}
+          onClick={commands.duplicate}
+        />
+        <IconButton
+          label="Delete"
+          shortcut="Del"
+          size="sm"
+          variant="danger"
+          icon={<Trash2 aria-hidden />}
+          onClick={commands.remove}
+        />
+      </header>
+      <div data-field="name" className="px-4 pb-4">
+        <TextField label="Name" value={node.name} maxLength={200} onValueChange={(name) => set({ name })} />
+      </div>
+    </>
+  );
+}
+
+function UnfoldButton() {
+  const commands = useEditorCommands();
+  return (
+    <Button size="sm" icon={<Waypoints />} className="self-start" onClick={commands.unfold}>
+      Unfold into nodes…
+    </Button>
+  );
+}

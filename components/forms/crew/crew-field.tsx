@@ -1,0 +1,121 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { RoleFace } from "@/components/display/role-face";
+import { AddAgent, CrewForm } from "@/components/forms/crew/crew-form";
+import { useTrpc } from "@/components/trpc";
+import { Field } from "@/components/ui/field";
+import { Picker } from "@/components/ui/picker";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { isCrewNode } from "@/server/domain/nodes";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
+import { useCreate } from "../library-sheets";
+import { OpenInPlace } from "../role-field";
+
+const OWN = "(own)";
+
+/** Whether a node has a crew of its own or one of the library. */
+export function CrewRefField({ label, hint, error, value, onChange }: FieldProps) {
+  const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
+  const ref = typeof value === "string" && value !== "" ? value : null;
+  const create = useCreate("crew", onChange);
+  if (ref === null && crews?.length === 0 && !create) return null;
+  return (
+    <Picker
+      searchPlaceholder="Search crews…"
+      create={create}
+      label={label}
+      hint={hint}
+      error={error}
+      options={[
+        { value: OWN, label: "This workflow’s own crew" },
+        ...(crews ?? []).map(({ id, name, crew }) => ({
+          value: id,
+          label: name,
+          hint: crew.agents.map(({ role_name }) => role_name).join(", "),
+        })),
+        ...(ref !== null && crews && !crews.some(({ id }) => id === ref)
+          ? [{ value: ref, label: ref, hint: "Not in the library" }]
+          : []),
+      ]}
+      value={ref ?? OWN}
+      onValueChange={(next) => onChange(next === OWN ? undefined : next)}
+    />
+  );
+}
+
+/** Who is in the crew, and how they share out the work. */
+export function CrewField(props: FieldProps) {
+  const { node } = useFormScope();
+  const { crew_id_or_config_ref: ref, crew } = isCrewNode(node) ? node.config : NO_CREW;
+  return ref ? <LibraryCrew {...props} id={ref} own={crew} /> : <OwnCrew {...props} crew={crew} />;
+}
+
+const NO_CREW = { crew_id_or_config_ref: undefined, crew: undefined };
+
+function OwnCrew({ label, hint, error, crew, onChange }: FieldProps & { crew: CrewConfig | undefined }) {
+  const { roles } = useFormScope();
+  return (
+    <Field label={label} hideLabel={crew !== undefined} hint={hint} error={crew ? undefined : error} group>
+      {crew ? (
+        <CrewForm
+          crew={crew}
+          roles={roles}
+          error={error}
+          onChange={onChange}
+          onEmpty={() => onChange(undefined)}
+        />
+      ) : (
+        <AddAgent
+          roles={roles}
+          others={[]}
+          onAdd={(agent) => onChange(CrewConfig.parse({ agents: [agent] }))}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** What a crew of the library is; it is changed on its own page. */
+function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: CrewConfig | undefined }) {
+  const { roles } = useFormScope();
+  const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
+  const found = crews?.find((crew) => crew.id === id)?.crew;
+  const crew = found ?? own;
+  if (!crews) return null;
+  return (
+    <Field
+      label={label}
+      error={error}
+      hint={
+        found
+          ? "Each run takes a copy of it when it starts."
+          : crew
+            ? "It is not in the library; runs use the copy that came with this workflow."
+            : undefined
+      }
+      group
+    >
+      {crew ? (
+        <ul aria-label="Agents" className="divide-y divide-line rounded-lg border border-line bg-bg">
+          {crew.agents.map(({ agent_id, role_name }) => (
+            <li key={agent_id} className="flex h-10 items-center gap-2 px-2.5 text-sm">
+              <RoleFace
+                name={role_name}
+                color={roles.find(({ name }) => name === role_name)?.color}
+                icon={roles.find(({ name }) => name === role_name)?.icon}
+                size={22}
+              />
+              <span className="min-w-0 flex-1 truncate font-medium">{role_name}</span>
+              <code className="truncate font-mono text-xs text-ink-3">{agent_id}</code>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="text-[13px] text-failed">There is no crew “{id}” in the library.</p>
+      )}
+      {found ? <OpenInPlace kind="crew" id={id} /> : null}
+    </Field>
+  );
+}

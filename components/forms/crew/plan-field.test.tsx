@@ -1,0 +1,87 @@
+import { render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
+import { expect, test } from "vitest";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { draw } from "@/server/domain/testing/drawing";
+import { FormScopeContext } from "../form-scope";
+import { PlanField } from "./plan-field";
+
+function show(plan: ExecutionPlan) {
+  let now: unknown = plan;
+  const graph = draw("start > crew > end", {
+    crew: { node_type: "crew_task", config: { crew: { agents: [{ agent_id: "a", role_name: "Writer" }] } } },
+  });
+  function Held() {
+    const [value, setValue] = useState<ExecutionPlan | undefined>(plan);
+    now = value;
+    return (
+      <FormScopeContext value={{ graph, node: graph.nodes.crew!, keys: [], roles: [] }}>
+        <PlanField label="Plan" value={value} onChange={setValue} />
+      </FormScopeContext>
+    );
+  }
+  render(<Held />);
+  return { person: userEvent.setup(), now: () => now as ExecutionPlan };
+}
+
+test("urgency, tags, expected output and duration of a task are edited, and what else it says is kept", async () => {
+  const { person, now } = show(
+    ExecutionPlan.parse({
+      tasks: [{ task_id: "t1", description: "Write", metadata: { deadline: "2030-01-01" } }],
+    }),
+  );
+  const [task] = screen.getAllByRole("listitem");
+  await person.click(within(task!).getByText("Urgency, tags and more"));
+  await person.type(screen.getByLabelText("Tags of t1"), "design_review, launch");
+  await person.type(screen.getByLabelText("Expected output of t1"), "One page");
+  await person.type(screen.getByLabelText("Estimated duration of t1"), "soon");
+  screen.getByText("Write a duration like 15m or 2h");
+  await person.clear(screen.getByLabelText("Estimated duration of t1"));
+  await person.type(screen.getByLabelText("Estimated duration of t1"), "2h");
+  await person.tab();
+  expect(now().tasks[0]).toMatchObject({
+    expected_output: "One page",
+    estimated_duration: "2h",
+    metadata: { tags: ["design_review", "launch"], deadline: "2030-01-01" },
+  });
+  screen.getByText("design_review, launch, 2h");
+});
+
+test("a plan is removed as a whole in one click", async () => {
+  const { person, now } = show(
+    ExecutionPlan.parse({
+      tasks: ["t1", "t2"].map((task_id) => ({ task_id, description: "Write" })),
+    }),
+  );
+  await person.click(screen.getByRole("button", { name: "Remove the plan" }));
+  expect(now()).toBeUndefined();
+  expect(screen.queryByRole("button", { name: "Remove the plan" })).toBeNull();
+});
+
+test("a plan.json is read as workflow files with a plan are: numbered tasks too, with what was read in another way", async () => {
+  const { person, now } = show(ExecutionPlan.parse({ tasks: [{ task_id: "t1", description: "Write" }] }));
+  await person.click(screen.getByRole("button", { name: "Import plan.json" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  const use = dialog.getByRole("button", { name: "Use this plan" });
+  await person.click(dialog.getByLabelText("plan.json"));
+  await person.paste('{"tasks": "none"}');
+  dialog.getByText("This is no plan: it has no list of tasks.");
+  expect(use).toHaveProperty("disabled", true);
+
+  await person.clear(dialog.getByLabelText("plan.json"));
+  await person.paste(
+    JSON.stringify({
+      tasks: [
+        { id: 1, description: "Find" },
+        { id: 2, description: "Tell", dependencies: [1], priority: "whenever" },
+      ],
+    }),
+  );
+  expect(dialog.getByRole("status").textContent).toMatch(/^2 tasks; what was read in another way:.*priority/);
+  await person.click(use);
+  expect(now().tasks.map(({ task_id, dependencies }) => [task_id, dependencies])).toEqual([
+    ["task_1", []],
+    ["task_2", ["task_1"]],
+  ]);
+});

@@ -1,0 +1,338 @@
+"use client";
+
+import { Download, FileUp, Plus, Trash2 } from "lucide-react";
+import { useMemo, useState } from "react";
+import { roleOptions } from "@/components/forms/role-field";
+import { downloadPlan } from "@/components/page/download";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { Disclosure } from "@/components/ui/disclosure";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { ListEditor } from "@/components/ui/list-editor";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import { freshId } from "@/server/domain/base/ids";
+import { saysNothing } from "@/server/domain/crew/crew-faults";
+import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
+import { readPlanText } from "@/server/domain/crew/read-plan";
+import { isCrewNode } from "@/server/domain/nodes";
+import { DraftField } from "../draft-field";
+import type { FieldProps } from "../field-props";
+import { useFormScope } from "../form-scope";
+import { GuardrailsField } from "../guardrails-field";
+import { DURATION_HINT, durationFault, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
+
+/** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
+export function PlanField({
+  label,
+  hint,
+  error,
+  value: plan,
+  onChange,
+}: FieldProps<ExecutionPlan | undefined> & { value: ExecutionPlan | undefined }) {
+  const [isImporting, setImporting] = useState(false);
+  const tasks = plan?.tasks ?? [];
+  const faults = planFaults(tasks);
+  const change = (patch: Partial<ExecutionPlan>) => {
+    const next = { ...(plan ?? ExecutionPlan.parse({ tasks: [] })), ...patch };
+    onChange(saysNothing(next) ? undefined : next);
+  };
+  const write = (next: Task[]) => change({ tasks: next });
+  const set = (at: number, patch: Partial<Task>) =>
+    write(tasks.map((task, i) => (i === at ? { ...task, ...patch } : task)));
+  const remove = (at: number) => {
+    const gone = tasks[at]?.task_id;
+    write(
+      tasks
+        .filter((_, i) => i !== at)
+        .map((task) => ({ ...task, dependencies: task.dependencies.filter((id) => id !== gone) })),
+    );
+  };
+  const add = () => {
+    const id = freshId("task_1", new Set(tasks.map(({ task_id }) => task_id)));
+    const fresh = tasks.length === 0 ? "task_1" : id === "task_1" ? id : nextId(tasks);
+    write([...tasks, Task.parse({ task_id: fresh, description: "Describe this task" })]);
+  };
+  return (
+    <Field label={label} hint={hint} error={error ?? faults[0]?.message} group>
+      <ol className="flex flex-col gap-2">
+        {tasks.map((task, at) => (
+          <li key={task.task_id} className="rounded-lg border border-line bg-bg p-2.5">
+            <TaskFields
+              task={task}
+              at={at}
+              others={tasks.filter((_, i) => i !== at).map(({ task_id }) => task_id)}
+              onChange={(patch) => set(at, patch)}
+              onRemove={() => remove(at)}
+            />
+          </li>
+        ))}
+      </ol>
+      <div className="flex flex-wrap gap-1">
+        <Button size="sm" icon={<Plus aria-hidden />} onClick={add}>
+          Add a task
+        </Button>
+        <Button size="sm" variant="ghost" icon={<FileUp aria-hidden />} onClick={() => setImporting(true)}>
+          Import plan.json
+        </Button>
+        {plan ? (
+          <Button
+            size="sm"
+            variant="ghost"
+            icon={<Download aria-hidden />}
+            onClick={() => downloadPlan(plan)}
+          >
+            Download plan.json
+          </Button>
+        ) : null}
+        {plan && tasks.length > 0 ? (
+          <Button size="sm" variant="ghost" icon={<Trash2 aria-hidden />} onClick={() => onChange(undefined)}>
+            Remove the plan
+          </Button>
+        ) : null}
+      </div>
+      <Disclosure look="box" title="People and criteria">
+        <Select
+          label="A person is asked"
+          options={MODES}
+          value={plan?.execution_mode ?? "autonomous"}
+          onValueChange={(execution_mode) => change({ execution_mode })}
+        />
+        <ListEditor
+          label="Points at which a person is asked"
+          hint="before_ or after_ with a task's id, tag or words; on_error where a task fails. What no task is meant by is said above"
+          itemName="point"
+          placeholder="before_deployment"
+          items={plan?.human_intervention_points ?? []}
+          onItemsChange={(human_intervention_points) => change({ human_intervention_points })}
+        />
+        <ListEditor
+          label="Criteria of success"
+          hint="In words for a judge, or exactly as an expression after cel:"
+          itemName="criterion"
+          placeholder="cel: output.report.size() > 500"
+          items={plan?.success_criteria ?? []}
+          onItemsChange={(success_criteria) => change({ success_criteria })}
+        />
+      </Disclosure>
+      {isImporting && <ImportDialog onClose={() => setImporting(false)} onPlan={onChange} />}
+    </Field>
+  );
+}
+
+/** The plan of the crew that the form is about. */
+export function NodePlanField(props: FieldProps) {
+  const { node } = useFormScope();
+  return <PlanField {...props} value={isCrewNode(node) ? node.config.plan : undefined} />;
+}
+
+const MODES: { value: ExecutionPlan["execution_mode"]; label: string }[] = [
+  { value: "autonomous", label: "Only at the points named below" },
+  { value: "step", label: "Before every task" },
+  { value: "hitl", label: "About every result" },
+  { value: "breakpoint", label: "Where a task failed" },
+];
+
+function nextId(tasks: readonly Task[]): string {
+  const taken = new Set(tasks.map(({ task_id }) => task_id));
+  for (let n = tasks.length + 1; ; n++) if (!taken.has(`task_${n}`)) return `task_${n}`;
+}
+
+interface TaskProps {
+  task: Task;
+  at: number;
+  others: readonly string[];
+  onChange: (patch: Partial<Task>) => void;
+  onRemove: () => void;
+}
+
+const ANYONE = "(anyone)";
+/** Tells an agent's id from a role's name. */
+const AGENT = "(agent) ";
+
+function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
+  const { roles, node } = useFormScope();
+  const agents = isCrewNode(node) ? (node.config.crew?.agents ?? []) : [];
+  const inCrew = new Set(agents.map(({ role_name }) => role_name));
+  const agentIds = [
+    ...new Set([
+      ...agents.map(({ agent_id }) => agent_id),
+      ...(task.assigned_agent ? [task.assigned_agent] : []),
+    ]),
+  ];
+  const offered = agents.length > 0 ? roles.filter(({ name }) => inCrew.has(name)) : roles;
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex items-center gap-2">
+        <code className="flex-1 font-mono text-xs text-ink-2">{task.task_id}</code>
+        <IconButton
+          label={`Remove ${task.task_id}`}
+          size="sm"
+          variant="danger"
+          icon={<Trash2 aria-hidden />}
+          onClick={onRemove}
+        />
+      </div>
+      <DraftField
+        label={`Description of task ${at + 1}`}
+        hideLabel
+        multiline
+        value={task.description}
+        onCommit={(description) => onChange({ description })}
+        check={(text) => (text.trim() === "" ? "A task needs a description" : null)}
+      />
+      <Select
+        label={`Who does task ${at + 1}`}
+        hideLabel
+        options={[
+          { value: ANYONE, label: "Whoever fits" },
+          ...roleOptions(offered, task.required_role ?? ""),
+          ...agentIds.map((id) => ({ value: AGENT + id, label: `The agent ${id}` })),
+        ]}
+        value={task.assigned_agent ? AGENT + task.assigned_agent : (task.required_role ?? ANYONE)}
+        onValueChange={(who) =>
+          onChange({
+            assigned_agent: who.startsWith(AGENT) ? who.slice(AGENT.length) : undefined,
+            required_role: who.startsWith(AGENT) || who === ANYONE ? undefined : who,
+          })
+        }
+      />
+      {others.length > 0 && (
+        <fieldset>
+          <legend className="mb-1 text-xs text-ink-3">After</legend>
+          <div className="flex flex-wrap gap-x-4 gap-y-1">
+            {others.map((id) => (
+              <Checkbox
+                key={id}
+                label={id}
+                checked={task.dependencies.includes(id)}
+                onCheckedChange={(isOn) =>
+                  onChange({
+                    dependencies: isOn
+                      ? [...task.dependencies, id]
+                      : task.dependencies.filter((other) => other !== id),
+                  })
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+      )}
+      <Disclosure look="box" title="Urgency, tags and more" aside={termsOf(task)}>
+        <Select
+          label="Urgency"
+          hint={URGENCY_HINT}
+          options={PRIORITIES}
+          value={task.priority}
+          onValueChange={(priority) => onChange({ priority })}
+        />
+        <DraftField
+          label={`Tags of ${task.task_id}`}
+          hint={TAGS_HINT}
+          check={() => null}
+          value={(task.metadata.tags ?? []).join(", ")}
+          onCommit={(text) => onChange({ metadata: { ...task.metadata, tags: tagsIn(text) } })}
+        />
+        <DraftField
+          label={`Expected output of ${task.task_id}`}
+          multiline
+          check={() => null}
+          value={task.expected_output ?? ""}
+          onCommit={(text) => onChange({ expected_output: text.trim() || undefined })}
+        />
+        <DraftField
+          label={`Estimated duration of ${task.task_id}`}
+          hint={DURATION_HINT}
+          value={task.estimated_duration ?? ""}
+          check={durationFault}
+          onCommit={(text) => onChange({ estimated_duration: text.trim() || undefined })}
+        />
+      </Disclosure>
+      <Disclosure
+        look="box"
+        title="What must hold"
+        aside={task.guardrails.map(({ name }) => name).join(", ")}
+      >
+        <GuardrailsField
+          label={`Guardrails of ${task.task_id}`}
+          hideLabel
+          value={task.guardrails}
+          keys={{ input: [], output: [task.task_id] }}
+          onChange={(guardrails) => onChange({ guardrails })}
+        />
+      </Disclosure>
+    </div>
+  );
+}
+
+/** What is set of a task beside who does it and when, in a few words. */
+const termsOf = ({ priority, metadata, estimated_duration }: Task): string =>
+  [
+    priority === "medium" ? "" : PRIORITIES.find(({ value }) => value === priority)?.label,
+    ...(metadata.tags ?? []),
+    estimated_duration,
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: ExecutionPlan) => void }) {
+  const [text, setText] = useState("");
+  const { plan, findings } = useMemo(() => readPlanText(text), [text]);
+  const isEmpty = text.trim() === "";
+  const fault = isEmpty ? undefined : findings.find(({ level }) => level === "error")?.message;
+  const take = () => {
+    if (!plan) return;
+    onPlan(plan);
+    onClose();
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="Import a plan"
+      description="A plan.json: its tasks, who does them and what they wait for. It replaces the plan of this node."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" onClick={take} disabled={plan === null}>
+            Use this plan
+          </Button>
+        </>
+      }
+    >
+      <label className="flex cursor-pointer items-center gap-2 self-start rounded-lg border border-dashed border-line-strong px-3 py-2 text-[13px] hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
+        <FileUp aria-hidden="true" className="size-4 text-ink-3" />
+        Choose a file
+        <input
+          type="file"
+          accept=".json,application/json"
+          className="sr-only"
+          onChange={(event) => {
+            const file = event.target.files?.[0];
+            event.target.value = "";
+            if (file) void file.text().then(setText);
+          }}
+        />
+      </label>
+      <TextArea label="plan.json" mono rows={12} value={text} onValueChange={setText} error={fault} />
+      {plan ? (
+        <div role="status" className="text-[13px] text-ink-2">
+          <p>
+            {plan.tasks.length} {plan.tasks.length === 1 ? "task" : "tasks"}
+            {findings.length === 0 ? ", all of it understood." : "; what was read in another way:"}
+          </p>
+          <ul className="mt-1 flex list-disc flex-col gap-1 pl-5">
+            {findings.map(({ at, message }) => (
+              <li key={`${at} ${message}`}>
+                {at ? <code className="font-mono text-xs">{at}: </code> : null}
+                {message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ) : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+"use client";
+
+import { useState } from "react";
+import { CodeArea } from "@/components/ui/code-area";
+import { parseJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
+import type { FieldProps } from "../field-props";
+
+/** A JSON value as text. While the text is no JSON, the last one that was stays saved. */
+export function JsonField({
+  label,
+  hideLabel,
+  hint,
+  error,
+  value,
+  onChange,
+  check,
+  onFault,
+}: Omit<FieldProps, "onChange"> & {
+  onChange: (value: Json | undefined) => void;
+  check?: (value: Json) => string | null;
+  /** Told when the text cannot be read, and when it can again. */
+  onFault?: (message: string | null) => void;
+}) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const shown = draft ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
+  const fault = draft === null ? null : faultOf(draft, check);
+  return (
+    <CodeArea
+      label={label}
+      {...(hideLabel ? { hideLabel } : {})}
+      hint={hint}
+      error={fault ?? error}
+      language="json"
+      compact
+      minLines={4}
+      value={shown}
+      onValueChange={(text) => {
+        setDraft(text);
+        onFault?.(faultOf(text, check));
+        if (text.trim() === "") onChange(undefined);
+        else if (faultOf(text, check) === null) onChange(parseJson(text));
+      }}
+      onBlur={() => {
+        if (fault === null) setDraft(null);
+      }}
+    />
+  );
+}
+
+function faultOf(text: string, check?: (value: Json) => string | null): string | null {
+  if (text.trim() === "") return null;
+  try {
+    return check?.(parseJson(text)) ?? null;
+  } catch {
+    return "This is no JSON yet; the last version that was is kept.";
+  }
+}

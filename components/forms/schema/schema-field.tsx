@@ -1,0 +1,263 @@
+"use client";
+
+import { Braces, ChevronRight, List, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { Select } from "@/components/ui/select";
+import { Switch } from "@/components/ui/switch";
+import { TextField } from "@/components/ui/text-field";
+import type { JsonSchema } from "@/server/domain/base/values";
+import { keyFault } from "../crew/assignments-field";
+import { DraftField } from "../draft-field";
+import type { FieldProps } from "../field-props";
+import { freshKey } from "../named-rows";
+import { JsonField } from "./json-field";
+import {
+  besideRows,
+  choicesFault,
+  choicesOfText,
+  newRow,
+  presetFault,
+  readSchema,
+  SCHEMA_TYPE_LABELS,
+  type SchemaRow,
+  type SchemaType,
+  schemaTypes,
+  withType,
+  writeSchema,
+} from "./schema-rows";
+import { asSchema, describeType } from "./schema-words";
+
+export interface SchemaFieldProps extends FieldProps<JsonSchema | undefined> {
+  /** What one row is called: "input", "field". */
+  itemName?: string;
+  /** Told when the JSON text cannot be read, and when it can again. */
+  onFault?: (message: string | null) => void;
+}
+
+/** The shape of an object: a row for each value, or its JSON Schema. */
+export function SchemaField(props: SchemaFieldProps) {
+  const { value, onChange, onFault } = props;
+  const schema = asSchema(value);
+  const { rows, reason } = readSchema(schema);
+  const [wantsJson, setWantsJson] = useState(false);
+  if (!wantsJson && rows)
+    return <Rows {...props} schema={schema} rows={rows} onWantJson={() => setWantsJson(true)} />;
+  return (
+    <div className="flex flex-col gap-1">
+      <JsonField
+        label={props.label}
+        hint={reason ?? props.hint ?? "JSON Schema"}
+        error={props.error}
+        value={schema}
+        onChange={(next) => {
+          // What is being typed stays text, also once rows could show it.
+          setWantsJson(true);
+          onChange(asSchema(next));
+        }}
+        {...(onFault ? { onFault } : {})}
+        check={(json) => (asSchema(json) ? null : "A schema is an object { … }")}
+      />
+      {rows && (
+        <Button
+          size="sm"
+          variant="ghost"
+          icon={<List aria-hidden />}
+          className="self-start"
+          onClick={() => {
+            setWantsJson(false);
+            onFault?.(null);
+          }}
+        >
+          Show as rows
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Rows({
+  label,
+  hideLabel,
+  hint,
+  error,
+  onChange,
+  itemName = "value",
+  schema,
+  rows,
+  onWantJson,
+}: SchemaFieldProps & { schema: JsonSchema | undefined; rows: SchemaRow[]; onWantJson: () => void }) {
+  const write = (next: SchemaRow[]) => onChange(writeSchema(next, schema));
+  const names = rows.map(({ name }) => name);
+  const beside = besideRows(schema);
+  return (
+    <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
+      {rows.length > 0 && (
+        <ul className="flex flex-col gap-2">
+          {rows.map((row, at) => (
+            <li key={at} className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
+              <RowFields
+                row={row}
+                at={at}
+                names={names}
+                onChange={(next) => write(rows.map((old, i) => (i === at ? next : old)))}
+                onRemove={() => write(rows.filter((_, i) => i !== at))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {beside.length > 0 && (
+        <p className="text-xs text-ink-3">The JSON also says {beside.join(", ")}; the rows keep it.</p>
+      )}
+      <div className="flex gap-1">
+        <Button
+          size="sm"
+          icon={<Plus aria-hidden />}
+          onClick={() => write([...rows, newRow(freshKey(itemName, names))])}
+        >
+          Add {/^[aeiou]/.test(itemName) ? "an" : "a"} {itemName}
+        </Button>
+        <Button size="sm" variant="ghost" icon={<Braces aria-hidden />} onClick={onWantJson}>
+          JSON
+        </Button>
+      </div>
+    </Field>
+  );
+}
+
+interface RowProps {
+  row: SchemaRow;
+  at: number;
+  names: readonly string[];
+  onChange: (row: SchemaRow) => void;
+  onRemove: () => void;
+}
+
+function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
+  return (
+    <>
+      <div className="flex items-end gap-1.5">
+        <DraftField
+          label={`Name of value ${at + 1}`}
+          hideLabel
+          mono
+          value={row.name}
+          onCommit={(name) => onChange({ ...row, name })}
+          check={(name) => keyFault(name, names, at)}
+          fieldClassName="flex-1"
+        />
+        <TypeSelect row={row} onChange={onChange} />
+        <IconButton
+          label={`Remove ${row.name}`}
+          variant="danger"
+          icon={<Trash2 aria-hidden />}
+          onClick={onRemove}
+        />
+      </div>
+      <TypeDetails row={row} onChange={onChange} />
+      <details className="group/row">
+        <summary className="flex list-none items-center gap-1.5 truncate rounded text-xs text-ink-3 hover:text-ink-2 [&::-webkit-details-marker]:hidden">
+          <ChevronRight
+            aria-hidden
+            className="size-3 shrink-0 transition-transform group-open/row:rotate-90"
+          />
+          <span className="truncate">{describeRow(row)}</span>
+        </summary>
+        <div className="flex flex-col gap-2 pt-2">
+          {row.type !== "json" && (
+            <TextField
+              label={`Description of ${row.name}`}
+              hideLabel
+              placeholder="What it is"
+              value={row.description}
+              onValueChange={(description) => onChange({ ...row, description })}
+            />
+          )}
+          <div className="grid grid-cols-2 items-start gap-3">
+            <PresetField row={row} onChange={onChange} />
+            <div className="pt-1.5">
+              <Switch
+                label="Required"
+                checked={row.required}
+                onCheckedChange={(required) => onChange({ ...row, required })}
+              />
+            </div>
+          </div>
+        </div>
+      </details>
+    </>
+  );
+}
+
+type RowPartProps = Pick<RowProps, "row" | "onChange">;
+
+/** The type of a row. */
+export function TypeSelect({ row, onChange }: RowPartProps) {
+  return (
+    <Select<SchemaType>
+      label={`Type of ${row.name}`}
+      hideLabel
+      options={schemaTypes.map((value) => ({ value, label: SCHEMA_TYPE_LABELS[value] }))}
+      value={row.type}
+      onValueChange={(type) => onChange(withType(row, type))}
+      fieldClassName="w-32"
+    />
+  );
+}
+
+/** What the type of a row needs beside its name: the choices, or the JSON. */
+export function TypeDetails({ row, onChange }: RowPartProps) {
+  if (row.type === "choice")
+    return (
+      <DraftField
+        label={`Choices of ${row.name}`}
+        hideLabel
+        multiline
+        hint="The words to choose from, one on each line"
+        value={row.choices.join("\n")}
+        onCommit={(text) => onChange({ ...row, choices: choicesOfText(text) })}
+        check={choicesFault}
+      />
+    );
+  if (row.type !== "json") return null;
+  return (
+    <JsonField
+      label={`Schema of ${row.name}`}
+      hideLabel
+      hint="Its JSON Schema, which says more than the other types can show"
+      value={row.json}
+      onChange={(json) => onChange({ ...row, json: json ?? {} })}
+      check={(json) => (typeof json === "boolean" || asSchema(json) ? null : "A schema is an object { … }")}
+    />
+  );
+}
+
+/** What stands there when nothing else does. */
+export function PresetField({ row, onChange }: RowPartProps) {
+  if (row.type === "json") return null;
+  return (
+    <TextField
+      label={`Default of ${row.name}`}
+      hideLabel
+      placeholder="Default"
+      value={row.preset}
+      error={presetFault(row) ?? undefined}
+      onValueChange={(preset) => onChange({ ...row, preset })}
+    />
+  );
+}
+
+function describeRow({ type, required, preset, description, rest, json }: SchemaRow): string {
+  const kept = Object.keys(rest).filter((key) => key !== "type");
+  const parts = [
+    required ? "Required" : "Optional",
+    type === "json" ? describeType(asSchema(json) ?? {}) : null,
+    preset ? `by default ${preset}` : null,
+    description || null,
+    kept.length > 0 ? `also ${kept.join(", ")}, in the JSON` : null,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}

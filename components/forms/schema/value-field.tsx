@@ -1,0 +1,65 @@
+"use client";
+
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { SuggestField } from "@/components/ui/suggest-field";
+import { StateKey } from "@/server/domain/base/values";
+import { ExpressionField } from "../expression-field";
+import { useFormScope } from "../form-scope";
+import { keyFacts, keySuggestions } from "../key-facts";
+
+export interface ValueFieldProps {
+  label: string;
+  hint?: string | undefined;
+  error?: string | undefined;
+  value: string;
+  onChange: (expression: string) => void;
+}
+
+const KEY = /^state\.([A-Za-z_]\w*)$/;
+
+/** A key of the state, picked or written by its name; kept as an expression, and written as one where a key is not enough. */
+export function ValueField({ label, hint, error, value, onChange }: ValueFieldProps) {
+  const scope = useFormScope();
+  const [wantsText, setWantsText] = useState(false);
+  // A name that cannot be a key lives only here, until it can.
+  const [draft, setDraft] = useState<string | null>(null);
+  const key = value === "" ? "" : KEY.exec(value)?.[1];
+  if (wantsText || key === undefined)
+    return (
+      <div className="flex flex-col gap-1">
+        <ExpressionField label={label} hint={hint} error={error} value={value} onChange={onChange} />
+        {key === undefined ? null : (
+          <Button size="sm" variant="ghost" className="self-start" onClick={() => setWantsText(false)}>
+            Pick a key instead
+          </Button>
+        )}
+      </div>
+    );
+  const shown = draft ?? key;
+  const fault = draft !== null && draft !== "" && !StateKey.safeParse(draft).success;
+  const { kind, values } = keyFacts(scope.graph, key);
+  const known = [kind, values.length > 0 ? values.join(", ") : undefined].filter(Boolean).join(": ");
+  return (
+    <div className="flex flex-col gap-1">
+      <SuggestField
+        label={label}
+        hint={known ? `${key} is ${known}. ${hint ?? ""}` : hint}
+        error={fault ? "A key has letters, digits and _; write anything more as text." : error}
+        mono
+        placeholder="Choose a key…"
+        suggestions={keySuggestions(scope)}
+        value={shown}
+        onValueChange={(text) => {
+          const name = text.trim().replace(/^state\./, "");
+          const isKey = name === "" || StateKey.safeParse(name).success;
+          setDraft(isKey ? null : name);
+          if (isKey) onChange(name === "" ? "" : `state.${name}`);
+        }}
+      />
+      <Button size="sm" variant="ghost" className="self-start" onClick={() => setWantsText(true)}>
+        Write it as text
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Plus, X } from "lucide-react";
+import Link from "next/link";
+import { useState } from "react";
+import { MarkBadges } from "@/components/forms/tools/tool-marks";
+import { type Answers, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { TextField } from "@/components/ui/text-field";
+import { CREW_TOOL_NOTES, newIsToolKnown } from "@/server/domain/crew/crew-tools";
+
+const SHOWN = 8;
+
+export interface ToolPickerProps {
+  tools: readonly string[];
+  onChange: (tools: string[]) => void;
+  error?: string | undefined;
+}
+
+/** The tools that a role may use, picked by a search. A name that is not known here can be entered, too. */
+export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
+  const [search, setSearch] = useState("");
+  const names = useQuery(useTrpc().tools.names.queryOptions()).data;
+  const known = new Map(names?.tools.map((tool) => [tool.name, tool]));
+  const isKnown = names && newIsToolKnown(known.keys(), names.mcp_servers);
+  const all = [
+    ...(names?.tools ?? []),
+    ...(names?.mcp_servers ?? []).map((server) => ({
+      name: `mcp:${server}/*`,
+      description: `All tools of the MCP server ${server}, also those that it offers later`,
+    })),
+    ...CREW_TOOL_NOTES.filter(({ grant }) => grant === "role"),
+  ].filter(({ name }) => !tools.includes(name));
+  const words = search.trim().toLowerCase().split(/\s+/);
+  const found = all.filter(({ name, description }) =>
+    words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
+  );
+  const free = search.trim();
+  const canAddFree = free !== "" && !/\s/.test(free) && free.length <= 200 && !tools.includes(free);
+  const add = (name: string) => {
+    onChange([...tools.filter((tool) => tool.trim() !== ""), name]);
+    setSearch("");
+  };
+  return (
+    <Field
+      label="Tools"
+      hint="The tools that this role may use; no other is ever given to it."
+      error={error}
+      group
+    >
+      {tools.length > 0 ? (
+        <ul
+          aria-label="Tools of this role"
+          className="divide-y divide-line rounded-lg border border-line bg-bg"
+        >
+          {tools.map((name) => {
+            const tool = known.get(name);
+            return (
+              <li key={name} className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 px-2.5 py-1">
+                <Link
+                  href={`/tools?tool=${encodeURIComponent(name)}`}
+                  target="_blank"
+                  className="min-w-0 truncate font-mono text-[13px] hover:text-accent"
+                >
+                  {name}
+                </Link>
+                <span className="flex-1" />
+                <Marks tool={tool} />
+                {isKnown && !isKnown(name) ? <Badge tone="waiting">Not here</Badge> : null}
+                <IconButton
+                  size="sm"
+                  plain
+                  label={`Remove ${name}`}
+                  icon={<X aria-hidden="true" />}
+                  onClick={() => onChange(tools.filter((other) => other !== name))}
+                />
+              </li>
+            );
+          })}
+        </ul>
+      ) : null}
+      <TextField
+        label="Add a tool"
+        hideLabel
+        type="search"
+        mono
+        placeholder="Add a tool: search, or type a name"
+        icon={<Plus aria-hidden="true" />}
+        value={search}
+        onValueChange={setSearch}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          const exact =
+            found.find(({ name }) => name === free) ?? (found.length === 1 ? found[0] : undefined);
+          if (exact) add(exact.name);
+          else if (canAddFree) add(free);
+        }}
+      />
+      {free === "" ? null : (
+        <ul aria-label="Tools found" className="rounded-lg border border-line bg-raised p-1">
+          {found.slice(0, SHOWN).map((tool) => (
+            <li key={tool.name}>
+              <button
+                type="button"
+                aria-label={`Add ${tool.name}`}
+                onClick={() => add(tool.name)}
+                className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left hover:bg-ink/5 focus-visible:bg-ink/5"
+              >
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate font-mono text-[13px]">{tool.name}</span>
+                  <span className="block truncate text-xs text-ink-2">{tool.description}</span>
+                </span>
+                <Marks tool={known.get(tool.name)} />
+              </button>
+            </li>
+          ))}
+          {found.length > SHOWN ? (
+            <li className="px-2 py-1.5 text-xs text-ink-3">{`and ${found.length - SHOWN} more`}</li>
+          ) : null}
+          {canAddFree && !found.some(({ name }) => name === free) ? (
+            <li className="px-1 py-1">
+              <Button size="sm" variant="ghost" onClick={() => add(free)}>
+                {`Add “${free}”, which is not here yet`}
+              </Button>
+            </li>
+          ) : null}
+          {found.length === 0 && !canAddFree ? (
+            <li className="px-2 py-1.5 text-[13px] text-ink-2">No tool matches.</li>
+          ) : null}
+        </ul>
+      )}
+    </Field>
+  );
+}
+
+/** Crew tools and whole servers have no marks of their own. */
+function Marks({ tool }: { tool: Answers["tools"]["names"]["tools"][number] | undefined }) {
+  return tool ? <MarkBadges tool={tool} unavailable={tool.is_unavailable} /> : null;
+}

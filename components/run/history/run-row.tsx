@@ -1,0 +1,196 @@
+"use client";
+
+import clsx from "clsx";
+import { Ellipsis, TextCursorInput, Trash2 } from "lucide-react";
+import Link from "next/link";
+import { countOf, formatDuration } from "@/components/display/format";
+import { StatusMark, statusWord } from "@/components/display/status-mark";
+import type { Answers } from "@/components/trpc";
+import { Checkbox } from "@/components/ui/checkbox";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { TimeText } from "@/components/ui/time-text";
+import { costInWords } from "@/server/domain/model/cost";
+import { useReplay } from "../control/replay-button";
+import { Ticking, useTimeLeft } from "../elapsed";
+import { HeldActions } from "../held-note";
+import { runStatus } from "../status";
+
+export type RunSummary = Answers["runs"]["list"][number];
+
+/** One run in a list: how it stands, what went in, what came of it, what it took. */
+export function RunRow({
+  run,
+  hasName,
+  isChosen,
+  onChoose,
+  onRemove,
+  onEditInput,
+}: {
+  run: RunSummary;
+  /** The workflow is named, in lists over several. */
+  hasName: boolean;
+  isChosen: boolean;
+  /** Absent where the list is not there to be tidied up. */
+  onChoose?: ((isChosen: boolean) => void) | undefined;
+  onRemove?: ((run: RunSummary) => void) | undefined;
+  onEditInput?: ((run: RunSummary) => void) | undefined;
+}) {
+  const status = runStatus(run.status, run.final_status);
+  const isOver = run.status === "finished";
+  const replay = useReplay(run.id, run.workflow_id);
+  const name = run.workflow_name || "A workflow";
+  const about = `${name}, ${statusWord(status)}, ${new Date(run.created_at).toLocaleString("en-GB")}`;
+  return (
+    <li
+      className={clsx(
+        "group/run relative flex items-start gap-x-3 gap-y-1 px-4 py-3 transition-colors",
+        isChosen ? "bg-accent-soft" : "hover:bg-ink/3",
+      )}
+    >
+      {onChoose ? (
+        <span className={clsx("relative z-10", !isOver && "invisible")}>
+          <Checkbox
+            hideLabel
+            label={`Choose ${about}`}
+            checked={isChosen}
+            disabled={!isOver}
+            onCheckedChange={onChoose}
+          />
+        </span>
+      ) : null}
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+          {hasName ? <StatusMark status={status} /> : null}
+          <Link
+            href={`/workflows/${run.workflow_id ?? "-"}/runs/${run.id}`}
+            aria-label={about}
+            className="truncate font-medium after:absolute after:inset-0 after:content-['']"
+          >
+            {hasName ? name : <StatusMark status={status} withWord />}
+          </Link>
+          <WaitsFor run={run} />
+          {run.simulated ? <SimulatedBadge /> : null}
+        </div>
+        <Excerpts run={run} />
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3 tabular-nums">
+          {hasName ? <span>{statusWord(status)}</span> : null}
+          <TimeText at={run.created_at} />
+          <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
+          <span>
+            <Duration run={run} />
+          </span>
+          <Taken run={run} />
+        </p>
+        {run.held ? (
+          <div className="relative z-10 flex flex-wrap items-center gap-x-3 gap-y-1.5 pt-0.5">
+            <p className="min-w-0 flex-1 basis-64 text-xs text-ink-2 [overflow-wrap:anywhere]">
+              {run.held.message}
+            </p>
+            <HeldActions runId={run.id} held={run.held} size="sm" />
+          </div>
+        ) : null}
+      </div>
+      {isOver && onRemove && onEditInput ? (
+        <span className="relative z-10 shrink-0">
+          <Menu
+            align="end"
+            trigger={
+              <IconButton plain size="sm" label={`Actions for ${about}`} icon={<Ellipsis aria-hidden />} />
+            }
+            items={[
+              {
+                label: "Edit input and run again",
+                icon: <TextCursorInput />,
+                disabled: run.workflow_id === null,
+                onSelect: () => onEditInput(run),
+              },
+              replay.entry,
+              "separator",
+              { label: "Delete", icon: <Trash2 />, danger: true, onSelect: () => onRemove(run) },
+            ]}
+          />
+          {replay.dialog}
+        </span>
+      ) : null}
+    </li>
+  );
+}
+
+function Excerpts({ run: { input_excerpt, outcome_excerpt, final_status } }: { run: RunSummary }) {
+  if (!input_excerpt && !outcome_excerpt) return null;
+  return (
+    <dl className="flex flex-col gap-0.5 text-[13px] leading-5">
+      {input_excerpt ? <Excerpt name="In" text={input_excerpt} /> : null}
+      {outcome_excerpt ? (
+        <Excerpt
+          name={final_status === "ERROR" || final_status === "INCOMPLETE" ? "Why" : "Out"}
+          text={outcome_excerpt}
+          tone={final_status === "ERROR" ? "text-failed" : "text-ink"}
+        />
+      ) : null}
+    </dl>
+  );
+}
+
+function Excerpt({ name, text, tone = "text-ink-2" }: { name: string; text: string; tone?: string }) {
+  return (
+    <div className="flex min-w-0 gap-2">
+      <dt className="w-7 shrink-0 text-ink-3">{name}</dt>
+      <dd
+        title={text}
+        className={clsx("line-clamp-2 min-w-0 [overflow-wrap:anywhere] sm:line-clamp-1", tone)}
+      >
+        {text}
+      </dd>
+    </div>
+  );
+}
+
+/** What the run waits for: a person, and how long they have; or a time, and how long until it comes. */
+export function WaitsFor({ run: { waits_for, wakes_at, status } }: { run: RunSummary }) {
+  if (!waits_for || status === "held" || status === "finished") return null;
+  return (
+    <span
+      className={clsx(
+        "rounded-md px-1.5 text-xs leading-5 tabular-nums",
+        waits_for === "person" ? "bg-waiting/15 font-medium text-waiting-ink" : "bg-ink/6 text-ink-2",
+      )}
+    >
+      {waits_for === "person" ? "Waits for you" : "Waits for its time"}
+      {wakes_at === null ? null : <Left until={wakes_at} />}
+    </span>
+  );
+}
+
+/** How long it is until a moment, counting down. */
+function Left({ until }: { until: number }) {
+  const left = useTimeLeft(until);
+  return left === null ? null : <>, {left} left</>;
+}
+
+function Taken({ run }: { run: RunSummary }) {
+  const tokens = run.input_tokens + run.output_tokens;
+  if (tokens === 0) return null;
+  return (
+    <>
+      <span>{countOf(tokens, "token")}</span>
+      <span>{costInWords(run)}</span>
+    </>
+  );
+}
+
+function Duration({ run }: { run: RunSummary }) {
+  if (run.started_at === null) return <>–</>;
+  const end = run.finished_at ?? run.held?.at;
+  if (end != null) return <>{formatDuration(end - run.started_at)}</>;
+  return <Ticking from={run.started_at} />;
+}
+
+const TRIGGERS: Record<string, string> = {
+  editor: "by hand",
+  api: "through the API",
+  cli: "from the command line",
+  test: "by a test",
+};

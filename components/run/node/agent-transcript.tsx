@@ -1,0 +1,212 @@
+"use client";
+
+import clsx from "clsx";
+import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useEffect, useRef, useState } from "react";
+import { describeTokens, formatDuration } from "@/components/display/format";
+import { Badge } from "@/components/ui/badge";
+import { Disclosure } from "@/components/ui/disclosure";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { Spinner } from "@/components/ui/spinner";
+import { costInWords, ofOneCall } from "@/server/domain/model/cost";
+import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
+import type { ChatMessage } from "@/server/domain/run/events";
+import { Ticking } from "../elapsed";
+import { useLiveText, useRun, useRunList } from "../run-context";
+import { TextBlock } from "../values";
+import { ErrorNote } from "./error-note";
+import { ToolCallCard } from "./tool-call-card";
+import { transcript } from "./transcript";
+
+const AsSentDialog = dynamic(() => import("../past/as-sent").then((module) => module.AsSentDialog));
+
+/** What one agent was told and what it answered, the answer on its way included. */
+export function AgentTranscript({ agentKey }: { agentKey: string }) {
+  const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
+  const calls = useRunList<ModelCall>(({ state }) => (agent ? callsOf(state, agent) : []));
+  const tools = useRunList<ToolCallView>(({ state }) =>
+    agent ? Object.values(state.tool_calls).filter((tool) => isBy(tool, agent)) : [],
+  );
+  if (!agent) return null;
+  return (
+    <div className={clsx("flex flex-col gap-2", agent.delegate_level > 0 && "border-l-2 border-line pl-3")}>
+      {agent.tainted ? (
+        <Badge tone="waiting" icon={<ShieldAlert aria-hidden />} className="self-start">
+          Read content from outside
+        </Badge>
+      ) : null}
+      {agent.withheld.length > 0 ? <Withheld tools={agent.withheld} /> : null}
+      <ol aria-label={`Conversation of ${agent.role_name}`} className="flex flex-col gap-2">
+        {transcript(agent, calls, tools).map((turn) => (
+          <li key={turn.key} className="min-w-0">
+            {turn.kind === "message" ? (
+              <Message message={turn.message} title={turn.title} />
+            ) : turn.kind === "tool" ? (
+              <ToolCallCard call={turn.tool} />
+            ) : (
+              <CallView call={turn.call} />
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** Tools of its role that it was refused here, and why: those with the same reason together. */
+function Withheld({ tools }: { tools: AgentView["withheld"] }) {
+  const reasons = [...new Set(tools.map(({ reason }) => reason))];
+  return (
+    <ul aria-label="Not available here" className="flex flex-col gap-0.5 text-xs text-ink-3">
+      {reasons.map((reason) => (
+        <li key={reason} className="[overflow-wrap:anywhere]">
+          Not available here:{" "}
+          {tools
+            .filter((tool) => tool.reason === reason)
+            .map(({ tool_name }, at) => (
+              <span key={tool_name}>
+                {at > 0 ? ", " : ""}
+                <code className="font-mono text-[11px] text-ink-2">{tool_name}</code>
+              </span>
+            ))}
+          . {reason}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const isBy = (tool: ToolCallView, agent: AgentView) =>
+  tool.activation_id === agent.activation_id &&
+  tool.agent_id === agent.agent_id &&
+  tool.task_id === agent.task_id;
+
+function callsOf(
+  state: { activations: Record<string, { calls: readonly string[] }>; calls: Record<string, ModelCall> },
+  agent: AgentView,
+): ModelCall[] {
+  const ids = state.activations[agent.activation_id]?.calls ?? [];
+  return ids.flatMap((id) => {
+    const call = state.calls[id];
+    return call && call.agent_id === agent.agent_id && call.task_id === agent.task_id ? [call] : [];
+  });
+}
+
+function Message({ message, title }: { message: ChatMessage; title: string }) {
+  if (message.role === "assistant") return <TextBlock text={message.content} label="answer" />;
+  return (
+    <Disclosure icon={<MessageSquareText aria-hidden />} title={title} aside={head(message.content)}>
+      <TextBlock text={message.content} label={title} tone="quiet" />
+    </Disclosure>
+  );
+}
+
+/** A model call: its text, streamed while it runs, and what it took. */
+export function CallView({ call }: { call: ModelCall }) {
+  const live = useLiveText(call.status === "running" ? call.id : undefined);
+  const content = call.status === "running" ? (live?.content ?? "") : call.content;
+  const reasoning = call.status === "running" ? live?.reasoning : call.reasoning;
+  return (
+    <div className="flex flex-col gap-1.5">
+      {reasoning ? (
+        <Disclosure
+          icon={<Brain aria-hidden />}
+          title="Reasoning"
+          aside={call.status === "running" ? tail(reasoning) : undefined}
+        >
+          <TextBlock text={reasoning} label="reasoning" tone="quiet" />
+        </Disclosure>
+      ) : null}
+      {call.status === "running" ? (
+        <StreamedText text={content} missing={live?.from ?? 0} />
+      ) : call.status === "failed" && call.error ? (
+        <ErrorNote error={call.error} isQuiet />
+      ) : call.status === "stopped" ? (
+        <p className="text-[13px] text-ink-3">Stopped before it had answered.</p>
+      ) : content === "" && (call.tool_calls?.length ?? 0) > 0 ? null : (
+        <TextBlock text={content} label="answer" />
+      )}
+      <CallFacts call={call} />
+      {call.notes?.map((note) => (
+        <p key={note} className="text-xs text-ink-2">
+          {note}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** Text as it comes; the box keeps its end in view and grows only so far. */
+function StreamedText({ text, missing }: { text: string; missing: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element && text) element.scrollTo({ top: element.scrollHeight });
+  }, [text]);
+  return (
+    <div
+      ref={box}
+      data-streaming
+      className="max-h-72 min-h-16 overflow-y-auto rounded-lg border border-running/40 bg-raised px-3 py-2"
+    >
+      <div className="whitespace-pre-wrap text-[13px] leading-5 [overflow-wrap:anywhere]">
+        {missing > 0 ? <span className="text-ink-3">… </span> : null}
+        {text}
+        <span aria-hidden className="run-caret" />
+      </div>
+    </div>
+  );
+}
+
+function CallFacts({ call }: { call: ModelCall }) {
+  const { usage } = call;
+  return (
+    <p className="flex min-h-5 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3 tabular-nums">
+      {call.status === "running" ? (
+        <>
+          <Spinner size={12} />
+          <span>{call.attempt > 1 ? `Attempt ${call.attempt}` : "The model is writing"}</span>
+          <Ticking from={call.started_at} />
+        </>
+      ) : (
+        <>
+          {call.model ? <span>{call.model}</span> : null}
+          {call.latency_ms !== undefined ? <span>{formatDuration(call.latency_ms)}</span> : null}
+          {usage ? (
+            <span title={`${usage.input_tokens} in, ${usage.output_tokens} out`}>
+              {describeTokens(usage)}
+            </span>
+          ) : null}
+          {call.simulated ? (
+            <SimulatedBadge />
+          ) : call.cost_usd !== undefined ? (
+            <span>{costInWords(ofOneCall(call.cost_usd))}</span>
+          ) : null}
+          <AsSent call={call} />
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Opens the prompt of a call. */
+function AsSent({ call }: { call: ModelCall }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => setOpen(true)}
+        className="rounded font-medium text-accent hover:text-accent-hover pointer-coarse:min-h-9"
+      >
+        As sent
+      </button>
+      {isOpen ? <AsSentDialog callId={call.id} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+const head = (text: string) => oneLine(text.slice(0, 120));
+const tail = (text: string) => oneLine(text.slice(-80));

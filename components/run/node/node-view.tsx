@@ -1,0 +1,107 @@
+"use client";
+
+import { MousePointerClick, Pencil } from "lucide-react";
+import Link from "next/link";
+import { StatusMark } from "@/components/display/status-mark";
+import { EmptyState } from "@/components/ui/empty-state";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { findNodeKind } from "@/server/domain/nodes";
+import { NodeActions } from "../control/node-actions";
+import { StaleNote } from "../result/stale-note";
+import { useRun, useRunActivation, useRunList, useRunNode } from "../run-context";
+import { ActivationDetail } from "./activation-detail";
+import { ActivationPicker } from "./activation-picker";
+
+/** One node's part in the run: what it got, what it did, what came out. */
+export function NodeView({
+  nodeId,
+  pickedActivation,
+  onPickActivation,
+}: {
+  nodeId: string | null;
+  /** Null: the latest one. */
+  pickedActivation: string | null;
+  onPickActivation: (id: string | null) => void;
+}) {
+  const node = useRun<WorkflowNode | undefined>(
+    ({ head }) => (nodeId ? head.graph.nodes[nodeId] : undefined),
+    undefined,
+  );
+  if (!nodeId || !node)
+    return (
+      <EmptyState icon={<MousePointerClick />} title="No node is chosen">
+        Choose a node in the drawing to see what went in, what happened and what came out.
+      </EmptyState>
+    );
+  return (
+    <NodeDetail
+      key={nodeId}
+      node={node}
+      pickedActivation={pickedActivation}
+      onPickActivation={onPickActivation}
+    />
+  );
+}
+
+function NodeDetail({
+  node,
+  pickedActivation,
+  onPickActivation,
+}: {
+  node: WorkflowNode;
+  pickedActivation: string | null;
+  onPickActivation: (id: string | null) => void;
+}) {
+  const kind = findNodeKind(node.node_type);
+  const seen = useRunNode(node.id);
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  const ids = useRunList<string>(({ state }) =>
+    Array.from({ length: state.nodes[node.id]?.count ?? 0 }, (_, at) => `${node.id}#${at + 1}`),
+  );
+  const shown = pickedActivation && ids.includes(pickedActivation) ? pickedActivation : ids.at(-1);
+  const activation = useRunActivation(shown);
+  const workflowId = useRun<string | null>(({ state }) => state.run.workflow_id, null);
+  return (
+    <article aria-label={`${node.name || node.id} in this run`} className="flex flex-col gap-5 p-4">
+      <header className="flex flex-col gap-2">
+        <div className="flex items-center gap-2">
+          <h2 className="min-w-0 flex-1 truncate text-base font-semibold">{node.name || node.id}</h2>
+          <StatusMark status={activation?.status ?? seen?.status ?? "idle"} withWord isPast={isPast} />
+        </div>
+        <p className="flex items-center gap-2 text-[13px] text-ink-2">
+          <span className="min-w-0 flex-1 truncate">
+            {kind ? `${kind.title}: ${kind.summary(node.config, node)}` : node.node_type}
+          </span>
+          {workflowId ? (
+            <Link
+              href={`/workflows/${workflowId}?node=${encodeURIComponent(node.id)}`}
+              className="inline-flex shrink-0 items-center gap-1 text-xs text-ink-3 hover:text-accent"
+            >
+              <Pencil aria-hidden className="size-3" />
+              Edit
+            </Link>
+          ) : null}
+        </p>
+        {ids.length > 1 ? (
+          <ActivationPicker
+            ids={ids}
+            shown={shown}
+            isLatest={pickedActivation === null}
+            onPick={onPickActivation}
+          />
+        ) : null}
+      </header>
+      <NodeActions node={node} activationId={shown} />
+      <StaleNote nodeId={node.id} />
+      {activation ? (
+        <ActivationDetail node={node} activation={activation} />
+      ) : (
+        <p className="text-[13px] text-ink-2">
+          {seen?.status === "skipped"
+            ? "This node was skipped: nothing leads to it any more."
+            : "The run has not come here."}
+        </p>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,68 @@
+"use client";
+
+import clsx from "clsx";
+import { Check, CircleHelp, X } from "lucide-react";
+import { formatList } from "@/components/display/format";
+import type { Activation } from "@/server/domain/run";
+import { ViewPart } from "../view-part";
+
+/** What a router decided, how, and why. */
+export function RouterDecision({ activation }: { activation: Activation }) {
+  const { decided } = activation;
+  if (!decided) return null;
+  const how: Record<string, string> = {
+    function: "A named rule decided.",
+    expression: "Conditions decided, tried from the top.",
+    value: "A value decided.",
+    llm: "A model decided.",
+  };
+  return (
+    <ViewPart title="Decision">
+      <p className="text-[13px]">
+        {decided.labels.length > 0 ? (
+          <>
+            Took <strong className="font-semibold">{formatList(decided.labels)}</strong>.{" "}
+          </>
+        ) : (
+          "Found no way to go on. "
+        )}
+        <span className="text-ink-2">{how[decided.kind] ?? ""}</span>
+      </p>
+      {decided.reason ? (
+        <blockquote className="border-l-2 border-line-strong pl-3 text-[13px] text-ink-2">
+          {decided.reason}
+          {decided.confidence !== undefined && decided.confidence !== null ? (
+            <span className="ml-2 text-xs text-ink-3 tabular-nums">
+              sure to {Math.round(decided.confidence * 100)} %
+            </span>
+          ) : null}
+        </blockquote>
+      ) : null}
+      {decided.evaluations && decided.evaluations.length > 0 ? (
+        <ul className="flex flex-col divide-y divide-line rounded-lg border border-line">
+          {decided.evaluations.map(({ label, when, value, note }) => (
+            <li key={`${label} ${when}`} className="flex items-start gap-2.5 px-3 py-2 text-[13px]">
+              {note ? (
+                <CircleHelp
+                  aria-label="Could not be decided"
+                  className="mt-0.5 size-4 shrink-0 text-waiting"
+                />
+              ) : value ? (
+                <Check aria-label="Holds" className="mt-0.5 size-4 shrink-0 text-completed" />
+              ) : (
+                <X aria-label="Does not hold" className="mt-0.5 size-4 shrink-0 text-ink-3" />
+              )}
+              <span className="min-w-0 flex-1">
+                <span className={clsx(value ? "font-medium text-ink" : "text-ink-2")}>{label}</span>
+                <code className="mt-0.5 block font-mono text-xs text-ink-3 [overflow-wrap:anywhere]">
+                  {when}
+                </code>
+                {note ? <span className="mt-0.5 block text-xs text-ink-2">{note}</span> : null}
+              </span>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </ViewPart>
+  );
+}

@@ -1,0 +1,202 @@
+"use client";
+
+import clsx from "clsx";
+import { Crosshair, Pencil, PlugZap, RotateCcw, TextCursorInput, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { formatDuration } from "@/components/display/format";
+import { type Status, StatusMark } from "@/components/display/status-mark";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { TimeText } from "@/components/ui/time-text";
+import type { RunState } from "@/server/domain/run";
+import { failedNode } from "@/server/domain/run/result";
+import { RetryButton } from "../control/retry-button";
+import { HeldActions } from "../held-note";
+import { KeepButton } from "../keep/keep-button";
+import { adviceFor } from "../node/error-note";
+import { RequestDifference } from "../request-difference";
+import { useRun, useRunList } from "../run-context";
+import { useRunPage } from "../run-page-context";
+import { useRunAgain } from "../start/run-again";
+import { runStatus } from "../status";
+import { RaiseLimit } from "./raise-limit";
+
+/** How the run ended or why it stands still, in one form: what happened, why, and what can be done now. */
+export function Outcome() {
+  const run = useRun<RunState["run"] | undefined>(({ state }) => state.run, undefined);
+  const held = useRunPage()?.held ?? null;
+  if (!run) return null;
+  if (held)
+    return (
+      <Card status="held" tone="failed" actions={<HeldButtons />}>
+        <p className="[overflow-wrap:anywhere]">{held.message}</p>
+        <p className="text-ink-2">
+          Put aside <TimeText at={held.at} />. It does not go on by itself.
+        </p>
+      </Card>
+    );
+  if (run.status !== "finished")
+    return <p className="text-[13px] text-ink-2">The result appears here when the run ends.</p>;
+  const status = runStatus(run.status, run.final_status);
+  if (run.final_status === "COMPLETED")
+    return (
+      <Card status={status} tone="plain" took={tookOf(run)} actions={<KeepButton />}>
+        <Warnings />
+      </Card>
+    );
+  return (
+    <Card
+      status={status}
+      tone={run.final_status === "ERROR" ? "failed" : run.final_status === "INCOMPLETE" ? "waiting" : "plain"}
+      took={tookOf(run)}
+      actions={<Ways run={run} />}
+    >
+      <Reason run={run} />
+      <Warnings />
+    </Card>
+  );
+}
+
+const tookOf = ({ started_at, finished_at }: RunState["run"]): number | null =>
+  started_at === undefined || finished_at === undefined ? null : finished_at - started_at;
+
+function Card({
+  status,
+  tone,
+  took,
+  actions,
+  children,
+}: {
+  status: Status;
+  tone: "plain" | "failed" | "waiting";
+  took?: number | null;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <section
+      aria-label="How it ended"
+      className={clsx(
+        "flex flex-col gap-2 text-[13px] leading-5",
+        tone !== "plain" && "rounded-xl border px-4 py-3",
+        tone === "failed" && "border-failed/35 bg-failed/6",
+        tone === "waiting" && "border-waiting/40 bg-waiting/8",
+      )}
+    >
+      <p className="flex items-center gap-2">
+        <StatusMark status={status} withWord />
+        {typeof took === "number" ? (
+          <span className="text-ink-3 tabular-nums">after {formatDuration(took)}</span>
+        ) : null}
+      </p>
+      {children}
+      {actions ? <div className="flex flex-wrap gap-2 pt-1">{actions}</div> : null}
+    </section>
+  );
+}
+
+function Reason({ run }: { run: RunState["run"] }) {
+  const nodeId = useRun(({ state }) => failedNode(state), null);
+  const name = useRun(({ head }) => (nodeId ? head.graph.nodes[nodeId]?.name || nodeId : null), null);
+  const asked = useRun(
+    ({ events, lastSeq }) =>
+      events
+        .slice(Math.max(0, lastSeq - 200), lastSeq)
+        .findLast(({ type }) => type === "run_cancel_requested"),
+    undefined,
+  );
+  if (run.final_status === "CANCELLED")
+    return (
+      <p className="text-ink-2">
+        {asked?.type === "run_cancel_requested" && asked.payload.reason
+          ? asked.payload.reason
+          : "It was cancelled before it came to its end."}
+      </p>
+    );
+  if (!run.error)
+    return run.final_status === "ERROR" ? (
+      <p className="text-ink-2">The end that it reached ends the run as an error.</p>
+    ) : null;
+  const advice = adviceFor(run.error);
+  return (
+    <div role="alert" className="flex flex-col gap-1">
+      {name ? <p className="font-medium">{name} failed.</p> : null}
+      <p className="[overflow-wrap:anywhere]">{run.error.message}</p>
+      {advice ? <p className="text-ink-2">{advice}</p> : null}
+      <RequestDifference error={run.error} />
+      <p className="font-mono text-[11px] text-ink-3">{run.error.code}</p>
+    </div>
+  );
+}
+
+/** What can be done, the likeliest first. */
+function Ways({ run }: { run: RunState["run"] }) {
+  const page = useRunPage();
+  const again = useRunAgain();
+  const nodeId = useRun(({ state }) => failedNode(state), null);
+  if (!page) return null;
+  const action = run.error?.user_action;
+  const canEdit = run.workflow_id !== null && again !== null && !again.isGone;
+  const place = run.error?.node_id ?? nodeId;
+  return (
+    <>
+      {(run.resumable?.length ?? 0) > 0 ? <RaiseLimit runId={page.runId} onRaised={page.onResumed} /> : null}
+      {run.error?.activation_id ? (
+        <RetryButton
+          activationId={run.error.activation_id}
+          label="Retry the failed node"
+          {...(action === "edit_graph" || action === "settings" ? {} : { variant: "primary" as const })}
+        />
+      ) : null}
+      {action === "settings" ? (
+        <ButtonLink href="/settings" variant="primary" icon={<PlugZap aria-hidden />}>
+          Change the provider
+        </ButtonLink>
+      ) : null}
+      {nodeId ? (
+        <Button icon={<Crosshair aria-hidden />} onClick={() => page.openNode(nodeId)}>
+          Open node
+        </Button>
+      ) : null}
+      {canEdit && action === "edit_graph" ? (
+        <ButtonLink
+          href={`/workflows/${run.workflow_id}${place ? `?node=${encodeURIComponent(place)}` : ""}`}
+          variant="primary"
+          icon={<Pencil aria-hidden />}
+        >
+          Change it in the workflow
+        </ButtonLink>
+      ) : null}
+      {canEdit ? (
+        <>
+          <Button icon={<RotateCcw aria-hidden />} pending={again.isPending} onClick={again.start}>
+            Run it again
+          </Button>
+          <Button icon={<TextCursorInput aria-hidden />} onClick={again.editInput}>
+            Run with another input
+          </Button>
+        </>
+      ) : null}
+      <KeepButton />
+    </>
+  );
+}
+
+function HeldButtons() {
+  const page = useRunPage();
+  return page?.held ? <HeldActions runId={page.runId} held={page.held} /> : null;
+}
+
+function Warnings() {
+  const warnings = useRunList<string>(({ state }) => [...new Set(state.run.warnings)]);
+  if (warnings.length === 0) return null;
+  return (
+    <ul aria-label="Warnings" className="flex flex-col gap-1.5">
+      {warnings.map((warning) => (
+        <li key={warning} className="flex gap-2">
+          <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+          <span className="min-w-0 [overflow-wrap:anywhere]">{warning}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,127 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { CirclePlay } from "lucide-react";
+import { useState } from "react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { NumberField } from "@/components/ui/number-field";
+import { Popover } from "@/components/ui/popover";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { toast } from "@/components/ui/toasts";
+import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
+import { useRun } from "../run-context";
+import { describeLimit, limitValue } from "../timeline/sentence-words";
+
+/** Lets a run that stopped at a limit go on: how far is asked first. */
+export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () => void }) {
+  const resumable = useRun<readonly RaisableLimit[] | undefined>(({ head }) => head.run.resumable, undefined);
+  const config = useRun<RunConfig | null>(({ head }) => head.run.config, null);
+  const [isOpen, setOpen] = useState(false);
+  if (!resumable || resumable.length === 0 || !config) return null;
+  return (
+    <Popover
+      title="Raise a limit and go on"
+      open={isOpen}
+      onOpenChange={setOpen}
+      align="end"
+      trigger={
+        <Button variant="primary" icon={<CirclePlay aria-hidden />}>
+          <span>
+            Raise limit<span className="max-sm:sr-only"> and go on</span>
+          </span>
+        </Button>
+      }
+    >
+      <RaiseForm
+        runId={runId}
+        limits={resumable}
+        config={config}
+        onRaised={() => {
+          setOpen(false);
+          onRaised();
+        }}
+      />
+    </Popover>
+  );
+}
+
+function RaiseForm({
+  runId,
+  limits,
+  config,
+  onRaised,
+}: {
+  runId: string;
+  limits: readonly RaisableLimit[];
+  config: RunConfig;
+  onRaised: () => void;
+}) {
+  const [limit, setLimit] = useState<RaisableLimit>(present(limits[0], "limits[0]"));
+  const now = currentLimit(config, limit);
+  const unit = UNITS[limit];
+  const [to, setTo] = useState<number | null>(null);
+  const value = to ?? rounded((now ?? unit.scale) / unit.scale) * 2;
+  const raise = useMutation(
+    useTrpc().runs.raiseLimit.mutationOptions({
+      onSuccess: onRaised,
+      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
+    }),
+  );
+  const isHigher = now === null || value * unit.scale > now;
+  return (
+    <form
+      noValidate
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isHigher) raise.mutate({ run_id: runId, limit, to: wholeIfNeeded(limit, value * unit.scale) });
+      }}
+    >
+      {limits.length > 1 ? (
+        <SegmentedControl
+          label="Limit"
+          value={limit}
+          onValueChange={(next) => {
+            setLimit(next);
+            setTo(null);
+          }}
+          options={limits.map((name) => ({ value: name, label: describeLimit(name) }))}
+        />
+      ) : null}
+      <NumberField
+        label={`New limit of ${describeLimit(limit)}`}
+        hint={now === null ? undefined : `It was ${limitValue(limit, now)}.`}
+        error={isHigher ? undefined : "It must be higher than before."}
+        unit={unit.word}
+        value={value}
+        min={0}
+        step={unit.step}
+        onValueChange={setTo}
+      />
+      <Button type="submit" variant="primary" pending={raise.isPending} disabled={!isHigher}>
+        Raise and go on
+      </Button>
+    </form>
+  );
+}
+
+const UNITS: Record<RaisableLimit, { word?: string; scale: number; step: number }> = {
+  max_steps: { scale: 1, step: 50 },
+  max_global_iterations: { scale: 1, step: 20 },
+  max_active_ms: { word: "min", scale: 60_000, step: 5 },
+  max_log_chars: { word: "characters", scale: 1, step: 16_777_216 },
+  max_cost_usd: { word: "US$", scale: 1, step: 0.1 },
+  max_total_tokens: { word: "tokens", scale: 1, step: 10_000 },
+};
+
+function currentLimit(config: RunConfig, limit: RaisableLimit): number | null {
+  if (limit === "max_cost_usd") return config.budget.max_cost_usd ?? null;
+  if (limit === "max_total_tokens") return config.budget.max_total_tokens ?? null;
+  return config[limit];
+}
+
+const wholeIfNeeded = (limit: RaisableLimit, value: number) =>
+  limit === "max_cost_usd" ? value : Math.round(value);
+const rounded = (value: number) => Number(value.toPrecision(3));

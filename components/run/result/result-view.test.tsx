@@ -1,0 +1,135 @@
+import { screen, within } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { expect, test, vi } from "vitest";
+import { openPage } from "@/components/testing/page";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
+import { RunProvider } from "../run-context";
+import { approvalRun } from "../run-example";
+import { type RunPage, RunPageProvider } from "../run-page-context";
+import { newRunViewStore } from "../run-view-store";
+import { RunAgainProvider } from "../start/run-again";
+import { ResultView } from "./result-view";
+
+const END = approvalRun.length - 1;
+/** The example's run, with another end. */
+const endedWith = (payload: Partial<Extract<NewEvent, { type: "run_finished" }>["payload"]>): RunEvent[] =>
+  approvalRun.map((event) =>
+    event.type === "run_finished" ? { ...event, payload: { ...event.payload, ...payload } } : event,
+  );
+const withOutput = (output: JsonObject) =>
+  endedWith({ output }).map((event) =>
+    event.type === "node_completed" && event.node_id === "yes"
+      ? { ...event, payload: { ...event.payload, output } }
+      : event,
+  );
+
+function open(events: readonly RunEvent[], page: Partial<RunPage> = {}) {
+  const store = newRunViewStore((work) => work());
+  store.apply(events);
+  const whole: RunPage = {
+    runId: "run_1",
+    held: null,
+    onResumed: vi.fn(),
+    openFile: vi.fn(),
+    openCrew: vi.fn(),
+    openNode: vi.fn(),
+    ...page,
+  };
+  const around = (inner: ReactNode) => (
+    <RunProvider store={store}>
+      <RunAgainProvider runId="run_1" workflowId="wf_1">
+        <RunPageProvider value={whole}>{inner}</RunPageProvider>
+      </RunAgainProvider>
+    </RunProvider>
+  );
+  const opened = openPage(around(<ResultView />));
+  opened.show();
+  return { ...opened, page: whole };
+}
+const result = () => screen.getByRole("region", { name: "Result" });
+
+test("what the run was for stands first, and what it was given is folded away", async () => {
+  open(approvalRun);
+  expect(within(result()).getByText("Approval status")).toBeTruthy();
+  await within(result()).findByText("approved");
+  expect(screen.getByText("Input").closest("details")?.open).toBe(false);
+});
+
+test.each<[string, Json, string, string]>([
+  ["a text is read as Markdown", "# Plan\n\n- one", "heading", "Plan"],
+  ["rows are a table", [{ city: "Bern", people: 134 }], "columnheader", "City"],
+])("%s", async (_what, value, role, name) => {
+  open(withOutput({ answer: value }));
+  await within(result()).findByRole(role, { name });
+});
+
+test("an object's fields stand with their names, and it can be seen as it is", async () => {
+  const { person } = open(withOutput({ verdict: { is_sound: true, open_points: ["cost", "time"] } }));
+  expect(within(result()).getByText("Is sound").nextElementSibling?.textContent).toBe("Yes");
+  expect(within(result()).getByText("cost, time")).toBeTruthy();
+  await person.click(within(result()).getByRole("radio", { name: "JSON" }));
+  expect(within(result()).getByText("is_sound:")).toBeTruthy();
+});
+
+test("markup in a result stays text", async () => {
+  open(withOutput({ answer: "<img src=x onerror=alert(1)>" }));
+  await within(result()).findByText("<img src=x onerror=alert(1)>");
+  expect(result().querySelector("img")).toBeNull();
+});
+
+test("a run that failed says why in full, where, and what can be done", async () => {
+  const message = `The model's answer did not have the asked form: ${"approval_status is missing. ".repeat(8)}`;
+  const { person, page } = open(
+    endedWith({
+      final_status: "ERROR",
+      reason_code: "TRANSIENT",
+      output: {},
+      error: { code: "TRANSIENT", message, retryable: true, user_action: "edit_graph", node_id: "get" },
+    }),
+  );
+  const outcome = screen.getByRole("region", { name: "How it ended" });
+  expect(outcome.textContent).toContain(message);
+  expect(within(outcome).getByText("Get approval failed.")).toBeTruthy();
+  await person.click(within(outcome).getByRole("button", { name: "Open node" }));
+  expect(page.openNode).toHaveBeenCalledWith("get");
+});
+
+test("a provider that refused is one click away", () => {
+  open(
+    endedWith({
+      final_status: "ERROR",
+      reason_code: "AUTH",
+      error: { code: "AUTH", message: "The key was refused.", retryable: false, user_action: "settings" },
+    }),
+  );
+  expect(screen.getByRole("link", { name: "Change the provider" }).getAttribute("href")).toBe("/settings");
+});
+
+test("at a limit, the way on is to raise it", () => {
+  open(
+    endedWith({
+      final_status: "INCOMPLETE",
+      reason_code: "MAX_STEPS",
+      resumable: ["max_steps"],
+      error: { code: "MAX_STEPS", message: "At most 2 nodes.", retryable: true, user_action: "raise_limit" },
+    }),
+  );
+  expect(screen.getByRole("button", { name: "Raise limit and go on" })).toBeTruthy();
+});
+
+test("a run that is held says why in the same place, with its ways on", () => {
+  open(approvalRun.slice(0, 12), {
+    held: { code: "stopped_server", message: "The server ended twice.", at: 1_700_000_000_000 },
+  });
+  const outcome = screen.getByRole("region", { name: "How it ended" });
+  expect(outcome.textContent).toContain("The server ended twice.");
+  expect(within(outcome).getByRole("button", { name: "Try again" })).toBeTruthy();
+  expect(within(outcome).getByRole("button", { name: "Cancel" })).toBeTruthy();
+});
+
+test("before the end there is no result yet, and none is made up", () => {
+  open(approvalRun.slice(0, END));
+  expect(screen.queryByRole("region", { name: "Result" })).toBeNull();
+  expect(screen.getByText("The result appears here when the run ends.")).toBeTruthy();
+});

@@ -1,0 +1,127 @@
+"use client";
+
+import { useMemo, useState } from "react";
+import { Costs } from "@/components/run/crew/costs";
+import { Disclosure } from "@/components/ui/disclosure";
+import { CopyButton, JsonView } from "@/components/ui/json-view";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { ModelCall, RunState } from "@/server/domain/run";
+import { resultOf } from "@/server/domain/run/result";
+import { useRun, useRunList, useRunViewStore } from "../run-context";
+import { useRunPage } from "../run-page-context";
+import { KeyValues } from "../values";
+import { type FileEvent, FileList } from "./file-list";
+import { Outcome } from "./outcome";
+import { nameOfKey, ResultValue } from "./result-value";
+import { StaleOutputs } from "./stale-note";
+
+const NOTHING: JsonObject = {};
+
+/** What the run came to: its result first, or why there is none and what can be done; the rest folded below. */
+export function ResultView() {
+  const run = useRun<RunState["run"] | undefined>(({ state }) => state.run, undefined);
+  const input = useRun<JsonObject>(({ state }) => state.input, NOTHING);
+  const page = useRunPage();
+  const files = useRunList<FileEvent>(({ state }) =>
+    Object.values(state.files).filter(({ kind }) => kind === "file"),
+  );
+  const calls = useRunList<ModelCall>(({ state }) => Object.values(state.calls));
+  if (!run) return null;
+  const isOver = run.status === "finished";
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <Outcome />
+      {isOver ? <Result /> : null}
+      {isOver ? <StaleOutputs /> : null}
+      {files.length > 0 && page ? <FileList title="Files" files={files} onPath={page.openFile} /> : null}
+      <div className="flex flex-col gap-1">
+        {Object.keys(input).length > 0 ? (
+          <Disclosure title="Input">
+            <KeyValues values={input} label="input of the run" />
+          </Disclosure>
+        ) : null}
+        <RestOfState />
+        {calls.length > 0 ? (
+          <Disclosure title="Tokens and cost">
+            <Costs calls={calls} />
+          </Disclosure>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+/** The result as of the cursor; the output changes only with the end of the run. */
+function useResult() {
+  const store = useRunViewStore();
+  const output = useRun<JsonObject | undefined>(({ state }) => state.run.output, undefined);
+  // The run's state changes in place; what it is taken from is settled once there is an output.
+  return useMemo(
+    () => (store && output ? resultOf(store.view.getState().state) : { main: NOTHING, rest: NOTHING }),
+    [store, output],
+  );
+}
+
+function Result() {
+  const { main } = useResult();
+  const isCompleted = useRun(({ state }) => state.run.final_status === "COMPLETED", false);
+  const [look, setLook] = useState<"read" | "json">("read");
+  const entries = Object.entries(main);
+  if (entries.length === 0)
+    return isCompleted ? <p className="text-[13px] text-ink-2">The run handed out nothing.</p> : null;
+  const [only] = entries.length === 1 ? entries : [];
+  const text = only && typeof only[1] === "string" ? only[1] : JSON.stringify(main, null, 2);
+  return (
+    <section
+      aria-label={isCompleted ? "Result" : "What there was until then"}
+      className="flex flex-col gap-3 rounded-xl border border-line bg-raised px-4 py-3 shadow-1"
+    >
+      <header className="flex items-center gap-2">
+        <h2 className="min-w-0 flex-1 truncate text-[13px] font-semibold text-ink-2">
+          {isCompleted ? (only ? nameOfKey(only[0]) : "Result") : "What there was until then"}
+        </h2>
+        <SegmentedControl
+          label="How the result is shown"
+          size="sm"
+          value={look}
+          onValueChange={setLook}
+          options={[
+            { value: "read", label: "To read" },
+            { value: "json", label: "JSON" },
+          ]}
+        />
+        <CopyButton text={text} label="Copy the result" />
+      </header>
+      {look === "json" ? (
+        <JsonView value={main} label="result as JSON" openDepth={4} />
+      ) : only ? (
+        <ResultValue value={only[1]} label={nameOfKey(only[0])} />
+      ) : (
+        <dl className="flex flex-col divide-y divide-line">
+          {entries.map(([key, value]) => (
+            <div key={key} className="min-w-0 py-2.5 first:pt-0 last:pb-0">
+              <dt className="mb-1 text-xs font-semibold text-ink-2">{nameOfKey(key)}</dt>
+              <dd className="min-w-0">
+                <ResultValue value={value} label={nameOfKey(key)} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+/** What the run handed out besides its result. */
+function RestOfState() {
+  const { rest } = useResult();
+  const input = useRun<JsonObject>(({ state }) => state.input, NOTHING);
+  const others = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(input, key)));
+  if (Object.keys(others).length === 0) return null;
+  return (
+    <Disclosure title="The rest of the state" aside={Object.keys(others).join(", ")}>
+      <KeyValues values={others} label="state beside the result" />
+    </Disclosure>
+  );
+}

@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+import { readInput, takenFor, toField, toValues } from "@/components/forms/schema/input-fields";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { approvalGraph } from "../run-example";
+import { inputFields, modelsAskedFor } from "./run-form";
+
+const graph = WorkflowGraph.parse({
+  graph_id: "g",
+  start_node_id: "s",
+  nodes: {
+    s: {
+      id: "s",
+      node_type: "start",
+      output_keys: ["topic", "words", "tags", "draft", "tone", "note"],
+      config: {
+        words: 200,
+        input_schema: {
+          type: "object",
+          required: ["topic"],
+          properties: {
+            topic: { type: "string", title: "Topic", description: "What it is about", maxLength: 80 },
+            words: { type: "integer" },
+            draft: { type: "boolean", default: true },
+            tone: { enum: ["dry", "warm"] },
+          },
+        },
+      },
+    },
+  },
+  edges: [],
+  global_state_schema: { type: "object", properties: { tags: { type: "array" } } },
+});
+
+test("a start node asks for its keys, in their types and with their defaults", () => {
+  expect(
+    inputFields(graph).map(({ key, as, isRequired, initial }) => [key, as, isRequired, initial]),
+  ).toEqual([
+    ["topic", "line", true, ""],
+    ["words", "number", false, "200"],
+    ["tags", "json", false, ""],
+    ["draft", "switch", false, true],
+    ["tone", "choice", false, ""],
+    ["note", "any", false, ""],
+  ]);
+});
+
+test("plain keys without a schema take any value, and must be there", () => {
+  expect(inputFields(approvalGraph)).toMatchObject([
+    { key: "user_request", title: "User request", as: "any", isRequired: true, initial: "" },
+  ]);
+});
+
+test("what people type becomes the input, in the right types", () => {
+  const fields = inputFields(graph);
+  const { input, errors } = readInput(fields, {
+    topic: "Bees",
+    words: "12",
+    tags: '["a"]',
+    draft: false,
+    tone: "warm",
+    note: "",
+  });
+  expect(errors).toEqual([]);
+  expect(input).toEqual({ topic: "Bees", words: 12, tags: ["a"], draft: false, tone: "warm" });
+});
+
+test("what is wrong is said at its field", () => {
+  const { errors } = readInput(inputFields(graph), { topic: " ", words: "1.5", tags: "[", tone: "loud" });
+  expect(errors).toEqual([
+    { key: "topic", message: "Please fill this in." },
+    { key: "words", message: "This must be a whole number." },
+    { key: "tags", message: "This is not valid JSON." },
+    { key: "tone", message: "Choose one of the options." },
+  ]);
+});
+
+test("an earlier input goes into the form and comes out the same", () => {
+  const fields = inputFields(graph);
+  const input = { topic: "Bees", words: 3, tags: [1, { a: null }], draft: true, tone: "dry", note: "yes" };
+  expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
+});
+
+test("what a schema has against a value is said before anything is sent", () => {
+  const fields = [{ key: "days", schema: { type: "integer", maximum: 7 }, required: true }].map(toField);
+  expect(readInput(fields, { days: "8" }).errors).toEqual([
+    { key: "days", message: "This must be at most 7." },
+  ]);
+});
+
+test("a value of any type is a text or JSON, and comes back as what it was", () => {
+  const fields = [
+    { key: "a", schema: {}, required: false },
+    { key: "b", schema: { type: ["string", "number"] }, required: false },
+    { key: "c", schema: { anyOf: [{ type: "integer" }, { type: "null" }] }, required: false },
+  ].map(toField);
+  expect(fields.map(({ as }) => as)).toEqual(["any", "any", "number"]);
+  for (const input of [{ a: "3", b: 3, c: 3 }, { a: "plain", b: "[x" }, { a: { deep: [1] } }, {}])
+    expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
+  expect(readInput(fields, { b: "[1," }).errors).toHaveLength(1);
+});
+
+test("a field that takes anything says what it takes a text for, and takes every text", () => {
+  const [field] = [{ key: "a", schema: {}, required: true }].map(toField);
+  const read = (text: string) => [readInput([field!], { a: text }).input.a, takenFor(field!, text)];
+  expect(
+    ["5", "2026-01-01", '{"a": 1}', "[1, 2]", "true", '"5"', "[urgent] call", '"Hello," she said'].map(read),
+  ).toEqual([
+    [5, "Taken as a number. In quotes it is a text."],
+    ["2026-01-01", undefined],
+    [{ a: 1 }, "Taken as an object of 1. In quotes it is a text."],
+    [[1, 2], "Taken as a list of 2. In quotes it is a text."],
+    [true, "Taken as true or false. In quotes it is a text."],
+    ["5", "Taken as the text in the quotes."],
+    ["[urgent] call", "Taken as a text: this is not JSON."],
+    ['"Hello," she said', "Taken as a text: this is not JSON."],
+  ]);
+});
+
+test("choices are called by their titles, and several of them are ticked", () => {
+  const titled = (values: string[]) => values.map((value) => ({ const: value, title: value.toUpperCase() }));
+  const fields = [
+    { key: "one", schema: { oneOf: titled(["a", "b"]) }, required: true },
+    { key: "named", schema: { enum: [1, 2], enumNames: ["first", "second"] }, required: false, default: 2 },
+    {
+      key: "some",
+      schema: { type: "array", items: { anyOf: titled(["x", "y"]) } },
+      required: true,
+      default: ["y"],
+    },
+    { key: "none", schema: { type: "array", items: { enum: ["z"] } }, required: false },
+  ].map(toField);
+  expect(fields.map(({ as, initial, options }) => [as, initial, options?.map(({ title }) => title)])).toEqual(
+    [
+      ["choice", "", ["A", "B"]],
+      ["choice", "2", ["first", "second"]],
+      ["choices", ["y"], ["X", "Y"]],
+      ["choices", [], ["z"]],
+    ],
+  );
+  expect(readInput(fields, { one: "b", some: ["x", "y"] }).input).toEqual({
+    one: "b",
+    named: 2,
+    some: ["x", "y"],
+  });
+});
+
+test("the models that will be asked are known beforehand", () => {
+  expect(modelsAskedFor(graph)).toEqual([]);
+  expect(modelsAskedFor(approvalGraph)).toEqual([{ provider_id: null, model: null }]);
+});

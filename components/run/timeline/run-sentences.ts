@@ -1,0 +1,166 @@
+import { countOf, formatDuration, formatList, formatTokens } from "@/components/display/format";
+import { formatDollars } from "@/server/domain/model/cost";
+import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/commands/control-words";
+import type { RunEventOf } from "@/server/domain/run/events";
+import {
+  detail,
+  keys,
+  LIMIT_WORDS,
+  limitValue,
+  type Sentence,
+  type SentencesOf,
+  story,
+} from "./sentence-words";
+
+const used = (metric: "cost_usd" | "total_tokens", value: number) =>
+  metric === "cost_usd" ? formatDollars(value) : `${formatTokens(value)} tokens`;
+
+const FINAL_WORDS: Record<RunEventOf<"run_finished">["payload"]["final_status"], Sentence> = {
+  COMPLETED: story("The run is completed", "completed"),
+  ERROR: story("The run failed", "failed"),
+  INCOMPLETE: story("The run stopped at a limit", "waiting"),
+  CANCELLED: story("The run was cancelled", "cancelled"),
+};
+
+/** What happens to a run as a whole, in sentences. */
+export const runSentences = {
+  run_created: ({ payload }) => {
+    const by = {
+      editor: "from the editor",
+      api: "through the API",
+      cli: "from the command line",
+      test: "by a test",
+    };
+    const model = payload.provider_summary
+      ? `, answered by ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`
+      : "";
+    return story(`Run of ${payload.workflow_name || "a workflow"} created ${by[payload.trigger]}${model}`);
+  },
+  run_started: () => story("The run began", "running"),
+  run_cancel_requested: ({ payload }) =>
+    story(`Cancelling was asked for${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),
+  run_recovered: ({ payload }) =>
+    story(
+      payload.requeued.length > 0
+        ? `The server came back; ${countOf(payload.requeued.length, "step")} under way went on`
+        : "The server came back; the run went on",
+      "running",
+    ),
+  clock_jumped: ({ payload }) =>
+    detail(
+      payload.ms > 0
+        ? `The machine slept, or its clock was set forward: ${formatDuration(payload.ms)} do not count as running time`
+        : "The machine's clock was set back; running time is measured without it",
+    ),
+  run_limit_raised: ({ payload }) =>
+    story(
+      `The limit of ${LIMIT_WORDS[payload.limit]} was raised ${
+        payload.from === null ? "" : `from ${limitValue(payload.limit, payload.from)} `
+      }to ${limitValue(payload.limit, payload.to)}`,
+    ),
+  run_resumed: () => story("The run goes on", "running"),
+  run_paused: ({ payload: { reason, at, by, now } }, names) => {
+    const place = at.point === "anywhere" ? "" : ` ${pausedPlaceInWords(at, names.node)}`;
+    const why = {
+      person: ` by ${by}`,
+      step: ", one step on",
+      breakpoint: " by a breakpoint",
+      question: " for an answer",
+    };
+    const given = now ? "; calls of models under way were given up and are made again" : "";
+    return story(`The run was paused${place}${why[reason]}${given}`, "waiting");
+  },
+  run_continued: ({ payload: { as, granularity } }) =>
+    as === "resume"
+      ? story("The run goes on", "running")
+      : detail(`The run goes on by one ${granularity === "turn" ? "turn" : "node"}`, "running"),
+  state_edited: ({ payload: { set, remove, by } }) => {
+    const said = [
+      ...(Object.keys(set).length > 0 ? [`set ${keys(Object.keys(set))}`] : []),
+      ...(remove.length > 0 ? [`removed ${keys(remove)}`] : []),
+    ];
+    return story(`${by} ${said.join(" and ")} in the state`);
+  },
+  next_overridden: ({ node_id, payload: { to, agent_id, by } }, names) =>
+    story(
+      to === undefined
+        ? `${by} chose ${agent_id ?? "another agent"} to go on in ${names.node(node_id)}`
+        : `${by} sent the run from ${names.node(node_id)} to ${names.node(to)}`,
+    ),
+  member_changed: ({ node_id, payload: { agent_id, action, agent, by } }, names) =>
+    story(
+      {
+        added: `${by} added ${agent_id} (${agent?.role_name ?? ""}) to the crew of ${names.node(node_id)}`,
+        removed: `${by} took ${agent_id} out of the crew of ${names.node(node_id)}`,
+        changed: `${by} changed ${agent_id} in the crew of ${names.node(node_id)}`,
+      }[action],
+    ),
+  next_agent_taken: ({ payload: { agent_id } }) => detail(`${agent_id} goes on, as a person chose`),
+  signal_received: ({ payload: { name, by } }) => story(`${by} sent the signal “${name}”`),
+  signal_taken: ({ node_id, payload: { name } }, names) =>
+    detail(`${names.node(node_id)} took the signal “${name}”, which had been sent before`),
+  node_retried: ({ node_id, payload: { by, along } }, names) =>
+    along
+      ? detail(`${names.node(node_id)}, which that had stopped, begins anew`)
+      : story(`${by} has ${names.node(node_id)} tried again`),
+  instruction_injected: ({ payload: { target, text, by } }, names) =>
+    story(`${by} told ${targetInWords(target, names.node)}: ${text}`),
+  node_skipped_by: ({ node_id, payload }, names) =>
+    story(`${payload.by} gave ${names.node(node_id)} its output; it is not carried out`, "skipped"),
+  breakpoints_set: ({ payload: { breakpoints } }) =>
+    detail(
+      breakpoints.length === 0
+        ? "All breakpoints were taken out"
+        : `The run has ${countOf(breakpoints.length, "breakpoint")} now`,
+    ),
+  run_forked: ({ payload: { patches, graph } }) => {
+    const { state, messages = [], plan = [] } = patches;
+    const keys = [...Object.keys(state?.set ?? {}), ...(state?.remove ?? [])];
+    const changes = [
+      ...(keys.length > 0 ? [`another ${formatList(keys.map((key) => `“${key}”`))}`] : []),
+      ...(messages.length > 0 ? [`${countOf(messages.length, "message")} changed`] : []),
+      ...(plan.length > 0 ? ["a changed plan"] : []),
+      ...(graph === "latest" ? ["the present drawing"] : []),
+    ];
+    const how = changes.length > 0 ? `, with ${formatList(changes)}` : "";
+    return story(`From here on it goes its own way${how}; what came before is its original's`, "running");
+  },
+  run_finished: ({ payload }) => {
+    const base = FINAL_WORDS[payload.final_status];
+    return payload.error && payload.final_status !== "COMPLETED"
+      ? { ...base, text: `${base.text}: ${payload.error.message}` }
+      : base;
+  },
+
+  state_initialized: ({ payload }) => {
+    const given = Object.keys(payload.state);
+    const defaults =
+      payload.defaults_applied.length > 0 ? `; ${keys(payload.defaults_applied)} by default` : "";
+    return detail(
+      given.length > 0 ? `The state begins with ${keys(given)}${defaults}` : "The state begins empty",
+    );
+  },
+  state_patched: ({ payload }) =>
+    detail(`${keys(Object.keys({ ...payload.set, ...payload.changed })) || "Nothing"} written to the state`),
+  state_conflict: ({ payload }, names) =>
+    story(
+      `${payload.writers.map((writer) => names.node(writer.split("#")[0])).join(" and ")} both wrote “${
+        payload.key
+      }”; ${payload.policy === "strict" ? "that is not allowed here" : `the value of ${names.node(payload.winner.split("#")[0])} stays`}`,
+      "warning",
+    ),
+  state_invalid: ({ payload }) =>
+    story(`“${payload.key}” does not fit the state's schema: ${payload.errors.join("; ")}`, "failed"),
+
+  budget_warning: ({ payload }) =>
+    story(
+      `${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)} are used up`,
+      "warning",
+    ),
+  budget_exceeded: ({ payload }) =>
+    story(
+      `The budget is used up: ${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)}`,
+      "failed",
+    ),
+  warning: ({ payload }) => story(payload.message, "warning"),
+} satisfies SentencesOf;

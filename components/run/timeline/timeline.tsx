@@ -1,0 +1,167 @@
+"use client";
+
+import { Search } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useMemo, useRef } from "react";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { TextField } from "@/components/ui/text-field";
+import type { RunEvent } from "@/server/domain/run/events";
+import { useRun, useRunViewStore } from "../run-context";
+import { newNames } from "./sentence-words";
+import { EventRow, GroupRow } from "./timeline-row-views";
+import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
+import { useRevealCursor, useStickToEnd, useWindow } from "./timeline-scroll";
+
+/** With the parser of expressions, which a run's page does not need to open. */
+const WhenSearch = dynamic(() => import("../past/when-search").then((module) => module.WhenSearch), {
+  ssr: false,
+});
+
+const NO_EVENTS: readonly RunEvent[] = [];
+const OVERSCAN = 400;
+
+/** How the timeline is looked at; kept by whoever shows it, so that it outlives a change of tabs. */
+export interface TimelineLook {
+  level: "story" | "all";
+  query: string;
+  closed: ReadonlySet<string>;
+  opened: ReadonlySet<number>;
+}
+export const FIRST_LOOK: TimelineLook = { level: "story", query: "", closed: new Set(), opened: new Set() };
+
+/** Everything that happened, in sentences; what lies after the cursor is dimmed. */
+export function Timeline({
+  look,
+  onLook,
+  onSelectNode,
+}: {
+  look: TimelineLook;
+  onLook: (look: TimelineLook) => void;
+  onSelectNode: (nodeId: string, activationId: string) => void;
+}) {
+  const { level, query, closed, opened } = look;
+  const { rows, lastSeq } = useRows({ level, query, closed, opened });
+  const hasEvents = lastSeq > 0;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+        <SegmentedControl
+          label="How much to show"
+          size="sm"
+          value={level}
+          onValueChange={(next) => onLook({ ...look, level: next })}
+          options={[
+            { value: "story", label: "Story" },
+            { value: "all", label: "Everything" },
+          ]}
+        />
+        <TextField
+          label="Filter events"
+          hideLabel
+          placeholder="Filter"
+          icon={<Search aria-hidden />}
+          value={query}
+          onValueChange={(next) => onLook({ ...look, query: next })}
+          fieldClassName="min-w-24 flex-1"
+          className="!h-7 text-[13px] pointer-coarse:!h-9"
+        />
+      </div>
+      <div className="border-b border-line px-4 py-2">
+        <WhenSearch />
+      </div>
+      {rows.length === 0 ? null : (
+        <p
+          title="How long a node took, and how long after the start of the run something happened"
+          className="flex justify-end gap-2 border-b border-line px-4 py-1 text-[11px] text-ink-3"
+        >
+          <span className="w-16 text-right">Took</span>
+          <span className="w-16 text-right">At</span>
+        </p>
+      )}
+      {rows.length === 0 ? (
+        <p className="p-6 text-center text-[13px] text-ink-3">
+          {hasEvents ? "No event is like that." : "Nothing has happened yet."}
+        </p>
+      ) : (
+        <Rows
+          rows={rows}
+          onToggleGroup={(id) => onLook({ ...look, closed: toggled(closed, id) })}
+          onToggleEvent={(seq) => onLook({ ...look, opened: toggled(opened, seq) })}
+          onSelectNode={onSelectNode}
+        />
+      )}
+    </div>
+  );
+}
+
+function useRows(options: Parameters<typeof timelineRows>[2]) {
+  const store = useRunViewStore();
+  const lastSeq = useRun((view) => view.lastSeq, 0);
+  const graph = useRun((view) => view.head.graph, null);
+  const tell = useMemo(
+    () => newTeller(newNames(graph, () => store?.view.getState().head.plans ?? {})),
+    [graph, store],
+  );
+  const { level, query, closed, opened } = options;
+  // The list of events grows in place: its length is what says that it changed.
+  const rows = useMemo(() => {
+    const events = store?.view.getState().events ?? NO_EVENTS;
+    return timelineRows(events.slice(0, lastSeq), tell, { level, query, closed, opened });
+  }, [store, lastSeq, tell, level, query, closed, opened]);
+  return { rows, lastSeq };
+}
+
+interface RowsProps {
+  rows: readonly TimelineRow[];
+  onToggleGroup: (activationId: string) => void;
+  onToggleEvent: (seq: number) => void;
+  onSelectNode: (nodeId: string, activationId: string) => void;
+}
+
+function Rows({ rows, onToggleGroup, onToggleEvent, onSelectNode }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const offsets = useMemo(() => rowOffsets(rows), [rows]);
+  const { top, height } = useWindow(box);
+  const cursor = useRun((view) => view.cursor, null);
+  useStickToEnd(box, offsets.at(-1) ?? 0, cursor === null);
+  useRevealCursor(box, rows, offsets, cursor);
+  const first = rowAt(offsets, Math.max(0, top - OVERSCAN));
+  const last = Math.min(rows.length, rowAt(offsets, top + height + OVERSCAN) + 1);
+  return (
+    <section
+      ref={box}
+      tabIndex={0}
+      aria-label="Events"
+      className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
+    >
+      <ol className="relative" style={{ height: offsets.at(-1) }}>
+        {rows.slice(first, last).map((row, at) => (
+          <li
+            key={row.key}
+            aria-setsize={rows.length}
+            aria-posinset={first + at + 1}
+            className="absolute inset-x-0 overflow-hidden"
+            style={{ top: offsets[first + at], height: row.height }}
+          >
+            {row.kind === "group" ? (
+              <GroupRow
+                row={row}
+                isFuture={cursor !== null && row.seq > cursor}
+                onToggle={onToggleGroup}
+                onSelectNode={onSelectNode}
+              />
+            ) : (
+              <EventRow row={row} cursor={cursor} onToggle={onToggleEvent} />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}

@@ -1,0 +1,388 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import { analyse } from "@/server/domain/graph/analysis";
+import { draw } from "@/server/domain/testing/drawing";
+import type { NewEvent } from "../events";
+import {
+  completed,
+  created,
+  crewRun,
+  failedWith,
+  fold,
+  logOf,
+  of,
+  over,
+  paused,
+  ready,
+  started,
+} from "../testing";
+import { commandFault, type RunCommand, tooLate, unknownStop } from "./command";
+import { canGoOn } from "./command-faults";
+
+const line = draw("start > a > b > end", { b: { name: "" } });
+const fault = (command: RunCommand, events: NewEvent[], graph = line) =>
+  commandFault(analyse(graph), fold(...events), command);
+const begun = [created(line), ready("a")];
+
+describe("pausing and going on", () => {
+  const commands: RunCommand[] = [
+    { kind: "pause" },
+    { kind: "pause", now: true },
+    { kind: "resume" },
+    { kind: "step", granularity: "node" },
+  ];
+  const isFree = "This run is not paused. Pause it first.";
+  test.each<[string, NewEvent[], (string | null)[]]>([
+    ["goes on", begun, [null, null, isFree, isFree]],
+    ["is paused", [...begun, paused], ["This run is paused already.", null, null, null]],
+    ["has ended", [...begun, over()], Array.from({ length: 4 }, () => "This run has ended.")],
+  ])("a run that %s", (_how, events, said) => {
+    expect(commands.map((command) => fault(command, events))).toEqual(said);
+  });
+});
+
+test("a breakpoint, or where a run is to stop, names what the drawing has", () => {
+  const at = (...breakpoints: Extract<RunCommand, { kind: "set_breakpoints" }>["breakpoints"]) =>
+    fault({ kind: "set_breakpoints", breakpoints }, begun);
+  const [node, edge] = ['This workflow has no node "x".', 'This workflow has no edge "e9".'];
+  expect([
+    at({ on: "node_start", node_id: "a" }, { on: "edge", edge_id: "e0" }, { on: "error" }),
+    at({ on: "node_start", node_id: "a" }, { on: "node_start", node_id: "x" }),
+    at({ on: "node_start", node_id: "a", edge_id: "e9" }),
+  ]).toEqual([null, node, edge]);
+  expect([
+    unknownStop(line, {}),
+    unknownStop(line, { stop_at: "b" }),
+    unknownStop(line, { stop_at: "x" }),
+    unknownStop(line, { breakpoints: [{ on: "edge", edge_id: "e9" }], stop_at: "x" }),
+  ]).toEqual([null, null, node, edge]);
+});
+
+test("a command that came too late is told apart from other warnings", () => {
+  const warning = (code: string, message: string): NewEvent => ({
+    type: "warning",
+    payload: { code, message },
+  });
+  const [other, late] = [warning("OTHER", "Something."), warning("COMMAND_TOO_LATE", "It has ended.")];
+  expect([null, [], logOf([created(line), other]), logOf([other, late])].map(tooLate)).toEqual([
+    null,
+    null,
+    null,
+    "It has ended.",
+  ]);
+});
+
+describe("a change of the state", () => {
+  const graph = {
+    ...line,
+    global_state_schema: { type: "object", properties: { n: { type: "number" } } },
+  } as typeof line;
+  const held = [
+    created(graph, { config: { max_state_chars: 1000 } }),
+    { type: "state_initialized", payload: { state: { n: 1, text: "x" }, defaults_applied: [] } } as NewEvent,
+    ready("a"),
+  ];
+  const edit = (set: JsonObject, remove: string[] = []): RunCommand => ({ kind: "edit_state", set, remove });
+  test.each<[string, RunCommand, string | null]>([
+    ["sets a key", edit({ n: 2 }), null],
+    ["removes a key", edit({}, ["text"]), null],
+    ["names no key", edit({}), "Say which keys to set or to remove."],
+    [
+      "removes a key that is not there",
+      edit({ n: 2 }, ["text", "m"]),
+      'The state has no "m" that could be removed.',
+    ],
+    [
+      "sets a key to what it may not be",
+      edit({ text: 1, n: "two" }),
+      '"n" does not have its declared shape: must be a number, not text',
+    ],
+  ])("that %s", (_what, command, said) => {
+    expect(fault(command, [...held, paused], graph)).toBe(said);
+  });
+
+  test("fits a run that is paused, and no other", () => {
+    expect(fault(edit({ n: 2 }), held, graph)).toBe(
+      "Pause the run before its state is changed: nothing may write it meanwhile.",
+    );
+  });
+
+  test("may fill the state to its limit and not beyond", () => {
+    const size = (length: number) => fault(edit({ text: "x".repeat(length) }), [...held, paused], graph);
+    const most = Array.from({ length: 1000 }, (_, length) => length).filter(
+      (length) => size(length) === null,
+    ).length;
+    expect([size(most - 1), size(most)]).toEqual([
+      null,
+      expect.stringMatching(/^The state would be too large: /),
+    ]);
+  });
+});
+
+describe("skipping a node", () => {
+  const graph = draw("start > a > end; start > r; r yes> b > end; r no> c > end", {
+    a: { output_keys: ["x"], config: { set: { x: "1" } } },
+    r: { config: { kind: "value", value: "state.r", mode: "all", default_label: "" } },
+    c: { name: "" },
+  });
+  const typed = {
+    ...graph,
+    global_state_schema: { type: "object", properties: { x: { type: "number" } } },
+  } as typeof graph;
+  const skip = (activation_id: string, output: JsonObject, labels?: string[]): RunCommand => ({
+    kind: "skip_node",
+    activation_id,
+    output,
+    ...(labels ? { labels } : {}),
+  });
+  const begin = [created(typed), ready("a"), ready("r")];
+  test.each<[string, RunCommand, NewEvent[], string | null]>([
+    ["that is to begin", skip("a#1", { x: 1 }), begin, null],
+    ["that is at work", skip("a#1", { x: 1 }), [...begin, started("a")], null],
+    ["that is not there", skip("a#2", {}), begin, "This run has no a#2."],
+    [
+      "that is done",
+      skip("a#1", { x: 1 }),
+      [...begin, started("a"), completed("a")],
+      "a is not under way any more (completed).",
+    ],
+    [
+      "that has no name and is done",
+      skip("c#1", {}),
+      [...begin, ready("c"), started("c"), completed("c")],
+      "c is not under way any more (completed).",
+    ],
+    [
+      "that ends the run",
+      skip("end#1", {}),
+      [...begin, ready("end")],
+      "end is an end: it gives what the run came to, and cannot be skipped.",
+    ],
+    ["without what it is to give", skip("a#1", {}), begin, 'The output does not fit a: "x" is missing'],
+    [
+      "with what does not fit the state",
+      skip("a#1", { x: "one" }),
+      begin,
+      "The output does not fit a: x: must be a number, not text",
+    ],
+    ["that chooses a way, by a label", skip("r#1", {}, ["yes"]), begin, null],
+    [
+      "that chooses a way, by a label that no way has",
+      skip("r#1", {}, ["maybe"]),
+      begin,
+      expect.stringMatching(/^r chose "maybe", and no edge has that label\./),
+    ],
+  ])("%s", (_what, command, events, said) => {
+    expect(fault(command, events, typed)).toEqual(said);
+  });
+
+  test("gives what the node's own schema asks for, and names at most five faults", () => {
+    const strict = draw("start > a > end", {
+      a: {
+        node_type: "agent_task",
+        output_keys: ["x"],
+        config: {
+          agent: { agent_id: "ann", role_name: "Writer" },
+          task_description_template: "x",
+          output_schema: {
+            type: "object",
+            properties: Object.fromEntries(
+              ["x", "b", "c", "d", "e", "f", "g"].map((key) => [key, { type: "string" }]),
+            ),
+          },
+        },
+      },
+    });
+    const of = (output: JsonObject) => fault(skip("a#1", output), [created(strict), ready("a")], strict);
+    expect(of({ x: "fine" })).toBeNull();
+    const said = of({ x: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 });
+    expect(said?.startsWith("The output does not fit a: ")).toBe(true);
+    expect(said?.split("; ")).toHaveLength(5);
+  });
+});
+
+describe("trying a node again", () => {
+  const retry =
+    (events: NewEvent[], activation_id = "a#1") =>
+    () =>
+      fault({ kind: "retry_node", activation_id }, [...begun, ...events]);
+  const failedRun = failedWith("a", "fail_run");
+  const error = {
+    code: "CONFIG" as const,
+    message: "It failed.",
+    retryable: false,
+    user_action: "edit_graph" as const,
+  };
+  const ended = (activation_id?: string) =>
+    over({ final_status: "ERROR", error: { ...error, ...(activation_id ? { activation_id } : {}) } });
+  const notByNode =
+    "This run ended for a reason that no node can mend by being tried again. Fork it from before that.";
+  test.each<[string, () => string | null, string | null]>([
+    ["that is not there", retry([], "a#2"), "This run has no a#2."],
+    ["that has not failed", retry([]), "a has not failed (ready)."],
+    ["that is done", retry([completed("a")]), "a has not failed (completed)."],
+    ["that failed and ends the run", retry([failedRun]), null],
+    ["that waits to be tried again anyway", retry([failedWith("a", "retry")]), null],
+    [
+      "whose failure led another way",
+      retry([failedWith("a", "continue")]),
+      "a failed, and the run went on another way because of that. Fork the run from before a to try it again.",
+    ],
+    ["that ended the run", retry([failedRun, ended("a#1")]), null],
+    ["beside another failure that ended the run", retry([failedRun, ended("b#1")]), notByNode],
+    ["in a run that ended for another reason", retry([ended()]), notByNode],
+    ["in a run that completed", retry([over()]), "This run has ended."],
+    [
+      "in a run that was cancelled after it failed",
+      retry([failedRun, over({ final_status: "CANCELLED", error: { ...error, activation_id: "a#1" } })]),
+      "This run has ended.",
+    ],
+    [
+      "in a run that goes on, without a name",
+      () => fault({ kind: "retry_node", activation_id: "b#1" }, [...begun, ready("b")]),
+      "b has not failed (ready).",
+    ],
+  ])("%s", (_what, said, wanted) => {
+    expect(said()).toBe(wanted);
+  });
+
+  test("helps where a node's failure ended the run, and nothing else", () => {
+    const runs = [[failedRun], [failedRun, ended("a#1")], [failedRun, ended()], [ended()]];
+    expect(runs.map((events) => canGoOn(fold(...begun, ...events)))).toEqual([false, true, false, false]);
+  });
+});
+
+describe("an instruction", () => {
+  const { a, begin, atWork } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
+  const inject = (target: Extract<RunCommand, { kind: "inject" }>["target"], events: NewEvent[]) => () =>
+    commandFault(a, fold(...events), { kind: "inject", target, text: "Be kind." });
+  const after = [...atWork, completed("crew"), ready("end")];
+  const removed: NewEvent = of("crew", "member_changed", { agent_id: "bob", action: "removed", by: "eve" });
+  test.each<[string, () => string | null, string | null]>([
+    ["for everybody", inject({ run: true }, begin), null],
+    [
+      "for everybody after the last work",
+      inject({ run: true }, after),
+      "Nothing in this run asks a model any more, so nobody would read it.",
+    ],
+    ["for a node", inject({ node_id: "crew" }, begin), null],
+    [
+      "for a node that is over",
+      inject({ node_id: "crew" }, after),
+      "Crew is over and nothing leads to it again.",
+    ],
+    [
+      "for a node without agents",
+      inject({ node_id: "start" }, begin),
+      "start asks no model, so nobody would read it there.",
+    ],
+    [
+      "for a node that is not there",
+      inject({ node_id: "constructor" }, begin),
+      'This workflow has no node "constructor".',
+    ],
+    ["for an agent", inject({ agent_id: "bob" }, begin), null],
+    [
+      "for an agent whose work is over",
+      inject({ agent_id: "bob" }, after),
+      "The work of bob in this run is over.",
+    ],
+    [
+      "for an agent that is not there",
+      inject({ agent_id: "cid" }, begin),
+      'This workflow has no agent "cid". It has: ann, bob.',
+    ],
+    [
+      "for an agent that was taken out",
+      inject({ agent_id: "bob" }, [...begin, removed]),
+      'This workflow has no agent "bob". It has: ann.',
+    ],
+    ["for an agent that stayed", inject({ agent_id: "ann" }, [...begin, removed]), null],
+  ])("%s", (_what, said, wanted) => {
+    expect(said()).toBe(wanted);
+  });
+
+  test("in a workflow without agents names none", () => {
+    const target = { agent_id: "ann" };
+    expect(fault({ kind: "inject", target, text: "x" }, begun)).toBe('This workflow has no agent "ann".');
+  });
+});
+
+describe("a signal", () => {
+  const graph = draw("start > wait > end; start > w2 > end", {
+    wait: { node_type: "wait", name: "", output_keys: ["go", "why"], config: { signal: "green" } },
+    w2: { node_type: "wait", name: "Second", config: { ms: 1 } },
+  });
+  const send = (name: string, data: JsonObject, events: NewEvent[]) => () =>
+    fault({ kind: "signal", name, data }, [created(graph), ...events], graph);
+  test.each<[string, () => string | null, string | null]>([
+    ["that a node waits for", send("green", { go: 1, why: "so" }, [ready("wait")]), null],
+    [
+      "that nothing waits for",
+      send("red", {}, [ready("wait")]),
+      'Nothing in this workflow waits for a signal "red".',
+    ],
+    [
+      "that nothing waits for any more",
+      send("green", { go: 1, why: "so" }, [ready("end")]),
+      'Nothing in this run waits for the signal "green" any more.',
+    ],
+    [
+      "without what the node is to give",
+      send("green", { go: 1 }, [ready("wait")]),
+      "wait needs these values of the signal's data: go, why.",
+    ],
+  ])("%s", (_what, said, wanted) => {
+    expect(said()).toBe(wanted);
+  });
+});
+
+test("an agent that goes on next is one of a crew that is at work and that goes from one to the next", () => {
+  const next = (
+    crew: ReturnType<typeof crewRun>,
+    agent_id: string,
+    events = crew.atWork,
+    activation_id = "crew#1",
+  ) => commandFault(crew.a, fold(...events), { kind: "override_agent", activation_id, agent_id });
+  const members = { ann: "Writer", bob: "Reader" };
+  const plain = crewRun({ members });
+  const led = crewRun({ members, process: "hierarchical" });
+  const ended = of("crew", "crew_finished", { status: "completed" });
+  const pattern = {
+    name: "p",
+    type: "custom",
+    workflow: [
+      { step: "write", agent: "Writer" },
+      { step: "again", agent: "Writer" },
+    ],
+  };
+  const custom = crewRun({ members, process: "custom", collaboration_patterns: [pattern] });
+  const together = "Its members all work at the same time, so none of them is next.";
+  expect([
+    next(plain, "bob"),
+    next(plain, "bob", plain.atWork, "crew#2"),
+    next(plain, "bob", plain.begin),
+    next(plain, "bob", [...plain.begin, ready("start")], "start#1"),
+    next(plain, "bob", [...plain.atWork, ended]),
+    next(plain, "eve"),
+    next(crewRun({ members, process: "consensus" }), "bob"),
+    next(crewRun({ members: { ann: "Writer" }, process: "sample" }), "ann"),
+    next(led, "ann"),
+    next(led, "bob"),
+    next(custom, "ann"),
+    next(custom, "bob"),
+  ]).toEqual([
+    null,
+    "This run has no crew#2.",
+    "The crew of Crew has not begun yet. Step into it first.",
+    "start has no crew.",
+    "The work of the crew of Crew is over.",
+    'Crew has no agent "eve". It has: ann, bob.',
+    together,
+    together,
+    "ann leads the crew and is asked in each round anyway.",
+    null,
+    null,
+    "No step of the crew's pattern is for bob.",
+  ]);
+});

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import type { RunConfig } from "@/server/domain/agent/outcome";
+import { Json, StateKey } from "@/server/domain/base/values";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { RunEvent } from "../events";
+import { isAhead } from "../schedule/reach";
+import type { RunState } from "../state";
+import { retryFault, skipFault, stateFault } from "./command-faults";
+import { instructionFault } from "./instruction-fault";
+import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
+import { nextAgentFault, nextFault } from "./override";
+import { signalFault } from "./signals";
+import { TeamCommand } from "./team-edit";
+import { teamFault } from "./team-fault";
+
+const Granularity = z.enum(["node", "turn"]);
+
+/** What people tell a run under way, by kind. */
+export const RunCommand = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("pause"), now: z.boolean().optional() }),
+  z.object({ kind: z.literal("resume") }),
+  z.object({ kind: z.literal("step"), granularity: Granularity.default("node") }),
+  z.object({
+    kind: z.literal("set_breakpoints"),
+    breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS),
+  }),
+  z.object({ kind: z.literal("edit_state"), set: z.record(StateKey, Json), remove: z.array(StateKey) }),
+  z.object({ kind: z.literal("override_next"), activation_id: z.string(), to: z.string() }),
+  z.object({ kind: z.literal("override_agent"), activation_id: z.string(), agent_id: z.string() }),
+  z.object({ kind: z.literal("signal"), name: z.string().min(1).max(80), data: Json }),
+  z.object({ kind: z.literal("retry_node"), activation_id: z.string() }),
+  z.object({
+    kind: z.literal("inject"),
+    target: InstructionTarget,
+    text: z.string().trim().min(1).max(LONGEST_INSTRUCTION),
+  }),
+  z.object({
+    kind: z.literal("skip_node"),
+    activation_id: z.string(),
+    output: z.record(StateKey, Json),
+    labels: z.array(z.string()).optional(),
+  }),
+  TeamCommand,
+]);
+export type RunCommand = z.infer<typeof RunCommand>;
+
+/** Why a command came too late, as the events that followed it say; null where it took effect, or is still to. */
+export function tooLate(events: readonly RunEvent[] | null): string | null {
+  const late = events?.find(({ type, payload }) => type === "warning" && payload.code === "COMMAND_TOO_LATE");
+  return late?.type === "warning" ? late.payload.message : null;
+}
+
+/** Why a run cannot take a command as it stands, in a sentence; null where it can. */
+export function commandFault(a: Analysis, s: RunState, command: RunCommand): string | null {
+  if (s.run.status === "finished" && command.kind !== "retry_node") return "This run has ended.";
+  switch (command.kind) {
+    case "pause":
+      return s.run.paused_at && !command.now ? "This run is paused already." : null;
+    case "resume":
+    case "step":
+      return s.run.paused_at ? null : "This run is not paused. Pause it first.";
+    case "set_breakpoints":
+      return unknownPlace(s.graph, command.breakpoints);
+    case "edit_state":
+      return stateFault(s, command);
+    case "override_next":
+      return nextFault(a, s, command);
+    case "override_agent":
+      return nextAgentFault(s, command);
+    case "signal":
+      return signalFault(s, command, (id) => isAhead(a, s, id));
+    case "retry_node":
+      return retryFault(s, command);
+    case "inject":
+      return instructionFault(a, s, command.target);
+    case "skip_node":
+      return skipFault(a, s, command);
+    case "edit_team":
+      return teamFault(a, s, command);
+    default:
+      return command satisfies never;
+  }
+}
+
+/** Says where a run is to stop that its drawing does not have; null where it has it all. */
+export const unknownStop = (
+  graph: Pick<WorkflowGraph, "nodes" | "edges">,
+  { breakpoints = [], stop_at }: Partial<Pick<RunConfig, "breakpoints" | "stop_at">>,
+): string | null =>
+  unknownPlace(graph, [
+    ...breakpoints,
+    ...(stop_at === undefined ? [] : [{ on: "node_start" as const, node_id: stop_at }]),
+  ]);
+
+/** Says which node or edge a breakpoint names that the drawing does not have; null where it has them all. */
+function unknownPlace(
+  graph: Pick<WorkflowGraph, "nodes" | "edges">,
+  breakpoints: readonly Breakpoint[],
+): string | null {
+  for (const { node_id, edge_id } of breakpoints) {
+    if (node_id !== undefined && !Object.hasOwn(graph.nodes, node_id))
+      return `This workflow has no node "${node_id}".`;
+    if (edge_id !== undefined && !graph.edges.some(({ id }) => id === edge_id))
+      return `This workflow has no edge "${edge_id}".`;
+  }
+  return null;
+}

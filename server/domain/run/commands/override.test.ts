@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { analyse } from "@/server/domain/graph/analysis";
+import { draw } from "@/server/domain/testing/drawing";
+import type { NewEvent } from "../events";
+import { completed, created, failedWith, fold, of, ready, started } from "../testing";
+import { commandFault } from "./command";
+import { overrideNext } from "./override";
+
+const graph = draw("start > r; r yes> b > j > end; r no> c > j; r !> x; b > d", { c: { name: "" } });
+const a = analyse(graph);
+const begun = [created(graph), ready("r"), started("r")];
+const edge = (from: string, to: string) =>
+  graph.edges.find(({ source_node_id, target_node_id }) => source_node_id === from && target_node_id === to)
+    ?.id ?? "";
+const took = (from: string, to: string) =>
+  ({ ...of(to, "edge_taken", { edge_id: edge(from, to) }), activation_id: `${from}#1` }) as NewEvent;
+const comes = (from: string, to: string) => ready(to, { consumes: [edge(from, to)] });
+const done = [...begun, completed("r")];
+
+const fault =
+  (to: string, events: NewEvent[], activation_id = "r#1") =>
+  () =>
+    commandFault(a, fold(...events), { kind: "override_next", activation_id, to });
+const sent = (to: string, events: NewEvent[], activation_id = "r#1") =>
+  overrideNext(a, fold(...events), { activation_id, to }, "ann");
+const goneOn = "The run has gone on from r already. Fork it from before that.";
+
+describe("a person may send a run on from a node", () => {
+  test.each<[string, () => string | null, string | null]>([
+    ["that is to begin", fault("b", begun.slice(0, 2)), null],
+    ["that is at work", fault("c", begun), null],
+    ["that is not there", fault("b", begun, "r#2"), "This run has no r#2."],
+    ["only along its ways", fault("end", begun), "No way leads from r to end. It leads to: b, c."],
+    ["not along the way of its failure", fault("x", begun), "No way leads from r to x. It leads to: b, c."],
+    ["that leads nowhere, never", fault("b", [...begun, ready("end")], "end#1"), "Nothing follows end."],
+    ["that came to its end, while its token lies on its way", fault("c", [...done, took("r", "b")]), null],
+    [
+      "that came to its end, while what follows has not begun",
+      fault("c", [...done, took("r", "b"), comes("r", "b")]),
+      null,
+    ],
+    [
+      "after which somebody has begun, not any more",
+      fault("c", [...done, took("r", "b"), comes("r", "b"), started("b")]),
+      goneOn,
+    ],
+    ["after which nothing is left, not any more", fault("c", done), goneOn],
+    [
+      "after which a join takes several together, not any more",
+      fault(
+        "d",
+        [created(graph), ready("b"), started("b"), completed("b"), took("b", "j"), comes("b", "j")],
+        "b#1",
+      ),
+      "The run has gone on from b already. Fork it from before that.",
+    ],
+    [
+      "that ended the run, only once it is tried again",
+      fault("c", [...begun, failedWith("r", "fail_run")]),
+      "r failed, and the run with it. Try it again first.",
+    ],
+    [
+      "that failed otherwise, never",
+      fault("c", [...begun, failedWith("r", "continue")]),
+      "r did not come to its end (failed).",
+    ],
+    [
+      "that was cancelled, never",
+      fault("c", [...begun, of("r", "node_cancelled", { reason: "x" })]),
+      "r did not come to its end (cancelled).",
+    ],
+    [
+      "that was passed through, while its token lies on its way",
+      fault("c", [...begun, of("r", "node_skipped", { reason: "condition" }), took("r", "b")]),
+      null,
+    ],
+    [
+      "whose follower was tried before, not any more",
+      fault("c", [
+        ...done,
+        took("r", "b"),
+        comes("r", "b"),
+        started("b"),
+        failedWith("b", "fail_run"),
+        of("b", "node_retried", { by: "ann" }),
+      ]),
+      goneOn,
+    ],
+  ])("%s", (_what, said, wanted) => {
+    expect(said()).toBe(wanted);
+  });
+});
+
+describe("a run that is sent another way", () => {
+  const at = { node_id: "r", activation_id: "r#1" };
+  const way = (to: string, label: string) => ({
+    type: "edge_taken",
+    node_id: to,
+    activation_id: "r#1",
+    payload: { edge_id: edge("r", to), label },
+  });
+
+  test("before its node has ended goes there once it has", () => {
+    expect(sent("c", begun)).toEqual([{ type: "next_overridden", ...at, payload: { to: "c", by: "ann" } }]);
+    expect(fold(...begun, ...sent("c", begun)).activations["r#1"]?.next).toBe("c");
+    expect([sent("end", begun), sent("c", begun, "r#2")]).toEqual([[], []]);
+  });
+
+  test("afterwards has its token taken back, and whoever was to begin is cancelled", () => {
+    const takes_back = [{ id: edge("r", "b"), target_node_id: "b" }];
+    const lies = [...done, took("r", "b")];
+    const said = { type: "next_overridden", ...at, payload: { to: "c", by: "ann", takes_back } };
+    expect(sent("c", lies)).toEqual([said, way("c", "no")]);
+    const came = [...lies, comes("r", "b")];
+    expect(sent("c", came)).toEqual([
+      said,
+      {
+        type: "node_cancelled",
+        node_id: "b",
+        activation_id: "b#1",
+        payload: { reason: "A person sent the run another way." },
+      },
+      way("c", "no"),
+    ]);
+    const after = fold(...lies, ...sent("c", lies));
+    expect([after.inbox, [...after.parked], after.edges, after.activations["r#1"]?.next]).toEqual([
+      { c: { [edge("r", "c")]: ["r#1"] } },
+      ["c"],
+      { [edge("r", "b")]: { status: "skipped", count: 0 }, [edge("r", "c")]: { status: "taken", count: 1 } },
+      undefined,
+    ]);
+  });
+
+  test("leaves the tokens of others on the same way", () => {
+    const other = { ...took("r", "b"), activation_id: "r#0" } as NewEvent;
+    const lies = [...done, other, took("r", "b")];
+    const after = fold(...lies, ...sent("c", lies));
+    expect([after.inbox.b, after.edges[edge("r", "b")], [...after.parked]]).toEqual([
+      { [edge("r", "b")]: ["r#0"] },
+      { status: "taken", count: 1 },
+      ["b", "c"],
+    ]);
+  });
+});

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { NewEvent } from "../events";
+import type { ForkPatches } from "../lineage";
+import { logOf } from "../testing";
+import {
+  commandWords,
+  doneBy,
+  keptCommands,
+  notRepeated,
+  type RepeatedCommand,
+  readCommands,
+  worthRepeating,
+} from "./repeated";
+
+const told = (command: RepeatedCommand["command"], more: Partial<RepeatedCommand> = {}): RepeatedCommand => ({
+  after: ["start#1/1", "write#2/1/Worker/turn0"],
+  by: "ann",
+  command,
+  ...more,
+});
+const edit = told({ kind: "edit_state", set: { n: 1 }, remove: ["m"] }, { while_paused: true });
+const graph = { nodes: { write: { name: "Write" } } };
+
+test("what people told a run is said with who did it and where", () => {
+  expect(commandWords(edit, graph)).toBe(
+    "ann, after Write, the 2. time, while it is paused: changed the state: n, m",
+  );
+  expect(commandWords(told({ kind: "resume" }, { after: [] }), graph)).toBe("ann, right then: lets it go on");
+  expect(doneBy([edit, told({ kind: "resume" }), edit])).toEqual(["changed the state (2 times)"]);
+});
+
+test("where nobody did more than pause and go on there is nothing to repeat", () => {
+  const held = [told({ kind: "pause" }), told({ kind: "step", granularity: "node" })];
+  expect(worthRepeating(held)).toEqual([]);
+  expect(worthRepeating([...held, edit])).toHaveLength(3);
+});
+
+test.each<[RepeatedCommand["command"], string]>([
+  [{ kind: "edit_state", set: {}, remove: ["m"] }, "changed the state: m"],
+  [
+    { kind: "inject", target: { run: true }, text: "x".repeat(201) },
+    `gave agents an instruction: ${"x".repeat(200)}`,
+  ],
+  [{ kind: "skip_node", activation_id: "a#1", output: {} }, "gave a node its output: a#1"],
+  [{ kind: "retry_node", activation_id: "a#1" }, "had a node tried again: a#1"],
+  [{ kind: "override_agent", activation_id: "a#1", agent_id: "ann" }, "chose which agent goes on: a#1"],
+  [{ kind: "override_next", activation_id: "a#1", to: "b" }, "chose which node comes next: b after a#1"],
+  [{ kind: "raise_limit", limit: "max_steps", to: 9 }, "raised a limit: max_steps to 9"],
+  [{ kind: "signal", name: "go", data: null }, "sent a signal: go"],
+  [{ kind: "cancel", reason: "enough" }, "cancelled it"],
+  [{ kind: "edit_plan", activation_id: "a#1", edit: { kind: "cancel", task_id: "t" } }, "changed a plan"],
+  [{ kind: "edit_team", node_id: "a", edit: { kind: "remove", agent_id: "ann" } }, "changed a crew's team"],
+  [{ kind: "pause" }, "pauses it"],
+  [{ kind: "step", granularity: "turn" }, "lets it go on by one step"],
+  [{ kind: "set_breakpoints", breakpoints: [] }, "sets its breakpoints"],
+])("a command is told with what it was about: %o", (command, words) => {
+  expect(commandWords(told(command, { after: ["gone#1/1"] }), graph)).toBe(`ann, after gone: ${words}`);
+});
+
+test("a place that is an answer is told by its node, and one without a name by its id", () => {
+  const after = (key: string) =>
+    commandWords(told({ kind: "pause" }, { after: [key] }), { nodes: { a: { name: "" } } });
+  expect([after("answer:a#1/q"), after("a#3"), after("b")]).toEqual([
+    "ann, after a: pauses it",
+    "ann, after a, the 3. time: pauses it",
+    "ann, after b: pauses it",
+  ]);
+});
+
+test("commands are kept and read as they were, and those of another version are passed over", () => {
+  const kept = keptCommands([edit, told({ kind: "pause" })]);
+  expect(readCommands([...kept, { after: [], by: "ann", command: { kind: "fly" } }])).toEqual([
+    edit,
+    told({ kind: "pause" }),
+  ]);
+});
+
+test("what a run changed where it was forked and cannot be repeated is told once each", () => {
+  const forked = (patches: ForkPatches, graph: "original" | "latest" = "original"): NewEvent => ({
+    type: "run_forked",
+    payload: { from_run: "r", from_seq: 1, patches, graph, by: "ann" },
+  });
+  const words = {
+    state: "its state was changed where it was forked",
+    messages: "what agents had read was changed where it was forked",
+    plan: "a plan was changed where it was forked",
+    graph: "it went on with another drawing where it was forked",
+  };
+  const told = (...events: NewEvent[]) => notRepeated(logOf(events));
+  const state = { state: { set: {}, remove: [] } };
+  expect([
+    told(),
+    told(forked({})),
+    told(forked(state), forked(state)),
+    told(forked({ messages: [] }), forked({ plan: [] }, "latest")),
+    told({ type: "run_started", payload: {} }),
+  ]).toEqual([[], [], [words.state], [words.messages, words.plan, words.graph], []]);
+});

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { RaisableLimit } from "@/server/domain/agent/outcome";
+import { asJson, asStored } from "@/server/domain/base/json";
+import type { RunEvent } from "../events";
+import type { KeptCommand } from "../events/control-events";
+import { RunCommand } from "./command";
+import { PlanEdit } from "./plan-edit";
+
+/** How many commands another run repeats at most. */
+export const MOST_REPEATED = 1000;
+
+/** What people told a run beside answering its questions, as another run can be told it once more. */
+const ToldCommand = z.union([
+  RunCommand,
+  z.object({ kind: z.literal("edit_plan"), activation_id: z.string(), edit: PlanEdit }),
+  z.object({ kind: z.literal("raise_limit"), limit: RaisableLimit, to: z.number() }),
+  z.object({ kind: z.literal("cancel"), reason: z.string().max(4000) }),
+]);
+export type ToldCommand = z.infer<typeof ToldCommand>;
+
+/** A command with its place in a run, so that it can be given to another one that goes the same way. */
+export const RepeatedCommand = z.strictObject({
+  /** What has to be settled first: of each activation that went on since the command before, the key of its last answer. */
+  after: z.array(z.string().max(400)).max(64),
+  /** The run was paused then. */
+  while_paused: z.literal(true).exactOptional(),
+  by: z.string().max(200),
+  command: ToldCommand,
+});
+export type RepeatedCommand = z.infer<typeof RepeatedCommand>;
+
+/** Reads commands as they are kept. Those of another version of Troupe are passed over. */
+export const readCommands = (kept: readonly KeptCommand[]): RepeatedCommand[] =>
+  kept.flatMap((one) => RepeatedCommand.safeParse(one).data ?? []);
+
+/** The same to be kept. */
+export const keptCommands = (commands: readonly RepeatedCommand[]): KeptCommand[] =>
+  commands.map(({ command, ...place }) => ({ ...place, command: asStored(asJson(command)) }));
+
+/** What only says when a run goes on, and changes nothing about where it comes to. */
+const HOLDING: ReadonlySet<ToldCommand["kind"]> = new Set(["pause", "resume", "step", "set_breakpoints"]);
+
+/** The commands, where any of them changes more than when the run goes on; none otherwise. */
+export const worthRepeating = (commands: readonly RepeatedCommand[]): readonly RepeatedCommand[] =>
+  commands.some(({ command }) => !HOLDING.has(command.kind)) ? commands : [];
+
+const DONE: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
+  edit_state: "changed the state",
+  edit_plan: "changed a plan",
+  edit_team: "changed a crew's team",
+  override_next: "chose which node comes next",
+  override_agent: "chose which agent goes on",
+  signal: "sent a signal",
+  retry_node: "had a node tried again",
+  inject: "gave agents an instruction",
+  skip_node: "gave a node its output",
+  raise_limit: "raised a limit",
+  cancel: "cancelled it",
+};
+
+/** What people did by these commands, in words, each kind once with how often; pauses and steps aside. */
+export function doneBy(commands: readonly RepeatedCommand[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { command } of commands) {
+    const words = DONE[command.kind];
+    if (words !== undefined) counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts].map(([words, count]) => (count === 1 ? words : `${words} (${count} times)`));
+}
+
+const HELD: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
+  pause: "pauses it",
+  resume: "lets it go on",
+  step: "lets it go on by one step",
+  set_breakpoints: "sets its breakpoints",
+};
+
+/** A command with its place, in a sentence. */
+export function commandWords(
+  { after, while_paused, by, command }: RepeatedCommand,
+  { nodes }: { nodes: Readonly<Record<string, { name: string }>> },
+): string {
+  const what = HELD[command.kind] ?? `${DONE[command.kind] ?? command.kind}${detailOf(command)}`;
+  const last = after
+    .at(-1)
+    ?.replace(/^answer:/, "")
+    .split("/", 1)[0];
+  const [id = "", time = "1"] = last?.split("#") ?? [];
+  const again = time === "1" ? "" : `, the ${time}. time`;
+  const where = last === undefined ? "right then" : `after ${nodes[id]?.name || id}${again}`;
+  return `${by}, ${where}${while_paused ? ", while it is paused" : ""}: ${what}`;
+}
+
+function detailOf(command: ToldCommand): string {
+  switch (command.kind) {
+    case "edit_state":
+      return `: ${[...Object.keys(command.set), ...command.remove].join(", ")}`;
+    case "inject":
+      return `: ${command.text.slice(0, 200)}`;
+    case "skip_node":
+    case "retry_node":
+    case "override_agent":
+      return `: ${command.activation_id}`;
+    case "override_next":
+      return `: ${command.to} after ${command.activation_id}`;
+    case "raise_limit":
+      return `: ${command.limit} to ${command.to}`;
+    case "signal":
+      return `: ${command.name}`;
+    default:
+      return "";
+  }
+}
+
+/** What made a run another one than its beginning says and is not repeated: what it changed where it was forked, in words. */
+export function notRepeated(events: readonly RunEvent[]): string[] {
+  const forked = events.flatMap((event) => (event.type === "run_forked" ? [event.payload] : []));
+  const changed = forked.flatMap(({ patches, graph }) => [
+    ...(patches.state ? ["its state was changed where it was forked"] : []),
+    ...(patches.messages ? ["what agents had read was changed where it was forked"] : []),
+    ...(patches.plan ? ["a plan was changed where it was forked"] : []),
+    ...(graph === "latest" ? ["it went on with another drawing where it was forked"] : []),
+  ]);
+  return [...new Set(changed)];
+}

@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { AgreedCalls } from "@/server/domain/agent/outcome";
+import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
+import { Json, type JsonSchema } from "@/server/domain/base/values";
+import { objectOf } from "@/server/domain/graph/form-fields";
+import type { KeyFault } from "@/server/domain/graph/input-check";
+import type { AnswerOption } from "@/server/domain/tool/person-question";
+import { saysNo, saysYes } from "@/server/domain/tool/yes-no";
+import type { Payloads } from "../events";
+import { answerFaults, checkAnswer, PersonsAnswer } from "./tool-question";
+
+/** An answer as people and programs send it. */
+export const SentAnswer = z.object({
+  answer: z.string().min(1).max(200).exactOptional().meta({
+    description:
+      "approve, approve_always, reject or cancel; of a question with `options` the label or value of one; to fill in a form it may be left out",
+  }),
+  value: Json.exactOptional().meta({
+    description:
+      "To a question with a `response_schema`: the fields of its form. To one with a `draft`: the text as it is to be",
+  }),
+  calls: AgreedCalls,
+  message: PersonsAnswer.shape.message,
+  content: PersonsAnswer.shape.content,
+});
+export type SentAnswer = z.infer<typeof SentAnswer>;
+
+type Asked = Pick<
+  Payloads["interaction_requested"],
+  "kind" | "asks" | "options" | "response_schema" | "draft"
+>;
+
+export type ReadAnswer =
+  | { ok: true; answer: PersonsAnswer }
+  /** `isForm`: it is the content of a form that a tool asked for. */
+  | { ok: false; errors: KeyFault[]; isForm: boolean };
+
+/** Words for sending in a form, beside leaving the word out. */
+const SUBMIT: ReadonlySet<string> = new Set([
+  "given",
+  "submit",
+  "submitted",
+  "answer",
+  "answered",
+  "approve",
+]);
+
+/** What an answer means for that question, checked by what it offers and by its schema; or what is wrong, by field. */
+export function readAnswer(asked: Asked, sent: SentAnswer): ReadAnswer {
+  if (asked.options) return readChoice(asked, asked.options, sent);
+  if (asked.response_schema) return readForm(asked, sent);
+  return readYesOrNo(asked, sent);
+}
+
+const refused = (key: string, message: string): ReadAnswer => ({
+  ok: false,
+  isForm: false,
+  errors: [{ key, message }],
+});
+const withMessage = ({ message }: SentAnswer) => (message === undefined ? {} : { message });
+
+function readYesOrNo(asked: Asked, { answer, value, ...sent }: SentAnswer): ReadAnswer {
+  const word = PersonsAnswer.shape.answer.safeParse(answer);
+  if (!word.success || word.data === "chosen" || word.data === "given")
+    return refused("answer", "Answer approve, approve_always, reject or cancel.");
+  if (value !== undefined) return refused("value", "This question takes a yes or a no, and no value.");
+  const read: PersonsAnswer = { answer: word.data, ...sent };
+  const errors = answerFaults(asked, read);
+  return errors.length === 0 ? { ok: true, answer: read } : { ok: false, errors, isForm: true };
+}
+
+function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAnswer): ReadAnswer {
+  if (sent.content !== undefined || sent.calls !== undefined)
+    return refused("answer", "This question takes one of its options.");
+  const option = sent.answer === undefined ? undefined : optionNamed(options, sent.answer);
+  if (!option)
+    return refused("answer", `Answer one of these: ${options.map(({ label }) => label).join(", ")}.`);
+  const { value } = sent;
+  if (asked.response_schema) return readChoiceWithForm(option, asked.response_schema, sent);
+  if (value !== undefined && value !== null) {
+    if (asked.draft === undefined)
+      return refused("value", "This question takes one of its options, and no value.");
+    if (typeof value !== "string") return refused("value", "The changed draft must be a text.");
+    if (sizeOf(value) > SIZES.event / 2)
+      return refused("value", `This is too long to be kept: ${sizeText(sizeOf(value))}.`);
+  }
+  return {
+    ok: true,
+    answer: {
+      answer: "chosen",
+      option: option.value,
+      ...(typeof value === "string" && value !== asked.draft ? { value } : {}),
+      ...withMessage(sent),
+    },
+  };
+}
+
+/** An option that comes with a form, whose fields may be left out. */
+function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: SentAnswer): ReadAnswer {
+  const entered = objectOf(sent.value ?? {});
+  if (!entered) return refused("value", "Give the fields of the form as an object.");
+  const read = checkAnswer(schema, entered);
+  return read.ok
+    ? {
+        ok: true,
+        answer: { answer: "chosen", option: option.value, value: read.content, ...withMessage(sent) },
+      }
+    : { ok: false, errors: read.errors, isForm: false };
+}
+
+function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
+  const { answer = "given", calls } = sent;
+  const value = sent.value ?? sent.content;
+  if (calls !== undefined) return refused("calls", "This question asks for a form.");
+  if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
+  if (!SUBMIT.has(answer))
+    return refused("answer", "Give the form as `value`, or answer reject to decline to fill it in.");
+  const entered = objectOf(value ?? {});
+  if (!entered) return refused("value", "Give the fields of the form as an object.");
+  const size = sizeOf(entered);
+  if (size > SIZES.event / 2) return refused("value", `This is too long to be kept: ${sizeText(size)}.`);
+  const read = checkAnswer(response_schema, entered);
+  return read.ok
+    ? { ok: true, answer: { answer: "given", value: read.content, ...withMessage(sent) } }
+    : { ok: false, errors: read.errors, isForm: false };
+}
+
+/** The option with that label or value, whatever its letters' case; `approve` and `reject` find theirs by any such word. */
+export function optionNamed(options: readonly AnswerOption[], name: string): AnswerOption | undefined {
+  const low = name.trim().toLowerCase();
+  const by = (fits: (word: string) => boolean) =>
+    options.find(({ label, value }) => fits(label) || fits(value));
+  const exact = by((word) => word === name) ?? by((word) => word.toLowerCase() === low);
+  if (exact) return exact;
+  return low === "approve" ? yesOf(options) : low === "reject" ? noOf(options) : undefined;
+}
+
+/** The option that says yes, or no; undefined where none is called so. */
+export const yesOf = (options: readonly AnswerOption[]) => options.find(({ label }) => saysYes(label));
+export const noOf = (options: readonly AnswerOption[]) => options.find(({ label }) => saysNo(label));

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { AgreedCalls } from "@/server/domain/agent/outcome";
+import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
+import { faultsByKey, type KeyFault } from "@/server/domain/graph/input-check";
+import { readSchema } from "@/server/domain/schema/schema";
+import type { ToolQuestion } from "@/server/domain/tool/tool";
+import type { Payloads } from "../events";
+
+/** What a person may answer to a question of a run, wherever they answer it. */
+export const PersonsAnswer = z.object({
+  answer: z.enum(["approve", "approve_always", "reject", "cancel", "chosen", "given"]).meta({
+    description:
+      "`cancel` leaves a question of kind `question` open, without a yes or a no; `chosen` takes the option named by `option`, `given` fills in a form",
+  }),
+  option: z.string().max(200).exactOptional(),
+  value: Json.exactOptional(),
+  calls: AgreedCalls,
+  message: z.string().max(4000).exactOptional(),
+  content: z.record(z.string().max(200), Json).exactOptional().meta({
+    description:
+      "To a question whose `asks` has a `schema`: the fields of the form. One left out gets its default; null leaves it out",
+  }),
+});
+export type PersonsAnswer = z.infer<typeof PersonsAnswer>;
+
+const MOST_FIELDS = 50;
+const MOST_CHARS = 64 * 1024;
+
+/** Why nobody can be asked this, as the end of a sentence; null where they can. */
+export function questionFault({ schema, url }: Pick<ToolQuestion, "schema" | "url">): string | null {
+  if (url !== undefined)
+    return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+      ? null
+      : "to open an address that is not one of the web";
+  if (JSON.stringify(schema ?? {}).length > MOST_CHARS) return "with a form that is too large";
+  const fields = fieldsOfSchema(schema ?? {});
+  if (fields.length > MOST_FIELDS) return `with a form of more than ${MOST_FIELDS} fields`;
+  const odd = fields.find((field) => !isPlain(field.schema));
+  return odd ? `for “${odd.key}” in a way that no form can show` : null;
+}
+
+/** What a person entered as a tool gets it, checked by the schema that it asked with; or what is wrong, by field. */
+export function checkAnswer(
+  schema: JsonSchema,
+  entered: JsonObject,
+): { ok: true; content: JsonObject } | { ok: false; errors: KeyFault[] } {
+  const fields = fieldsOfSchema(schema);
+  const known = new Map(fields.map((field) => [field.key, field]));
+  const errors = Object.keys(entered).flatMap((key) =>
+    known.has(key) ? [] : [{ key, message: "This is not asked for." }],
+  );
+  const content: JsonObject = {};
+  for (const { key, required, default: preset } of fields) {
+    const value = Object.hasOwn(entered, key) ? entered[key] : preset;
+    if (value !== undefined && value !== null) content[key] = value;
+    else if (required) errors.push({ key, message: "Please fill this in." });
+  }
+  if (errors.length > 0) return { ok: false, errors };
+  const faults = faultsByKey(readSchema({ type: "object", ...schema }).faults(content));
+  return faults.length > 0 ? { ok: false, errors: faults } : { ok: true, content };
+}
+
+/** What is wrong with an answer to that question, by field; empty where it can be given. */
+export function answerFaults(
+  { kind, asks }: Pick<Payloads["interaction_requested"], "kind" | "asks">,
+  { answer, content }: Pick<PersonsAnswer, "answer" | "content">,
+): KeyFault[] {
+  if (answer === "chosen" || answer === "given")
+    return [{ key: "answer", message: "This question takes a yes or a no." }];
+  if (kind !== "question" && answer === "cancel")
+    return [{ key: "answer", message: "This question takes a yes or a no." }];
+  if (kind === "question" && answer === "approve_always")
+    return [{ key: "answer", message: "Such a question is answered each time." }];
+  if (content === undefined && !(answer === "approve" && asks?.schema)) return [];
+  if (answer !== "approve" || !asks?.schema)
+    return [{ key: "content", message: "Only a yes to a question with a form has a content." }];
+  if (JSON.stringify(content ?? {}).length > MOST_CHARS)
+    return [{ key: "content", message: "This is too long to be an answer." }];
+  const checked = checkAnswer(asks.schema, content ?? {});
+  return checked.ok ? [] : checked.errors;
+}
+
+const PLAIN: readonly unknown[] = ["string", "number", "integer", "boolean"];
+const isPlain = (schema: JsonSchema): boolean =>
+  schema.type === "array"
+    ? choicesOf(objectOf(schema.items) ?? {}) !== undefined
+    : PLAIN.includes(schema.type) || choicesOf(schema) !== undefined;
+
+/** What of an answer a person wrote: neither chosen from what the tool listed nor left as it was given. */
+export const typedWords = ({ schema = {} }: ToolQuestion, content: JsonObject): string[] =>
+  fieldsOfSchema(schema).flatMap(({ key, schema: field, default: preset }) => {
+    const value = content[key];
+    return typeof value === "string" && value !== preset && !choicesOf(field) ? [value] : [];
+  });
+
+/** Who answered a question, and how. */
+export const GivenAnswer = PersonsAnswer.pick({ answer: true }).extend({
+  answer: z.enum([...PersonsAnswer.shape.answer.options, "expired"]),
+  option: z.string().exactOptional(),
+  by: z.string(),
+  /** It came after the run had ended. */
+  late: z.boolean().exactOptional(),
+});
+export type GivenAnswer = z.infer<typeof GivenAnswer>;
+
+/** Why an answer does not count any more. */
+export function notOpen(given: GivenAnswer | null): string {
+  if (given === null) return "This question was answered already, or it is not open any more.";
+  if (given.answer === "expired") return "Nobody answered this question in time, so it is not open any more.";
+  const who = given.by === "user" ? "Somebody at the page" : given.by;
+  const what = given.option ?? given.answer.replace("_", " ");
+  return `${who} has answered this question already (${what}). That counts.`;
+}

@@ -1,0 +1,70 @@
+import { present } from "@/server/domain/base/must";
+import { goOnUnlessAsked } from "../endings";
+import type { PersonEvents } from "../events/people-events";
+import type { RunState } from "../state";
+import type { Handlers } from "./handlers";
+import { setActivation } from "./patch";
+
+function waitUntil(s: RunState, activation: string, until: number): void {
+  if (s.activations[activation]?.waiting?.for === "human")
+    setActivation(s, activation, { waiting: { for: "human", until } });
+}
+
+export const people: Handlers<keyof PersonEvents> = {
+  interaction_requested(s, event) {
+    const id = event.payload.interaction_id;
+    s.asking.add(id);
+    s.interactions[id] = {
+      id,
+      node_id: present(event.node_id, "event.node_id"),
+      activation_id: event.activation_id ?? "",
+      status: "open",
+      requested: event.payload,
+      requested_at: event.ts,
+      ...(event.agent_id ? { agent_id: event.agent_id } : {}),
+      ...(event.task_id ? { task_id: event.task_id } : {}),
+    };
+    if (event.payload.mode === "advisory") return;
+    setActivation(s, event.activation_id ?? "", {
+      status: "waiting",
+      waiting: { for: "human", until: event.payload.expires_at },
+    });
+  },
+  interaction_reminded(s, event) {
+    const open = s.interactions[event.payload.interaction_id];
+    if (open) s.interactions[open.id] = { ...open, reminded_at: event.ts };
+  },
+  interaction_escalated(s, event) {
+    const { interaction_id, level, to, expires_at } = event.payload;
+    const open = s.interactions[interaction_id];
+    if (!open) return;
+    s.interactions[interaction_id] = {
+      ...open,
+      requested: {
+        ...open.requested,
+        assigned_to: to,
+        ...(expires_at === undefined ? {} : { expires_at }),
+      },
+      escalated: [...(open.escalated ?? []), { level, to, at: event.ts }],
+    };
+    if (expires_at !== undefined) waitUntil(s, event.activation_id ?? "", expires_at);
+  },
+  interaction_extended(s, event) {
+    const { interaction_id, expires_at } = event.payload;
+    const open = s.interactions[interaction_id];
+    if (open) s.interactions[interaction_id] = { ...open, requested: { ...open.requested, expires_at } };
+    waitUntil(s, event.activation_id ?? "", expires_at);
+  },
+  interaction_answered(s, event) {
+    const open = s.interactions[event.payload.interaction_id];
+    s.asking.delete(event.payload.interaction_id);
+    if (open)
+      s.interactions[open.id] = {
+        ...open,
+        status: "answered",
+        answered: event.payload,
+        answered_at: event.ts,
+      };
+    goOnUnlessAsked(s, event.activation_id ?? "");
+  },
+};

@@ -1,0 +1,73 @@
+import { present } from "@/server/domain/base/must";
+import type { ToolCallView } from "../crew-state";
+import type { RunEventOf } from "../events";
+import type { ToolEvents } from "../events/tool-events";
+import { type Handlers, noChange } from "./handlers";
+import { setTask } from "./patch";
+
+export const tools: Handlers<keyof ToolEvents> = {
+  tool_call_started(s, event) {
+    const { risk, protocol, repaired } = event.payload;
+    const call = callOf(event);
+    s.calling.add(call.id);
+    s.tool_calls[call.id] = {
+      ...call,
+      status: "running",
+      risk,
+      protocol,
+      ...(repaired ? { repaired: true } : {}),
+    };
+  },
+  tool_call_refused(s, event) {
+    const call = callOf(event);
+    s.calling.delete(call.id);
+    s.tool_calls[call.id] = {
+      ...call,
+      status: "refused",
+      status_code: event.payload.status_code,
+      error: event.payload.reason,
+      started_at: s.tool_calls[call.id]?.started_at ?? event.ts,
+      finished_at: event.ts,
+    };
+  },
+  tool_call_retried: noChange,
+  tool_call_completed(s, event) {
+    const call = s.tool_calls[present(event.call_id, "event.call_id")];
+    s.calling.delete(present(event.call_id, "event.call_id"));
+    const { tool_name: _name, latency_ms: _latency, ...result } = event.payload;
+    if (call)
+      s.tool_calls[call.id] = {
+        ...call,
+        ...result,
+        status: result.status_code === 200 ? "completed" : "failed",
+        finished_at: event.ts,
+      };
+  },
+  artifact_created(s, event) {
+    const { path } = event.payload;
+    s.files[path] = event.payload;
+    setTask(s, event, ({ metadata }) => ({
+      metadata: {
+        ...metadata,
+        artifacts_created: [...new Set([...(metadata.artifacts_created ?? []), path])],
+      },
+    }));
+  },
+};
+
+/** What is known of a call however it comes out. */
+function callOf(event: RunEventOf<"tool_call_started" | "tool_call_refused">): Omit<ToolCallView, "status"> {
+  const { tool_name, args, by_call, tool_call_id } = event.payload;
+  return {
+    id: present(event.call_id, "event.call_id"),
+    node_id: present(event.node_id, "event.node_id"),
+    activation_id: event.activation_id ?? "",
+    tool_name,
+    args,
+    started_at: event.ts,
+    ...(event.agent_id ? { agent_id: event.agent_id } : {}),
+    ...(event.task_id ? { task_id: event.task_id } : {}),
+    ...(by_call ? { by_call } : {}),
+    ...(tool_call_id ? { tool_call_id } : {}),
+  };
+}
