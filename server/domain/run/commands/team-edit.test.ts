@@ -1,41 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { RoleDefinition } from "@/server/domain/agent/role";
 import type { NewEvent } from "../events";
 import { crewRun, fold } from "../testing";
 import { commandFault } from "./command";
-import { memberAfter, memberChanged, type TeamCommand, type TeamEdit, widening } from "./team-edit";
-
-const role = (name: string, tools: string[] = []) => RoleDefinition.parse({ name, tools });
-const writer = role("Writer", ["read", "write"]);
-const reader = role("Reader", ["read"]);
-const judge = role("Judge", ["read", "mcp:law/*"]);
-const roles = [writer, reader];
-
-const edited = (edit: TeamEdit, more: Partial<TeamCommand> = {}): TeamCommand => ({
-  kind: "edit_team",
-  node_id: "crew",
-  edit,
-  ...more,
-});
-const add = (role_name: string, more: object = {}) => edited({ kind: "add", role_name, ...more });
-const remove = (agent_id: string) => edited({ kind: "remove", agent_id });
-const change = (agent_id: string, patch: object) => edited({ kind: "change", agent_id, patch });
-/** The event that such a change makes. */
-const changed = (agent_id: string, role_name: string | null, tools?: string[]): NewEvent => ({
-  type: "member_changed",
-  node_id: "crew",
-  activation_id: "crew#1",
-  payload: {
-    agent_id,
-    action: role_name === null ? "removed" : "changed",
-    ...(role_name === null ? {} : { agent: { agent_id, role_name } as never }),
-    ...(tools ? { tools } : {}),
-    by: "ann",
-  },
-});
-
-const pair = { members: { ann: "Writer", bob: "Reader" }, roles };
-const { a, begin, atWork } = crewRun(pair);
+import { memberAfter, memberChanged, type TeamCommand, widening } from "./team-edit";
+import { a, add, atWork, begin, change, changed, judge, reader, remove, role, writer } from "./testing";
 
 describe("the member that a change makes", () => {
   const s = fold(...begin);

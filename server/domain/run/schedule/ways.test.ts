@@ -3,31 +3,8 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import type { NewEvent } from "../events";
-import { created, fold, ready, started } from "../testing";
 import { complete } from "./outcomes";
-
-const at = (id: string) => ({ node_id: id, activation_id: `${id}#1` });
-const running = (graph: WorkflowGraph, id: string, config: JsonObject = {}, ...before: NewEvent[]) =>
-  fold(created(graph, { config }), ...before, ready(id), started(id));
-const took = (from: string, to: string, edge_id: string, more: object = {}) => ({
-  type: "edge_taken",
-  node_id: to,
-  activation_id: `${from}#1`,
-  payload: { edge_id, ...more },
-});
-const passed = (from: string, to: string, edge_id: string) => ({
-  type: "edge_skipped",
-  node_id: to,
-  activation_id: `${from}#1`,
-  payload: { edge_id },
-});
-const done = (
-  graph: WorkflowGraph,
-  id: string,
-  given: Parameters<typeof complete>[3],
-  config: JsonObject = {},
-) => complete(analyse(graph), running(graph, id, config), `${id}#1`, given);
+import { at, done, passed, running, took } from "./testing";
 
 describe("a router that has chosen", () => {
   const router = (text: string, config: JsonObject = {}) =>
