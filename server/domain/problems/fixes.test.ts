@@ -54,8 +54,12 @@ describe("a repair", () => {
       fixed(GRAPH, { kind: "set_node", node_id: "gone", set: { name: "New" } }) === GRAPH,
       fixed(GRAPH, { kind: "set_config", node_id: "gone", path: ["x"], value: 1 }) === GRAPH,
       fixed(GRAPH, { kind: "lead_to", node_id: "gone", edge_ids: ["e1"] }) === GRAPH,
+      fixed(GRAPH, { kind: "set_start", node_id: "gone" }) === GRAPH,
+      fixed(GRAPH, { kind: "remove_node", node_id: "gone" }) === GRAPH,
+      fixed(GRAPH, { kind: "remove_edge", edge_id: "gone" }) === GRAPH,
+      fixed(GRAPH, { kind: "set_edge", edge_id: "gone", set: { is_default: true } }) === GRAPH,
       fixed(GRAPH, { kind: "allow", key: "tool:x" }) === GRAPH,
-    ]).toEqual([true, true, true, true]);
+    ]).toEqual([true, true, true, true, true, true, true, true]);
   });
   test("dismisses an advice once", () => {
     const once = fixed(GRAPH, { kind: "dismiss", key: "k" });

@@ -28,6 +28,9 @@ export type Fix = { label: string } & (
 
 /** The graph with a repair made; the same graph where it no longer applies. */
 export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
+  // What it was to repair may be gone by the time somebody presses it.
+  if ("node_id" in fix && !Object.hasOwn(graph.nodes, fix.node_id)) return graph;
+  if ("edge_id" in fix && !graph.edges.some(({ id }) => id === fix.edge_id)) return graph;
   switch (fix.kind) {
     case "remove_node": {
       const nodes = Object.fromEntries(Object.entries(graph.nodes).filter(([id]) => id !== fix.node_id));
