@@ -123,7 +123,7 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
     installation: troupe.installation,
   });
   const progress = watchRun(command.quiet ? SILENT : stdio.screen);
-  const atEase = cancelOnSignal(() =>
+  const letGo = cancelOnSignal(() =>
     troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }),
   );
   const terminal = { say: stdio.tell, ask: stdio.ask };
@@ -136,10 +136,10 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
     newStepping(troupe.host, run_id, terminal, { state: () => progress.state, roles: cast }),
   );
   await follow(troupe, run_id, progress, answering);
-  atEase();
   progress.done();
   await troupe.host.drain(0);
   await troupe.toolSources.stop();
+  letGo();
 
   const { state } = progress;
   stdio.out(asLine(command.json ? resultOf(run_id, state) : (state.run.output ?? {})));
@@ -161,7 +161,7 @@ async function follow(
   }
 }
 
-/** Ctrl+C cancels the run and lets it say so; a second one leaves at once. What is answered ends that. */
+/** Ctrl+C cancels the run and lets it say so; a second one leaves at once. Answers how to let go of the signals. */
 function cancelOnSignal(cancel: () => void): () => void {
   let asked = false;
   const onSignal = () => {
