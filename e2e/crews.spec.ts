@@ -66,6 +66,7 @@ test("a crew is made in the library, used by a workflow, run as a copy, and guar
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await expect(page.getByRole("alertdialog")).toContainText("One workflow names this crew");
   await page.getByRole("button", { name: "Delete crew" }).click();
+  await expect(page.getByText("Deleted “Writing desk”")).toBeVisible();
   await expect(page.getByRole("link", { name: /^Writing desk/ })).toHaveCount(0);
 
   await app.open(`/workflows/${id}`);

@@ -32,5 +32,6 @@ test("a role that is put into the folder appears, says where it is from, and can
   // Other specs count on the roles as they came.
   await page.getByRole("button", { name: "Actions for Gardener copy" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(page.getByText("Deleted “Gardener copy”")).toBeVisible();
   await expect(page.getByRole("link", { name: /^Gardener copy/ })).toHaveCount(0);
 });

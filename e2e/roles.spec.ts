@@ -246,6 +246,7 @@ test("roles go to a YAML file and come back from it", async ({ app, page }) => {
 
   await page.getByRole("button", { name: "Actions for Traveller" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(page.getByText("Deleted “Traveller”")).toBeVisible();
   await expect(
     page.getByRole("list", { name: "Roles" }).getByRole("link", { name: /Traveller/ }),
   ).toBeHidden();

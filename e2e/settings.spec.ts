@@ -41,6 +41,7 @@ test("a provider is added, tested in words, used by default, and its key never c
     await page.getByRole("button", { name: "Actions for Our own server" }).click();
     await page.getByRole("menuitem", { name: "Remove" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove provider" }).click();
+    await expect(page.getByText("Removed “Our own server”")).toBeVisible();
     await expect(row).toBeHidden();
   } finally {
     await server.close();
@@ -81,6 +82,7 @@ test("a token is shown once, opens the HTTP API, and stops when it is revoked", 
   expect((await ask()).status()).toBe(200);
   await page.getByRole("button", { name: "Revoke Nightly report" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Revoke token" }).click();
+  await expect(page.getByText("Revoked the token")).toBeVisible();
   await expect(page.getByRole("button", { name: "Revoke Nightly report" })).toBeHidden();
   expect((await ask()).status()).toBe(401);
 });
