@@ -10,7 +10,9 @@ const PURE = ["server/domain/**/*.test.ts", "server/interop/**/*.test.ts", "comp
  * start processes: each has one of its own. All others may share a process, and must leave it as they found it.
  */
 const ALONE = [
-  "server/access/{boot,log,redact,secrets}.test.ts",
+  "server/access/boot.test.ts",
+  "server/log.test.ts",
+  "server/secrets/*.test.ts",
   "server/runner/frames.test.ts",
   "scripts/**/*.test.ts",
   "bench/**/*.test.ts",

@@ -12,10 +12,10 @@ import {
   registerEnvironmentSecrets,
 } from "@/server/access/boot";
 import { getAccess } from "@/server/access/current";
-import { LIMITS } from "@/server/access/limits";
-import { log, logConsole } from "@/server/access/log";
 import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import { refusesRequest } from "@/server/access/request-filter";
+import { LIMITS } from "@/server/limits";
+import { log, logConsole } from "@/server/log";
 import { type Container, getServices } from "@/server/services";
 import { originOf, readSettings } from "@/server/settings";
 import { binEnd } from "@/server/store/bin";

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 
+/** The environment, or what stands for it in a test. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
 const Loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 /** Whether an address is reachable from this machine only. */
@@ -234,7 +237,7 @@ export class SettingsError extends Error {
 }
 
 /** Reads the environment; an empty value counts as none. Throws SettingsError. */
-export function readSettings(env: Record<string, string | undefined> = process.env): Settings {
+export function readSettings(env: Env = process.env): Settings {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
   );
@@ -283,10 +286,7 @@ export interface WorkerSettings {
 }
 
 /** Reads the environment of a worker. Throws SettingsError. */
-export function readWorkerSettings(
-  machine: string,
-  env: Record<string, string | undefined> = process.env,
-): WorkerSettings {
+export function readWorkerSettings(machine: string, env: Env = process.env): WorkerSettings {
   const settings = readSettings({ ...env, HOST: undefined });
   const { TROUPE_WORKER_TOKEN: token, TROUPE_RESTATE_IDENTITY: identity = null } = settings;
   const missing = missingKeys(settings);

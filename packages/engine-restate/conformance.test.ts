@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from "vitest";
 import { type Db, openDb } from "@/db/open";
-import type { StretchNews } from "@/server/cluster/protocol";
 import {
   describeDurableEngine,
   type EngineUnderTest,
   type Program,
 } from "@/server/runner/durable-conformance";
+import type { StretchNews } from "@/server/runner/stretch-news";
 import { newRunStore } from "@/server/store/runs";
 import type { WorkerOptions } from "./endpoint";
 import { newRestate, newWorker } from "./testing/restate";

@@ -2,13 +2,7 @@ import "./polyfill";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
 import { stretchKey } from "@/server/cluster/engine-client";
-import type {
-  SentTurn,
-  StretchHold,
-  StretchJournal,
-  StretchNews,
-  StretchStart,
-} from "@/server/cluster/protocol";
+import type { StretchHold, StretchJournal, StretchStart } from "@/server/cluster/protocol";
 import type { JournalSealer } from "@/server/cluster/seal";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
@@ -16,7 +10,9 @@ import { WorkTime } from "@/server/runner/clock";
 import type { Journal } from "@/server/runner/embedded-contract";
 import { interpreters, unknownVersionText } from "@/server/runner/interpreters";
 import type { Effects } from "@/server/runner/ports";
+import type { SentTurn } from "@/server/runner/record-turns";
 import { RecordedAnswers } from "@/server/runner/recorded/recorded-answers";
+import type { StretchNews } from "@/server/runner/stretch-news";
 import { newService, type ServiceNeeds } from "./service";
 import { type Entry, type Program, Session } from "./session";
 import { Sessions } from "./sessions";

@@ -7,7 +7,8 @@ import {
   workflow,
 } from "@restatedev/restate-sdk";
 import { SERVICE } from "@/server/cluster/engine-client";
-import type { SentSignal, StretchNews, StretchSignal, StretchStart } from "@/server/cluster/protocol";
+import type { SentSignal, StretchSignal, StretchStart } from "@/server/cluster/protocol";
+import type { StretchNews } from "@/server/runner/stretch-news";
 import { type Entry, NoEntry, Session } from "./session";
 import type { Sessions } from "./sessions";
 

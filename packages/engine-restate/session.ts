@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { SentSignal, SentTurn, StretchEnd } from "@/server/cluster/protocol";
+import type { SentSignal } from "@/server/cluster/protocol";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { DurableContext, LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
@@ -10,6 +10,8 @@ import { SHORT_MS, type WorkTime } from "@/server/runner/clock";
 import { EmbeddedRun } from "@/server/runner/embedded";
 import type { Journal, TurnRecord } from "@/server/runner/embedded-contract";
 import { ReplayMismatch } from "@/server/runner/known-turns";
+import type { SentTurn } from "@/server/runner/record-turns";
+import type { StretchEnd } from "@/server/runner/stretch-news";
 import { statusOf, TurnWriter } from "@/server/runner/turn-write";
 
 /** What the engine keeps of a stretch, entry by entry: turns that were put down together, and perhaps its end. */

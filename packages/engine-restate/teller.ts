@@ -1,4 +1,4 @@
-import type { StretchNews } from "@/server/cluster/protocol";
+import type { StretchNews } from "@/server/runner/stretch-news";
 import { NoEntry } from "./session";
 
 /** What one message to the server holds at most, in characters, unless a single entry is larger. */

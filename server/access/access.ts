@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Db } from "@/db/open";
+import type { Env } from "@/server/settings";
 import { newAuditStore } from "@/server/store/audit";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
 import { newTokenStore, type TokenStore } from "@/server/store/tokens";
-import type { Env } from "./hosts";
 import type { Principal, Recognition } from "./principal";
 import { newSessions, type Sessions } from "./sessions";
 

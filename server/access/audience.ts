@@ -1,5 +1,4 @@
-import { isLoopback } from "@/server/settings";
-import type { Env } from "./hosts";
+import { type Env, isLoopback } from "@/server/settings";
 import type { SignInMode } from "./sessions";
 
 /** To whom this installation is open, in sentences for the person who starts it. */

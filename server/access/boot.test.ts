@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
+import { redact } from "../secrets/redact";
 import {
   checkBinding,
   checkDataFolder,
@@ -19,7 +20,6 @@ import {
   registerEnvironmentSecrets,
   unlockDataFolder,
 } from "./boot";
-import { redact } from "./redact";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-boot-"));
 afterEach(unlockDataFolder);

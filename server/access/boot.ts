@@ -15,10 +15,11 @@ import path from "node:path";
 import type { Database as Connection } from "better-sqlite3";
 import { Database } from "@/db/sqlite.mjs";
 import { errorCode, isObject } from "@/server/domain/base/guards";
+import type { Env } from "@/server/settings";
 import { isLoopback } from "@/server/settings";
-import { type Env, isOwnHost } from "./hosts";
-import { LIMITS } from "./limits";
-import { registerSecret } from "./redact";
+import { LIMITS } from "../limits";
+import { registerSecret } from "../secrets/redact";
+import { isOwnHost } from "./hosts";
 
 /** Why this address may not be served with these settings, in one sentence; null where it may. */
 export function checkBinding(env: Env): string | null {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { LIMITS } from "../limits";
 import { type GuardOptions, guard, refuse } from "./guard";
-import { LIMITS } from "./limits";
 
 const HOST = "127.0.0.1:3000";
 const JSON_TYPE = { "content-type": "application/json" };

@@ -1,6 +1,6 @@
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { LIMITS } from "../limits";
 import { isOwnHost, isOwnOrigin } from "./hosts";
-import { LIMITS } from "./limits";
 import type { Principal, Recognition } from "./principal";
 import { takeFromRateLimit } from "./rate-limit";
 

@@ -1,6 +1,7 @@
 import { hostname, networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
-import { type Env, isHttpsHost, isOwnHost, isOwnOrigin } from "./hosts";
+import type { Env } from "@/server/settings";
+import { isHttpsHost, isOwnHost, isOwnOrigin } from "./hosts";
 
 const OPEN = { TROUPE_PUBLIC_URL: "https://Troupe.example.org:8443/app" };
 

@@ -1,7 +1,5 @@
 import { hostname, networkInterfaces } from "node:os";
-import { isLoopback } from "@/server/settings";
-
-export type Env = Record<string, string | undefined>;
+import { type Env, isLoopback } from "@/server/settings";
 
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 const WILDCARDS = new Set(["0.0.0.0", "::", "[::]"]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import type { Env } from "@/server/settings";
 import { newAccess } from "./access";
-import type { Env } from "./hosts";
 import { authorizePage, safeNext } from "./page-auth";
 
 const HOST = "127.0.0.1:3000";

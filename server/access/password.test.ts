@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LIMITS } from "./limits";
+import { LIMITS } from "../limits";
 import { hashPassword, isPassword, newTries } from "./password";
 
 test("a password is known by its hash, however it was typed, and no other one is", async () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Env } from "@/server/settings";
 import { API_HEADERS } from "./guard";
-import { type Env, isOwnHost } from "./hosts";
+import { isOwnHost } from "./hosts";
 
 type Refusal = { status: 400 | 404 | 405 | 421; code: string; message: string };
 

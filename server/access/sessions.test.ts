@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { openDb } from "@/db/open";
 import { sessions as table } from "@/db/schema";
+import type { Env } from "@/server/settings";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
-import type { Env } from "./hosts";
-import { LIMITS } from "./limits";
+import { LIMITS } from "../limits";
 import { authorizePage, safeNext } from "./page-auth";
 import { newTries } from "./password";
 import { newSessions, type Sessions } from "./sessions";

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
+import type { Env } from "@/server/settings";
 import type { AuditStore } from "@/server/store/audit";
 import type { SessionStore } from "@/server/store/sessions";
 import type { SettingStore } from "@/server/store/settings";
 import { hashOf } from "@/server/store/tokens";
-import { type Env, isHttpsHost } from "./hosts";
-import { LIMITS } from "./limits";
+import { LIMITS } from "../limits";
+import { isHttpsHost } from "./hosts";
 import { hashPassword, isPassword, newTries } from "./password";
 import type { Principal } from "./principal";
 import { takeFromRateLimit } from "./rate-limit";

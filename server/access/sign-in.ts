@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { LIMITS } from "../limits";
 import { getAccess } from "./current";
 import { API_HEADERS, guard } from "./guard";
-import { LIMITS } from "./limits";
 import { safeNext } from "./page-auth";
 import type { Recognition } from "./principal";
 import type { Sessions } from "./sessions";

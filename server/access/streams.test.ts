@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { LIMITS } from "./limits";
+import { LIMITS } from "../limits";
 import type { Principal } from "./principal";
 import { inStreamPlace, streamLimits, takeStream } from "./streams";
 

@@ -1,6 +1,6 @@
 import { readSettings } from "@/server/settings";
+import { LIMITS } from "../limits";
 import { refuse } from "./guard";
-import { LIMITS } from "./limits";
 import type { Principal } from "./principal";
 
 declare global {

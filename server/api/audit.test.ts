@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { registerSecret } from "@/server/access/redact";
 import { newSessions } from "@/server/access/sessions";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { registerSecret } from "@/server/secrets/redact";
 import { newServices } from "@/server/services";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
+import { newSealer } from "@/server/secrets/sealer";
 import { newServices } from "@/server/services";
 import { newToolSettingStore } from "@/server/store/tool-settings";
 import { appRouter } from "./root";

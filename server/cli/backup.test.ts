@@ -16,9 +16,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Db, openDb } from "@/db/open";
 import { Database } from "@/db/sqlite.mjs";
-import { newSealer } from "@/server/access/secrets";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
+import { newSealer } from "@/server/secrets/sealer";
 import { backup, restore } from "./backup";
 import { verify } from "./verify";
 

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { log } from "@/server/access/log";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels } from "@/server/llm/scripted";
+import { log } from "@/server/log";
 import { newStage, role } from "@/server/runner/testing";
 import { printable, printableJson, printableLine } from "./printable";
 import { watchRun } from "./progress";

@@ -1,5 +1,5 @@
 import { present } from "@/server/domain/base/must";
-import type { Share } from "./worker-protocol";
+import type { Share } from "@/server/domain/model/provider-share";
 
 // How the limits of one provider are shared out among those who call it. Pure: who is told what, and when a share counts as
 // given back, is the business of `leases.ts`.

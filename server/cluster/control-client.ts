@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
+import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import type { ControlFetch } from "@/server/egress/control";
-import type { LiveNews, StretchHold, StretchJournal, StretchNews } from "./protocol";
+import type { StretchNews } from "@/server/runner/stretch-news";
+import type { LiveNews, StretchHold, StretchJournal } from "./protocol";
 import {
   ErrorBody,
   type Heartbeat,
   HeartbeatAnswer,
   type LearnBody,
-  type ProviderSnapshot,
   SnapshotBody,
   StretchJournalBody,
 } from "./worker-protocol";

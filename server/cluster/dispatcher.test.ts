@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type Db, openDb } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
+import type { SentTurn } from "@/server/runner/record-turns";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { newRunStore } from "@/server/store/runs";
 import { newStretchStore } from "@/server/store/stretches";
 import { Dispatcher } from "./dispatcher";
 import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-client";
 import { EngineStatus } from "./engine-status";
-import type { SentTurn, StretchSignal, StretchStart } from "./protocol";
+import type { StretchSignal, StretchStart } from "./protocol";
 import { stretchJournal } from "./stretch-journal";
 
 /** An engine that only notes what it is told. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { registerSecret } from "@/server/access/redact";
 import { newControlFetch } from "@/server/egress/control";
+import type { StretchNews } from "@/server/runner/stretch-news";
+import { registerSecret } from "@/server/secrets/redact";
 import { ControlAway, ControlRefused, newControlClient } from "./control-client";
-import type { StretchNews } from "./protocol";
 import { type ControlSide, newControlSide, TOKEN } from "./testing";
 
 let side: ControlSide;

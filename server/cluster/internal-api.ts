@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import http from "node:http";
 import type { z } from "zod";
 import { guardsItself } from "@/server/access/boot";
-import { logUnexpected } from "@/server/access/log";
 import { namedError } from "@/server/domain/base/named-error";
+import { logUnexpected } from "@/server/log";
 
 // The server's own port for its workers. Apart from the one that people and programs use: nothing of a browser gets here,
 // and whoever does not carry the workers' token learns nothing.

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
+import type { StretchNews } from "@/server/runner/stretch-news";
 import type { ToolHost } from "@/server/tools/host";
 import { CallsOnce } from "./calls-once";
 import { get, post, Refused, type Route } from "./internal-api";
 import type { Lines } from "./lines";
-import type { LiveNews, StretchHold, StretchJournal, StretchNews } from "./protocol";
+import type { LiveNews, StretchHold, StretchJournal } from "./protocol";
 import {
   CallerBody,
   FramesBody,
@@ -16,7 +18,6 @@ import {
   LineBody,
   LiveBody,
   NewsBody,
-  type ProviderSnapshot,
   RunCodeBody,
   WithdrawnBody,
 } from "./worker-protocol";

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { KeptLeases, Share } from "@/server/domain/model/provider-share";
 import type { Limit } from "./allocate";
-import { type KeptLeases, LeaseBook } from "./leases";
-import type { ProviderUse, Share } from "./worker-protocol";
+import { LeaseBook } from "./leases";
+import type { ProviderUse } from "./worker-protocol";
 
 const P = "prov";
 

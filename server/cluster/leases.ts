@@ -1,6 +1,7 @@
 import { must } from "@/server/domain/base/must";
+import type { KeptLeases, Share } from "@/server/domain/model/provider-share";
 import { type Contender, type Limit, targetsOf } from "./allocate";
-import type { HeartbeatAnswer, ProviderUse, Share } from "./worker-protocol";
+import type { HeartbeatAnswer, ProviderUse } from "./worker-protocol";
 
 /** For how long a worker goes on by its shares without hearing from the server. */
 export const LEASE_MS = 120_000;
@@ -26,9 +27,6 @@ interface Member {
   until: number;
   holds: Map<string, Hold>;
 }
-
-/** What is kept over a restart: what each may believe to have. */
-export type KeptLeases = Record<string, Record<string, Share>>;
 
 /**
  * Who may use how much of each provider's limits. What one gives back is given to another only once that one has said that

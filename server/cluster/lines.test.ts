@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
+import { newSealer } from "@/server/secrets/sealer";
 import { readWorkerSettings } from "@/server/settings";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";

@@ -2,12 +2,11 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEventOf } from "@/server/domain/run/events";
-import type { HeldReason } from "@/server/domain/run/held";
 import type { ReplayMode } from "@/server/domain/run/lineage";
 import type { AskedRequest } from "@/server/runner/recorded/difference";
 import type { ForkTurn } from "@/server/runner/recorded/fork-turn";
 import type { RecordedAnswer } from "@/server/runner/recorded/recorded-answers";
-import type { StoredTurn, TurnWrite } from "@/server/store/runs";
+import type { StoredTurn } from "@/server/store/runs";
 
 // What the server, the engine and the workers tell one another. Everything here travels as JSON, at least once; so whoever
 // receives it twice changes nothing the second time.
@@ -55,26 +54,6 @@ export interface StretchJournal {
     /** Only where it is a replay: it names the nearest request where one was not recorded. */
     requests: (AskedRequest & { request: string })[];
   };
-}
-
-/** How a stretch came to its end. */
-export type StretchEnd =
-  /** The run rests or has ended; what it was sent up to `signals` (of all, from the run's first) was taken in. */
-  | { kind: "rested"; signals: number }
-  | { kind: "held"; code: HeldReason["code"]; message: string }
-  /** The interpreter failed: the run ends with an internal error. */
-  | { kind: "broke"; name: string; message: string; stack?: string; edit_graph?: boolean };
-
-/** A turn as it is written, without the texts that the store makes itself. */
-export type SentTurn = Omit<TurnWrite, "texts" | "resultText" | "runId">;
-
-/** What a stretch tells the server: the turns since its last message, and perhaps its end. */
-export interface StretchNews {
-  run_id: string;
-  stretch: number;
-  worker: string;
-  turns: SentTurn[];
-  end?: StretchEnd;
 }
 
 /** A worker at a stretch: it takes it up, or asks whether nobody else has. */

@@ -1,8 +1,9 @@
-import { type Sealer, SecretError } from "@/server/access/secrets";
 import { present } from "@/server/domain/base/must";
 import type { ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
+import { PROOF, type ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
+import { type Sealer, SecretError } from "@/server/secrets/sealer";
 import { openHeaders, openKey } from "@/server/store/provider-secrets";
-import { type LearnBody, PROOF, type ProviderSnapshot } from "./worker-protocol";
+import type { LearnBody } from "./worker-protocol";
 
 const NOTHING: ModelFacts = {};
 

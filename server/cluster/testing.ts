@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { openDb } from "@/db/open";
-import { redactJson } from "@/server/access/redact";
-import { newSealer } from "@/server/access/secrets";
 import { knock, newControlFetch } from "@/server/egress/control";
+import { redactJson } from "@/server/secrets/redact";
+import { newSealer } from "@/server/secrets/sealer";
 import { newMemoryStore } from "@/server/store/memories";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import { newProviderStore } from "@/server/store/providers";

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import { newControlFetch } from "@/server/egress/control";
+import { newSealer } from "@/server/secrets/sealer";
 import { readSettings } from "@/server/settings";
 import { newProviderStore } from "@/server/store/providers";
 import { newControlClient } from "./control-client";

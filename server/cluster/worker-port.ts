@@ -1,8 +1,8 @@
 import type { Db } from "@/db/open";
-import type { Sealer } from "@/server/access/secrets";
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import { knock } from "@/server/egress/control";
 import type { Gates } from "@/server/llm/gates";
+import type { Sealer } from "@/server/secrets/sealer";
 import type { Settings } from "@/server/settings";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import type { ProviderStore } from "@/server/store/providers";

@@ -1,6 +1,6 @@
 import os from "node:os";
 import { registerEnvironmentSecrets } from "@/server/access/boot";
-import { log } from "@/server/access/log";
+import { log } from "@/server/log";
 import { readWorkerSettings, type WorkerSettings } from "@/server/settings";
 import { type JournalSealer, newJournalSealer } from "./seal";
 import { newWorker, type Worker } from "./worker";

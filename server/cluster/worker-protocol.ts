@@ -2,11 +2,15 @@ import { z } from "zod";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { isObject } from "@/server/domain/base/guards";
 import { Json, JsonObject } from "@/server/domain/base/values";
-import { Capability, ModelFacts, type Provider } from "@/server/domain/model/provider";
+import { Capability, ModelFacts } from "@/server/domain/model/provider";
+import { Share } from "@/server/domain/model/provider-share";
+import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
-import type { SentTurn, StretchHold, StretchJournal, StretchNews } from "./protocol";
+import type { SentTurn } from "@/server/runner/record-turns";
+import type { StretchNews } from "@/server/runner/stretch-news";
+import type { StretchHold, StretchJournal } from "./protocol";
 
 // What workers ask of the server over its own port, and in which form. A worker carries the token that both know, so a
 // body is checked for its shape and not for what it is up to.
@@ -159,15 +163,6 @@ export const LearnBody = z.union([
 ]);
 export type LearnBody = z.infer<typeof LearnBody>;
 
-/** How much of a provider's limits somebody may use until it hears otherwise; absent rates: any number. */
-export const Share = z.object({
-  /** Calls at the same time. */
-  calls: Count,
-  requests_per_minute: z.number().min(0).exactOptional(),
-  tokens_per_minute: z.number().min(0).exactOptional(),
-});
-export type Share = z.infer<typeof Share>;
-
 /** How somebody stands with a provider. `share`: the one by which it goes; null: none yet. */
 export const ProviderUse = z.object({
   provider_id: Id,
@@ -206,16 +201,6 @@ export const HeartbeatAnswer = z.object({
 });
 export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
 
-/** The providers as workers need them: with their keys and headers, sealed. */
-export interface ProviderSnapshot {
-  version: string;
-  providers: Provider[];
-  sealed: Record<string, { key: string | null; headers: string | null }>;
-  said: Record<string, { base_url: string; models: Record<string, ModelFacts> }>;
-  /** Sealed with the same key, so that a worker with another one sees it at once. */
-  proof: string;
-}
-
 /** Its providers are read for what a version must have; what it adds is left to whoever knows it. */
 export const SnapshotBody = z.custom<ProviderSnapshot>(
   (value) =>
@@ -241,6 +226,3 @@ export const StretchJournalBody = z.custom<StretchJournal>(
 
 /** A refusal or failure of the server, as its answer says it. */
 export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-
-/** What the sealed texts of a snapshot belong to. */
-export const PROOF = { text: "troupe workers", binding: "cluster:proof" } as const;

@@ -1,5 +1,3 @@
-import { heldBack, redactJson, registerSecret, withoutHeld } from "@/server/access/redact";
-import { newSealer } from "@/server/access/secrets";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newControlFetch } from "@/server/egress/control";
@@ -8,6 +6,9 @@ import { LeasedGates } from "@/server/llm/leased-gates";
 import type { Models } from "@/server/llm/model";
 import { type ModelsOptions, newModels } from "@/server/llm/models";
 import type { Effects } from "@/server/runner/ports";
+import type { StretchNews } from "@/server/runner/stretch-news";
+import { heldBack, redactJson, registerSecret, withoutHeld } from "@/server/secrets/redact";
+import { newSealer } from "@/server/secrets/sealer";
 import type { WorkerSettings } from "@/server/settings";
 import { partFor } from "@/server/tools/at-workers";
 import { portableTools } from "@/server/tools/builtin";
@@ -16,7 +17,7 @@ import { ControlAway, type ControlClient, newControlClient } from "./control-cli
 import { Heartbeats } from "./heartbeats";
 import { LineEnd } from "./line-end";
 import { LiveSender } from "./live-news";
-import type { StretchHold, StretchJournal, StretchNews, StretchStart } from "./protocol";
+import type { StretchHold, StretchJournal, StretchStart } from "./protocol";
 import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
 import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";

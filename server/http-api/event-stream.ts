@@ -1,4 +1,4 @@
-import { LIMITS } from "@/server/access/limits";
+import { LIMITS } from "@/server/limits";
 
 /** One message of an event stream. `id` is what the reader sends back to go on from here. */
 export interface Message {

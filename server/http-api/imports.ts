@@ -1,4 +1,4 @@
-import { LIMITS } from "@/server/access/limits";
+import { LIMITS } from "@/server/limits";
 import { ImportAnswer, ImportRequest, importOperations } from "@/server/operations/imports";
 import { endpoint } from "./endpoint";
 import { performFor } from "./expose";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { registerSecret } from "@/server/access/redact";
 import type { SuiteReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelRequest } from "@/server/llm/model";
 import { TestGates, TooManyTests } from "@/server/runner/scenario/test-gates";
+import { registerSecret } from "@/server/secrets/redact";
 import { type Api, expectSchema, newApi } from "./testing";
 
 const GRAPH = draw("start > a > end", {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { SHARE_POLICY } from "@/server/interop/share/page";
+import { LIMITS } from "@/server/limits";
 import { bisectOperations } from "@/server/operations/bisect";
 import { Page } from "@/server/operations/common-schemas";
 import { controlOperations } from "@/server/operations/control";

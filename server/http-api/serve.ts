@@ -1,10 +1,10 @@
 import { API_HEADERS, guard } from "@/server/access/guard";
-import { logUnexpected } from "@/server/access/log";
 import type { Recognition } from "@/server/access/principal";
 import { auditName } from "@/server/access/principal";
-import { redactJson } from "@/server/access/redact";
+import { logUnexpected } from "@/server/log";
 import { Problem, problemOf } from "@/server/operations/problem";
 import type { Services } from "@/server/operations/services";
+import { redactJson } from "@/server/secrets/redact";
 import { type Endpoint, partsOf } from "./endpoint";
 import { ENDPOINTS } from "./table";
 

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/access/principal";
-import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { present } from "@/server/domain/base/must";
 import { EMBEDDED } from "@/server/domain/run/engine-state";
@@ -15,6 +14,7 @@ import { newLauncher } from "@/server/runner/launch";
 import { TestGates } from "@/server/runner/scenario/test-gates";
 import { fakeModels, fakeTools, newStage } from "@/server/runner/testing";
 import { newScratchTools } from "@/server/scratch-tools";
+import { newSealer } from "@/server/secrets/sealer";
 import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
 import { newBinStore } from "@/server/store/bin";

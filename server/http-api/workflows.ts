@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { LIMITS } from "@/server/access/limits";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/json";
 import { Findings } from "@/server/domain/base/lenient-reader";
@@ -10,6 +9,7 @@ import { type Note, noteGrants } from "@/server/domain/run/audit";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { readTests } from "@/server/domain/scenario/test-file";
 import { readImport } from "@/server/interop/import/road";
+import { LIMITS } from "@/server/limits";
 import { Finding, Page } from "@/server/operations/common-schemas";
 import { Problem } from "@/server/operations/problem";
 import { workflowOf } from "@/server/operations/stored-workflow";

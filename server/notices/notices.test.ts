@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import type { OpenQuestion } from "@/server/domain/run/questions/open-questions";
 import { draw } from "@/server/domain/testing/drawing";
 import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
 import { newStage } from "@/server/runner/testing";
+import { newSealer } from "@/server/secrets/sealer";
 import { newNoticeSettingStore } from "@/server/store/notice-settings";
 import { newNoticeStore } from "@/server/store/notices";
 import { newRunQuestions } from "@/server/store/questions";

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
-import { newSealer } from "@/server/access/secrets";
 import { draw } from "@/server/domain/testing/drawing";
 import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
 import { newStage } from "@/server/runner/testing";
+import { newSealer } from "@/server/secrets/sealer";
 import { type MailTarget, newNoticeSettingStore } from "@/server/store/notice-settings";
 import { type NoticeStore, newNoticeStore } from "@/server/store/notices";
 import { newRunQuestions } from "@/server/store/questions";

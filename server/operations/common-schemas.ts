@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { LIMITS } from "@/server/access/limits";
 import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
 import { Json } from "@/server/domain/base/values";
+import { LIMITS } from "@/server/limits";
 
 // What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { redactJson } from "@/server/access/redact";
 import { foldRun } from "@/server/domain/run";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { TestReport } from "@/server/domain/scenario/report";
@@ -8,6 +7,7 @@ import { testOfRun } from "@/server/runner/scenario/keep-run";
 import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-cassette";
 import { runTest } from "@/server/runner/scenario/run-test";
 import { verifyKept } from "@/server/runner/scenario/verify-kept";
+import { redactJson } from "@/server/secrets/redact";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, RUN_IN_PATH, runOf } from "./runs";

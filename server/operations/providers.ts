@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { redactJson, registerSecret } from "@/server/access/redact";
 import { withoutLesson } from "@/server/domain/model/lessons";
 import { headerFault, type Provider, ProviderSettings } from "@/server/domain/model/provider";
 import { keyFate } from "@/server/domain/run/audit";
 import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
+import { redactJson, registerSecret } from "@/server/secrets/redact";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
 import { onlyPerson, operation } from "./operation";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { redact } from "@/server/access/redact";
 import { type ShareChoice, type SharedFile, sharedRun } from "@/server/domain/run/share/shared-run";
 import { sharePage } from "@/server/interop/share/page";
+import { redact } from "@/server/secrets/redact";
 import { operation } from "./operation";
 import { wholeLog } from "./past";
 import { ByRun, runOf } from "./runs";

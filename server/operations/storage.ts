@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { log } from "@/server/access/log";
 import { errorMessage } from "@/server/domain/base/guards";
+import { log } from "@/server/log";
 import { KeepRules } from "@/server/store/retention";
 import { operation } from "./operation";
 import { StorageState } from "./settings-schemas";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { redact, redactJson } from "@/server/access/redact";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
 import { TestId } from "@/server/domain/scenario/scenario-test";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
 import { Purse } from "@/server/runner/scenario/purse";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
+import { redact, redactJson } from "@/server/secrets/redact";
 import type { StoredTest } from "@/server/store/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { notFound, Problem } from "./problem";

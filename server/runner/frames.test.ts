@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { heldBack, registerSecret, withoutHeld } from "@/server/access/redact";
+import { heldBack, registerSecret, withoutHeld } from "@/server/secrets/redact";
 import { Frames } from "./frames";
 
 const SECRET = "key-7f3a9b2c4d5e6f70";

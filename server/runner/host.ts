@@ -1,5 +1,4 @@
 import type { Disk } from "@/db/disk";
-import type { StretchNews } from "@/server/cluster/protocol";
 import type { InstallationRules, RaisableLimit } from "@/server/domain/agent/outcome";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
@@ -33,7 +32,7 @@ import { Recovery } from "./recovery";
 import { RunEndings } from "./run-endings";
 import { RunQueue } from "./run-queue";
 import { creationOf, type StartRequest } from "./start-request";
-import { StretchReceiver } from "./stretch-news";
+import { type StretchNews, StretchReceiver } from "./stretch-news";
 import { Taken } from "./taken";
 import { placeOf } from "./turn-write";
 import { WakeDue } from "./wake-due";

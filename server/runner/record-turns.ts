@@ -1,7 +1,6 @@
 import type { Disk } from "@/db/disk";
-import type { SentTurn } from "@/server/cluster/protocol";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { RunProgress, RunStatus } from "@/server/store/runs";
+import type { RunProgress, RunStatus, TurnWrite } from "@/server/store/runs";
 import type { LiveRun } from "./elsewhere";
 import type { TurnRecord } from "./embedded-contract";
 import type { Followers, Watchers } from "./followers";
@@ -12,6 +11,9 @@ import type { LiveRuns } from "./live-runs";
 import type { LogWriter } from "./log-writer";
 import type { Taken } from "./taken";
 import type { WrittenTurn } from "./turn-write";
+
+/** A turn as it is written, without the texts that the store makes itself. */
+export type SentTurn = Omit<TurnWrite, "texts" | "resultText" | "runId">;
 
 interface Parts {
   writer: Pick<LogWriter, "append">;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Db } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
+import { newSealer } from "@/server/secrets/sealer";
 import { newProviderStore, type ProviderStore } from "@/server/store/providers";
 import { cutAt, newStage, role } from "./testing";
 

@@ -1,13 +1,29 @@
-import type { StretchEnd, StretchNews } from "@/server/cluster/protocol";
 import { errorMessage } from "@/server/domain/base/guards";
-import { DamagedLog } from "@/server/domain/run/held";
+import { DamagedLog, type HeldReason } from "@/server/domain/run/held";
 import type { RunStore } from "@/server/store/runs";
 import type { Seen } from "./clock-watch";
 import type { Elsewhere, LiveRun } from "./elsewhere";
 import type { LiveRuns } from "./live-runs";
 import { Unwritable } from "./log-writer";
-import type { TurnRecorder } from "./record-turns";
+import type { SentTurn, TurnRecorder } from "./record-turns";
 import type { RunEndings } from "./run-endings";
+
+/** How a stretch came to its end. */
+export type StretchEnd =
+  /** The run rests or has ended; what it was sent up to `signals` (of all, from the run's first) was taken in. */
+  | { kind: "rested"; signals: number }
+  | { kind: "held"; code: HeldReason["code"]; message: string }
+  /** The interpreter failed: the run ends with an internal error. */
+  | { kind: "broke"; name: string; message: string; stack?: string; edit_graph?: boolean };
+
+/** What a stretch tells the server: the turns since its last message, and perhaps its end. */
+export interface StretchNews {
+  run_id: string;
+  stretch: number;
+  worker: string;
+  turns: SentTurn[];
+  end?: StretchEnd;
+}
 
 interface Parts {
   elsewhere: Elsewhere;

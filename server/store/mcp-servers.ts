@@ -1,8 +1,8 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { mcpCorrections, mcpPins, mcpServers } from "@/db/schema";
-import { registerSecret } from "@/server/access/redact";
-import type { Sealer } from "@/server/access/secrets";
+import { registerSecret } from "@/server/secrets/redact";
+import type { Sealer } from "@/server/secrets/sealer";
 import { ownJson } from "./own-json";
 
 export interface StoredMcpServer {

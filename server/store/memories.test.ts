@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { runs } from "@/db/schema";
-import { LIMITS } from "@/server/access/limits";
+import { LIMITS } from "@/server/limits";
 import { type MemoryInput, type MemoryPlace, newMemoryStore } from "./memories";
 import { toMatch } from "./memory-query";
 import { newRunStore } from "./runs";

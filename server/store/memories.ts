@@ -2,11 +2,11 @@ import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql }
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { bin, memories, runs } from "@/db/schema";
-import { LIMITS } from "@/server/access/limits";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { canonicalJson, parseJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { Json } from "@/server/domain/base/values";
+import { LIMITS } from "@/server/limits";
 import { toFilter, toMatch } from "./memory-query";
 import { memoriesOfGone, memoryKey, newShelfBin } from "./shelf-bin";
 import { FileSource } from "./workspace";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import type { Sealer } from "@/server/access/secrets";
+import type { Sealer } from "@/server/secrets/sealer";
 import { NOTICE_SETTINGS, type NoticeChannel } from "./notices";
 import { ownJson } from "./own-json";
 import { newSettingStore } from "./settings";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { registerSecret } from "@/server/access/redact";
-import type { Sealer } from "@/server/access/secrets";
 import { ModelFacts } from "@/server/domain/model/provider";
+import { registerSecret } from "@/server/secrets/redact";
+import type { Sealer } from "@/server/secrets/sealer";
 
 // How a provider's secrets, and what its service says of its models, are kept. Servers and workers open them alike.
 

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { asc, like } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
-import type { Sealer } from "@/server/access/secrets";
-import { PROOF, type ProviderSnapshot } from "@/server/cluster/worker-protocol";
 import type { Provider } from "@/server/domain/model/provider";
+import { PROOF, type ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
+import type { Sealer } from "@/server/secrets/sealer";
+import type { Env } from "@/server/settings";
 import { readSaid, SAID, sealKey } from "./provider-secrets";
 import { ENVIRONMENT_ID, type ProviderStore } from "./providers";
 
@@ -13,8 +14,6 @@ export interface ProviderSnapshots {
   version(): string;
   snapshot(): ProviderSnapshot;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The providers as workers get them, their secrets as sealed as they are stored. */
 export function newProviderSnapshots(

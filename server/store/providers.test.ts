@@ -4,8 +4,8 @@ import path from "node:path";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
-import { redact } from "@/server/access/redact";
-import { newSealer } from "@/server/access/secrets";
+import { redact } from "@/server/secrets/redact";
+import { newSealer } from "@/server/secrets/sealer";
 import { newProviderStore } from "./providers";
 
 const KEY = "sk-abcdefghijklmnop1234";

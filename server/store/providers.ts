@@ -1,7 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
-import type { Sealer } from "@/server/access/secrets";
 import { newId } from "@/server/domain/base/ids";
 import { must, present } from "@/server/domain/base/must";
 import {
@@ -11,6 +10,8 @@ import {
   ProviderSettings,
   type Providers,
 } from "@/server/domain/model/provider";
+import type { Sealer } from "@/server/secrets/sealer";
+import type { Env } from "@/server/settings";
 import {
   headerNames,
   openHeaders,
@@ -43,7 +44,6 @@ export interface ProviderStore extends Providers {
   setDefault(id: string): boolean;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
 type Row = typeof providers.$inferSelect;
 
 export const ENVIRONMENT_ID = "environment";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
+import { newSealer } from "@/server/secrets/sealer";
 import { newToolSettingStore } from "./tool-settings";
 
 const KEY = "BSA-abcdefghijklmnop9876";

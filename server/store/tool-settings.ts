@@ -2,13 +2,13 @@ import { eq } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { settings } from "@/db/schema";
-import type { Sealer } from "@/server/access/secrets";
 import {
   SEARCH_SERVICES,
   type SearchBackend,
   SearchKind,
   SearchPurpose,
 } from "@/server/domain/tool/search-backend";
+import type { Sealer } from "@/server/secrets/sealer";
 
 /** What a search uses, as screens see it: the key itself never comes out. */
 export interface SearchSetting {

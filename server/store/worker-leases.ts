@@ -1,12 +1,9 @@
 import { eq } from "drizzle-orm";
-import { z } from "zod";
 import type { Db } from "@/db/open";
 import { settings } from "@/db/schema";
-import type { KeptLeases } from "@/server/cluster/leases";
-import { Share } from "@/server/cluster/worker-protocol";
+import { KeptLeases } from "@/server/domain/model/provider-share";
 
 const KEY = "worker_leases";
-const Kept = z.record(z.string(), z.record(z.string(), Share));
 
 /** What workers may believe to have of providers' limits, over a restart of the server. */
 export function newLeaseStore(db: Db) {
@@ -14,7 +11,7 @@ export function newLeaseStore(db: Db) {
     load(): KeptLeases {
       const text = db.select().from(settings).where(eq(settings.key, KEY)).get()?.value;
       try {
-        return text === undefined ? {} : Kept.parse(JSON.parse(text));
+        return text === undefined ? {} : KeptLeases.parse(JSON.parse(text));
       } catch {
         // Written anew with the next sign of life.
         return {};

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { workspaceFiles } from "@/db/schema";
-import { LIMITS } from "@/server/access/limits";
+import { LIMITS } from "@/server/limits";
 import { type FileWrite, newWorkspaceStore, normalPath, WorkspaceError } from "./workspace";
 
 const RUN = "run_a";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { LIMITS } from "@/server/access/limits";
+import { LIMITS } from "@/server/limits";
 import { newWorkspaceStore, normalPath, WorkspaceError } from "./workspace";
 
 const RUN = "run_a";

@@ -2,9 +2,9 @@ import { and, asc, count, countDistinct, desc, eq, max, sql, sum } from "drizzle
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { workspaceFiles } from "@/db/schema";
-import { LIMITS } from "@/server/access/limits";
 import { newId } from "@/server/domain/base/ids";
 import { namedError } from "@/server/domain/base/named-error";
+import { LIMITS } from "@/server/limits";
 
 /** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
 export type FileKind = "file" | "result";

@@ -1,7 +1,8 @@
-import type { StretchHold, StretchNews, StretchStart } from "@/server/cluster/protocol";
+import type { StretchHold, StretchStart } from "@/server/cluster/protocol";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
+import type { StretchNews } from "@/server/runner/stretch-news";
 
 /** The beginning of a run whose flow a test brings. */
 export const created = (): RunEventOf<"run_created"> => ({

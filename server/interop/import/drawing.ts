@@ -1,9 +1,9 @@
-import { redact } from "@/server/access/redact";
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { cutText } from "@/server/domain/base/sizes";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { readGraph } from "@/server/domain/graph/graph-reader";
+import { redact } from "@/server/secrets/redact";
 
 /** What a run asks for at its start. */
 export interface DrawnInput {

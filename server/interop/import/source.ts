@@ -1,5 +1,5 @@
-import { redact } from "@/server/access/redact";
 import { cleanCopy, type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
+import { redact } from "@/server/secrets/redact";
 import { type ParsedText, parseStructured } from "./parse";
 
 /** One file of an import, as it came: its path in the folder or archive, and its text. */

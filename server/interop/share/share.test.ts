@@ -3,10 +3,10 @@ import { runInNewContext } from "node:vm";
 import { Window } from "happy-dom";
 import { expect, test } from "vitest";
 import { approvalRun } from "@/components/run/run-example";
-import { redact, registerSecret } from "@/server/access/redact";
 import { foldRun } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { type ShareChoice, type SharedRun, sharedRun } from "@/server/domain/run/share/shared-run";
+import { redact, registerSecret } from "@/server/secrets/redact";
 import { SHARE_POLICY, sharePage } from "./page";
 import { VIEWER_SCRIPT } from "./viewer";
 

@@ -9,9 +9,9 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import type { Json } from "@/server/domain/base/values";
 import { newMcpFetch } from "@/server/egress/fetch";
+import { newSealer } from "@/server/secrets/sealer";
 import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
 import type { ToolScope } from "../define";
 import { parseOperatorFile } from "../operator/file";

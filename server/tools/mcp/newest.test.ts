@@ -2,9 +2,9 @@ import { createMcpHandler, inputRequired, McpServer } from "@modelcontextprotoco
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
+import { newSealer } from "@/server/secrets/sealer";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { McpServers } from "./servers";
 import { bodyOf, listen } from "./testing/guarded-server";

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import type { Json } from "@/server/domain/base/values";
 import { isGranted } from "@/server/domain/tool/tool";
+import { newSealer } from "@/server/secrets/sealer";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { ToolsRegistry } from "../registry";
 import { readDefinition } from "./definition";

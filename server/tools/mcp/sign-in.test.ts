@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { redact } from "@/server/access/redact";
-import { newSealer } from "@/server/access/secrets";
 import { newMcpFetch } from "@/server/egress/fetch";
+import { redact } from "@/server/secrets/redact";
+import { newSealer } from "@/server/secrets/sealer";
 import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
 import { challengeOf } from "./challenge";
 import { McpServers } from "./servers";

@@ -1,9 +1,9 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { guard } from "@/server/access/guard";
-import { LIMITS } from "@/server/access/limits";
-import { log } from "@/server/access/log";
 import { inStreamPlace } from "@/server/access/streams";
 import { appRouter } from "@/server/api/root";
+import { LIMITS } from "@/server/limits";
+import { log } from "@/server/log";
 import { getServices } from "@/server/services";
 
 export const dynamic = "force-dynamic";

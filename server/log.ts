@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { format } from "node:util";
-import { redact } from "./redact";
+import { redact } from "./secrets/redact";
 
 /** Writes one line of JSON to the server's log, without secrets and without control characters. */
 export function log(

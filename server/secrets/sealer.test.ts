@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { redact, redactJson, registerSecret } from "./redact";
-import { newSealer } from "./secrets";
+import { newSealer } from "./sealer";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-secrets-"));
 

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { closeSync, fchmodSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import { errorCode } from "@/server/domain/base/guards";
-import type { Env } from "./hosts";
+import type { Env } from "@/server/settings";
 import { registerSecret } from "./redact";
 
 /**

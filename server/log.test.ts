@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { logConsole, logUnexpected } from "./log";
-import { registerSecret } from "./redact";
+import { registerSecret } from "./secrets/redact";
 
 afterEach(() => void vi.restoreAllMocks());
 
