@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { nodeKinds } from "./domain/nodes";
 
 // Who may import whom, with the reason that a person reads when a change breaks it. Types are free where noted:
 // they vanish at build time and cannot carry code over a border.
@@ -495,8 +496,18 @@ test("an import cycle is named by one way round", () => {
 });
 
 test("what a kind of node is for is asked of its declaration, never by its name", () => {
-  const byName =
-    /\bnode_type\s*[!=]==?\s*["'`]|["'`]\s*[!=]==?\s*[\w.?]*\bnode_type\b|switch\s*\([^)]*\bnode_type\b/;
+  const kinds = nodeKinds
+    .map(({ type }) => type)
+    // A name that is an ordinary word, or a breakpoint's, says nothing unless it stands beside `node_type`.
+    .filter((type) => type.includes("_") && type !== "tool_call")
+    .join("|");
+  const byName = new RegExp(
+    [
+      /\bnode_type\s*[!=]==?\s*["'`]|["'`]\s*[!=]==?\s*[\w.?]*\bnode_type\b|switch\s*\([^)]*\bnode_type\b/
+        .source,
+      `[!=]==?\\s*["'\`](${kinds})["'\`]|["'\`](${kinds})["'\`]\\s*[!=]==?|\\bcase ["'\`](${kinds})["'\`]`,
+    ].join("|"),
+  );
   expect(
     product.filter((file) => !file.startsWith("server/domain/nodes/") && byName.test(text.get(file) ?? "")),
     "declare it in server/domain/nodes/define.ts and ask with isAgentNode, isCrewNode, isRouterNode, usesOf or getNodeKind",

@@ -4,13 +4,13 @@ import { roleColor } from "@/components/display/role-face";
 import type { Port } from "@/components/forms/ports";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
+import { silhouetteOf } from "@/server/domain/nodes/silhouette";
 import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign, breakpointId, CardBreakpoint } from "./breakpoint-dot";
 import { CanvasContext, TinyContext, useCanvas } from "./canvas-context";
 import { type NodeRunView, useNodeRunView, useRunParts } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
-import { shapeOf } from "./card-shape";
 import { BORDER, type CardSize, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT } from "./card-size";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KeySlip } from "./key-slip";
@@ -36,7 +36,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       aria-label={node.name || kind.title}
       aria-describedby={breakpoint ? breakpointId(node.id) : undefined}
       className="node-card"
-      data-shape={shapeOf(node)}
+      data-shape={silhouetteOf(node)}
       data-node={node.id}
       data-status={run?.status ?? "idle"}
       data-in-run={hasRun || undefined}

@@ -7,13 +7,13 @@ import { StatusMark } from "@/components/display/status-mark";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
+import { silhouetteOf } from "@/server/domain/nodes/silhouette";
 import { plainWords } from "@/server/domain/text/plain-words";
 import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
 import { type CanvasRun, CanvasRunContext, useNodeRunView } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
-import { shapeOf } from "./card-shape";
 import type { Mark } from "./flow-mapping";
 import { MarkIcon } from "./mark-icon";
 import { readingOrder } from "./navigation";
@@ -50,7 +50,7 @@ export function NodeList(props: NodeListProps) {
           {order.map((id) => {
             const node = graph.nodes[id];
             return node ? (
-              <li key={id} data-shape={shapeOf(node)}>
+              <li key={id} data-shape={silhouetteOf(node)}>
                 <button
                   type="button"
                   aria-current={selected.has(id) || undefined}

@@ -33,8 +33,8 @@ export function SketchPicture({ sketch, className }: { sketch: Sketch; className
         const b = sketch.nodes[to];
         return a && b ? <path key={at} d={lineBetween(a, b)} className="sketch-edge" /> : null;
       })}
-      {sketch.nodes.map(({ x, y, type }, at) => (
-        <Card key={at} x={x} y={y} type={type} />
+      {sketch.nodes.map((node, at) => (
+        <Card key={at} {...node} />
       ))}
     </svg>
   );
@@ -85,17 +85,17 @@ function towards(corner: Point, next: Point): Point {
   return { x: corner.x + (next.x - corner.x) * part, y: corner.y + (next.y - corner.y) * part };
 }
 
-function Card({ x, y, type }: { x: number; y: number; type: string }) {
+function Card({ x, y, silhouette }: Sketch["nodes"][number]) {
   const cy = y + CARD.h / 2;
-  if (type === "start") return <circle cx={x + CARD.w - 34} cy={cy} r={34} className="sketch-ink" />;
-  if (type === "end")
+  if (silhouette === "start") return <circle cx={x + CARD.w - 34} cy={cy} r={34} className="sketch-ink" />;
+  if (silhouette === "end")
     return (
       <g>
         <circle cx={x + 34} cy={cy} r={32} className="sketch-card" />
         <circle cx={x + 34} cy={cy} r={13} className="sketch-ink" />
       </g>
     );
-  if (type === "conditional_router") {
+  if (silhouette === "router") {
     const cx = x + CARD.w / 2;
     return (
       <g>
@@ -109,7 +109,7 @@ function Card({ x, y, type }: { x: number; y: number; type: string }) {
   }
   return (
     <g>
-      {type === "crew_task" ? (
+      {silhouette === "crew" ? (
         <rect x={x + 12} y={y - 12} width={CARD.w} height={CARD.h} rx={20} className="sketch-card" />
       ) : null}
       <rect x={x} y={y} width={CARD.w} height={CARD.h} rx={20} className="sketch-card" />

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useTrpcClient } from "@/components/trpc";
-import { type Following, followRun, type NewsHandlers } from "./follow-run";
+import { type Following, followRun, type NewsHandlers } from "./run-stream";
 import { newRunViewStore, type RunViewStore } from "./run-view-store";
 
 /** Opens a run: one subscription that fills the store, for as long as the component is there. */

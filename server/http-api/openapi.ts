@@ -5,7 +5,7 @@ import { asSchema, propertiesOf, requiredOf } from "@/server/domain/base/json-sc
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { NAMED_SCHEMAS } from "@/server/operations/named-schemas";
-import { TAGS } from "@/server/operations/operation";
+import { API_TAGS } from "@/server/operations/operation";
 import type { Endpoint } from "./endpoint";
 
 const REFUSALS: Record<number, string> = {
@@ -43,7 +43,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
     },
     servers: [{ url: "/api/v1" }],
     security: [{ token: [] }],
-    tags: TAGS.map((name) => ({ name })),
+    tags: API_TAGS.map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {

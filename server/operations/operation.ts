@@ -16,7 +16,7 @@ export interface Caller {
 }
 
 /** What the OpenAPI file sorts operations by. */
-export const TAGS = [
+export const API_TAGS = [
   "Workflows",
   "Runs",
   "Tests",
@@ -28,7 +28,7 @@ export const TAGS = [
   "Storage",
   "Server",
 ] as const;
-export type Tag = (typeof TAGS)[number];
+export type Tag = (typeof API_TAGS)[number];
 
 /** Where the HTTP API has an operation as it is: parts of the path and the rest of the input make up its input. */
 export interface HttpRoute {

@@ -6,12 +6,12 @@ import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit"
 import type { RunEvent } from "@/server/domain/run/events";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { RunStore } from "@/server/store/runs";
+import type { CommandWaiters } from "./command-waiters";
 import type { CarriedRun } from "./elsewhere";
-import type { Taken } from "./taken";
 
 interface Parts {
   store: Pick<RunStore, "command" | "find" | "sent" | "signal" | "state">;
-  taken: Taken;
+  waiters: CommandWaiters;
   now(): number;
   /** The run at work in this process; undefined where it is not. */
   atWork(runId: string): Pick<CarriedRun, "hasSlept"> | undefined;
@@ -31,10 +31,10 @@ export class FromPeople {
 
   /** Answers the events that followed; null where the run has not come to it yet. */
   command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
-    const { store, taken, now, settled, deliver } = this.parts;
+    const { store, waiters, now, settled, deliver } = this.parts;
     const value = parseJson(JSON.stringify({ ...command, by }));
     const name = store.command(runId, value, now());
-    const followed = taken.wait(runId, name);
+    const followed = waiters.wait(runId, name);
     // A run that has just ended is on its way out, and is taken up again for this.
     if (store.find(runId)?.status === "finished") void settled(runId).then(() => deliver(runId, name, value));
     else deliver(runId, name, value);

@@ -15,6 +15,7 @@ import type { Watchdog } from "@/server/store/watchdog";
 import { Beginnings } from "./beginnings";
 import { CarryOut } from "./carry-out";
 import { type Clock, LOOK_EVERY_MS, WorkTime } from "./clock";
+import { CommandWaiters } from "./command-waiters";
 import { Computing } from "./computing";
 import type { Elsewhere } from "./elsewhere";
 import { INTERPRETER_VERSION } from "./execute";
@@ -33,7 +34,6 @@ import { RunEndings } from "./run-endings";
 import { RunQueue } from "./run-queue";
 import { creationOf, type StartRequest } from "./start-request";
 import { type StretchNews, StretchReceiver } from "./stretch-news";
-import { Taken } from "./taken";
 import { placeOf } from "./turn-write";
 import { WakeDue } from "./wake-due";
 
@@ -79,7 +79,7 @@ export class Host {
   private readonly beginnings = new Beginnings();
   private readonly followers = new Followers();
   private readonly watchers = new Watchers();
-  private readonly taken = new Taken();
+  private readonly waiters = new CommandWaiters();
   private readonly frames: Frames;
   private readonly writer: LogWriter;
   private readonly recovery: Recovery;
@@ -101,7 +101,7 @@ export class Host {
     this.looking = setInterval(() => this.lookAtClock(), LOOK_EVERY_MS);
     this.looking.unref();
     const { store, disk, log, elsewhere, rules, redact, effects } = options;
-    const { live, followers, watchers, taken, beginnings, time, workerId } = this;
+    const { live, followers, watchers, waiters, beginnings, time, workerId } = this;
     const now = () => this.now;
     const isDraining = () => this.draining;
     const hasRoom = () => this.pump();
@@ -119,7 +119,7 @@ export class Host {
       (message, error) => log?.("warn", message, { error: errorMessage(error) }),
     );
     const turns = new TurnRecorder({
-      ...{ writer, disk, live, frames, followers, watchers, taken, log, hasRoom },
+      ...{ writer, disk, live, frames, followers, watchers, waiters, log, hasRoom },
       putToSleep: (id, run) => this.runs.putToSleep(id, run),
       evict: (id, run) => this.runs.evict(id, run),
     });
@@ -130,7 +130,7 @@ export class Host {
       claim: (id) => this.recovery.forget(id),
     });
     this.people = new FromPeople({
-      ...{ store, taken, now },
+      ...{ store, waiters, now },
       atWork: (id) => live.get(id)?.engine,
       settled: (id) => this.settled(id),
       deliver: (id, name, value) => this.deliver(id, name, value),

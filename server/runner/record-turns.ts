@@ -1,6 +1,7 @@
 import type { Disk } from "@/db/disk";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { RunProgress, RunStatus, TurnWrite } from "@/server/store/runs";
+import type { CommandWaiters } from "./command-waiters";
 import type { LiveRun } from "./elsewhere";
 import type { TurnRecord } from "./embedded-contract";
 import type { Followers, Watchers } from "./followers";
@@ -9,7 +10,6 @@ import type { HostLog } from "./host-log";
 import { isMarked } from "./internal-error";
 import type { LiveRuns } from "./live-runs";
 import type { LogWriter } from "./log-writer";
-import type { Taken } from "./taken";
 import type { WrittenTurn } from "./turn-write";
 
 /** A turn as it is written, without the texts that the store makes itself. */
@@ -22,7 +22,7 @@ interface Parts {
   frames: Frames;
   followers: Followers;
   watchers: Watchers;
-  taken: Taken;
+  waiters: CommandWaiters;
   log?: HostLog | undefined;
   /** A run only waits: it may leave the memory. */
   putToSleep(runId: string, run: LiveRun): void;
@@ -38,7 +38,7 @@ export class TurnRecorder {
 
   /** Puts a turn on its way into the log; resolves once it is there and was published. */
   async record(turn: TurnRecord): Promise<void> {
-    const { live, writer, disk, taken } = this.parts;
+    const { live, writer, disk, waiters } = this.parts;
     const run = live.get(turn.runId);
     const { write, asksAnew }: WrittenTurn = run?.turns?.write(turn) ?? { write: turn, asksAnew: false };
     const { progress } = write;
@@ -46,19 +46,19 @@ export class TurnRecorder {
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
     if (turn.touchesWorld || progress?.status === "finished") await disk?.sync();
     if (turn.events.length > 0) this.publish(turn.runId, turn.events);
-    taken.tell(turn.runId, turn.key, turn.events);
+    waiters.settle(turn.runId, turn.key, turn.events);
     if (run) this.noteProgress(turn.runId, run, progress ?? null, asksAnew);
   }
 
   /** The same for turns that another process worked out. */
   async recordElsewhere(runId: string, turns: readonly SentTurn[]): Promise<void> {
     if (turns.length === 0) return;
-    const { live, writer, disk, taken } = this.parts;
+    const { live, writer, disk, waiters } = this.parts;
     await Promise.all(turns.map((turn) => writer.append({ ...turn, runId })));
     await disk?.sync();
     for (const { key, events, progress, questions } of turns) {
       if (events.length > 0) this.publish(runId, events);
-      taken.tell(runId, key, events);
+      waiters.settle(runId, key, events);
       const run = live.get(runId);
       if (run) this.noteProgress(runId, run, progress ?? null, questions !== undefined);
     }

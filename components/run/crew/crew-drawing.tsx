@@ -20,7 +20,7 @@ import {
   type Size,
   type Spot,
   wordsOf,
-} from "./drawing";
+} from "./crew-lines";
 import { type CrewScene, lastSaid, type MemberState, memberLook, taskOf } from "./members";
 
 /** What a person looks at more closely. */

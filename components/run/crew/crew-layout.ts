@@ -1,7 +1,7 @@
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
-import { memberNamed, PROPOSAL, REQUESTER, type Size, type Spot, saidIn } from "./drawing";
+import { memberNamed, PROPOSAL, REQUESTER, type Size, type Spot, saidIn } from "./crew-lines";
 
 /*
  * Where everyone of a crew stands, and how much room that takes: the crew's node grows to it. Known from the members and

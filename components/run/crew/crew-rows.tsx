@@ -3,7 +3,7 @@
 import { Crown } from "lucide-react";
 import { person } from "@/components/run/timeline/sentence-words";
 import { MemberFace, Said, StateIcon } from "./crew-drawing";
-import { memberNamed } from "./drawing";
+import { memberNamed } from "./crew-lines";
 import { type CrewScene, memberLook, taskOf } from "./members";
 
 /** Everyone of a crew, one below the other: who works, on what, and what each is saying. */

@@ -4,9 +4,9 @@ import { ChevronDown, ChevronRight } from "lucide-react";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/timeline/sentence-words";
 import { CrewFacts, CrewLinks } from "./crew-inside";
+import { linesOf, lineWords, PROPOSAL } from "./crew-lines";
 import { MemberRows } from "./crew-rows";
 import { useCrewStage } from "./crew-stage";
-import { linesOf, lineWords, PROPOSAL } from "./drawing";
 import { useCrew } from "./use-crew";
 import "./crew.css";
 

@@ -17,7 +17,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewExchange, CrewRun, Proposal, RunState } from "@/server/domain/run";
 import { tally } from "./crew-drawing";
-import { saidIn, verbFor, wordsOf } from "./drawing";
+import { saidIn, verbFor, wordsOf } from "./crew-lines";
 import { changedFrom, changesByRound, messagesByRound } from "./turns";
 
 // The library that lays it out is large.

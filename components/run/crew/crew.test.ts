@@ -9,7 +9,7 @@ import {
   placeCrew,
   REQUESTER_SIZE,
 } from "./crew-layout";
-import { bow, linesOf, lineWords, memberNamed, PROPOSAL, REQUESTER, routeLines } from "./drawing";
+import { bow, linesOf, lineWords, memberNamed, PROPOSAL, REQUESTER, routeLines } from "./crew-lines";
 import { byDelegation, type CrewScene, costsBy, lastSaid, memberLook, taskOf } from "./members";
 import { stories } from "./testing/stories";
 import { CREW_ACTIVATION, keyOf } from "./testing/story";

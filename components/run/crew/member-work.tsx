@@ -5,8 +5,8 @@ import { person } from "@/components/run/timeline/sentence-words";
 import { TextBlock, ValueView } from "@/components/run/values";
 import type { CrewExchange } from "@/server/domain/run";
 import { MemberFace, StateIcon } from "./crew-drawing";
+import { wordsOf } from "./crew-lines";
 import { WorkRows } from "./crew-work";
-import { wordsOf } from "./drawing";
 import { byDelegation, type CrewScene, memberLook } from "./members";
 
 /** Who it is, as whom it works, and what it is doing. */

@@ -2,7 +2,7 @@ import { oneLine, withoutDemoMark } from "@/components/display/one-line";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { Paid } from "@/server/domain/model/cost";
 import type { AgentView, CrewRun, Interaction, ModelCall, ToolCallView } from "@/server/domain/run";
-import { memberNamed, saidIn, wordsOf } from "./drawing";
+import { memberNamed, saidIn, wordsOf } from "./crew-lines";
 
 /** A crew with everything that its members did, as of one moment. */
 export interface CrewScene {

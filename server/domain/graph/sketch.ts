@@ -1,9 +1,10 @@
 import { isExecutable } from "@/server/domain/nodes";
+import { type Silhouette, silhouetteOf } from "@/server/domain/nodes/silhouette";
 import type { WorkflowGraph } from "./graph";
 
 /** A graph as a small drawing sees it: where cards stand, what leads to what. */
 export interface Sketch {
-  nodes: { x: number; y: number; type: string }[];
+  nodes: { x: number; y: number; silhouette: Silhouette }[];
   /** Pairs of places in `nodes`. */
   edges: [from: number, to: number][];
 }
@@ -23,7 +24,7 @@ export function sketchOf(graph: Pick<WorkflowGraph, "nodes" | "edges">): Sketch 
   const unplaced = shown.some((node) => !node.ui);
   const spots = unplaced ? columns(shown.length, edges) : [];
   const nodes = shown.map((node, at) => ({
-    type: node.node_type,
+    silhouette: silhouetteOf(node),
     ...(unplaced ? (spots[at] ?? { x: 0, y: 0 }) : { x: node.ui?.x ?? 0, y: node.ui?.y ?? 0 }),
   }));
   return { nodes, edges };

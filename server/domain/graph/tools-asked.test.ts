@@ -99,9 +99,9 @@ test("a workflow is sketched as it is drawn, notes and lines to them left out", 
   for (const [at, node] of Object.values(graph.nodes).entries()) node.ui = { x: at, y: at * 10 };
   expect(sketchOf(graph)).toEqual({
     nodes: [
-      { type: "start", x: 0, y: 0 },
-      { type: "transform", x: 1, y: 10 },
-      { type: "end", x: 2, y: 20 },
+      { silhouette: "start", x: 0, y: 0 },
+      { silhouette: "data", x: 1, y: 10 },
+      { silhouette: "end", x: 2, y: 20 },
     ],
     edges: [
       [0, 1],

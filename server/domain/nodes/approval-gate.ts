@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "@/server/domain/base/values";
+import { saysNo, saysYes } from "@/server/domain/base/yes-no";
 import type { NodeAnswer } from "@/server/domain/tool/person-question";
-import { saysNo, saysYes } from "@/server/domain/tool/yes-no";
 import {
   defineNode,
   type Fault,

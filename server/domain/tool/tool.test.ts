@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { saysNo, saysYes } from "../base/yes-no";
 import { isOtherClient, type McpBefore, mcpFaults } from "./mcp-form";
 import { findRouterFunction, routerFunctions } from "./router-functions";
 import { isGranted, resourcesOf, succeeded, ToolSpec } from "./tool";
-import { saysNo, saysYes } from "./yes-no";
 
 test.each([
   [["look"], "look", true],

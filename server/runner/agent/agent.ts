@@ -15,12 +15,12 @@ import type { AgentRuntime, CheaperModel } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
 import { personTools } from "./person-tools";
-import type { AgentTask, Caller, CrewTool } from "./task";
+import type { AgentTask, Caller, RunTool } from "./task";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
 const USUAL_WINDOW = 128_000;
 /** Granted with any other tool, or where a role names them. */
-const ENDINGS: readonly CrewTool[] = [finish, rejectTask];
+const ENDINGS: readonly RunTool[] = [finish, rejectTask];
 
 /** One role at work on one task: who it is, what it has said, and what it may call. */
 export class Agent implements Caller {
@@ -32,7 +32,7 @@ export class Agent implements Caller {
   readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
   /** Tools whose results it has read that nobody vouches for. */
   readonly taintSources = new Set<string>();
-  readonly crewTools = new Map<string, CrewTool>();
+  readonly crewTools = new Map<string, RunTool>();
   /** How much its model reads: as recorded at the run's start, then as each answer says. */
   reads: Reads;
   /** Variables that its programs left. They come from recorded steps, so a replay finds them again. */
@@ -144,7 +144,7 @@ export class Agent implements Caller {
     return this.tools.size > 0 && this.task.config?.tool_protocol !== "none";
   }
   /** Gets one more tool that the run carries out. */
-  learn(tool: CrewTool): void {
+  learn(tool: RunTool): void {
     this.tools.set(tool.spec.name, tool.spec);
     this.crewTools.set(tool.spec.name, tool);
   }

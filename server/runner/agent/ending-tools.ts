@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
-import { defineCrewTool, done } from "./crew-tool";
+import { defineRunTool, done } from "./run-tool";
 
 /** For models that always call a tool: an answer as a call. */
-export const finish = defineCrewTool({
+export const finish = defineRunTool({
   name: "finish",
   description: "Give your final answer and end your work.",
   input: z.object({
@@ -18,7 +18,7 @@ export const finish = defineCrewTool({
   },
 });
 
-export const rejectTask = defineCrewTool({
+export const rejectTask = defineRunTool({
   name: "reject_task",
   description: "Say that the task cannot be done, and why. It ends your work.",
   input: z.object({ reason: z.string().min(1).max(4000) }),

@@ -5,8 +5,8 @@ import { estimateTokens } from "@/server/domain/run/condense";
 import { fence, promptText } from "@/server/domain/text/fence";
 import type { Reads } from "@/server/llm/model";
 import { isInsidePair } from "@/server/tools/truncate";
-import { defineCrewTool, done, refused } from "./crew-tool";
-import type { CrewTool } from "./task";
+import { defineRunTool, done, refused } from "./run-tool";
+import type { RunTool } from "./task";
 
 /** The tool that reads on in a value that was cut. */
 export const READ_VALUE = "read_value";
@@ -66,8 +66,8 @@ export class Given {
   }
 
   /** The tool that reads on in what was cut. */
-  get tool(): CrewTool {
-    return defineCrewTool({
+  get tool(): RunTool {
+    return defineRunTool({
       name: READ_VALUE,
       description: "Reads on in a value that was too long to be shown whole; continue at next_offset.",
       read_only: true,

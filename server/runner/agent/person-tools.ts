@@ -9,8 +9,8 @@ import {
 } from "@/server/domain/tool/person-question";
 import type { Answered } from "../ask";
 import type { AgentRuntime, PersonQuestion } from "../ports";
-import { defineCrewTool, done } from "./crew-tool";
-import type { Caller, CrewTool, CrewToolResult } from "./task";
+import { defineRunTool, done } from "./run-tool";
+import type { Caller, RunTool, RunToolResult } from "./task";
 
 const YES = "approved";
 const NO = "rejected";
@@ -27,8 +27,8 @@ const NoWait = z
   .describe("Go on at once without the answer; it reaches you or your coworkers when somebody gives it");
 
 /** The tools by which an agent turns to a person. The run carries them out: each waits durably. */
-export const personTools = (run: AgentRuntime): CrewTool[] => [
-  defineCrewTool({
+export const personTools = (run: AgentRuntime): RunTool[] => [
+  defineRunTool({
     name: "request_approval",
     description: "Ask a person to approve something before you do it. No answer in time means no.",
     input: z.object({ action: Action, context: Context, timeout: Timeout }),
@@ -38,7 +38,7 @@ export const personTools = (run: AgentRuntime): CrewTool[] => [
       );
     },
   }),
-  defineCrewTool({
+  defineRunTool({
     name: "approval_gateway",
     description:
       "Ask a person to approve something, and others after them where nobody answers. No answer in time means no.",
@@ -57,7 +57,7 @@ export const personTools = (run: AgentRuntime): CrewTool[] => [
       return approved(yield* ask(run, caller, key, approval(caller, action, context, terms)));
     },
   }),
-  defineCrewTool({
+  defineRunTool({
     name: "request_feedback",
     description: "Show a person something and ask them questions about it. Gives an answer to each.",
     input: z.object({
@@ -82,7 +82,7 @@ export const personTools = (run: AgentRuntime): CrewTool[] => [
       return feedback(answered, questions, no_wait);
     },
   }),
-  defineCrewTool({
+  defineRunTool({
     name: "escalate_to_human",
     description:
       "Put to a person what you cannot or should not decide yourself. If it is urgent, everything waits for the answer.",
@@ -146,7 +146,7 @@ function approval(
   };
 }
 
-const approved = ({ answer, option, message, by }: Answered): CrewToolResult =>
+const approved = ({ answer, option, message, by }: Answered): RunToolResult =>
   done(
     answer === "expired"
       ? { approved: false, by: "nobody", comment: "Nobody answered in time, which means no." }

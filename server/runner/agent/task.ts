@@ -43,9 +43,9 @@ export interface AgentTask extends AgentRequest {
   /** What the role reads; the node's input where absent. */
   inputs?: JsonObject;
   /** Tools that the run itself carries out, which the way of working grants. */
-  crew_tools?: readonly CrewTool[];
+  crew_tools?: readonly RunTool[];
   /** Others of the kind, granted only where the role names them. */
-  crew_tools_by_role?: readonly CrewTool[];
+  crew_tools_by_role?: readonly RunTool[];
   /** What its crew does without, though a role names it. */
   without?: { tools: readonly string[]; reason: string };
   /** The agent that delegated this task. */
@@ -74,14 +74,14 @@ export interface Caller extends ToolCaller {
 }
 
 /** What a crew tool gives: an output like every tool's, and perhaps the end of the agent's work. */
-export type CrewToolResult = ToolOutput & { ends?: AgentEnd };
+export type RunToolResult = ToolOutput & { ends?: AgentEnd };
 
 /** A tool that the run itself carries out: it changes the run by events, or lets other agents work. */
-export interface CrewTool {
+export interface RunTool {
   readonly spec: ToolSpec;
   check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
   /** `key`: a part for keys of steps, unique in the node's attempt. */
-  call(input: unknown, caller: Caller, key: string): Flow<CrewToolResult>;
+  call(input: unknown, caller: Caller, key: string): Flow<RunToolResult>;
 }
 
 /** How much of the conversation goes along with a handoff. */

@@ -19,7 +19,7 @@ import { backOff } from "./call-model";
 import { checkGuardrails } from "./guardrails";
 import { asking, type CallOutcome, inConflict, type Job, newJob } from "./job";
 import { runAgentsCode } from "./run-code";
-import type { AgentEnd, CrewToolResult } from "./task";
+import type { AgentEnd, RunToolResult } from "./task";
 
 /** More calls in one message are refused. */
 const MAX_CALLS = 8;
@@ -193,7 +193,7 @@ function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
       ...(call.repaired ? { repaired: true } : {}),
     },
     function* (): Flow<CallOutcome> {
-      const { ends, ...output }: CrewToolResult = crewTool
+      const { ends, ...output }: RunToolResult = crewTool
         ? yield* crewTool.call(checked.input, agent, job.key)
         : spec.name === RUN_JAVASCRIPT
           ? yield* runAgentsCode(agent, job, carryOutOne)

@@ -19,7 +19,7 @@ import type { Payloads } from "@/server/domain/run/events";
 import { fence, group } from "@/server/domain/text/fence";
 import { isGranted } from "@/server/domain/tool/tool";
 import { runAgent } from "../agent/loop";
-import type { AgentResult, AgentTask, CrewTool } from "../agent/task";
+import type { AgentResult, AgentTask, RunTool } from "../agent/task";
 import type { CrewRuntime } from "../ports";
 
 /** Of each bulletin, this much is shown to every agent; who needs the rest reads the board. Characters. */
@@ -42,7 +42,7 @@ export type CrewTools = (
   crew: Crew,
   agent: AgentConfig,
   level: number,
-) => { always: CrewTool[]; byRole: CrewTool[] };
+) => { always: RunTool[]; byRole: RunTool[] };
 
 /** Several agents at one goal: what they have in common. What happens is kept in the run's state, by events. */
 export class Crew {

@@ -1,5 +1,5 @@
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
-import type { CrewTool } from "../agent/task";
+import type { RunTool } from "../agent/task";
 import type { CrewTools } from "./crew";
 import { boardTools } from "./tools/board";
 import { consensusTools } from "./tools/consensus";
@@ -14,8 +14,8 @@ export const CREW_TOOLS: readonly string[] = CREW_TOOL_NOTES.map(({ name }) => n
 /** The tools of a crew by its way of working. */
 export const toolsOf: CrewTools = (crew, agent, level) => {
   const { process } = crew.config;
-  const always: CrewTool[] = [];
-  const byRole: CrewTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
+  const always: RunTool[] = [];
+  const byRole: RunTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
   // A delegate reports to whoever asked it; it cannot pass the whole work on.
   if (level === 0 && crew.config.agents.length > 1) {
     const [handoff, parallelHandoff] = handoffTools(crew, agent);

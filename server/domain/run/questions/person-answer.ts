@@ -2,10 +2,10 @@ import { z } from "zod";
 import { AgreedCalls } from "@/server/domain/agent/outcome";
 import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { Json, type JsonSchema } from "@/server/domain/base/values";
+import { saysNo, saysYes } from "@/server/domain/base/yes-no";
 import { objectOf } from "@/server/domain/graph/form-fields";
 import type { KeyFault } from "@/server/domain/graph/input-check";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
-import { saysNo, saysYes } from "@/server/domain/tool/yes-no";
 import type { Payloads } from "../events";
 import { answerFaults, checkAnswer, PersonsAnswer } from "./tool-question";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { defineCrewTool, done, refused } from "../../agent/crew-tool";
-import type { CrewTool } from "../../agent/task";
+import { defineRunTool, done, refused } from "../../agent/run-tool";
+import type { RunTool } from "../../agent/task";
 import type { Crew } from "../crew";
 
 /** The board of a crew: one bulletin per role or agent, the last one stands. */
-export function boardTools(crew: Crew): CrewTool[] {
+export function boardTools(crew: Crew): RunTool[] {
   return [
-    defineCrewTool({
+    defineRunTool({
       name: "write_board",
       description: "Write a bulletin that all coworkers see; it replaces your last one.",
       input: z.object({
@@ -21,7 +21,7 @@ export function boardTools(crew: Crew): CrewTool[] {
         return done("The bulletin is on the board.");
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "read_board",
       description: "Read the bulletins of all coworkers, or of one.",
       read_only: true,

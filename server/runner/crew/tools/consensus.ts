@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { tally } from "@/server/domain/crew/consensus";
-import { defineCrewTool, done, refused } from "../../agent/crew-tool";
-import type { CrewTool } from "../../agent/task";
+import { defineRunTool, done, refused } from "../../agent/run-tool";
+import type { RunTool } from "../../agent/task";
 import type { Crew } from "../crew";
 
 /** Proposing, voting and counting. What was decided is counted by the run, never by a model. */
-export function consensusTools(crew: Crew): CrewTool[] {
+export function consensusTools(crew: Crew): RunTool[] {
   const unknown = (id: string) => {
     const ids = Object.keys(crew.view.proposals).join(", ");
     return refused(404, `There is no proposal "${id}". Open: ${ids || "none"}.`);
   };
   return [
-    defineCrewTool({
+    defineRunTool({
       name: "propose_decision",
       description: "Put a decision to the vote.",
       input: z.object({
@@ -39,7 +39,7 @@ export function consensusTools(crew: Crew): CrewTool[] {
         return done({ proposal_id });
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "vote_on_proposal",
       description: "Vote on a proposal, with your reason.",
       input: z.object({
@@ -63,7 +63,7 @@ export function consensusTools(crew: Crew): CrewTool[] {
         return done("Your vote counts.");
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "finalize_consensus",
       description: "Count the votes of a proposal. Who has not voted abstains.",
       input: z.object({ proposal_id: z.string() }),

@@ -6,13 +6,13 @@ import { agentKey } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import { harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../../agent/call-model";
-import { defineCrewTool, done, refused } from "../../agent/crew-tool";
-import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
+import { defineRunTool, done, refused } from "../../agent/run-tool";
+import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 import { textOf, valueOf } from "../values";
 
 /** Tools for asking coworkers; each works with a transcript of its own. */
-export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
+export function delegationTools(crew: Crew, agent: AgentConfig): RunTool[] {
   const others = crew.config.agents.filter((other) => other !== agent);
   const tools = crew.keepsTools
     ? "It works with the tools of its own role"
@@ -20,7 +20,7 @@ export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
   const who = `One of: ${others.map((other) => `${other.agent_id} (${other.role_name})`).join(", ")}`;
   const input = { coworker: z.string().describe(who), context: z.string().max(16_000).default("") };
   return [
-    defineCrewTool({
+    defineRunTool({
       name: "delegate_task",
       description: `Let a coworker do a task. It knows nothing but what you tell it; you get its result. ${tools}.`,
       input: z.object({
@@ -31,7 +31,7 @@ export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
       call: ({ coworker, task, context }, caller, key) =>
         delegate(crew, caller, coworker, task, context, key, "delegate"),
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "ask_coworker",
       description: `Ask a coworker a question. It knows nothing but what you tell it; you get its answer. ${tools}.`,
       input: z.object({
@@ -64,7 +64,7 @@ export function* delegate(
   context: string,
   key: string,
   kind: "delegate" | "ask" | "parallel",
-): Flow<CrewToolResult> {
+): Flow<RunToolResult> {
   const { run } = crew;
   const agent = crew.member(coworker);
   const from = caller.task.agent_id;

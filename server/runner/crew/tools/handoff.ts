@@ -5,8 +5,8 @@ import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
-import { defineCrewTool, done, refused } from "../../agent/crew-tool";
-import type { CrewTool, CrewToolResult } from "../../agent/task";
+import { defineRunTool, done, refused } from "../../agent/run-tool";
+import type { RunTool, RunToolResult } from "../../agent/task";
 import { Children } from "../../flow";
 import type { Crew } from "../crew";
 import { delegate } from "./delegation";
@@ -25,10 +25,10 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
 }
 
 /** Handing the work to another agent for good, and to several at once for their results. */
-export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool, parallel: CrewTool] {
+export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool, parallel: RunTool] {
   // Those of the beginning are told; who joined since is let through all the same.
   const told = destinationsOf(crew, agent);
-  const handoff = defineCrewTool({
+  const handoff = defineRunTool({
     name: "handoff",
     description: `Transfer control to another agent, who goes on with this conversation. Agents: ${told.join(", ") || "none"}.`,
     input: z.object({
@@ -84,7 +84,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
     },
   });
 
-  const parallel = defineCrewTool({
+  const parallel = defineRunTool({
     name: "parallel_handoff",
     description: "Let several coworkers work at the same time, each on its task, and get their results.",
     input: z.object({
@@ -104,7 +104,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
       if (agents.length > 8) return refused(400, "At most 8 coworkers work at the same time.");
       if (tasks.length !== agents.length && tasks.length !== 1)
         return refused(400, "Give one task for each agent, or one for all of them.");
-      const children = new Children<CrewToolResult>();
+      const children = new Children<RunToolResult>();
       for (const [at, name] of agents.entries())
         children.add(
           String(at),
@@ -124,7 +124,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
           : coordination_strategy === "majority"
             ? Math.floor(agents.length / 2) + 1
             : 1;
-      const results: ({ agent: string } & CrewToolResult)[] = [];
+      const results: ({ agent: string } & RunToolResult)[] = [];
       try {
         while (
           children.size > 0 &&

@@ -5,8 +5,8 @@ import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
-import { defineCrewTool, done, refused } from "../../agent/crew-tool";
-import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
+import { defineRunTool, done, refused } from "../../agent/run-tool";
+import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
 const taskId = z.string().describe("The task's id");
@@ -14,9 +14,9 @@ const taskId = z.string().describe("The task's id");
 const SETTABLE = ["pending", "completed", "skipped", "cancelled", "blocked"] as const;
 
 /** The tools for reading and changing plan.json. */
-export function planTools(crew: Crew): CrewTool[] {
+export function planTools(crew: Crew): RunTool[] {
   return [
-    defineCrewTool({
+    defineRunTool({
       name: "plan_read",
       description: "Read the whole plan with the state of every task.",
       read_only: true,
@@ -25,7 +25,7 @@ export function planTools(crew: Crew): CrewTool[] {
         return crew.plan ? done(asJson(crew.plan)) : refused(404, "There is no plan.");
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "plan_add_task",
       description: "Add a task to the plan; it runs once what it depends on is done.",
       input: z.object({
@@ -53,7 +53,7 @@ export function planTools(crew: Crew): CrewTool[] {
         return done({ task_id: added.task_id, version: present(crew.plan, "crew.plan").version });
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "plan_update_task",
       description: "Change a task's status or what is noted about it.",
       input: z.object({
@@ -91,7 +91,7 @@ export function planTools(crew: Crew): CrewTool[] {
         return done({ task_id, version: present(crew.plan, "crew.plan").version });
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "plan_assign_task",
       description: "Give a task to an agent, or to a team, of which the least busy does it.",
       input: z.object({ task_id: taskId, agent_name: z.string() }),
@@ -107,7 +107,7 @@ export function planTools(crew: Crew): CrewTool[] {
         return yield* changePending(crew, caller, task_id, { assigned_agent: agent.agent_id });
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "plan_estimate_duration",
       description: "Say how long a task will probably take, such as 15m or 2h.",
       input: z.object({ task_id: taskId, duration: z.string() }),
@@ -117,7 +117,7 @@ export function planTools(crew: Crew): CrewTool[] {
         return yield* changePending(crew, caller, task_id, { estimated_duration: duration });
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "plan_set_dependencies",
       description: "Say which tasks must be done before this one.",
       input: z.object({ task_id: taskId, dependencies: z.array(z.string()).max(50) }),
@@ -134,7 +134,7 @@ function* changePending(
   caller: Caller,
   task_id: string,
   patch: Partial<Task>,
-): Flow<CrewToolResult> {
+): Flow<RunToolResult> {
   if (!crew.plan) return refused(404, "There is no plan.");
   const changed = changeTask(crew.plan, task_id, patch);
   if (!changed.ok) return refused(changed.status, changed.message);

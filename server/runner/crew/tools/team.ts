@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
-import { defineCrewTool, done, refused } from "../../agent/crew-tool";
-import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
+import { defineRunTool, done, refused } from "../../agent/run-tool";
+import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
 const names = z.array(z.string()).max(32);
 
 /** Teams inside a crew that agents form on the way: a name that stands for several of them. */
-export function teamTools(crew: Crew): CrewTool[] {
+export function teamTools(crew: Crew): RunTool[] {
   const change = (
     caller: Caller,
     team: string,
     action: "created" | "modified" | "dissolved",
     agents: readonly string[],
     purpose?: string,
-  ): CrewToolResult => {
+  ): RunToolResult => {
     crew.run.emit({
       type: "team_changed",
       agent_id: caller.task.agent_id,
@@ -29,7 +29,7 @@ export function teamTools(crew: Crew): CrewTool[] {
     return done({ team, agents: [...agents] });
   };
   /** Their ids, or what is wrong. */
-  const resolve = (agents: readonly string[]): string[] | CrewToolResult => {
+  const resolve = (agents: readonly string[]): string[] | RunToolResult => {
     const unknown = agents.filter((name) => !crew.member(name));
     if (unknown.length > 0) {
       const known = crew.config.agents.map(({ agent_id }) => agent_id).join(", ");
@@ -40,7 +40,7 @@ export function teamTools(crew: Crew): CrewTool[] {
   const unknownTeam = (team: string) => refused(404, `There is no team "${team}".`);
 
   return [
-    defineCrewTool({
+    defineRunTool({
       name: "create_team",
       description: "Form a team of coworkers for a purpose.",
       input: z.object({
@@ -54,7 +54,7 @@ export function teamTools(crew: Crew): CrewTool[] {
         return Array.isArray(ids) ? change(caller, team_name, "created", ids, purpose) : ids;
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "modify_team",
       description: "Add agents to a team, or take some out.",
       input: z.object({
@@ -73,7 +73,7 @@ export function teamTools(crew: Crew): CrewTool[] {
         return change(caller, team_name, "modified", agents);
       },
     }),
-    defineCrewTool({
+    defineRunTool({
       name: "dissolve_team",
       description: "Dissolve a team; its agents stay in the crew.",
       input: z.object({ team_name: z.string(), reason: z.string().max(2000) }),

@@ -1,5 +1,5 @@
 import { guard } from "@/server/access/guard";
-import { downloadFile } from "@/server/api/files";
+import { downloadFile } from "@/server/api/download-file";
 import { getServices } from "@/server/services";
 
 export const dynamic = "force-dynamic";

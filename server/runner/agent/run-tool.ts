@@ -2,16 +2,18 @@ import type { z } from "zod";
 import type { Flow } from "@/server/domain/base/durable";
 import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { readableIssues, schemaOf } from "@/server/tools/define";
-import type { Caller, CrewTool, CrewToolResult } from "./task";
+import type { Caller, RunTool, RunToolResult } from "./task";
 
-/** A tool of a crew from its declaration: what it is called with is checked strictly against `input`. */
-export function defineCrewTool<S extends z.ZodObject>(declaration: {
+/**
+ * A tool that the run carries out itself (of a crew, for asking a person, for ending a task), not a registered one: what it is called with is checked strictly against `input`.
+ */
+export function defineRunTool<S extends z.ZodObject>(declaration: {
   name: string;
   description: string;
   input: S;
   read_only?: boolean;
-  call(input: z.output<S>, caller: Caller, key: string): Flow<CrewToolResult>;
-}): CrewTool {
+  call(input: z.output<S>, caller: Caller, key: string): Flow<RunToolResult>;
+}): RunTool {
   const { name, description, input, read_only, call } = declaration;
   const strict = input.strict();
   return {
@@ -35,11 +37,11 @@ export function defineCrewTool<S extends z.ZodObject>(declaration: {
 }
 
 /** For tools that need nothing from outside. */
-export const done = (output: ToolOutput["output"]): CrewToolResult => ({
+export const done = (output: ToolOutput["output"]): RunToolResult => ({
   status_code: 200,
   ...(output === undefined ? {} : { output }),
 });
-export const refused = (status_code: ToolOutput["status_code"], error: string): CrewToolResult => ({
+export const refused = (status_code: ToolOutput["status_code"], error: string): RunToolResult => ({
   status_code,
   error,
 });

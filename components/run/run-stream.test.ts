@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { followRun, type NewsHandlers, type Page } from "./follow-run";
 import { approvalRun } from "./run-example";
+import { followRun, type NewsHandlers, type Page } from "./run-stream";
 import { newRunViewStore } from "./run-view-store";
 
 /** A server and a page played by the test. */

@@ -3,8 +3,8 @@ import { type Db, openDb } from "@/db/open";
 import { runOperations } from "@/server/operations/runs";
 import type { Container } from "@/server/services";
 import { newWorkspaceStore } from "@/server/store/workspace";
+import { downloadFile } from "./download-file";
 import { procedures } from "./expose";
-import { downloadFile } from "./files";
 import { router } from "./trpc";
 
 const fileProcedures = procedures({ files: runOperations.files, file: runOperations.file });

@@ -4,7 +4,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 const WITHIN_MS = 5_000;
 
 /** Who waits for a command of theirs to be taken up. */
-export class Taken {
+export class CommandWaiters {
   private readonly waiting = new Map<string, (events: RunEvent[]) => void>();
 
   /** The events that followed from a command; null where the run has not come to it in time. */
@@ -24,7 +24,7 @@ export class Taken {
   }
 
   /** A turn is in the log. */
-  tell(runId: string, name: string | null, events: RunEvent[]): void {
+  settle(runId: string, name: string | null, events: RunEvent[]): void {
     this.waiting.get(`${runId}/${name ?? ""}`)?.(events);
   }
 }
