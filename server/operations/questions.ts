@@ -23,7 +23,7 @@ interface Inbox {
   total: number;
 }
 
-/** What all runs ask people. Answers are given to the run: see `answer` of runs. */
+/** What all runs ask people. Answers are given to the run: see `answer` in `steering.ts`. */
 export const questionOperations = {
   list: operation({
     kind: "query",
