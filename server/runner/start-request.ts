@@ -2,6 +2,7 @@ import type { RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { EDITION } from "@/server/domain/run/edition";
 import type { PeopleRules, RunEventOf } from "@/server/domain/run/events";
 import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
 import { storedCreation } from "./beginnings";
@@ -58,6 +59,7 @@ export function creationOf(
       ...(request.pins ? { pins: request.pins } : {}),
       ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
       people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },
+      edition: EDITION,
     },
   });
 }

@@ -75,7 +75,32 @@ test.each([
   [[{ b: "X", a: null }, 1, { a: null, b: "x" }], { at: 0, votes: 2 }],
   [[true, "true", 1, 1], { at: 0, votes: 2 }],
 ])("of the answers %j most agree with %j", (answers, expected) => {
-  expect(agreement(answers)).toEqual(expected);
+  expect([true, false].map((signs) => agreement(answers, { signs }))).toEqual([expected, expected]);
+});
+
+test.each([
+  ["5", "-5"],
+  ["x is 5", "x is −5"],
+  [".5", "-.5"],
+  ["C", "C++"],
+  ["C", "C#"],
+  ["5", "5%"],
+  ["x < 3", "x > 3", "x >= 3"],
+])("%s and others of the same letters are answers of their own where signs count", (...answers) => {
+  expect(agreement(answers, { signs: true })).toEqual({ at: 0, votes: 1 });
+  expect(agreement(answers, { signs: false })).toEqual({ at: 0, votes: answers.length });
+});
+
+test("where signs count, those that only part words do not", () => {
+  const same = [
+    "well-known, (really)!",
+    "Well known - really",
+    "**well** known... `really`",
+    "“well known” really?",
+  ];
+  expect(agreement(["5", "5%", "5 %"], { signs: true })).toEqual({ at: 1, votes: 2 });
+  expect(agreement(same, { signs: true })).toEqual({ at: 0, votes: same.length });
+  expect(agreement(["-5", "− 5", "–5", "−5"], { signs: true })).toEqual({ at: 0, votes: 2 });
 });
 
 describe("the tasks of a plan", () => {

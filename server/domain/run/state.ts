@@ -148,6 +148,8 @@ export interface RunState extends CrewState {
     /** The run carries out this one node of its workflow. */
     only_node?: string;
     people?: PeopleRules;
+    /** Of what nodes and crews do; absent: the first. */
+    edition?: number;
     /** Where it comes from, if it began as another run went, and where that one comes from; the oldest first. */
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */

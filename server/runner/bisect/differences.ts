@@ -71,7 +71,7 @@ const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = 
   [
     "settings",
     "The settings of the run",
-    ["config", "installation", "past_work", "people", "context_windows"],
+    ["config", "installation", "past_work", "people", "context_windows", "edition"],
   ],
   ["input", "The input", ["input"]],
   ["edits", "What a person changed in it, and pinned", ["forks", "pins", "repeats"]],

@@ -5,6 +5,7 @@ import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { agreement } from "@/server/domain/crew/samples";
 import { NodeFailure } from "@/server/domain/nodes";
+import { isSince } from "@/server/domain/run/edition";
 import { fence } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../agent/call-model";
 import { Children } from "../flow";
@@ -23,7 +24,7 @@ export function* sample(crew: Crew): Flow<JsonObject> {
   if (!agent) throw new NodeFailure("CONFIG", `${name} has nobody to ask. Add an agent.`);
   const answers = yield* answersOf(crew, agent);
   const values = answers.map(valueOf);
-  const { at, votes } = agreement(values);
+  const { at, votes } = agreement(values, { signs: isSince(run.s.run, 2) });
   const chosen = votes > 1 || values.length === 1 ? at : yield* judged(crew, agent, values);
   const how =
     votes > 1

@@ -8,6 +8,7 @@ import { modelUses } from "@/server/domain/library/model-uses";
 import { roleUses } from "@/server/domain/library/role-use";
 import type { RunState } from "@/server/domain/run";
 import { keptCommands } from "@/server/domain/run/commands/repeated";
+import { EDITION } from "@/server/domain/run/edition";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { openInteractions } from "@/server/domain/run/questions/open-questions";
 import { readAnswer } from "@/server/domain/run/questions/person-answer";
@@ -144,6 +145,7 @@ function creationOf(
               simulated: asked.every(({ simulated }) => simulated),
             },
       people: { ...USUAL_PEOPLE, ...RULES_NOW },
+      edition: EDITION,
       ...(context_windows ? { context_windows } : {}),
       ...(past_work.length > 0 ? { past_work } : {}),
       ...(installation ? { installation } : {}),

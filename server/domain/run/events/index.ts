@@ -55,6 +55,8 @@ export interface RunEvents {
     forks?: ForkOrigin[];
     /** What people told the run that this one repeats, beside answers; absent where it repeats none, and in older runs. */
     repeats?: KeptCommand[];
+    /** Of what nodes and crews do (`edition.ts`); absent in older runs, which go by the first. */
+    edition?: number;
   };
   run_started: Record<string, never>;
   /**
@@ -178,7 +180,7 @@ export interface EdgeEvents {
 
 /**
  * Everything that can happen in a run, by type, with its payload. The comment names the effect on the state. Each
- * subject has a file of handlers in run/, which the compiler wants whole.
+ * subject has a file of handlers in reducer/, which the compiler wants whole.
  */
 export interface Payloads
   extends RunEvents,

@@ -25,6 +25,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(payload.only_node === undefined ? {} : { only_node: payload.only_node }),
       ...(payload.people ? { people: payload.people } : {}),
       ...(payload.forks ? { forks: payload.forks } : {}),
+      ...(payload.edition ? { edition: payload.edition } : {}),
       config: payload.config,
       created_at: ts,
       ...holding(payload),

@@ -171,6 +171,12 @@ describe("a node that failed", () => {
       ["fail_run", "STATE_INVALID"],
       [],
     ]);
+    const now = { ...strict, run: { ...strict.run, edition: 2 } };
+    const placed = [strict, now].map((state) => {
+      const [failure] = fail(analyse(typed), state, "a#1", error);
+      return failure?.type === "node_failed" && failure.payload.error.node_id;
+    });
+    expect(placed, "older runs go on as they began").toEqual([undefined, "a"]);
     const edges = graph.edges.map((edge) =>
       edge.id === "e1" ? { ...edge, condition: 'int("x") > 1' } : edge,
     );

@@ -8,6 +8,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, type NodeResult, settingsOf, writtenKeys } from "@/server/domain/nodes";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
 import type { RunState } from "..";
+import { isSince } from "../edition";
 import type { NewEvent, Payloads } from "../events";
 import { nameOf, quoted } from "./names";
 import { retryDelay } from "./retry-delay";
@@ -194,14 +195,18 @@ export function fail(
   }
   if (node.on_error === "continue") {
     const output = node.default_output ?? {};
+    const ended = (misfit: RunError): NewEvent[] => {
+      const placed = isSince(s.run, 2)
+        ? { ...misfit, node_id: node.id, activation_id: activationId }
+        : misfit;
+      return [{ type: "node_failed", ...at, payload: { attempt, error: placed, next: "fail_run" } }];
+    };
     const write = patch(a, s, activationId, output);
-    if ("error" in write)
-      return [{ type: "node_failed", ...at, payload: { attempt, error: write.error, next: "fail_run" } }];
+    if ("error" in write) return ended(write.error);
     const kind = getNodeKind(node.node_type);
     const chosen = kind.routes ? (chooseEdges(a, node, []) ?? []) : null;
     const ways = leave(a, s, activationId, output, chosen, now);
-    if ("error" in ways)
-      return [{ type: "node_failed", ...at, payload: { attempt, error: ways.error, next: "fail_run" } }];
+    if ("error" in ways) return ended(ways.error);
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
       ...write.events,

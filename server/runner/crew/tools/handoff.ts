@@ -5,6 +5,7 @@ import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
+import { isSince } from "@/server/domain/run/edition";
 import { defineRunTool, done, refused } from "../../agent/run-tool";
 import type { RunTool, RunToolResult } from "../../agent/task";
 import { Children } from "../../flow";
@@ -55,6 +56,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
           409,
           `The crew has handed over ${crew.view.handoffs} times, which is its limit. Answer now.`,
         );
+      const before = crew.steps.length;
       crew.steps.push(...caller.steps, { kind: "handoff", agent: agent.agent_id, to: to.agent_id });
       const stuck = findStuck(crew.steps);
       if (stuck?.pattern === "handoff_ping_pong") {
@@ -68,6 +70,8 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
           },
         });
         if (stuck.severity === "stop") throw new NodeFailure("STUCK", stuck.message);
+        // It did not take place: asked for once more after this, it goes on with the same to and fro.
+        if (isSince(crew.run.s.run, 2)) crew.steps.length = before;
         crew.steps.push({ kind: "nudge", pattern: stuck.pattern });
         return refused(409, stuck.message);
       }

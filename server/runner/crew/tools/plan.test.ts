@@ -183,3 +183,15 @@ test("a crew without a plan says that there is none to read or to change", async
     [404, "There is no plan."],
   ]);
 });
+
+test("two calls of one message that skip the same task skip it once", async () => {
+  const skip = update({ status: "skipped" });
+  const { events, state } = await runTalk([["ann", skip, skip]], { agents }, { tasks: [later()] });
+  expect(of(events, "task_status_changed").filter(({ to }) => to === "skipped")).toEqual([
+    { from: "pending", to: "skipped" },
+  ]);
+  expect(answersTo(state, "ann")).toEqual([
+    [200, '{"task_id":"later","version":3}'],
+    [200, '{"task_id":"later","version":3}'],
+  ]);
+});

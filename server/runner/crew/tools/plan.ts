@@ -5,6 +5,7 @@ import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
+import { isSince } from "@/server/domain/run/edition";
 import { defineRunTool, done, refused } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
@@ -73,14 +74,13 @@ export function planTools(crew: Crew): RunTool[] {
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
         if (!merged.success)
           return refused(400, merged.error.issues.map(({ message }) => message).join("; "));
-        yield* change(crew, caller, {
-          changed: {
-            [task_id]: {
-              ...(description ? { description } : {}),
-              ...(metadata ? { metadata: merged.data } : {}),
-            },
-          },
-        });
+        const noted = {
+          ...(description ? { description } : {}),
+          ...(metadata ? { metadata: merged.data } : {}),
+        };
+        noteChange(crew, caller, { changed: { [task_id]: noted } });
+        // Who waits here for the file goes on with a status that somebody else may have changed meanwhile.
+        if (!isSince(crew.run.s.run, 2)) yield* crew.savePlan();
         if (status && status !== task.status)
           crew.run.emit({
             type: "task_status_changed",
@@ -143,10 +143,14 @@ function* changePending(
 }
 
 function* change(crew: Crew, caller: Caller, what: PlanChange): Flow<void> {
+  noteChange(crew, caller, what);
+  yield* crew.savePlan();
+}
+
+function noteChange(crew: Crew, caller: Caller, what: PlanChange): void {
   crew.run.emit({
     type: "plan_changed",
     agent_id: caller.task.agent_id,
     payload: { version: (crew.plan?.version ?? 0) + 1, by: caller.task.agent_id, ...what },
   });
-  yield* crew.savePlan();
 }

@@ -1,0 +1,11 @@
+/**
+ * The newest edition of what nodes and crews do. A run goes to its end by the edition that its `run_created` names, so that a log
+ * of before replays as it was made; absent: the first.
+ *
+ * The second: a sample's answers keep signs when they are compared ("-5" is not "5"), a handoff that was refused is none,
+ * a task's status is read once its plan is written, and a default output that does not fit names its node.
+ */
+export const EDITION = 2;
+
+/** Whether a run goes by that edition, or a newer one. */
+export const isSince = ({ edition = 1 }: { edition?: number }, wanted: number): boolean => edition >= wanted;
