@@ -17,14 +17,14 @@ import { costInWords } from "@/server/domain/model/cost";
 const LAST = 4;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** What ran last, what waits for a person, and what was spent; nothing where nothing ever ran. */
-export function Lately() {
+/** What ran last, what waits for a person, and what was spent; nothing where nothing ever ran. `isExpected`: something did. */
+export function Lately({ isExpected = false }: { isExpected?: boolean }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const last = useQuery(trpc.runs.list.queryOptions({ limit: LAST }));
   const waiting = useQuery(trpc.runs.list.queryOptions({ waits_for: "person", limit: 20 }));
   useRunTicks(() => void queryClient.invalidateQueries(trpc.runs.pathFilter()));
-  if (last.isPending) return <Skeleton className="mb-6 h-44 w-full rounded-xl" />;
+  if (last.isPending && isExpected) return <Skeleton className="mb-6 h-44 w-full rounded-xl" />;
   if (!last.data || last.data.length === 0) return null;
   return (
     <div className="mb-6 flex flex-col gap-3">

@@ -107,6 +107,20 @@ test("the page begins with what ran last and what it cost", async () => {
   ).toHaveLength(2);
 });
 
+test("where nothing ever ran, no place is kept for it, so that the list stays where it is under the pointer", async () => {
+  /** How many places were kept beside the list, in each state of the page that had one. */
+  const kept = new Set<number>();
+  const watch = new MutationObserver(() => {
+    if (screen.queryByRole("link", { name: "Tides" }))
+      kept.add(document.querySelectorAll(".animate-pulse").length);
+  });
+  watch.observe(document.body, { childList: true, subtree: true });
+  await listOf("Tides");
+  await waitFor(() => expect(kept.size).toBeGreaterThan(0));
+  watch.disconnect();
+  expect([...kept]).toEqual([0]);
+});
+
 test("the templates are one click away, whatever there is already", async () => {
   await listOf("Tides");
   expect(screen.getByRole("link", { name: "Templates" }).getAttribute("href")).toBe("/templates");

@@ -21,10 +21,14 @@ import { useRunTicks } from "@/components/run/run-ticks";
 import { Welcome } from "./welcome";
 import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 
-const Lately = dynamic(() => import("./lately").then((m) => m.Lately), {
+const lately = () => import("./lately").then((m) => m.Lately);
+/** Its place is kept where there is something to come. */
+const Lately = dynamic(lately, {
   ssr: false,
   loading: () => <Skeleton className="mb-6 h-44 w-full rounded-xl" />,
 });
+/** Where no workflow ever ran, a place that is kept and given up again would move the list under the pointer. */
+const LatelyIfAny = dynamic(lately, { ssr: false });
 
 const help = {
   title: "List of workflows",
@@ -78,7 +82,7 @@ export function WorkflowList() {
             </EmptyState>
           ) : workflows.data ? (
             <>
-              <Lately />
+              {workflows.data.some(({ last_run }) => last_run) ? <Lately isExpected /> : <LatelyIfAny />}
               <FilteredWorkflows workflows={workflows.data} actions={actions} />
             </>
           ) : (
