@@ -57,6 +57,19 @@ function Inspector({
   const isRouter = !!getNodeKind(source.node_type).routes;
   const scope = { graph, node: source, roles, keys: keysAvailableAt(graph, target.id) };
   const isPlain = edge.kind === "normal";
+  /** Stands first where it alone decides, and further down where a router's choice does. */
+  const condition = (words: { label: string; hint: string }) => (
+    <div data-field="condition">
+      <Field {...words} error={mistakeAt(problems, "condition")} group>
+        <ConditionBuilder
+          label="Condition of this connection"
+          value={edge.condition ?? ""}
+          onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
+        />
+      </Field>
+      <FieldWarnings problems={warningsAt(problems, "condition")} />
+    </div>
+  );
   return (
     <FormScopeContext.Provider value={scope}>
       <header className="sticky top-0 z-5 flex items-start gap-2 bg-surface px-4 pt-4 pr-12 pb-4">
@@ -111,18 +124,7 @@ function Inspector({
             />
           </div>
         )}
-        {!isRouter && isPlain && (
-          <div data-field="condition">
-            <Field label="Only if" hint="Empty: always" error={mistakeAt(problems, "condition")} group>
-              <ConditionBuilder
-                label="Condition of this connection"
-                value={edge.condition ?? ""}
-                onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
-              />
-            </Field>
-            <FieldWarnings problems={warningsAt(problems, "condition")} />
-          </div>
-        )}
+        {!isRouter && isPlain && condition({ label: "Only if", hint: "Empty: always" })}
       </div>
       {isPlain && (
         <Disclosure look="section" title="Advanced" aside={edge.condition_name ?? undefined}>
@@ -151,23 +153,7 @@ function Inspector({
             />
             <FieldWarnings problems={warningsAt(problems, "condition_name")} />
           </div>
-          {isRouter && (
-            <div data-field="condition">
-              <Field
-                label="And only if"
-                hint="Besides the router's choice"
-                error={mistakeAt(problems, "condition")}
-                group
-              >
-                <ConditionBuilder
-                  label="Condition of this connection"
-                  value={edge.condition ?? ""}
-                  onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
-                />
-              </Field>
-              <FieldWarnings problems={warningsAt(problems, "condition")} />
-            </div>
-          )}
+          {isRouter && condition({ label: "And only if", hint: "Besides the router's choice" })}
         </Disclosure>
       )}
     </FormScopeContext.Provider>

@@ -29,7 +29,7 @@ export function agreement(answers: readonly Json[], { signs }: { signs: boolean 
 const NO_WORD = /[^\p{L}\p{N}]+/gu;
 /** The same without what makes another value: a minus before a number, signs right behind a word, comparisons. */
 const NO_VALUE =
-  /(?:(?![<>=≤≥≠±])(?!(?<![\p{L}\p{N}])[-−]\.?\p{N})(?!(?<=[\p{L}\p{N}][+#%]{0,4})[+#%])[^\p{L}\p{N}])+/gu;
+  /(?:(?![<>=≤≥≠±])(?!(?<![\p{L}\p{N}])-\.?\p{N})(?!(?<=[\p{L}\p{N}][+#%]{0,4})[+#%])[^\p{L}\p{N}])+/gu;
 
 function plainAnswer(value: Json, dropped: RegExp): string {
   if (typeof value === "string")

@@ -3,7 +3,7 @@
  * of before replays as it was made; absent: the first.
  *
  * The second: a sample's answers keep signs when they are compared ("-5" is not "5"), a handoff that was refused is none,
- * a task's status is read once its plan is written, and a default output that does not fit names its node.
+ * a task's status is set before its plan is written, and a default output that does not fit names its node.
  */
 export const EDITION = 2;
 
