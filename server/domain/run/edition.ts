@@ -4,8 +4,10 @@
  *
  * The second: a sample's answers keep signs when they are compared ("-5" is not "5"), a handoff that was refused is none,
  * a task's status is set before its plan is written, and a default output that does not fit names its node.
+ *
+ * The third (unreleased).
  */
-export const EDITION = 2;
+export const EDITION = 3;
 
 /** Whether a run goes by that edition, or a newer one. */
 export const isSince = ({ edition = 1 }: { edition?: number }, wanted: number): boolean => edition >= wanted;
