@@ -21,21 +21,41 @@ const KEY_SHAPES =
 /** From now on this value is blacked out of logs, errors and events, in each way it may be written. */
 export function registerSecret(value: string): void {
   if (value.length < SHORTEST || loaded.values.has(value)) return;
-  const bytes = Buffer.from(value);
   const spellings = [
     value,
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(value),
-    bytes.toString("base64"),
-    bytes.toString("base64").replace(/=+$/, ""),
-    bytes.toString("base64url"),
-    bytes.toString("hex"),
-    // Basic authentication encodes it behind a colon.
-    Buffer.from(`:${value}`).toString("base64"),
+    Buffer.from(value).toString("hex"),
+    Buffer.from(value).toString("base64"),
+    ...["base64" as const, "base64url" as const].flatMap((form) =>
+      [0, 1, 2].map((at) => within(value, form, at)),
+    ),
   ];
   for (const spelling of spellings) if (spelling.length >= SHORTEST) loaded.values.add(spelling);
   const longestFirst = [...loaded.values].sort((a, b) => b.length - a.length);
   loaded.pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
+  for (const part of credentialsIn(value)) registerSecret(part);
+}
+
+/** What only the value decides of the base64 of a longer text, such as a header, that has it behind `3n + before` bytes. */
+function within(value: string, form: "base64" | "base64url", before: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
+  return bytes.toString(form).slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+}
+
+const AUTHORIZATION = /^([a-z][\w-]*) +(\S+)$/i;
+
+/** The credentials behind the scheme of an Authorization header: of Basic the pair, the password, and a user who looks like a key. */
+function credentialsIn(value: string): string[] {
+  const [, scheme = "", credentials = ""] = AUTHORIZATION.exec(value) ?? [];
+  // A passphrase of two words is no header, and each of its words is an ordinary one.
+  if (!/^(?:bearer|basic|token|bot|key|api-?key)$/i.test(scheme) && !/\d/.test(credentials)) return [];
+  const pair = /^basic$/i.test(scheme) ? Buffer.from(credentials, "base64").toString() : "";
+  const colon = pair.indexOf(":");
+  if (colon < 0) return [credentials];
+  const [user, password] = [pair.slice(0, colon), pair.slice(colon + 1)];
+  // Names of accounts are ordinary words, and e-mail addresses are needed; some services take a key as the user.
+  return [credentials, pair, password, ...(password === "" || /^[^@]*\d[^@]*$/.test(user) ? [user] : [])];
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");

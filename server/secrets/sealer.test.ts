@@ -78,6 +78,33 @@ describe("redaction", () => {
     expect(value.list[0]).toBe(secret);
   });
 
+  test.each(["", "a", "ab", "user:", "Bearer ", "Basic x:"])(
+    'base64 of a known secret behind "%s" is hidden',
+    (before) => {
+      const secret = "CANARY-2-behind-a-prefix";
+      registerSecret(secret);
+      for (const form of ["base64", "base64url"] as const) {
+        const shown = redact(Buffer.from(`${before}${secret} and more`).toString(form));
+        const left = shown.split("[hidden]").map((part) => Buffer.from(part, form).toString());
+        expect(left).toHaveLength(2);
+        expect(left.join()).not.toMatch(/CANARY|behind|prefix/);
+      }
+    },
+  );
+
+  test("a sealed header hides its credentials without the scheme, and no ordinary word", () => {
+    const sealer = newSealer(null, {});
+    const basic = (pair: string) => Buffer.from(pair).toString("base64");
+    sealer.seal("Bearer CANARY-3-token", "x");
+    sealer.seal(`Basic ${basic("CANARY-4-user:CANARY-5-password")}`, "x");
+    sealer.seal(`Basic ${basic("admin:CANARY-6-password")}`, "x");
+    sealer.seal("open sesamestreet", "x");
+    const shown = redact(
+      `CANARY-3-token, CANARY-4-user, CANARY-5-password, CANARY-4-user:CANARY-5-password, CANARY-6-password, admin, ${basic("CANARY-4-user:CANARY-5-password")}, sesamestreet`,
+    );
+    expect(shown).toBe("[hidden], [hidden], [hidden], [hidden], [hidden], admin, [hidden], sesamestreet");
+  });
+
   test("what looks like a key is hidden from logs, words are not", () => {
     const token = `wf_${"a1B2".repeat(11)}`;
     for (const key of ["sk-proj-abcdefghijklmnop", token, `ghp_${"x".repeat(36)}`, "AKIAABCDEFGHIJKLMNOP"])
