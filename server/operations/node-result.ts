@@ -1,5 +1,5 @@
 import type { JsonObject } from "@/server/domain/base/values";
-import type { Activation } from "@/server/domain/run";
+import { type Activation, evolve, newRun } from "@/server/domain/run";
 import { stateOf } from "./run-view";
 import type { Services } from "./services";
 
@@ -19,12 +19,16 @@ export interface NodeResult {
 /** How many runs are looked through for one that came to the node. */
 const LOOKED_THROUGH = 8;
 
-/** Of one run, else of the newest that came to the node; null where none of the last few did. */
+/**
+ * Of one run, else of the newest that came to the node; null where none of the last few did. `keys`: state keys to add to
+ * the input, with their values when the node started.
+ */
 export function nodeResult(
   services: Pick<Services, "runs">,
   workflowId: string,
   nodeId: string,
   runId?: string,
+  keys: readonly string[] = [],
 ): NodeResult | null {
   const runs =
     runId === undefined
@@ -40,7 +44,10 @@ export function nodeResult(
       run_id: run.id,
       status: activation?.status ?? "none",
       is_over: state.run.status === "finished",
-      input: activation?.input ?? {},
+      input: {
+        ...(activation && keys.length > 0 ? pick(stateAtStart(services, run.id, activation.id), keys) : {}),
+        ...activation?.input,
+      },
       output: activation?.output ?? null,
       labels: activation?.labels ?? null,
       error: activation?.error?.message ?? state.run.error?.message ?? null,
@@ -49,3 +56,16 @@ export function nodeResult(
   }
   return null;
 }
+
+/** The state that an activation read when it first started. */
+function stateAtStart({ runs }: Pick<Services, "runs">, runId: string, activationId: string): JsonObject {
+  const state = newRun(runId);
+  for (const event of runs.events(runId, 0, Number.MAX_SAFE_INTEGER, true)) {
+    evolve(state, event);
+    if (event.type === "node_started" && event.activation_id === activationId) break;
+  }
+  return state.state;
+}
+
+const pick = (from: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));

@@ -100,9 +100,15 @@ export const runOperations = {
     about:
       "Of the run that is named, else of the newest run of the workflow that came to the node; null where there is none.",
     tag: "Runs",
-    input: z.object({ workflow_id: z.string(), node_id: z.string(), run_id: z.string().optional() }),
+    input: z.object({
+      workflow_id: z.string(),
+      node_id: z.string(),
+      run_id: z.string().optional(),
+      keys: z.array(z.string()).optional(),
+    }),
     http: { browserOnly: "GET /runs/{id} tells it with the rest" },
-    run: (services, { workflow_id, node_id, run_id }) => nodeResult(services, workflow_id, node_id, run_id),
+    run: (services, { workflow_id, node_id, run_id, keys }) =>
+      nodeResult(services, workflow_id, node_id, run_id, keys),
   }),
 
   list: operation({

@@ -6,6 +6,7 @@ import { type FormEvent, useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import {
   type InputError,
+  type InputField,
   type InputValues,
   readInput,
   toField,
@@ -36,13 +37,18 @@ const FORM = "run-node-form";
 
 /** Asks what one node is to begin with, and runs it by itself. */
 export function RunNodeDialog(props: RunNodeProps) {
-  const { workflowId, node, onClose } = props;
+  const { workflowId, graph, node, onClose } = props;
+  const [fields] = useState(() => {
+    const alone = graphOfNode(graph, node.id);
+    return alone ? inputFields(alone).map(toField) : [];
+  });
+  const keys = fields.map(({ key }) => key);
   const last = useQuery({
-    ...useTrpc().runs.nodeResult.queryOptions({ workflow_id: workflowId, node_id: node.id }),
+    ...useTrpc().runs.nodeResult.queryOptions({ workflow_id: workflowId, node_id: node.id, keys }),
     gcTime: 0,
     retry: false,
   });
-  if (!last.isPending) return <Asking {...props} last={last.data ?? null} />;
+  if (!last.isPending) return <Asking {...props} fields={fields} last={last.data ?? null} />;
   return (
     <Dialog open onOpenChange={(next) => next || onClose()} title={titleOf(node)}>
       <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
@@ -56,17 +62,13 @@ const titleOf = ({ name, id }: WorkflowNode) => `Run ${name || id} by itself`;
 
 function Asking({
   workflowId,
-  graph,
   node,
   store,
   beforeStart,
   onClose,
+  fields,
   last,
-}: RunNodeProps & { last: { input: JsonObject } | null }) {
-  const [fields] = useState(() => {
-    const alone = graphOfNode(graph, node.id);
-    return alone ? inputFields(alone).map(toField) : [];
-  });
+}: RunNodeProps & { fields: InputField[]; last: { input: JsonObject } | null }) {
   const given = store.getState().tries[node.id]?.input ?? last?.input;
   const [values, setValues] = useState<InputValues>(() => toValues(fields, given ?? {}));
   const [errors, setErrors] = useState<readonly InputError[]>([]);
@@ -135,9 +137,7 @@ function Asking({
         onSubmit={(event) => void submit(event)}
         className="flex flex-col gap-4 pt-1"
       >
-        {fields.length === 0 ? (
-          <p className="text-[13px] text-ink-2">It reads nothing. Just run it.</p>
-        ) : null}
+        {fields.length === 0 ? <p className="text-[13px] text-ink-2">This node reads no values.</p> : null}
         {fields.length > 0 && given ? (
           <p className="text-[13px] text-ink-2">Filled in with what it was given last.</p>
         ) : null}

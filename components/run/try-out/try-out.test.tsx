@@ -89,10 +89,10 @@ test("an output is stale where the node was changed, its input changed, or what 
 /** Shows what is known only once it is shown. */
 const Late = ({ children }: { children: () => ReactNode }) => children();
 
-function Trying({ id, store }: { id: string; store: TryOutStore }) {
+function Trying({ id, store, graph: of = graph }: { id: string; store: TryOutStore; graph?: WorkflowGraph }) {
   const [isOpen, setOpen] = useState(true);
   const one = useStore(store, ({ tries }) => tries.check);
-  const props = { workflowId: id, graph, node: present(graph.nodes.check, "check"), store };
+  const props = { workflowId: id, graph: of, node: present(of.nodes.check, "check"), store };
   return (
     <>
       {isOpen ? (
@@ -123,4 +123,42 @@ test("a node is run by itself from a form of what it reads, and its card tells w
   expect(said).toHaveBeenCalledWith("Check is done");
   const tries = newCanvasTries(store, { graph: () => graph, subscribe: () => () => undefined });
   expect(tries.node("check")).toEqual({ isPinned: false, status: "completed", said: "Yes", stale: null });
+});
+
+test("a key that only an expression names is asked for, with the value that the node read in the last run", async () => {
+  const doubling = WorkflowGraph.parse({
+    graph_id: "doubling",
+    start_node_id: "start",
+    nodes: {
+      start: { id: "start", node_type: "start", name: "Start", config: {}, output_keys: ["amount"] },
+      check: {
+        id: "check",
+        node_type: "transform",
+        name: "Double",
+        config: { set: { amount: "state.amount * 2" } },
+        output_keys: ["amount"],
+      },
+      end: { id: "end", node_type: "end", name: "End", config: {} },
+    },
+    edges: [
+      { id: "e1", source_node_id: "start", target_node_id: "check" },
+      { id: "e2", source_node_id: "check", target_node_id: "end" },
+    ],
+  });
+  const store = newTryOutStore("wf");
+  let id = "";
+  const { ask, person, show } = openPage(
+    <Late>{() => <Trying id={id} store={store} graph={doubling} />}</Late>,
+  );
+  ({ id } = await ask.workflows.create({ name: "Doubling", graph: doubling }));
+  const { run_id } = await ask.runs.start({ workflow_id: id, input: { amount: 21 } });
+  await waitFor(async () => expect((await ask.runs.get({ run_id })).status).toBe("finished"), {
+    timeout: 5_000,
+  });
+  show();
+  await screen.findByDisplayValue("21");
+  await person.click(screen.getByRole("button", { name: "Run this node" }));
+  await waitFor(() => expect(store.getState().tries.check?.output).toEqual({ amount: 42 }), {
+    timeout: 5_000,
+  });
 });

@@ -1,5 +1,6 @@
 import { getNodeKind, isExecutable } from "../nodes";
-import { WorkflowGraph, type WorkflowNode } from "./graph";
+import { WorkflowGraph } from "./graph";
+import { keysRead } from "./keys-read";
 import { isBeginning } from "./run-input";
 import { stateProperties } from "./state-properties";
 
@@ -22,6 +23,7 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
   if (!node || onlyNodeFault(graph, nodeId) !== null) return null;
   const start = `before_${nodeId}`;
   const end = `after_${nodeId}`;
+  const { required, optional } = keysRead(node);
   const ways = graph.edges.filter(({ source_node_id }) => source_node_id === nodeId);
   const outward = ways.map(({ id, kind, edge_label, is_default }) => ({
     id,
@@ -42,8 +44,8 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
         id: start,
         node_type: "start",
         name: "Start",
-        output_keys: readKeys(node),
-        config: { input_schema: inputSchemaOf(graph, node) },
+        output_keys: [...required, ...optional],
+        config: { input_schema: inputSchemaOf(graph, required, optional) },
       },
       // It waits for one way only, whatever it joined.
       [nodeId]: { ...node, join: "all" },
@@ -57,16 +59,12 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
   });
 }
 
-const readKeys = ({ input_keys, optional_input_keys }: WorkflowNode) => [
-  ...new Set([...input_keys, ...optional_input_keys]),
-];
-
-/** What it must be given is what it cannot begin without; the drawing's own words about each key hold. */
-function inputSchemaOf(graph: WorkflowGraph, node: WorkflowNode) {
+/** Asks for what the node reads, each key by its schema in the workflow. */
+function inputSchemaOf(graph: WorkflowGraph, required: string[], optional: string[]) {
   const known = stateProperties(graph);
   return {
     type: "object",
-    required: [...node.input_keys],
-    properties: Object.fromEntries(readKeys(node).map((key) => [key, known[key] ?? {}])),
+    required,
+    properties: Object.fromEntries([...required, ...optional].map((key) => [key, known[key] ?? {}])),
   };
 }

@@ -213,3 +213,31 @@ test.each<[object, Choice[] | undefined]>([
 ])("a field offers the choices of its schema, each by its name: %j", (field, expected) => {
   expect(choicesOf(JSON.parse(JSON.stringify(field)) as Parameters<typeof choicesOf>[0])).toEqual(expected);
 });
+
+test("a node alone asks for every key that its templates, expressions, mappings and rule read", () => {
+  const graph = draw("start > t > a > r > end", {
+    t: {
+      node_type: "transform",
+      when: "state.enabled",
+      output_mapping: { total: "output.total + state.fee" },
+      config: { set: { total: "state.amount * 2 + state.?discount.orValue(0)" } },
+    },
+    a: {
+      node_type: "agent_task",
+      input_keys: ["topic"],
+      config: { task_description_template: 'On {{topic}} for {{reader}} in {{style | default: "plain"}}' },
+    },
+    r: {
+      node_type: "conditional_router",
+      input_mapping: { score: "state.points" },
+      config: { kind: "value", value: "input.score > state.limit" },
+    },
+  });
+  const asked = (id: string) =>
+    inputFields(graphOfNode(graph, id) ?? graph).map(({ key, required }) => `${key}${required ? "" : "?"}`);
+  expect([asked("t"), asked("a"), asked("r")]).toEqual([
+    ["amount", "enabled", "fee", "discount?"],
+    ["topic", "reader", "style?"],
+    ["points", "limit"],
+  ]);
+});

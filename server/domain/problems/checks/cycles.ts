@@ -1,9 +1,9 @@
 import { must, present } from "@/server/domain/base/must";
+import { ruleOf } from "@/server/domain/graph/rule-of-node";
 import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression";
 import type { Check } from "../check";
 import { named, quoted } from "../names";
-import { ruleOf } from "../rule-of-node";
 
 /** Loops that never end, have no way out or decide the same in every round. */
 export function checkCycles(check: Check): void {

@@ -1,12 +1,12 @@
 import { present } from "@/server/domain/base/must";
 import { type KeySet, possibleKeys } from "@/server/domain/graph/data-flow";
+import { ruleOf } from "@/server/domain/graph/rule-of-node";
 import { getNodeKind, givenKeys, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression";
 import { templateReads } from "@/server/domain/text/template";
 import type { Check, NodeCheck } from "../check";
 import { nameOf } from "../names";
 import { nearest } from "../nearest";
-import { ruleOf } from "../rule-of-node";
 
 /** Looking for what a misspelt key may mean is slow where hundreds are wrong, and the first few show the pattern. */
 const MAX_HINTS = 20;
