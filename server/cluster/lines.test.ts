@@ -7,7 +7,7 @@ import { newSealer } from "@/server/secrets/sealer";
 import { readWorkerSettings } from "@/server/settings";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
-import { partFor } from "@/server/tools/at-workers";
+import { partFor, type Wire } from "@/server/tools/at-workers";
 import type { ToolScope } from "@/server/tools/define";
 import { readOperatorFile } from "@/server/tools/operator/file";
 import { newToolSources, type ToolSources } from "@/server/tools/sources";
@@ -17,6 +17,7 @@ import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
 import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "./testing";
 import { newWorker, type Worker } from "./worker";
+import { FramesBody, LineBody } from "./worker-protocol";
 
 /** Processes take a while to start on a machine that has much else to do. */
 const BUSY = { timeout: 20_000 };
@@ -278,6 +279,57 @@ test("an MCP server that is declared for a label is a process of such a worker, 
   await expect.poll(() => sources.mcp.list()[0]?.state, BUSY).toBe("failed");
   expect(sources.mcp.list()[0]?.last_error).toBe("The server closed the connection");
 });
+
+test.each([0, 5, 20, 200])(
+  "a call after a restart of the server executes once, whatever came before: %i calls",
+  async (before) => {
+    const what = { kind: "tool", name: "render", label: "gpu" } as const;
+    const executed: string[] = [];
+    let isQuiet = false;
+    let lines = new Lines({ times: { holdMs: 20 } });
+    const line = new LineEnd({
+      control: {
+        async insist(asked, body, { signal } = {}) {
+          const gone = signal ?? new AbortController().signal;
+          if (asked === "line/tell") return lines.hear(FramesBody.parse(body));
+          const answer = await lines.ask(LineBody.parse(body), gone);
+          isQuiet = answer.frames.length === 0;
+          return answer;
+        },
+      },
+      served: {
+        offers: ["tool:render"],
+        open: (_offer, out) => ({
+          message(asked) {
+            executed.push(String(asked));
+            out.message("done");
+          },
+          close() {},
+        }),
+      },
+      about: { worker: "gpu-1.1", name: "gpu-1", labels: ["gpu"] },
+      redact: (value) => value,
+      log: () => {},
+    });
+    const render = async (key: string) => {
+      let wire: Wire | undefined;
+      await new Promise<void>((resolve, reject) => {
+        lines
+          .open(what, key, { message: () => resolve(), closed: reject })
+          .then((opened) => (wire = opened).send(key), reject);
+      });
+      wire?.close();
+    };
+    line.start();
+    ends.push(() => line.stop());
+    for (let at = 0; at < before; at++) await render(`before ${at}`);
+    lines = new Lines({ times: { holdMs: 20 } });
+    await render("after");
+    isQuiet = false;
+    await expect.poll(() => isQuiet, BUSY).toBe(true);
+    expect(executed.filter((key) => key === "after")).toEqual(["after"]);
+  },
+);
 
 test("a server that has just begun does not say that nobody is there", () => {
   let now = 0;

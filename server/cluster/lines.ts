@@ -105,8 +105,11 @@ export class Lines implements WorkerLines {
   /** A worker asks what there is to do; answered once there is something, or after a while. */
   async ask({ line: id, heard, ...about }: LineBody, gone: AbortSignal): Promise<LineAnswer> {
     const line = this.lineOf(id, about);
-    line.unheard.splice(0, Math.max(0, heard - line.from + 1));
-    line.from = Math.max(line.from, heard + 1);
+    // What was heard over another line has other numbers.
+    if (line.id === id) {
+      line.unheard.splice(0, Math.max(0, heard - line.from + 1));
+      line.from = Math.max(line.from, heard + 1);
+    }
     line.rouse();
     clearTimeout(line.leaving);
     line.asking++;
