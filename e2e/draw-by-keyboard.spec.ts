@@ -137,3 +137,18 @@ test("the keyboard never gets stuck in the drawing", async ({ app, page }) => {
   await expect(page.getByRole("application")).not.toBeFocused();
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
+
+test("Tab walks through the zoom controls and out of the canvas", async ({ app, page }) => {
+  await app.fromTemplate("Approval");
+  const canvas = page.getByRole("application");
+  await canvas.focus();
+  for (const name of ["Zoom out", /^Zoom is/, "Zoom in", "Show the whole drawing"]) {
+    await page.keyboard.press("Tab");
+    await expect(canvas.getByRole("button", { name, exact: true })).toBeFocused();
+  }
+  await page.keyboard.press("Enter");
+  await expect(canvas.getByRole("button", { name: "Show the whole drawing" })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(canvas.locator(":focus")).toHaveCount(0);
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});

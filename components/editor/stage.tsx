@@ -16,7 +16,7 @@ import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
 import { BreakpointList } from "./inspector/breakpoints-here";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
-import { commandFor, pressInConnectMode, pressOnSelection } from "./keys";
+import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
 import { useUi, useUiStore } from "./ui-store";
 
@@ -133,10 +133,12 @@ export function Stage({ roles, marks }: StageProps) {
               event.preventDefault();
               return;
             }
-            // Tab on the drawing as a whole goes on to the next part of the page; on a node it adds one.
-            if (event.key === "Tab" && (event.shiftKey || event.target === event.currentTarget)) return;
-            const command = commandFor(native, "drawing");
-            if (!command || (command.id === "open" && event.target === event.currentTarget)) return;
+            const isCanvas = event.target === event.currentTarget;
+            const isCard = event.target instanceof HTMLElement && event.target.dataset.node !== undefined;
+            // Tab and Enter act on a focused card. On the canvas and in its controls they keep their usual meaning.
+            const command =
+              isCanvas || isCard ? commandFor(native, "drawing") : drawingCommandFromAfar(native);
+            if (!command || (isCanvas && (event.key === "Tab" || command.id === "open"))) return;
             event.preventDefault();
             command.run(commands, native);
           }}

@@ -1,11 +1,12 @@
 import dynamic from "next/dynamic";
 import type { CanvasRun, EdgeRunView, NodePeek, NodeRunView } from "@/components/canvas/canvas-run-context";
 import { runParts } from "@/components/canvas/run-parts";
-import { endOfText, oneLine } from "@/components/display/one-line";
+import { endOfText } from "@/components/display/one-line";
 import { present } from "@/server/domain/base/must";
 import { costInWords } from "@/server/domain/model/cost";
 import { isCrewNode } from "@/server/domain/nodes";
-import type { Activation, RunState } from "@/server/domain/run";
+import type { RunState } from "@/server/domain/run";
+import { resultLine } from "./node/route";
 import type { RunView, RunViewStore } from "./run-view-store";
 
 const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => module.CrewInside));
@@ -37,7 +38,7 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
       const known = nodes.get(id);
       if (known && known.from[0] === node && known.from[1] === activation && known.from[2] === isPaused)
         return known.view;
-      const view = nodeView(node, activation, isHeld);
+      const view = nodeView(state, node, activation, isHeld);
       if (isPaused) view.isPausedHere = true;
       nodes.set(id, { from: [node, activation, isPaused], view });
       return view;
@@ -64,6 +65,7 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
 }
 
 function nodeView(
+  { graph }: RunState,
   node: RunState["nodes"][string],
   activation: RunState["activations"][string] | undefined,
   isHeld: boolean,
@@ -80,15 +82,9 @@ function nodeView(
       ? { durationMs: activation.finished_at - activation.started_at }
       : {}),
     ...(activation?.error ? { error: activation.error.message } : {}),
-    ...(activation ? { said: saidBy(activation) } : {}),
+    ...(activation ? { said: resultLine(graph, activation.node_id, activation, SAID) } : {}),
     ...(activation && activation.calls.length > 0 ? { cost: costInWords(activation) } : {}),
   };
-}
-
-/** What came out of an activation, in one line: the way a router chose, else the end of the output. */
-function saidBy({ labels, output }: Activation): string {
-  if (labels && labels.length > 0) return `→ ${labels.join(", ")}`;
-  return oneLine(output).slice(0, SAID);
 }
 
 /** Until when a person may answer is no time at which the node goes on. */

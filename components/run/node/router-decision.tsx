@@ -4,12 +4,16 @@ import clsx from "clsx";
 import { Check, CircleHelp, X } from "lucide-react";
 import { formatList } from "@/components/display/format";
 import type { Activation } from "@/server/domain/run";
+import { useRun } from "../run-context";
 import { ViewPart } from "../view-part";
+import { routeOf } from "./route";
 
 /** What a router decided, how, and why. */
 export function RouterDecision({ activation }: { activation: Activation }) {
-  const { decided } = activation;
-  if (!decided) return null;
+  const { decided, node_id } = activation;
+  const graph = useRun(({ state }) => state.graph, null);
+  if (!decided || !graph) return null;
+  const { names, isFallback } = routeOf(graph, node_id, decided.labels);
   const how: Record<string, string> = {
     function: "A named rule decided.",
     expression: "Conditions decided, tried from the top.",
@@ -19,14 +23,19 @@ export function RouterDecision({ activation }: { activation: Activation }) {
   return (
     <ViewPart title="Decision">
       <p className="text-[13px]">
-        {decided.labels.length > 0 ? (
+        {names.length > 0 ? (
           <>
-            Took <strong className="font-semibold">{formatList(decided.labels)}</strong>.{" "}
+            Took <strong className="font-semibold">{formatList(names)}</strong>.{" "}
           </>
         ) : (
           "Found no way to go on. "
         )}
         <span className="text-ink-2">{how[decided.kind] ?? ""}</span>
+        {isFallback && decided.labels.length > 0 ? (
+          <span className="block text-waiting [overflow-wrap:anywhere]">
+            No route matches {decided.labels.map((label) => `“${label}”`).join(", ")}.
+          </span>
+        ) : null}
       </p>
       {decided.reason ? (
         <blockquote className="border-l-2 border-line-strong pl-3 text-[13px] text-ink-2">

@@ -90,7 +90,7 @@ export const nodeSentences = {
   router_decided: ({ node_id, payload }, names) =>
     story(
       payload.labels.length > 0
-        ? `${names.node(node_id)} chose ${keys(payload.labels)}${payload.reason ? `: ${payload.reason}` : ""}`
+        ? `${names.node(node_id)} ${payload.kind === "value" ? "read the value" : "chose"} ${keys(payload.labels)}${payload.reason ? `: ${payload.reason}` : ""}`
         : `${names.node(node_id)} found no way to go on`,
       payload.labels.length > 0 ? "completed" : "warning",
     ),

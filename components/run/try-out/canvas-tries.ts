@@ -1,6 +1,5 @@
 import type { CanvasTries, CardTry } from "@/components/canvas/tried-context";
-import { oneLine } from "@/components/display/one-line";
-import type { JsonObject } from "@/server/domain/base/values";
+import { resultLine } from "@/components/run/node/route";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { staleReason } from "./stale";
 import type { TryOutStore } from "./try-out-store";
@@ -23,9 +22,7 @@ export function newCanvasTries(
     return {
       isPinned: !!pin,
       status: pin ? "pinned" : (tried?.status ?? "completed"),
-      said: pin
-        ? saidBy(pin.output, pin.labels)
-        : (tried?.error ?? saidBy(tried?.output ?? null, tried?.labels)),
+      said: (!pin && tried?.error) || resultLine(drawing.graph(), id, shown, SAID),
       stale: tried?.status === "running" && !pin ? null : staleReason(id, shown, drawing.graph(), all),
     };
   };
@@ -52,10 +49,4 @@ export function newCanvasTries(
       return next;
     },
   };
-}
-
-function saidBy(output: JsonObject | null, labels: readonly string[] | undefined): string {
-  if (labels && labels.length > 0) return `→ ${labels.join(", ")}`;
-  if (output === null) return "";
-  return oneLine(output).slice(0, SAID);
 }

@@ -33,7 +33,8 @@ export function complete(
   if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
   const { output } = mapped;
   const isChosen = chosenWay(a, activation) !== undefined;
-  const chosen = kind.routes && !isChosen ? chooseEdges(a, node, given.labels ?? []) : null;
+  const chosen =
+    kind.routes && !isChosen ? chooseEdges(a.outgoing.get(node.id), node, given.labels ?? []) : null;
   if (kind.routes && !isChosen && chosen === null)
     return fail(
       a,
@@ -148,7 +149,7 @@ export function passThrough(
   const { node_id } = present(s.activations[activationId], "s.activations[activationId]");
   const routes = getNodeKind(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]").node_type).routes;
   const chosen = routes
-    ? chooseEdges(a, present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"), [])
+    ? chooseEdges(a.outgoing.get(node_id), present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"), [])
     : null;
   const ways = leave(a, s, activationId, {}, chosen, now);
   if ("error" in ways) return ways;
@@ -204,7 +205,7 @@ export function fail(
     const write = patch(a, s, activationId, output);
     if ("error" in write) return ended(write.error);
     const kind = getNodeKind(node.node_type);
-    const chosen = kind.routes ? (chooseEdges(a, node, []) ?? []) : null;
+    const chosen = kind.routes ? (chooseEdges(a.outgoing.get(node.id), node, []) ?? []) : null;
     const ways = leave(a, s, activationId, output, chosen, now);
     if ("error" in ways) return ended(ways.error);
     return [

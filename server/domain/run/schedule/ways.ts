@@ -43,14 +43,14 @@ export function chosenWay(a: Analysis, { node_id, next }: Activation): WorkflowE
   return next === undefined ? undefined : wayTo(a, node_id, next);
 }
 
-/** Which normal edges a router's labels choose; null where none matches and there is no default. */
+/** Which normal edges of a router's outgoing ones its labels choose; null if none matches and there is no default. */
 export function chooseEdges(
-  a: Analysis,
+  outgoing: readonly WorkflowEdge[] = [],
   node: WorkflowNode,
   labels: readonly string[],
 ): WorkflowEdge[] | null {
   const config = settingsOf(node);
-  const edges = (a.outgoing.get(node.id) ?? []).filter((edge) => edge.kind === "normal");
+  const edges = outgoing.filter((edge) => edge.kind === "normal");
   const wanted = new Set(config.mode === "all" ? labels : labels.slice(0, 1));
   const matching = edges.filter((edge) => edge.edge_label != null && wanted.has(edge.edge_label));
   if (matching.length > 0) return matching;

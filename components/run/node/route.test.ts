@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
+import { resultLine, routeOf } from "./route";
+
+const graph = draw("start > decide; decide approved> yes; decide rejected> no", {
+  decide: {
+    node_type: "conditional_router",
+    config: { kind: "value", value: "state.status", default_label: "rejected" },
+  },
+  no: { name: "Turned down" },
+});
+const line = (labels: string[]) => resultLine(graph, "decide", { labels, output: {} }, 60);
+
+test("a router's card names the edge that was taken, and a fallback with the value that matched none", () => {
+  expect([line(["approved"]), line(["rejected"]), line(['{"field":"yes"}'])]).toEqual([
+    "→ approved",
+    "→ rejected",
+    '→ rejected (otherwise; the value was {"field":"yes"})',
+  ]);
+});
+
+test("without a match and without a fallback, the value itself is shown", () => {
+  const strict = structuredClone(graph);
+  delete (strict.nodes.decide as { config: { default_label?: string } }).config.default_label;
+  expect(routeOf(strict, "decide", ["maybe"])).toEqual({ names: [], isFallback: true });
+  expect(resultLine(strict, "decide", { labels: ["maybe"], output: {} }, 60)).toBe("→ maybe");
+});
+
+test("other nodes show the start of their output", () => {
+  expect(resultLine(graph, "yes", { output: { text: "Two words" } }, 5)).toBe("Two w");
+  expect(resultLine(graph, "yes", { output: null }, 5)).toBe("");
+});

@@ -1,0 +1,36 @@
+import { formatList } from "@/components/display/format";
+import { oneLine } from "@/components/display/one-line";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { chooseEdges } from "@/server/domain/run/schedule/ways";
+
+/** The edges that a router's answer takes; `isFallback`: no edge has the answer as its label. */
+export function routeOf(
+  graph: WorkflowGraph,
+  nodeId: string,
+  labels: readonly string[],
+): { names: string[]; isFallback: boolean } {
+  const node = graph.nodes[nodeId];
+  const outgoing = graph.edges.filter(({ source_node_id }) => source_node_id === nodeId);
+  const taken = node ? (chooseEdges(outgoing, node, labels) ?? []) : [];
+  const nameOf = ({ edge_label, target_node_id }: WorkflowEdge) =>
+    edge_label || graph.nodes[target_node_id]?.name || target_node_id;
+  return {
+    names: taken.map(nameOf),
+    isFallback: !taken.some(({ edge_label }) => edge_label && labels.includes(edge_label)),
+  };
+}
+
+/** What a node returned, in one line: the start of its output, or where a router went. A fallback names the value that matched no edge. */
+export function resultLine(
+  graph: WorkflowGraph,
+  nodeId: string,
+  { labels = [], output }: { labels?: readonly string[]; output: JsonObject | null | undefined },
+  max: number,
+): string {
+  if (labels.length === 0) return output ? oneLine(output).slice(0, max) : "";
+  const { names, isFallback } = routeOf(graph, nodeId, labels);
+  if (names.length === 0) return `→ ${labels.join(", ")}`.slice(0, max);
+  const where = `→ ${names.join(", ")}`;
+  return (isFallback ? `${where} (otherwise; the value was ${formatList(labels)})` : where).slice(0, max);
+}
