@@ -16,10 +16,17 @@ export interface DraftFieldProps {
   /** What is wrong with a text; null if nothing is. Only what is right is saved. */
   check: (value: string) => string | null;
   fieldClassName?: string;
+  /** Takes the focus when it appears, with its text selected. One-line fields only. */
+  isNew?: boolean;
 }
 
+const focusAndSelect = (input: HTMLInputElement | null) => {
+  input?.focus();
+  input?.select();
+};
+
 /** A text that must not be saved half-written: what is not right stays here, and is given up on leaving. */
-export function DraftField({ value, onCommit, check, multiline, ...words }: DraftFieldProps) {
+export function DraftField({ value, onCommit, check, multiline, isNew = false, ...words }: DraftFieldProps) {
   const [draft, setDraft] = useState<string | null>(null);
   const text = draft ?? value;
   const props = {
@@ -32,5 +39,9 @@ export function DraftField({ value, onCommit, check, multiline, ...words }: Draf
     },
     onBlur: () => setDraft(null),
   };
-  return multiline ? <TextArea rows={2} {...props} /> : <TextField {...props} />;
+  return multiline ? (
+    <TextArea rows={2} {...props} />
+  ) : (
+    <TextField {...props} ref={isNew ? focusAndSelect : null} />
+  );
 }

@@ -91,6 +91,7 @@ function Rows({
 }: SchemaFieldProps & { schema: JsonSchema | undefined; rows: SchemaRow[]; onWantJson: () => void }) {
   const write = (next: SchemaRow[]) => onChange(writeSchema(next, schema));
   const names = rows.map(({ name }) => name);
+  const [added, setAdded] = useState<number | null>(null);
   const beside = besideRows(schema);
   return (
     <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
@@ -102,6 +103,7 @@ function Rows({
                 row={row}
                 at={at}
                 names={names}
+                isNew={at === added}
                 onChange={(next) => write(rows.map((old, i) => (i === at ? next : old)))}
                 onRemove={() => write(rows.filter((_, i) => i !== at))}
               />
@@ -116,7 +118,10 @@ function Rows({
         <Button
           size="sm"
           icon={<Plus aria-hidden />}
-          onClick={() => write([...rows, newRow(freshKey(itemName, names))])}
+          onClick={() => {
+            setAdded(rows.length);
+            write([...rows, newRow(freshKey(itemName, names))]);
+          }}
         >
           Add {/^[aeiou]/.test(itemName) ? "an" : "a"} {itemName}
         </Button>
@@ -132,11 +137,12 @@ interface RowProps {
   row: SchemaRow;
   at: number;
   names: readonly string[];
+  isNew: boolean;
   onChange: (row: SchemaRow) => void;
   onRemove: () => void;
 }
 
-function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
+function RowFields({ row, at, names, isNew, onChange, onRemove }: RowProps) {
   return (
     <>
       <div className="flex items-end gap-1.5">
@@ -145,6 +151,7 @@ function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
           hideLabel
           mono
           value={row.name}
+          isNew={isNew}
           onCommit={(name) => onChange({ ...row, name })}
           check={(name) => keyFault(name, names, at)}
           fieldClassName="flex-1"

@@ -19,8 +19,8 @@ export class Report {
   warning(code: string, at: Problem["at"], message: string, fix?: Fix): void {
     this.add("warning", code, at, message, fix);
   }
-  /** What would be better, but works: a person may dismiss it, once for each place. */
-  advice(code: string, at: Problem["at"], message: string, fix?: Fix): void {
+  /** What would be better, but works: a person may dismiss it, once for each place. `dismiss`: what that button says. */
+  advice(code: string, at: Problem["at"], message: string, fix?: Fix, dismiss = "I know"): void {
     const key = at.id === undefined ? code : `${code} ${at.id}`;
     if (this.dismissed.has(key)) return;
     this.problems.push({
@@ -29,7 +29,7 @@ export class Report {
       message,
       at,
       ...(fix ? { fix } : {}),
-      dismiss: { kind: "dismiss", key, label: "I know" },
+      dismiss: { kind: "dismiss", key, label: dismiss },
     });
   }
   /** Faults of an expression or a template, each with its place in the field's text. */
@@ -43,7 +43,8 @@ export class Report {
 }
 
 /** A role as far as the checks look. */
-export type NamedRole = Pick<RoleDefinition, "name" | "tools"> & Partial<Pick<RoleDefinition, "guardrails">>;
+export type NamedRole = Pick<RoleDefinition, "name" | "tools"> &
+  Partial<Pick<RoleDefinition, "guardrails" | "output_schema">>;
 
 /** What a check of a workflow is given. */
 export interface Check {

@@ -569,9 +569,29 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
     {
       severity: "warning",
       at: { kind: "node", id: "r" },
-      message: 'If nothing matches, "r" cannot go on and the run fails. Say which way is taken otherwise.',
+      message:
+        'If no label matches, "r" fails the run with the value it found. Choose a fallback, or keep it that way.',
     },
     'Otherwise take "yes"',
+  ],
+  [
+    "W_ROUTER_READS_OBJECT",
+    graph("start > a > r; r yes> end; r else> end", {
+      a: agent({
+        required_role: "Toolsmith",
+        output_schema: {
+          properties: { a_out: { type: "object", properties: { verdict: { type: "string" } } } },
+        },
+      }),
+      r: { config: { kind: "value", value: "state.a_out" } },
+    }),
+    {
+      severity: "warning",
+      at: { kind: "node", id: "r", field: "value" },
+      message:
+        '"r" compares text, but "a" writes an object to "a_out" (with "verdict"), which matches no label. Compare one of its fields, or return "a_out" as text.',
+    },
+    "Compare state.a_out.verdict",
   ],
   [
     "W_EDGE_WITHOUT_LABEL",
@@ -680,6 +700,32 @@ describe("every code", () => {
       find(mended).filter((problem) => problem.code === code && problem.message === found.message),
     ).toEqual([]);
     expect(WorkflowGraph.safeParse(mended).success).toBe(true);
+  });
+
+  test("W_ROUTER_NO_DEFAULT: a person may decide that the run fails and shows the value", () => {
+    const g = graph("start > r; r yes> end", { r: { config: { kind: "value", value: "state.status" } } });
+    const found = find(g).find(({ code }) => code === "W_ROUTER_NO_DEFAULT");
+    expect(found?.dismiss?.label).toBe("Fail and show the value");
+    const codes = find(found?.dismiss ? applyFix(g, found.dismiss) : g).map(({ code }) => code);
+    expect(codes).not.toContain("W_ROUTER_NO_DEFAULT");
+  });
+
+  test("W_ROUTER_READS_OBJECT: a role whose fields do not name the node's key answers an object", () => {
+    const read = (fields: string[], value = "state.a_out") => {
+      const properties = Object.fromEntries(fields.map((name) => [name, { type: "string" }]));
+      const judge = RoleDefinition.parse({ name: "Judge", output_schema: { type: "object", properties } });
+      const g = graph("start > a > r; r yes> end; r else> end", {
+        a: agent({ required_role: "Judge" }),
+        r: { config: { kind: "value", value } },
+      });
+      return findProblems(g, [judge])
+        .filter(({ code }) => code === "W_ROUTER_READS_OBJECT")
+        .map(({ fix }) => fix?.label);
+    };
+    expect(read(["field"])).toEqual(["Compare state.a_out.field"]);
+    expect(read(["field", "other"])).toEqual([undefined]);
+    expect(read(["a_out", "other"])).toEqual([]);
+    expect(read(["field"], "state.a_out.field")).toEqual([]);
   });
 
   test("W_PRICE_UNKNOWN: a budget in dollars, and a model nobody knows the price of", () => {

@@ -1,19 +1,21 @@
+import { propertiesOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
-import type { WorkflowEdge } from "@/server/domain/graph/graph";
+import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { contradicting, type WrittenRule, writtenRules } from "@/server/domain/graph/own-rules";
-import { getNodeKind, isRouterNode, type WorkflowNode } from "@/server/domain/nodes";
+import { getNodeKind, isRouterNode, settingsOf, type WorkflowNode } from "@/server/domain/nodes";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
 import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import type { Check, Report } from "../check";
 import { named, nameOf, quoted } from "../names";
 
 /** Whether every label of a router leads somewhere, and every way out has a label. */
-export function checkRouters({ graph, report, outgoing }: Check): void {
+export function checkRouters({ graph, report, outgoing, roleByName }: Check): void {
   const rules = writtenRules(graph);
   for (const node of Object.values(graph.nodes)) {
     const kind = getNodeKind(node.node_type);
     if (!kind.routes) continue;
     checkNamedRule(node, rules, report);
+    checkComparedValue(node, graph, roleByName, report);
     const at = { kind: "node" as const, id: node.id };
     const edges = (outgoing.get(node.id) ?? []).filter((edge) => edge.kind !== "error");
     if (edges.length === 0) {
@@ -84,10 +86,10 @@ export function checkRouters({ graph, report, outgoing }: Check): void {
     // Expressions may hold for none of the labels; a registered rule and a model always answer one.
     const last = present(edges.at(-1), "edges.at(-1)");
     if (!hasDefault && (kind.expressions?.(node.config).length ?? 0) > 0)
-      report.warning(
+      report.advice(
         "W_ROUTER_NO_DEFAULT",
         at,
-        `If nothing matches, ${nameOf(node)} cannot go on and the run fails. Say which way is taken otherwise.`,
+        `If no label matches, ${nameOf(node)} fails the run with the value it found. Choose a fallback, or keep it that way.`,
         {
           kind: "set_edge",
           edge_id: last.id,
@@ -96,8 +98,51 @@ export function checkRouters({ graph, report, outgoing }: Check): void {
             ? `Otherwise take "${last.edge_label}"`
             : `Otherwise go to ${named(graph, last.target_node_id)}`,
         },
+        "Fail and show the value",
       );
   }
+}
+
+/** A router by value compares text with its labels: an object matches none of them. */
+function checkComparedValue(
+  node: WorkflowNode,
+  graph: WorkflowGraph,
+  roleByName: Check["roleByName"],
+  report: Report,
+): void {
+  if (!isRouterNode(node) || node.config.kind !== "value") return;
+  const key = /^\s*state\.(\w+)\s*$/.exec(node.config.value ?? "")?.[1];
+  if (key === undefined) return;
+  for (const writer of Object.values(graph.nodes)) {
+    const fields = objectWrittenTo(key, writer, roleByName);
+    if (fields === null) continue;
+    const [only] = fields;
+    const path = `state.${key}.${only}`;
+    report.warning(
+      "W_ROUTER_READS_OBJECT",
+      { kind: "node", id: node.id, field: "value" },
+      `${nameOf(node)} compares text, but ${nameOf(writer)} writes an object to "${key}"${fields.length > 0 ? ` (with ${quoted(fields)})` : ""}, which matches no label. Compare one of its fields, or return "${key}" as text.`,
+      fields.length === 1
+        ? { kind: "set_config", node_id: node.id, path: ["value"], value: path, label: `Compare ${path}` }
+        : undefined,
+    );
+    return;
+  }
+}
+
+/** The fields of the object that a node writes to a key; null if it writes something else, or nothing is known. */
+function objectWrittenTo(key: string, node: WorkflowNode, roleByName: Check["roleByName"]): string[] | null {
+  if (node.output_mapping || !node.output_keys.includes(key)) return null;
+  const { output_schema, required_role } = settingsOf(node);
+  const ofNode = propertiesOf(output_schema)[key];
+  if (ofNode) return ofNode.type === "object" ? Object.keys(propertiesOf(ofNode)) : null;
+  const ofRole = roleByName.get(required_role ?? "")?.output_schema;
+  if (output_schema || ofRole?.type !== "object") return null;
+  const fields = propertiesOf(ofRole);
+  const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+  if (field) return field.type === "object" ? Object.keys(propertiesOf(field)) : null;
+  // An agent with one key writes its whole answer there, unless its role names the key.
+  return node.output_keys.length === 1 ? Object.keys(fields) : null;
 }
 
 /** A rule that a router names must be built in, or be said by a router of the drawing: and by all of them alike. */
