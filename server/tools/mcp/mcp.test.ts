@@ -6,7 +6,7 @@ import path from "node:path";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
 import type { Json } from "@/server/domain/base/values";
@@ -420,6 +420,30 @@ describe("a server that is a process", () => {
     expect(names).toContain("GIVEN");
     expect(names).not.toContain("TROUPE_TEST_SECRET");
     expect(args).toEqual(["$(touch pwned)", "a b"]);
+  });
+
+  test("a long answer is put together once, however many pieces it comes in", async () => {
+    servers = newServers({ declared: declared() });
+    await servers.start();
+    approveAll("local");
+    const put = vi.spyOn(Buffer, "concat");
+    const copied = async (chars: number) => {
+      put.mockClear();
+      const { output } = await invoke("mcp:local/long", { chars });
+      expect(output).toHaveLength(chars);
+      return put.mock.calls.reduce(
+        (sum, [parts]) => sum + parts.reduce((bytes, part) => bytes + part.length, 0),
+        0,
+      );
+    };
+    expect(await copied(450_000)).toBeLessThan(1_000_000);
+    expect(await copied(1_800_000)).toBeLessThan(4_000_000);
+    put.mockRestore();
+    expect(await invoke("mcp:local/long", { chars: 3_000_000 })).toEqual({
+      status_code: 413,
+      error: "mcp:local/long gave more than 2097152 characters.",
+      tainted: true,
+    });
   });
 
   test("is started again when it ends", async () => {

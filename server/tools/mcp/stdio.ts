@@ -1,9 +1,31 @@
-import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
+import { parseJSONRPCMessage, ReadBuffer } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { StdioServer } from "../operator/file";
 
 const STDERR_CHARS = 4000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Joins the pieces of a long line once, at its end: the library's buffer copies all of it with each piece. */
+class LineBuffer extends ReadBuffer {
+  private pieces: Buffer[] = [];
+  private bytes = 0;
+
+  override append(piece: Buffer): void {
+    this.pieces.push(piece);
+    this.bytes += piece.length;
+    if (!piece.includes("\n") && this.bytes <= MAX_MESSAGE_BYTES) return;
+    const line = Buffer.concat(this.pieces);
+    this.pieces = [];
+    this.bytes = 0;
+    super.append(line);
+  }
+
+  override clear(): void {
+    this.pieces = [];
+    this.bytes = 0;
+    super.clear();
+  }
+}
 
 /**
  * Starts an MCP server as a process of this machine: from the operator's file only, from a list of words, without a
@@ -21,6 +43,8 @@ export function newStdioTransport(server: StdioServer): {
     stderr: "pipe",
     maxBufferSize: MAX_MESSAGE_BYTES,
   });
+  // It takes no buffer from outside.
+  Reflect.set(transport, "_readBuffer", new LineBuffer({ maxBufferSize: MAX_MESSAGE_BYTES }));
   let words = "";
   transport.stderr?.on("data", (chunk: Buffer) => {
     words = (words + chunk.toString("utf8")).slice(-STDERR_CHARS);

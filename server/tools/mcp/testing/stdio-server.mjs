@@ -10,6 +10,11 @@ server.registerTool("environment", { description: "Names of its variables", inpu
   ],
 }));
 server.registerTool(
+  "long",
+  { description: "Gives a long text", inputSchema: { chars: z.number() } },
+  ({ chars }) => ({ content: [{ type: "text", text: "all about bees ".repeat(chars / 15) }] }),
+);
+server.registerTool(
   "leave",
   { description: "Ends the server", inputSchema: { code: z.number() } },
   ({ code }) => process.exit(code),
