@@ -1,5 +1,6 @@
 import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { Findings } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
@@ -62,6 +63,8 @@ export interface Reading {
   all: readonly Source[];
   /** What was read, changed and left out. An error means that nothing is imported. */
   findings: Findings;
+  /** The budget of the whole import: whatever follows values or makes texts of them counts what that takes. */
+  work: Work;
   /** What a person said to `choices`, by their id. */
   answers: ReadonlyMap<string, string>;
 }

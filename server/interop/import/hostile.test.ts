@@ -1,7 +1,7 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { unpack } from "./archive";
-import { readImport } from "./road";
+import { readImport, TOO_COMPLEX } from "./road";
 import { files } from "./testing";
 
 const zip = (texts: Record<string, string>) => [
@@ -127,5 +127,228 @@ describe("a file", () => {
     expect(errorsOf({ "": "import os" })).toEqual([
       "Nothing in this text is a workflow, crew, agent or role that Troupe knows.",
     ]);
+  });
+});
+
+/** Lines of `name0 = first`, and `name1` to `nameN`, each made of the one before it. */
+const doublings = (n: number, first: string, next: (before: string) => string): string =>
+  Array.from({ length: n + 1 }, (_, at) => `s${at} = ${at === 0 ? first : next(`s${at - 1}`)}`).join("\n");
+const crew = (lines: string, fields: Partial<Record<"agent" | "task" | "crew", string>>): string =>
+  `from crewai import Agent, Task, Crew
+${lines}
+A = Agent(role="a", goal="b", ${fields.agent ?? 'backstory="c"'})
+T = Task(description="d", agent=A, ${fields.task ?? 'expected_output="x"'})
+Crew(tasks=[T], ${fields.crew ?? "agents=[A]"})
+`;
+const agent = (lines: string, input: string): string =>
+  `from agents import Agent, Runner
+a = Agent(name="A", instructions="Do.")
+def main(q):
+${lines.replace(/^/gm, "    ")}
+    return Runner.run_sync(a, ${input})
+`;
+const typescript = (input: string): string =>
+  `import { Agent, run } from "@openai/agents";
+const a = new Agent({ name: "A", instructions: "Do." });
+async function main(q: string) { return await run(a, ${input}); }
+`;
+const classes = (levels: number, fields: number): string => {
+  const made = Array.from(
+    { length: levels },
+    (_, at) =>
+      `class C${at + 1}(BaseModel):\n${Array.from({ length: fields }, (_, k) => `    f${k}: C${at}\n`).join("")}`,
+  );
+  return `from agents import Agent, Runner
+from pydantic import BaseModel
+class C0(BaseModel):
+    x: str
+${made.join("")}a = Agent(name="A", instructions="Do.", output_type=C${levels})
+Runner.run_sync(a, "hi")
+`;
+};
+const repeated = (count: number, text: string): string => text.repeat(count);
+
+/** Files of n doublings, for each place of each format that takes a value. */
+const DOUBLED: Record<string, (n: number) => Record<string, string>> = {
+  "CrewAI: texts joined": (n) => ({
+    "c.py": crew(
+      doublings(n, "'x' * 3", (s) => `${s} + ${s}`),
+      { agent: `backstory=s${n}` },
+    ),
+  }),
+  "CrewAI: a written text joined": (n) => ({
+    "c.py": crew(
+      doublings(n, "'xy'", (s) => `${s} + ${s}`),
+      { agent: `backstory=s${n}` },
+    ),
+  }),
+  "CrewAI: texts in texts": (n) => ({
+    "c.py": crew(
+      doublings(n, "'xy'", (s) => `f"{${s}}{${s}}"`),
+      { task: `expected_output=s${n}` },
+    ),
+  }),
+  "CrewAI: ten texts in each text": (n) => ({
+    "c.py": crew(
+      doublings(n, "'xy'", (s) => `f"${repeated(10, `{${s}}`)}"`),
+      { agent: `backstory=s${n}` },
+    ),
+  }),
+  "CrewAI: tools joined": (n) => ({
+    "c.py": crew(
+      doublings(n, "[T1]", (s) => `${s} + ${s}`),
+      { agent: `tools=s${n}` },
+    ),
+  }),
+  "CrewAI: tools spread": (n) => ({
+    "c.py": crew(
+      doublings(n, "[T1]", (s) => `[*${s}, *${s}]`),
+      { agent: `tools=s${n}` },
+    ),
+  }),
+  "CrewAI: agents joined": (n) => ({
+    "c.py": crew(
+      doublings(n, "[A]", (s) => `${s} + ${s}`),
+      { crew: `agents=s${n}` },
+    ),
+  }),
+  "CrewAI: the context spread": (n) => ({
+    "c.py": crew(
+      doublings(n, "[A]", (s) => `[*${s}, *${s}]`),
+      { task: `context=s${n}` },
+    ),
+  }),
+  "CrewAI: a list that holds itself": (n) => ({
+    "c.py": crew(
+      doublings(n, `[*s${n}]`, (s) => `${s} + ${s}`),
+      { agent: `tools=s${n}` },
+    ),
+  }),
+  "CrewAI: the shape of an answer": (n) => ({
+    "c.py": crew(classes(n, 3), { task: `expected_output="x", output_pydantic=C${n}` }),
+  }),
+  "Agents SDK: numbers added": (n) => ({ "a.py": agent("x = 1", repeated(n, "1 + ").concat("1")) }),
+  "Agents SDK, TypeScript: numbers added": (n) => ({ "a.ts": typescript(repeated(n, "1 + ").concat("1")) }),
+  "Agents SDK, TypeScript: lengths in a condition": (n) => ({
+    "a.ts": typescript("q").replace("return", `if (${repeated(n, "q.length + ")}1 > 3) return`),
+  }),
+  "Agents SDK, TypeScript: choices that are always so": (n) => ({
+    "a.ts": typescript(`${repeated(n, "true ? ")}2${repeated(n, " : 2")}`),
+  }),
+  "Agents SDK, TypeScript: choices that are never so": (n) => ({
+    "a.ts": typescript(`${repeated(n, "false ? 'a' : ")}2`),
+  }),
+  "Agents SDK, TypeScript: choices by a value": (n) => ({
+    "a.ts": typescript(`${repeated(n, "q ? ")}2${repeated(n, " : 2")}`),
+  }),
+  "Agents SDK, TypeScript: functions in functions": (n) => ({
+    "a.ts": typescript("q").replace("return", `const f = ${repeated(n, "() => ")}1; return`),
+  }),
+  "Agents SDK: texts joined": (n) => ({
+    "a.py": agent(
+      doublings(n, "q", (s) => `${s} + ${s}`),
+      `s${n}`,
+    ),
+  }),
+  "Agents SDK: a value in texts": (n) => ({
+    "a.py": agent(
+      doublings(n, "q", (s) => `f'{${s}}{${s}}'`),
+      `s${n}`,
+    ),
+  }),
+  "Agents SDK: a fixed text in texts": (n) => ({
+    "a.py": agent(
+      doublings(n, "'xy'", (s) => `f'{${s}}{${s}}'`),
+      `s${n}`,
+    ),
+  }),
+  "Agents SDK: lists in a text": (n) => ({
+    "a.py": agent(
+      doublings(n, "q", (s) => `[${s}, ${s}]`),
+      `f'{s${n}}'`,
+    ),
+  }),
+  "Agents SDK: lists": (n) => ({
+    "a.py": agent(
+      doublings(n, "q", (s) => `[${s}, ${s}]`),
+      `s${n}`,
+    ),
+  }),
+  "Agents SDK: records as JSON": (n) => ({
+    "a.py": agent(
+      doublings(n, "q", (s) => `{'a': ${s}, 'b': ${s}}`),
+      `json.dumps(s${n})`,
+    ),
+  }),
+  "Agents SDK: records in two ways": (n) => ({
+    "a.py": agent(
+      `if q == "x":\n${doublings(n, "q", (s) => `{'a': ${s}, 'b': ${s}}`).replace(/^/gm, "    ")}\nelse:\n${doublings(n, "q", (s) => `{'a': ${s}, 'b': ${s}}`).replace(/^/gm, "    ")}\nr = Runner.run_sync(a, q)`,
+      `f"{s${n}}"`,
+    ).replace('== "x":', '== "x":\n        r = Runner.run_sync(a, q)'),
+  }),
+  "Agents SDK: messages joined": (n) => ({
+    "a.py": agent(
+      doublings(n, "[{'role': 'user', 'content': q}]", (s) => `${s} + ${s}`),
+      `s${n}`,
+    ),
+  }),
+  "Agents SDK: messages spread": (n) => ({
+    "a.py": agent(
+      doublings(n, "[{'role': 'user', 'content': q}]", (s) => `[*${s}, *${s}]`),
+      `s${n}`,
+    ),
+  }),
+  "Agents SDK: constants": (n) => ({
+    "a.py": `${doublings(n, "'x'", (s) => `[${repeated(12, `${s}, `)}]`)}\n${agent("x = 1", `s${n}`)}`,
+  }),
+  "Agents SDK: constants in a condition": (n) => ({
+    "a.py": `${doublings(n, "1", (s) => `${s} * ${s}`)}\n${agent(`if q == s${n}:\n    return Runner.run_sync(a, "y")`, "q")}`,
+  }),
+  "Agents SDK: classes of six fields": (n) => ({ "a.py": classes(n, 6) }),
+};
+
+/** Files that are only long, in places where reading them once began anew at each place. */
+const LONG: Record<string, (n: number) => Record<string, string>> = {
+  "comments without an end": (n) => ({ "": `${repeated(n, "/**/")}x` }),
+  "blank lines in a text": (n) => ({ "a.txt": repeated(n, "\n\t") }),
+  "blank lines in YAML": (n) => ({ "a.yaml": repeated(n, "\n") }),
+  "blank lines in a text without a name": (n) => ({ "": `${repeated(n, "\n")}x` }),
+  "agents without brackets": (n) => ({ "a.txt": `Agent${repeated(n, " ")}` }),
+  "agents with open brackets": (n) => ({ "a.txt": repeated(n, "Agent<") }),
+  "classes in a line": (n) => ({ "a.txt": repeated(n, "class a(") }),
+  "fences in a line": (n) => ({ "a.md": repeated(n, "```mermaid") }),
+  "brackets in a diagram": (n) => ({
+    "a.mmd": `graph TD;\n__start__ --> a;\na[${repeated(n, "<")}\nb(${repeated(n, ")")}x\n`,
+  }),
+  "words before a variable": (n) => ({
+    "agents.yaml": `a:\n  role: "${repeated(n, "for ")}x ${repeated(n, "-")}x"\n  goal: g\n  backstory: b\n`,
+  }),
+  "quotes in an expression": (n) => ({
+    "flow.yaml": `name: f\nmethods:\n  a:\n    start: true\n    do:\n      call: expression\n      expr: "\${\\"${repeated(n, '\\\\\\"')}}"\n`,
+  }),
+};
+
+describe("a file of few lines", () => {
+  test.each(Object.entries(DOUBLED))("whose values multiply is read within the budget: %s", (_, make) => {
+    for (const n of [3, 12, 40, 120]) {
+      const { imported, findings } = readImport(files(make(n)));
+      const errors = findings.filter(({ level }) => level === "error").map(({ message }) => message);
+      if (imported) expect(JSON.stringify(imported).length).toBeLessThan(4_000_000);
+      else expect(errors).toEqual([TOO_COMPLEX]);
+      if (n === 3) expect(imported).not.toBeNull();
+    }
+  });
+});
+
+describe("a long file", () => {
+  const timed = (make: () => Record<string, string>): number => {
+    const began = performance.now();
+    readImport(files(make()));
+    return performance.now() - began;
+  };
+  test.each(Object.entries(LONG))("takes time in proportion to its length: %s", (_, make) => {
+    const shorter = timed(() => make(20_000));
+    // Four times as long took sixteen times as long, and seconds.
+    expect(timed(() => make(80_000))).toBeLessThan(8 * Math.max(shorter, 100));
   });
 });

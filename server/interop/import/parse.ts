@@ -36,10 +36,7 @@ export function parseStructured(path: string, source: string): ParsedText {
   const skipped = text === source ? 0 : linesBefore(source, text);
   const plain: ParsedText = { kind: "text", value: undefined, problem: undefined, lineOf: () => undefined };
   if (AS_TEXT.test(path) || text.trim() === "") return plain;
-  if (
-    IS_JSON.test(path) ||
-    (/^(\s|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*[{[]/.test(text.slice(0, 20_000)) && !IS_YAML.test(path))
-  )
+  if (IS_JSON.test(path) || (!IS_YAML.test(path) && /[{[]/.test(firstSign(text))))
     return parseJson(text, skipped);
   const parsed = parseYaml(text, skipped);
   if (IS_YAML.test(path)) return parsed;
@@ -47,6 +44,21 @@ export function parseStructured(path: string, source: string): ParsedText {
   return typeof parsed.value === "object" && parsed.value !== null
     ? parsed
     : { ...plain, problem: parsed.problem };
+}
+
+/** The first character that is neither blank nor in a comment; empty where there is none. */
+function firstSign(text: string): string {
+  const signs = /\S/g;
+  for (let found = signs.exec(text); found; found = signs.exec(text)) {
+    const end = text.startsWith("//", found.index)
+      ? text.indexOf("\n", found.index)
+      : text.startsWith("/*", found.index)
+        ? text.indexOf("*/", found.index + 2) + 1
+        : 0;
+    if (end <= 0) return end < 0 ? "" : found[0];
+    signs.lastIndex = end + 1;
+  }
+  return "";
 }
 
 function linesBefore(source: string, text: string): number {

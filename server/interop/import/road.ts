@@ -1,10 +1,21 @@
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
+import { Work, WorkError } from "@/server/domain/base/work-budget";
 import { withPlainNames } from "@/server/domain/library/plain-names";
 import { isExecutable } from "@/server/domain/nodes";
-import { filesProblem } from "./files";
+import { filesProblem, IMPORT_LIMITS } from "./files";
 import type { Claim, Format, Imported } from "./format";
 import { FORMATS } from "./formats";
 import { type ImportFile, newSource, type Source } from "./source";
+
+/**
+ * Units that reading the files of one import may take: a step of a parser and an expression cost one, a text a few and
+ * one for each 16 characters. Well beyond what files that people wrote take, and below a few seconds.
+ */
+const MOST_WORK = 300_000;
+export const TOO_COMPLEX =
+  "This file is too complex to read: what stands in it multiplies, or refers to itself too often. Shorten it, or import its parts one by one.";
+/** Characters of all that an import brings. */
+const MOST_CHARS = IMPORT_LIMITS.bytes;
 
 /** One thing that was found among the files of an import. */
 export interface FoundClaim {
@@ -76,15 +87,29 @@ export function readImport(
   }
   const before = parsed.filter(({ source }) => claim.files.includes(source)).flatMap((one) => one.findings);
   const said = new Map(Object.entries(answers));
-  const imported = withPlainNames(format.read({ claim, all: sources, findings, answers: said }), findings);
+  const reading = { claim, all: sources, findings, answers: said, work: new Work(MOST_WORK) };
+  const imported = withinLimits(() => withPlainNames(format.read(reading), findings), findings);
   sayLeftOver(sources, claims, findings);
-  if (!findings.hasError()) sayEmpty(imported, findings);
+  if (imported && !findings.hasError()) sayEmpty(imported, findings);
   return {
     found,
     picked,
     imported: findings.hasError() ? null : imported,
     findings: [...before, ...findings.all()],
   };
+}
+
+/** What is read, or null with a finding where that takes too much work or makes too much text. */
+function withinLimits(read: () => Imported, findings: Findings): Imported | null {
+  try {
+    const imported = read();
+    if (JSON.stringify(imported).length <= MOST_CHARS) return imported;
+  } catch (error) {
+    // A text, a list or a stack that grew beyond what there is.
+    if (!(error instanceof WorkError) && !(error instanceof RangeError)) throw error;
+  }
+  findings.error("", TOO_COMPLEX);
+  return null;
 }
 
 interface Claimed {

@@ -142,14 +142,6 @@ export class ProgramError extends Error {
   override name = "ProgramError";
 }
 
-/** Counts what is made of a text, so that no text makes more than a program has. */
-export class Size {
-  private left = 200_000;
-  spend(): void {
-    if (this.left-- <= 0) throw new ProgramError("The code has too many parts to be read.");
-  }
-}
-
 /** How deep expressions and blocks may stand in each other; deeper ones are kept as text. */
 export const MAX_NESTING = 150;
 

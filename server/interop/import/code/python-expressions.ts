@@ -74,7 +74,7 @@ export class Expressions {
 
   expression(node: SyntaxNode, depth: number): Expr {
     const { source } = this;
-    source.size.spend();
+    source.work.spend(1);
     if (depth > MAX_NESTING) return other(node);
     const place = placeOf(node);
     const parts = partsOf(node);

@@ -1,11 +1,13 @@
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "@lezer/python";
+import type { Work } from "@/server/domain/base/work-budget";
 import { type Expr, type Field, MAX_NESTING, type Program, type Statement, type Taken } from "./program";
 import { Expressions } from "./python-expressions";
 import { other, parseSource, partsOf, placeOf, type Source, textIn } from "./syntax";
+
 /** Reads Python. What cannot be understood is left as text. Throws ProgramError where there is too much. */
-export function readPython(text: string): Program {
-  const { source, tree, faults } = parseSource(text, parser);
+export function readPython(text: string, work: Work): Program {
+  const { source, tree, faults } = parseSource(text, parser, work);
   return { language: "python", text, body: new Reader(source).block(tree.topNode, 0), faults };
 }
 
@@ -24,7 +26,7 @@ class Reader {
 
   private statement(node: SyntaxNode, depth: number): Statement[] {
     const { source } = this;
-    source.size.spend();
+    source.work.spend(1);
     const place = placeOf(node);
     if (depth > MAX_NESTING) return [{ is: "other", ...place }];
     const parts = partsOf(node);

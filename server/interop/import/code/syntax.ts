@@ -1,5 +1,6 @@
 import type { Parser, SyntaxNode, Tree } from "@lezer/common";
-import { type Expr, type Place, ProgramError, Size } from "./program";
+import type { Work } from "@/server/domain/base/work-budget";
+import { type Expr, type Place, ProgramError } from "./program";
 
 /** As much text as one program may have, in characters. */
 const MAX_LENGTH = 1024 * 1024;
@@ -10,19 +11,24 @@ const MAX_BRACKETS = 100;
 /** Parts of a text that could not be read, that are still counted one by one. */
 const MAX_FAULTS = 50;
 
-/** What both languages need to read a syntax tree: its text, and how much may still be made of it. */
+/** What both languages need to read a syntax tree: its text, and the budget of the import. */
 export interface Source {
   text: string;
-  size: Size;
+  work: Work;
 }
 
-export function parseSource(text: string, parser: Parser): { source: Source; tree: Tree; faults: Place[] } {
+export function parseSource(
+  text: string,
+  parser: Parser,
+  work: Work,
+): { source: Source; tree: Tree; faults: Place[] } {
   if (text.length > MAX_LENGTH) throw new ProgramError("The code is longer than 1 MiB.");
   if (isTooDeep(text)) throw new ProgramError("The code is nested too deeply to be read.");
   const parse = parser.startParse(text);
   let tree: Tree | null = null;
   for (let steps = 0; !tree; steps++) {
     if (steps > MAX_STEPS) throw new ProgramError("The code has too many parts to be read.");
+    work.spend(1);
     tree = parse.advance();
   }
   const faults: Place[] = [];
@@ -30,7 +36,7 @@ export function parseSource(text: string, parser: Parser): { source: Source; tre
   do {
     if (cursor.type.isError) faults.push({ from: cursor.from, to: cursor.to });
   } while (faults.length < MAX_FAULTS && cursor.next());
-  return { source: { text, size: new Size() }, tree, faults };
+  return { source: { text, work }, tree, faults };
 }
 
 /** Counted from the signs alone, those in strings among them. */

@@ -1,5 +1,6 @@
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "@lezer/javascript";
+import type { Work } from "@/server/domain/base/work-budget";
 import { type Expr, MAX_NESTING, type Program, type Statement, type Taken } from "./program";
 import { parseSource, partsOf, placeOf, type Source, textIn } from "./syntax";
 
@@ -7,8 +8,8 @@ const typescript = parser.configure({ dialect: "ts" });
 
 import { Expressions } from "./typescript-expressions";
 /** Reads TypeScript or JavaScript. What cannot be understood is left as text. Throws ProgramError where there is too much. */
-export function readTypeScript(text: string): Program {
-  const { source, tree, faults } = parseSource(text, typescript);
+export function readTypeScript(text: string, work: Work): Program {
+  const { source, tree, faults } = parseSource(text, typescript, work);
   return { language: "typescript", text, body: new Reader(source).block(tree.topNode, 0), faults };
 }
 
@@ -26,7 +27,7 @@ class Reader {
   /** A statement, or the several that one may declare. */
   private statement(node: SyntaxNode, depth: number): Statement[] {
     const { source } = this;
-    source.size.spend();
+    source.work.spend(1);
     const place = placeOf(node);
     const parts = partsOf(node);
     if (depth > MAX_NESTING) return [{ is: "other", ...place }];
@@ -153,7 +154,7 @@ class Reader {
   }
 
   private member(node: SyntaxNode, depth: number): Statement[] {
-    this.source.size.spend();
+    this.source.work.spend(1);
     const parts = partsOf(node);
     const place = placeOf(node);
     const key = parts.find((part) => /^(Private)?PropertyDefinition$/.test(part.name));

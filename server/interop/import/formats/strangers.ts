@@ -52,19 +52,19 @@ export const STRANGERS: readonly RefusedFormat[] = [
   codeOf(
     "crewai-other-code",
     "Python code of CrewAI in which no agent, task or crew is made",
-    /^\s*(from|import)\s+crewai\b/m,
+    /^[\uFEFF \t]*(from|import)[ \t]+crewai\b/m,
     "Import the whole folder of the crew, its crew.jsonc, or a flow as YAML instead.",
   ),
   codeOf(
     "langgraph-code",
     "code of LangGraph, which is not read",
-    /^\s*(from|import)\s+langgraph\b|["']@langchain\/langgraph["']/m,
+    /^[\uFEFF \t]*(from|import)[ \t]+langgraph\b|["']@langchain\/langgraph["']/m,
     "Import what graph.get_graph().to_json() or graph.get_graph().draw_mermaid() gives instead.",
   ),
   codeOf(
     "autogen-code",
     "Python code of AutoGen, which is not read",
-    /^\s*(from|import)\s+autogen(_agentchat|_ext|_core)?\b/m,
+    /^[\uFEFF \t]*(from|import)[ \t]+autogen(_agentchat|_ext|_core)?\b/m,
     "Import what team.dump_component().model_dump_json() gives instead.",
   ),
   stranger(

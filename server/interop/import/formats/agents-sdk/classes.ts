@@ -1,3 +1,4 @@
+import type { Work } from "@/server/domain/base/work-budget";
 import { calledName, isCallOf } from "../../code/literals";
 import type { CallExpr, ClassStatement, Expr, Param, Statement } from "../../code/program";
 
@@ -91,8 +92,9 @@ export function boundBy(params: readonly Param[], call: CallExpr): Map<string, E
 const MOST_DEEP = 30;
 
 /** An expression with names replaced by what they stand for. */
-export function substituted(expr: Expr, bound: ReadonlyMap<string, Expr>, depth = 0): Expr {
-  const inner = (one: Expr) => substituted(one, bound, depth + 1);
+export function substituted(expr: Expr, bound: ReadonlyMap<string, Expr>, work: Work, depth = 0): Expr {
+  const inner = (one: Expr) => substituted(one, bound, work, depth + 1);
+  work.spend(1);
   if (depth > MOST_DEEP) return expr;
   switch (expr.is) {
     case "name":
@@ -115,7 +117,7 @@ export function substituted(expr: Expr, bound: ReadonlyMap<string, Expr>, depth 
         ),
       };
     case "call":
-      return callWith(expr, bound, depth);
+      return callWith(expr, bound, work, depth);
     case "binary":
       return { ...expr, left: inner(expr.left), right: inner(expr.right) };
     case "member":
@@ -128,7 +130,15 @@ export function substituted(expr: Expr, bound: ReadonlyMap<string, Expr>, depth 
 /** A text that is put into another is part of it. */
 const wordsOf = (expr: Expr): readonly (string | Expr)[] => (expr.is === "text" ? expr.parts : [expr]);
 
-export const callWith = (call: CallExpr, bound: ReadonlyMap<string, Expr>, depth = 0): CallExpr => ({
+export const callWith = (
+  call: CallExpr,
+  bound: ReadonlyMap<string, Expr>,
+  work: Work,
+  depth = 0,
+): CallExpr => ({
   ...call,
-  args: call.args.map((argument) => ({ ...argument, value: substituted(argument.value, bound, depth + 1) })),
+  args: call.args.map((argument) => ({
+    ...argument,
+    value: substituted(argument.value, bound, work, depth + 1),
+  })),
 });

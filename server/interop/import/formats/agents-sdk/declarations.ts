@@ -1,3 +1,4 @@
+import type { Work } from "@/server/domain/base/work-budget";
 import {
   calledName,
   entryOf,
@@ -62,7 +63,10 @@ export class Declarations implements Types {
   /** What names mean that are imported under another. */
   private readonly imported = new Map<string, string>();
 
-  constructor(readonly program: Program) {
+  constructor(
+    readonly program: Program,
+    readonly work: Work,
+  ) {
     this.collect(program.body);
     this.collectLater(program.body);
   }
@@ -126,7 +130,7 @@ export class Declarations implements Types {
       const name = calledName(expr) ?? "";
       // It is only the pattern of others.
       if (this.agents.get(name)?.call === made.call) this.agents.delete(name);
-      const call = callWith(made.call, boundBy(made.params, expr));
+      const call = callWith(made.call, boundBy(made.params, expr), this.work);
       return this.put(id, { id, call: { ...call, from: expr.from, to: expr.to }, calls: [call], later: [] });
     }
     const template = made && [...this.agents.values()].find(({ call }) => call === made.call);
@@ -297,7 +301,7 @@ export class Declarations implements Types {
     const id = this.agents.has(name) ? own : name;
     const base = this.factoryOf(call);
     if (id === null || this.agents.has(id)) return;
-    const calls = base ? [call, callWith(base.call, boundBy(base.params, call))] : [call];
+    const calls = base ? [call, callWith(base.call, boundBy(base.params, call), this.work)] : [call];
     const agent = this.put(id, { id, call, calls, later: [] });
     if (own !== null) this.ownAgents.set(own, agent);
   }

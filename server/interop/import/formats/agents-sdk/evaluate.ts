@@ -59,6 +59,12 @@ const BOOLEAN: Raw = { type: "boolean" };
 
 /** Tells what expressions stand for, without computing anything: values of the state, texts with such, or unknown ones. */
 export class Evaluator {
+  /** What constants of the file stand for, each worked out once. */
+  private readonly constants = new Map<string, Value>();
+  private readonly open = new Set<string>();
+  /** How often evaluation has drawn something, which it must do again for each use. */
+  private drawn = 0;
+
   constructor(private readonly world: World) {}
 
   unknown(expr: Expr, name = "value"): Value {
@@ -66,8 +72,9 @@ export class Evaluator {
   }
 
   /** `wanted`: the name that the value will have. */
-  value(expr: Expr, names: Names, wanted = "value", hops = 0): Value {
-    const inner = (one: Expr) => this.value(one, names, wanted, hops);
+  value(expr: Expr, names: Names, wanted = "value"): Value {
+    this.world.work.spend(1);
+    const inner = (one: Expr) => this.value(one, names, wanted);
     switch (expr.is) {
       case "number":
       case "boolean":
@@ -75,13 +82,13 @@ export class Evaluator {
       case "nothing":
         return json(null);
       case "text":
-        return this.text(expr.parts, names, hops);
+        return this.text(expr.parts, names);
       case "name":
-        return this.named(expr.name, names, hops) ?? this.unknown(expr, expr.name);
+        return this.named(expr.name, names) ?? this.unknown(expr, expr.name);
       case "member": {
         const of = inner(expr.of);
-        const size = expr.key === "length" && of.is !== "record" ? celOf(this.settled(of)) : null;
-        if (size) return { is: "cel", text: `size(${size})`, schema: { type: "integer" } };
+        const size = expr.key === "length" && of.is !== "record" ? this.celOf(this.settled(of)) : null;
+        if (size) return this.cel(`size(${size})`, { type: "integer" });
         return this.member(of, expr.key) ?? this.unknown(expr, expr.key);
       }
       case "index": {
@@ -91,27 +98,25 @@ export class Evaluator {
         return (step === null ? null : this.member(inner(expr.of), step)) ?? this.unknown(expr, wanted);
       }
       case "list":
-        return this.list(expr.items, names, hops) ?? this.unknown(expr, wanted);
+        return this.list(expr.items, names) ?? this.unknown(expr, wanted);
       case "record":
-        return this.record(expr, names, hops) ?? this.unknown(expr, wanted);
+        return this.record(expr, names) ?? this.unknown(expr, wanted);
       case "function":
         return this.unknown(expr, wanted);
       case "negative":
       case "not":
       case "binary":
       case "choice":
-        return this.computed(expr, names, wanted, hops);
+        return this.computed(expr, names, wanted);
       case "call":
-        return this.called(expr, names, wanted, hops);
+        return this.called(expr, names, wanted);
       default:
         return this.unknown(expr, wanted);
     }
   }
 
-  private text(parts: readonly (string | Expr)[], names: Names, hops: number): Value {
-    const values = parts.map((part) =>
-      typeof part === "string" ? part : this.value(part, names, "value", hops),
-    );
+  private text(parts: readonly (string | Expr)[], names: Names): Value {
+    const values = parts.map((part) => (typeof part === "string" ? part : this.value(part, names, "value")));
     const texts = values.map((part) =>
       typeof part === "string"
         ? part
@@ -119,10 +124,12 @@ export class Evaluator {
           ? String(part.value)
           : null,
     );
-    return texts.some((part) => part === null) ? { is: "text", parts: values } : json(texts.join(""));
+    if (texts.some((part) => part === null)) return { is: "text", parts: values };
+    this.world.work.makeText(texts.reduce((sum, part) => sum + (part?.length ?? 0), 0));
+    return json(texts.join(""));
   }
 
-  private named(name: string, names: Names, hops: number): Value | null {
+  private named(name: string, names: Names): Value | null {
     const known = names.get(name);
     if (known) return known;
     const { declarations } = this.world;
@@ -130,9 +137,17 @@ export class Evaluator {
     if (agent) return { is: "agent", agent };
     const routine = declarations.routines.get(name);
     if (routine) return { is: "routine", routine };
-    const value = declarations.value(name);
-    // Constants of the file; a value that names itself leads nowhere.
-    return value && hops < 8 ? this.value(value, new Map(), name, hops + 1) : null;
+    const constant = this.constants.get(name);
+    if (constant) return constant;
+    const expr = declarations.value(name);
+    // A value that names itself leads nowhere.
+    if (!expr || this.open.has(name)) return null;
+    const { drawn } = this;
+    this.open.add(name);
+    const value = this.value(expr, new Map(), name);
+    this.open.delete(name);
+    if (drawn === this.drawn) this.constants.set(name, value);
+    return value;
   }
 
   /** A part of a value; null where it cannot be told. */
@@ -140,36 +155,31 @@ export class Evaluator {
     return partOf(of, key, this.world);
   }
 
-  private record(expr: RecordExpr, names: Names, hops: number): Value | null {
+  private record(expr: RecordExpr, names: Names): Value | null {
     const fields = new Map<string, Value>();
     for (const entry of expr.entries) {
       if ("spread" in entry) {
-        const spread = this.value(entry.spread, names, "value", hops);
+        const spread = this.value(entry.spread, names, "value");
         if (spread.is !== "record") return null;
         for (const [key, value] of spread.fields) fields.set(key, value);
-      } else fields.set(entry.key, this.value(entry.value, names, entry.key, hops));
+      } else fields.set(entry.key, this.value(entry.value, names, entry.key));
     }
     return { is: "record", fields };
   }
 
   /** A list of messages, or of values; null where something stands in it that cannot be told. */
-  private list(items: readonly (Expr | { spread: Expr })[], names: Names, hops: number): Value | null {
+  private list(items: readonly (Expr | { spread: Expr })[], names: Names): Value | null {
     const values = items.map((item) =>
       "spread" in item
-        ? { spread: this.value(item.spread, names, "value", hops) }
-        : this.value(item, names, "value", hops),
+        ? { spread: this.value(item.spread, names, "value") }
+        : this.value(item, names, "value"),
     );
     const isTalk = values.some((one) =>
       "spread" in one ? one.spread.is === "messages" : this.message(one) !== null,
     );
     if (isTalk || values.length === 0) {
-      let messages = NO_MESSAGES;
-      for (const one of values) {
-        const part = "spread" in one ? one.spread : one;
-        const said = part.is === "messages" ? part.messages : this.message(part);
-        if (said) messages = joinedMessages(messages, said);
-      }
-      return { is: "messages", messages };
+      const said = values.flatMap((one) => this.message("spread" in one ? one.spread : one) ?? []);
+      return { is: "messages", messages: joinedMessages(said, this.world.work) };
     }
     const plain = values.flatMap((one) => ("spread" in one ? [] : [one]));
     return plain.length === values.length ? { is: "list", items: plain } : null;
@@ -190,129 +200,131 @@ export class Evaluator {
     return { ...NO_MESSAGES, texts: said };
   }
 
-  private computed(expr: Expr, names: Names, wanted: string, hops: number): Value {
+  private computed(expr: Expr, names: Names, wanted: string): Value {
     if (expr.is === "binary" && expr.operator === "+") {
       const parts = textParts(expr);
-      if (parts) return this.text(parts, names, hops);
-      const [left, right] = [
-        this.value(expr.left, names, wanted, hops),
-        this.value(expr.right, names, wanted, hops),
-      ];
-      if (left.is === "messages" && right.is === "messages")
-        return { is: "messages", messages: joinedMessages(left.messages, right.messages) };
-      if (schemaOfValue(left)?.type === "string" || schemaOfValue(right)?.type === "string")
-        return { is: "text", parts: [left, right] };
+      if (parts) return this.text(parts, names);
+    }
+    if (expr.is === "binary" && /^[-+*/%]$/.test(expr.operator)) {
+      const left = this.value(expr.left, names, wanted);
+      const right = this.value(expr.right, names, wanted);
+      if (expr.operator === "+") {
+        if (left.is === "messages" && right.is === "messages")
+          return {
+            is: "messages",
+            messages: joinedMessages([left.messages, right.messages], this.world.work),
+          };
+        if (schemaOfValue(left)?.type === "string" || schemaOfValue(right)?.type === "string")
+          return { is: "text", parts: [left, right] };
+      }
+      const [one, other] = [this.celOf(left), this.celOf(right)];
+      return one && other ? this.cel(`(${one} ${expr.operator} ${other})`) : this.unknown(expr, wanted);
     }
     // What is taken where a value is missing: steps always give theirs.
-    if (expr.is === "binary" && expr.operator === "??") return this.value(expr.left, names, wanted, hops);
+    if (expr.is === "binary" && expr.operator === "??") return this.value(expr.left, names, wanted);
     if (expr.is === "binary" && (expr.operator === "||" || expr.operator === "&&"))
-      return this.oneOf(expr, names, wanted, hops);
+      return this.oneOf(expr, names, wanted);
     if (expr.is === "choice") {
-      const test = this.condition(expr.test, names, hops);
+      const test = this.condition(expr.test, names);
+      if (typeof test === "boolean") return this.value(test ? expr.then : expr.otherwise, names, wanted);
       const [then, otherwise] = [expr.then, expr.otherwise].map((one) =>
-        celOf(this.value(one, names, wanted, hops)),
+        this.celOf(this.value(one, names, wanted)),
       );
-      if (test === true || test === false)
-        return this.value(test ? expr.then : expr.otherwise, names, wanted, hops);
       return test !== null && then && otherwise
-        ? { is: "cel", text: `${test} ? ${then} : ${otherwise}` }
+        ? this.cel(`${test} ? ${then} : ${otherwise}`)
         : this.unknown(expr, wanted);
     }
     if (expr.is === "negative") {
-      const of = this.value(expr.of, names, wanted, hops);
+      const of = this.value(expr.of, names, wanted);
       if (of.is === "json" && typeof of.value === "number") return json(-of.value);
-      const text = celOf(of);
-      return text === null
-        ? this.unknown(expr, wanted)
-        : { is: "cel", text: `-(${text})`, schema: { type: "number" } };
+      const text = this.celOf(of);
+      return text === null ? this.unknown(expr, wanted) : this.cel(`-(${text})`, { type: "number" });
     }
-    if (expr.is === "binary" && /^[-+*/%]$/.test(expr.operator)) {
-      const [left, right] = [expr.left, expr.right].map((one) => celOf(this.value(one, names, wanted, hops)));
-      return left && right
-        ? { is: "cel", text: `(${left} ${expr.operator} ${right})` }
-        : this.unknown(expr, wanted);
-    }
-    const test = this.condition(expr, names, hops);
+    const test = this.condition(expr, names);
     if (test === null) return this.unknown(expr, wanted);
-    return typeof test === "boolean" ? json(test) : { is: "cel", text: test, schema: BOOLEAN };
+    return typeof test === "boolean" ? json(test) : this.cel(test, BOOLEAN);
   }
 
   /** `a || b` and `a && b` as a value: one of the two, and true or false only where both are. */
-  private oneOf(expr: Extract<Expr, { is: "binary" }>, names: Names, wanted: string, hops: number): Value {
-    const left = this.value(expr.left, names, wanted, hops);
+  private oneOf(expr: Extract<Expr, { is: "binary" }>, names: Names, wanted: string): Value {
+    const left = this.value(expr.left, names, wanted);
     const isOr = expr.operator === "||";
     if (isOr && (left.is === "output" || left.is === "whole")) return left;
     const test = this.truth(left);
-    if (typeof test === "boolean") return test === isOr ? left : this.value(expr.right, names, wanted, hops);
-    const right = this.value(expr.right, names, wanted, hops);
-    const [one, other] = [left, right].map(celOf);
+    if (typeof test === "boolean") return test === isOr ? left : this.value(expr.right, names, wanted);
+    const right = this.value(expr.right, names, wanted);
+    const [one, other] = [left, right].map((value) => this.celOf(value));
     if (test === null || !one || !other) return this.unknown(expr, wanted);
     const types = [left, right].map((value) => schemaOfValue(value)?.type);
     if (types.every((type) => type === "boolean"))
-      return { is: "cel", text: `(${one} ${expr.operator} ${other})`, schema: BOOLEAN };
-    return {
-      is: "cel",
-      text: isOr ? `${test} ? ${one} : ${other}` : `${test} ? ${other} : ${one}`,
-      ...(types[0] !== undefined && types[0] === types[1] ? { schema: { type: types[0] } } : {}),
-    };
+      return this.cel(`(${one} ${expr.operator} ${other})`, BOOLEAN);
+    return this.cel(
+      isOr ? `${test} ? ${one} : ${other}` : `${test} ? ${other} : ${one}`,
+      types[0] !== undefined && types[0] === types[1] ? { type: types[0] } : undefined,
+    );
   }
 
   /** What is asked, as an expression; true or false where it is always so; null where it cannot be written as one. */
-  condition(expr: Expr, names: Names, hops = 0): string | boolean | null {
+  condition(expr: Expr, names: Names): string | boolean | null {
     if (expr.is === "boolean") return expr.value;
     if (expr.is === "not") {
-      const inner = this.condition(expr.of, names, hops);
-      return typeof inner === "boolean" ? !inner : inner === null ? null : `!(${inner})`;
+      const inner = this.condition(expr.of, names);
+      return typeof inner === "boolean" ? !inner : inner === null ? null : this.written(`!(${inner})`);
     }
     if (expr.is === "binary" && (expr.operator === "&&" || expr.operator === "||")) {
-      const [left, right] = [this.condition(expr.left, names, hops), this.condition(expr.right, names, hops)];
+      const [left, right] = [this.condition(expr.left, names), this.condition(expr.right, names)];
       const decisive = expr.operator === "||";
       if (left === null || right === null) return null;
       if (left === decisive || right === decisive) return decisive;
       if (typeof left === "boolean") return right;
       if (typeof right === "boolean") return left;
-      return `(${left} ${expr.operator} ${right})`;
+      return this.written(`(${left} ${expr.operator} ${right})`);
     }
     if (expr.is === "binary" && /^([=!]=|[<>]=?)$/.test(expr.operator)) {
-      const values = [expr.left, expr.right].map((one) =>
-        this.settled(this.value(one, names, "value", hops)),
-      );
-      const [left, right] = values.map(celOf);
-      return left && right ? `${left} ${expr.operator} ${right}` : null;
+      const values = [expr.left, expr.right].map((one) => this.settled(this.value(one, names, "value")));
+      const [left, right] = values.map((value) => this.celOf(value));
+      return left && right ? this.written(`${left} ${expr.operator} ${right}`) : null;
     }
     if (expr.is === "binary" && expr.operator === "in")
-      return this.isIn(
-        this.value(expr.left, names, "value", hops),
-        this.value(expr.right, names, "value", hops),
-      );
+      return this.isIn(this.value(expr.left, names, "value"), this.value(expr.right, names, "value"));
     if (expr.is === "call" && expr.callee.is === "member" && expr.args[0]) {
       const asks = ASKS[expr.callee.key];
       if (asks) {
-        const of = this.value(expr.callee.of, names, "value", hops);
-        const about = this.value(expr.args[0].value, names, "value", hops);
+        const of = this.value(expr.callee.of, names, "value");
+        const about = this.value(expr.args[0].value, names, "value");
         if (asks === "contains") return this.isIn(about, of);
         const [text, part] = [this.celOfNamed(of), this.celOfNamed(about)];
-        return text && part ? `${text}.${asks}(${part})` : null;
+        return text && part ? this.written(`${text}.${asks}(${part})`) : null;
       }
     }
-    return this.truth(this.value(expr, names, "value", hops));
+    return this.truth(this.value(expr, names, "value"));
   }
 
-  private operand(expr: Expr, names: Names, hops: number): string | null {
-    return this.celOfNamed(this.value(expr, names, "value", hops));
+  private cel(text: string, schema?: Raw): Value {
+    return { is: "cel", text: this.written(text), schema };
+  }
+  /** An expression that was made, counted. */
+  private written(text: string): string {
+    this.world.work.makeText(text.length);
+    return text;
+  }
+  private celOf(value: Value): string | null {
+    return celOf(value, this.world.work);
   }
   /** A value as an expression; null for what is worked out in place by code, which a condition cannot hold. */
   private celOfNamed(value: Value): string | null {
-    return value.is === "unknown" && value.unknown.isInline ? null : celOf(this.settled(value));
+    return value.is === "unknown" && value.unknown.isInline ? null : this.celOf(this.settled(value));
   }
 
   private isIn(part: Value, whole: Value): string | null {
     const [left, right] = [this.celOfNamed(part), this.celOfNamed(whole)];
     if (!left || !right) return null;
     const type = schemaOfValue(whole)?.type;
-    return type === "array" || type === "object" || whole.is === "list"
-      ? `${left} in ${right}`
-      : `${right}.contains(${left})`;
+    return this.written(
+      type === "array" || type === "object" || whole.is === "list"
+        ? `${left} in ${right}`
+        : `${right}.contains(${left})`,
+    );
   }
 
   /** Whether a value counts as true: only where its type says what that means. */
@@ -336,53 +348,57 @@ export class Evaluator {
   /** The value, with what cannot be told as a key that a step for people to fill writes. */
   settled(value: Value): Value {
     if (value.is !== "unknown") return value;
+    this.drawn++;
     return { is: "path", key: this.world.settle(value.unknown), path: value.path };
   }
 
-  private called(expr: CallExpr, names: Names, wanted: string, hops: number): Value {
+  private called(expr: CallExpr, names: Names, wanted: string): Value {
     const meant = this.world.call(expr, names, wanted);
-    if (meant) return meant;
+    if (meant) {
+      this.drawn++;
+      return meant;
+    }
     const name = calledName(expr) ?? "";
     const of = expr.callee.is === "member" ? expr.callee.of : null;
     const [first] = expr.args;
     const parts = textParts(expr);
-    if (parts) return this.text(parts, names, hops);
+    if (parts) return this.text(parts, names);
     if (SAME.has(name)) {
       const subject = of && !(first && /^(String|str)$/.test(name)) ? of : first?.value;
-      const same = subject ? this.value(subject, names, wanted, hops) : null;
+      const same = subject ? this.value(subject, names, wanted) : null;
       if (same) return same.is === "run" ? { is: "output", run: same.run } : same;
     }
     if (AS_TEXT.has(name)) {
       const isMethod = of && !/^(JSON|json)$/.test(pathOf(of)?.join(".") ?? "");
       const subject = isMethod ? of : first?.value;
-      if (subject) return asText(this.value(subject, names, wanted, hops));
+      if (subject) return asText(this.value(subject, names, wanted));
     }
     if (of && (name === "to_input_list" || name === "toInputList")) {
-      const run = this.value(of, names, wanted, hops);
-      if (run.is === "run") return { is: "messages", messages: withAnswer(run.run.before, run.run) };
+      const run = this.value(of, names, wanted);
+      if (run.is === "run")
+        return { is: "messages", messages: withAnswer(run.run.before, run.run, this.world.work) };
     }
     if (of && name === "get" && first) {
-      const key = this.value(first.value, names, wanted, hops);
+      const key = this.value(first.value, names, wanted);
       if (key.is === "json" && typeof key.value === "string") {
-        const found = this.member(this.value(of, names, wanted, hops), key.value);
+        const found = this.member(this.value(of, names, wanted), key.value);
         if (found) return found;
       }
     }
     if (name === "user" && !of && first)
       return { is: "messages", messages: { ...NO_MESSAGES, texts: [this.value(first.value, names)] } };
     if (name === "len" && first) {
-      const text = celOf(this.settled(this.value(first.value, names, wanted, hops)));
-      if (text) return { is: "cel", text: `size(${text})`, schema: { type: "integer" } };
+      const text = this.celOf(this.settled(this.value(first.value, names, wanted)));
+      if (text) return this.cel(`size(${text})`, { type: "integer" });
     }
     const method = of ? TEXT_METHODS[name] : undefined;
     if (of && method) {
-      const text = celOf(this.settled(this.value(of, names, wanted, hops)));
-      if (text) return { is: "cel", text: `${text}.${method}()`, schema: { type: "string" } };
+      const text = this.celOf(this.settled(this.value(of, names, wanted)));
+      if (text) return this.cel(`${text}.${method}()`, { type: "string" });
     }
     if (of && ASKS[name]) {
-      const test = this.condition(expr, names, hops);
-      if (test !== null)
-        return typeof test === "boolean" ? json(test) : { is: "cel", text: test, schema: BOOLEAN };
+      const test = this.condition(expr, names);
+      if (test !== null) return typeof test === "boolean" ? json(test) : this.cel(test, BOOLEAN);
     }
     return this.unknown(expr, wanted);
   }

@@ -49,27 +49,41 @@ export function doesImport(file: Source, other: Source): boolean {
   return language === "python" ? importsPython(file, other) : importsTypeScript(file, other);
 }
 
+const modules = new WeakMap<Source, ReadonlySet<string>>();
+
+/** What a file imports, as it names it, looked up once for each file. */
+function modulesOf(file: Source, find: (file: Source) => string[]): ReadonlySet<string> {
+  const known = modules.get(file) ?? new Set(find(file));
+  modules.set(file, known);
+  return known;
+}
+
 /** `from writers import x`, `from .writers import x`, `from team.writers import x`, `import team.writers` */
-function importsPython({ text }: Source, { path }: Source): boolean {
-  const module = path.replace(IS_PYTHON, "").replace(/\/__init__$/, "");
-  return [...text.matchAll(/^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b|import[ \t]+([.\w]+))/gm)].some(
-    ([, from = "", whole = ""]) => {
-      const named = (from || whole).replace(/^\.+/, "").replaceAll(".", "/");
-      return named !== "" && (module === named || module.endsWith(`/${named}`));
-    },
+function importsPython(file: Source, { path }: Source): boolean {
+  const named = modulesOf(file, ({ text }) =>
+    [...text.matchAll(/^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b|import[ \t]+([.\w]+))/gm)].map(
+      ([, from = "", whole = ""]) => (from || whole).replace(/^\.+/, "").replaceAll(".", "/"),
+    ),
   );
+  const parts = path
+    .replace(IS_PYTHON, "")
+    .replace(/\/__init__$/, "")
+    .split("/");
+  return parts.some((part, at) => part !== "" && named.has(parts.slice(at).join("/")));
 }
 
 /** `from "./writers"`, `from "../team/writers.js"`, also of a folder's index. */
-function importsTypeScript({ text, folder }: Source, { path }: Source): boolean {
-  const module = path.replace(IS_TYPESCRIPT, "").replace(/\/index$/, "");
-  return [...text.matchAll(/\bfrom\s*["'](\.[^"']*)["']/g)].some(([, to = ""]) => {
-    const parts: string[] = folder.split("/").filter(Boolean);
-    for (const part of to.replace(IS_TYPESCRIPT, "").split("/"))
-      if (part === "..") parts.pop();
-      else if (part !== "." && part !== "") parts.push(part);
-    return parts.join("/").replace(/\/index$/, "") === module;
-  });
+function importsTypeScript(file: Source, { path }: Source): boolean {
+  const named = modulesOf(file, ({ text, folder }) =>
+    [...text.matchAll(/\bfrom\s*["'](\.[^"']*)["']/g)].map(([, to = ""]) => {
+      const parts: string[] = folder.split("/").filter(Boolean);
+      for (const part of to.replace(IS_TYPESCRIPT, "").split("/"))
+        if (part === "..") parts.pop();
+        else if (part !== "." && part !== "") parts.push(part);
+      return parts.join("/").replace(/\/index$/, "");
+    }),
+  );
+  return named.has(path.replace(IS_TYPESCRIPT, "").replace(/\/index$/, ""));
 }
 
 /** Files as one text, with the file and the offset in it of each place of the whole. */

@@ -1,4 +1,5 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 import { pathOf } from "../../code/literals";
 import { type Expr, type Place, type Program, type Statement, sourceOf } from "../../code/program";
 import { bodiesOf, expressionsOf, holds } from "../../code/walk";
@@ -18,6 +19,7 @@ import { joinedMessages, NO_MESSAGES, namedAs, type Value } from "./values";
 
 /** Draws what a program does, statement for statement: what it runs, decides, remembers and gives. */
 export class Flow implements Ground {
+  readonly work: Work;
   readonly trail: Trail;
   readonly state: State;
   readonly calls: Calls;
@@ -37,6 +39,7 @@ export class Flow implements Ground {
     readonly drawing: Drawing,
     readonly findings: (place: Place) => Findings,
   ) {
+    this.work = declarations.work;
     this.program = declarations.program;
     this.trail = new Trail(drawing);
     this.state = new State(this);
@@ -44,6 +47,7 @@ export class Flow implements Ground {
     this.loops = new Loops(this);
     this.evaluator = new Evaluator({
       declarations,
+      work: this.work,
       inputKey: (name) => this.state.inputKey(name),
       stateKey: (name) => this.state.stateKey(name),
       settle: (unknown) => this.state.settle(unknown),
@@ -103,6 +107,7 @@ export class Flow implements Ground {
   }
 
   private statement(statement: Statement, names: Names): void {
+    this.work.spend(1);
     switch (statement.is) {
       case "assign":
         return this.assign(statement, names);
@@ -207,9 +212,8 @@ export class Flow implements Ground {
       if (of.is === "member" && of.key === "handoffs") return;
       const list = this.evaluator.value(of, names);
       if (list.is === "messages" && of.is === "name") {
-        let { messages } = list;
-        for (const { value: one, isSpread } of value.args)
-          messages = joinedMessages(messages, this.said(one, isSpread, names));
+        const said = value.args.map(({ value: one, isSpread }) => this.said(one, isSpread, names));
+        const messages = joinedMessages([list.messages, ...said], this.work);
         names.set(of.name, { is: "messages", messages });
         return;
       }
@@ -294,7 +298,7 @@ export class Flow implements Ground {
       names,
       after.map((one) => one.names),
       statement,
-      this.program.language === "typescript",
+      this,
     );
   }
 

@@ -1,4 +1,5 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 import type { Place } from "../../code/program";
 import type { Drawing } from "../../drawing";
 import type { Declarations } from "./declarations";
@@ -9,6 +10,7 @@ import type { Trail } from "./trail";
 /** What everything that draws a program works with. */
 export interface Ground {
   readonly declarations: Declarations;
+  readonly work: Work;
   readonly members: Members;
   readonly drawing: Drawing;
   readonly trail: Trail;

@@ -3,7 +3,7 @@ import { lineOf, type Place, type Program, ProgramError } from "../../code/progr
 import { readPython } from "../../code/python";
 import { readTypeScript } from "../../code/typescript";
 import { Drawing } from "../../drawing";
-import { type Claim, nothingImported, type ReadableFormat } from "../../format";
+import { type Claim, nothingImported, type ReadableFormat, type Reading } from "../../format";
 import type { Source } from "../../source";
 import { Declarations } from "./declarations";
 import { drawProgram } from "./entry";
@@ -11,11 +11,11 @@ import { joined, programsOf } from "./files";
 import { Members } from "./members";
 
 const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
-const IMPORTS_PY = /^\s*(?:from\s+agents(?:\.[\w.]+)?\s+import\b|import\s+agents\b)/m;
+const IMPORTS_PY = /^[\uFEFF \t]*(?:from[ \t]+agents(?:\.[\w.]+)?[ \t]+import\b|import[ \t]+agents\b)/m;
 /** Who makes agents of these, too, and has a file of its own that is called agents. */
 const OTHERS = /^[ \t]*(from|import)[ \t]+(crewai|agno|phi|langgraph|autogen_agentchat|google\.adk)(?!\w)/m;
 const MAKES_AGENT =
-  /\bAgent\s*(<[^>\n]*>|\[[^\]\n]*\]|\.create)?\s*\(|\bclass\s+\w+\s*\([^)\n]*\bAgent\b|\bextends\s+Agent\b/;
+  /\bAgent\s*(?:(?:<[^<>\n]*>|\[[^[\]\n]*\]|\.create)\s*)?\(|\bclass\s+\w+\s*\([^()\n]*\bAgent\b|\bextends\s+Agent\b/;
 
 /** Code of the OpenAI Agents SDK, as Agent Builder exports it and as people write it, in TypeScript and Python. */
 export const agentsSdk: ReadableFormat = {
@@ -29,18 +29,18 @@ export const agentsSdk: ReadableFormat = {
         ? [{ sure: 3, files }]
         : [],
     ),
-  read({ claim, findings, answers }) {
+  read({ claim, findings, answers, work }) {
     // Who imports all others says what is done.
     const source = claim.files.at(-1);
     if (!source) return nothingImported();
     const whole = joined(claim.files, codeIn);
-    const program = parsed(source, whole.text, findings);
+    const program = parsed(source, whole.text, { findings, work });
     if (!program) return nothingImported();
     const here = (place: Place): Findings => findings.of(() => placeIn(whole.at(place.from)));
     const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
     for (const fault of [...faults.values()].slice(0, 5))
       here(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
-    const declarations = new Declarations(program);
+    const declarations = new Declarations(program, work);
     const members = new Members(declarations, here, answers.get(MODELS) === "file");
     if (declarations.agents.size === 0) {
       here({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
@@ -96,12 +96,16 @@ function codeIn({ path, text: whole }: Source): string {
   return lines.some((line) => line !== "") ? lines.join("\n") : text;
 }
 
-function parsed(source: Source, text: string, findings: Findings): Program | null {
+function parsed(
+  source: Source,
+  text: string,
+  { findings, work }: Pick<Reading, "findings" | "work">,
+): Program | null {
   const isPython =
     /\.py$/i.test(source.path) ||
     (!/\.[cm]?[jt]sx?$/i.test(source.path) && !IMPORTS_TS.test(source.text) && IMPORTS_PY.test(source.text));
   try {
-    return (isPython ? readPython : readTypeScript)(text);
+    return (isPython ? readPython : readTypeScript)(text, work);
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     source.on(findings).error("", error.message);

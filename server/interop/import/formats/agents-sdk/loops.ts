@@ -89,7 +89,7 @@ export class Loops {
     for (const key of this.written()) if (!sure.has(key)) this.flow.maybe.add(key);
     this.flow.calls.readLater(known, names, own);
     this.flow.trail.openEnds([{ from: id, label: DONE, isDefault: true }, ...frame.breaks]);
-    mergeNames(names, [names, own], statement, this.flow.declarations.program.language === "typescript");
+    mergeNames(names, [names, own], statement, this.flow);
   }
 
   for(statement: Extract<Statement, { is: "for" }>, names: Names): void {
@@ -142,7 +142,7 @@ export class Loops {
     const schema = list.is === "list" || list.is === "unknown" ? { type: "array" } : schemaOfValue(list);
     if (schema?.type !== "array") return false;
     const { keys } = this.flow.state;
-    let text = list.is === "path" ? celOf(list) : null;
+    let text = list.is === "path" ? celOf(list, this.flow.work) : null;
     if (text === null) {
       const key = keys.of(`list ${statement.from}`, `${name}_list`);
       this.flow.state.set(key, list, of);

@@ -1,11 +1,19 @@
+import type { Work } from "@/server/domain/base/work-budget";
 import type { Expr, Place, Statement } from "../../code/program";
 import { bodiesOf, expressionsOf, holds } from "../../code/walk";
 import type { Names } from "./evaluate";
+import type { Ground } from "./ground";
 import { exitOf } from "./habits";
 import { mergedMessages, type Value } from "./values";
 
 /** What names stand for where several ways meet: as before, where all ways agree. */
-export function mergeNames(into: Names, ways: readonly Names[], place: Place, isBlockScoped: boolean): void {
+export function mergeNames(
+  into: Names,
+  ways: readonly Names[],
+  place: Place,
+  { declarations, work }: Pick<Ground, "declarations" | "work">,
+): void {
+  const isBlockScoped = declarations.program.language === "typescript";
   const [first] = ways;
   if (!first) return;
   const all = new Set(ways.flatMap((way) => [...way.keys()]));
@@ -21,12 +29,13 @@ export function mergeNames(into: Names, ways: readonly Names[], place: Place, is
           values.flatMap((value) => (value.is === "messages" ? [value.messages] : [])),
         ),
       });
-    else if (values.every((value) => isSame(one, value))) into.set(name, one);
+    else if (values.every((value) => isSame(one, value, work))) into.set(name, one);
     else into.set(name, { is: "unknown", unknown: { name, ...place }, path: [] });
   }
 }
 
-function isSame(a: Value, b: Value): boolean {
+function isSame(a: Value, b: Value, work: Work): boolean {
+  work.spend(1);
   if (a === b) return true;
   if ((a.is === "run" || a.is === "output" || a.is === "whole") && a.is === b.is)
     return "key" in a.run.answer && "key" in b.run.answer && a.run.answer.key === b.run.answer.key;
@@ -35,7 +44,7 @@ function isSame(a: Value, b: Value): boolean {
       a.fields.size === b.fields.size &&
       [...a.fields].every(([key, value]) => {
         const other = b.fields.get(key);
-        return other !== undefined && isSame(value, other);
+        return other !== undefined && isSame(value, other, work);
       })
     );
   return (a.is === "path" || a.is === "json" || a.is === "cel") && JSON.stringify(a) === JSON.stringify(b);
@@ -49,7 +58,11 @@ export function changingNames(body: readonly Statement[], isAnswer: (expr: Expr)
   const times = new Map<string, number>();
   const answers = new Set<string>();
   const changing = new Set<string>();
+  // Functions in each other are met by each of those around them.
+  const seen = new Set<readonly Statement[]>();
   const look = (statements: readonly Statement[]): void => {
+    if (seen.has(statements)) return;
+    seen.add(statements);
     for (const statement of statements) {
       if (statement.is === "assign" && statement.target.is === "name") {
         const { name } = statement.target;

@@ -1,8 +1,10 @@
 import type { Raw } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 import { json, NO_MESSAGES, type Value, withAnswer } from "./values";
 
 /** The keys of what a workflow is given, and of its variables. */
 export interface KeyWorld {
+  work: Work;
   inputKey(name: string): string;
   stateKey(name: string): { key: string; schema?: Raw | undefined };
 }
@@ -33,7 +35,7 @@ export function partOf(of: Value, key: string, world: KeyWorld): Value | null {
       if (/^(newItems|new_items|history|output)$/.test(key))
         return {
           is: "messages",
-          messages: withAnswer(key === "history" ? of.run.before : NO_MESSAGES, of.run),
+          messages: withAnswer(key === "history" ? of.run.before : NO_MESSAGES, of.run, world.work),
         };
       return null;
     case "output": {

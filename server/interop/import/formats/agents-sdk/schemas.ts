@@ -1,10 +1,12 @@
 import { textsOf } from "@/server/domain/base/guards";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 import { calledName, isCallOf, jsonOf, pathOf, positional, textOf } from "../../code/literals";
 import type { CallExpr, ClassStatement, Entry, Expr } from "../../code/program";
 
 /** Where the types that a program names are declared. */
 export interface Types {
+  readonly work: Work;
   value(name: string): Expr | undefined;
   class(name: string): ClassStatement | undefined;
 }
@@ -13,6 +15,8 @@ const MAX_DEPTH = 12;
 
 /** A zod schema, a pydantic class or a written JSON Schema as JSON Schema; null where it cannot be told. */
 export function schemaOf(type: Expr, types: Types, depth = 0): Raw | null {
+  // About what a short text costs, since it becomes one.
+  types.work.spend(8);
   if (depth > MAX_DEPTH) return {};
   if (type.is === "name") {
     const value = types.value(type.name);
@@ -68,6 +72,7 @@ function writtenSchema(type: Expr): Raw | null {
 }
 
 function schemaOfClass(declared: ClassStatement, types: Types, depth: number): Raw {
+  types.work.spend(1 + declared.fields.length);
   const names = declared.bases.map((base) => pathOf(base)?.at(-1) ?? "");
   if (names.some((name) => /Enum$/.test(name))) {
     const values = declared.fields.flatMap(({ value }) => jsonOf(value) ?? []);

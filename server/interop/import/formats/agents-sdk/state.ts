@@ -17,6 +17,7 @@ export class State {
   private readonly kinds = new Map<string, Raw | undefined>();
   private readonly defaults: Record<string, Raw> = {};
   private readonly transforms = new Set<string>();
+  private readonly settled = new WeakMap<Value, Value>();
 
   constructor(private readonly flow: Ground) {}
 
@@ -66,13 +67,14 @@ export class State {
       return;
     }
     const settled = this.settledDeep(value);
-    const text = celOf(settled);
+    const text = celOf(settled, this.flow.work);
     if (text === null) return this.fill({ name: key, key, from: place.from, to: place.to });
     const last = trail.last;
     const node = last !== null && this.transforms.has(last) ? drawing.node(last) : undefined;
     const assigned = isRaw(node?.config) ? node.config.set : undefined;
     if (last !== null && isRaw(assigned) && isApart(text, key, assigned)) {
-      drawing.change(last, { config: { set: { ...assigned, [key]: text } }, name: "Set values" });
+      assigned[key] = text;
+      drawing.change(last, { name: "Set values" });
       return;
     }
     this.transforms.add(
@@ -131,7 +133,7 @@ export class State {
   /** A text with values as a template. */
   template(value: Value): string {
     const settled = this.settledDeep(value);
-    const text = templateOf(settled);
+    const text = templateOf(settled, this.flow.work);
     if (text !== null) return text;
     if (settled.is === "text")
       return settled.parts
@@ -144,7 +146,7 @@ export class State {
     if (settled.is === "messages")
       return settled.messages.texts.map((one) => this.template(one)).join("\n\n");
     if (settled.is === "run") return this.template({ is: "output", run: settled.run });
-    const computed = celOf(settled);
+    const computed = celOf(settled, this.flow.work);
     if (computed === null) return "";
     const key = this.keys.of(`computed ${computed}`, "value");
     this.set(key, { is: "cel", text: computed }, { from: 0, to: 0 });
@@ -153,7 +155,15 @@ export class State {
 
   /** The value with nothing in it that cannot be told, and whole answers as values of their own. */
   private settledDeep(value: Value): Value {
+    const known = this.settled.get(value);
+    if (known) return known;
+    const settled = this.settledParts(value);
+    this.settled.set(value, settled);
+    return settled;
+  }
+  private settledParts(value: Value): Value {
     const inner = (one: Value) => this.settledDeep(one);
+    this.flow.work.spend(1);
     switch (value.is) {
       case "unknown":
         return this.flow.evaluator.settled(value);
@@ -199,7 +209,7 @@ export class State {
     const fields: [string, Value][] = value.is === "record" ? [...value.fields] : [["result", value]];
     const mapping: Record<string, string> = {};
     for (const [name, inner] of fields) {
-      const text = celOf(this.settledDeep(inner));
+      const text = celOf(this.settledDeep(inner), this.flow.work);
       if (text === null)
         this.flow
           .findings(place)

@@ -1,5 +1,6 @@
 import type { Raw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
+import type { Work } from "@/server/domain/base/work-budget";
 import { asTemplate } from "@/server/domain/text/template";
 import type { Place } from "../../code/program";
 import type { DeclaredAgent, Routine } from "./declarations";
@@ -67,15 +68,17 @@ export const answerKeys = ({ answer }: AgentRun): string[] =>
   "key" in answer ? [answer.key] : [...answer.parts.values()].map(({ key }) => key);
 
 /** The messages with those of a run behind them. */
-export function withAnswer(messages: Messages, run: AgentRun): Messages {
+export function withAnswer(messages: Messages, run: AgentRun, work: Work): Messages {
+  work.makeList(messages.sure.size + messages.maybe.size);
   const sure = new Set([...messages.sure, ...answerKeys(run)]);
   return { ...messages, sure, maybe: new Set([...messages.maybe].filter((key) => !sure.has(key))) };
 }
 
-export function joinedMessages(first: Messages, second: Messages): Messages {
-  const sure = new Set([...first.sure, ...second.sure]);
-  const maybe = new Set([...first.maybe, ...second.maybe].filter((key) => !sure.has(key)));
-  return { texts: [...first.texts, ...second.texts], sure, maybe };
+export function joinedMessages(all: readonly Messages[], work: Work): Messages {
+  work.makeList(all.reduce((sum, { texts, sure, maybe }) => sum + texts.length + sure.size + maybe.size, 0));
+  const sure = new Set(all.flatMap((one) => [...one.sure]));
+  const maybe = new Set(all.flatMap((one) => [...one.maybe]).filter((key) => !sure.has(key)));
+  return { texts: all.flatMap(({ texts }) => texts), sure, maybe };
 }
 
 /** What is known where several ways meet. */
@@ -109,8 +112,20 @@ function templatePath(key: string, path: readonly string[]): string | null {
   );
 }
 
-/** A value as an expression; null where it cannot be one. */
-export function celOf(value: Value): string | null {
+const expressions = new WeakMap<Value, string | null>();
+
+/** A value as an expression; null where it cannot be one. A value that stands in several others is written once. */
+export function celOf(value: Value, work: Work): string | null {
+  const known = expressions.get(value);
+  if (known !== undefined) return known;
+  work.spend(1);
+  const text = writtenAsCel(value, work);
+  work.makeText(text?.length ?? 0);
+  expressions.set(value, text);
+  return text;
+}
+
+function writtenAsCel(value: Value, work: Work): string | null {
   switch (value.is) {
     case "path":
       return celPath(value.key, value.path);
@@ -120,17 +135,17 @@ export function celOf(value: Value): string | null {
       return value.text;
     case "text": {
       const parts = value.parts.map((part) =>
-        typeof part === "string" ? JSON.stringify(part) : celText(part),
+        typeof part === "string" ? JSON.stringify(part) : celText(part, work),
       );
       return parts.some((part) => part === null) ? null : parts.join(" + ") || '""';
     }
     case "list": {
-      const items = value.items.map(celOf);
+      const items = value.items.map((item) => celOf(item, work));
       return items.some((item) => item === null) ? null : `[${items.join(", ")}]`;
     }
     case "record": {
       const fields = [...value.fields].map(([key, inner]) => {
-        const text = celOf(inner);
+        const text = celOf(inner, work);
         return text === null ? null : `${JSON.stringify(key)}: ${text}`;
       });
       return fields.some((field) => field === null) ? null : `{${fields.join(", ")}}`;
@@ -150,8 +165,8 @@ export function celOf(value: Value): string | null {
 /** JSON is almost an expression; only numbers with a point must keep it. */
 const celJson = (value: Json): string => JSON.stringify(value);
 
-function celText(value: Value): string | null {
-  const text = celOf(value);
+function celText(value: Value, work: Work): string | null {
+  const text = celOf(value, work);
   if (text === null) return null;
   const type = schemaOfValue(value)?.type;
   if (type === "object" || type === "array") return null;
@@ -161,7 +176,13 @@ function celText(value: Value): string | null {
 }
 
 /** A value in a template; null where it has to be put into the state first. */
-export function templateOf(value: Value): string | null {
+export function templateOf(value: Value, work: Work): string | null {
+  const text = writtenAsTemplate(value, work);
+  work.makeText(text?.length ?? 0);
+  return text;
+}
+
+function writtenAsTemplate(value: Value, work: Work): string | null {
   switch (value.is) {
     case "path": {
       const path = templatePath(value.key, value.path);
@@ -171,7 +192,7 @@ export function templateOf(value: Value): string | null {
       return asTemplate(typeof value.value === "string" ? value.value : (JSON.stringify(value.value) ?? ""));
     case "text": {
       const parts = value.parts.map((part) =>
-        typeof part === "string" ? asTemplate(part) : templateOf(part),
+        typeof part === "string" ? asTemplate(part) : templateOf(part, work),
       );
       return parts.some((part) => part === null) ? null : parts.join("");
     }

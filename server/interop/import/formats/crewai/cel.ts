@@ -8,7 +8,7 @@ export interface FlowNames {
 }
 
 const WORDS =
-  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(state|outputs)\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])(\s*\.\s*(?:raw|json_dict|pydantic)\b)?/g;
+  /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|\b(state|outputs)\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])(\s*\.\s*(?:raw|json_dict|pydantic)\b)?/g;
 
 /** A flow's CEL with the names that its values have here; null where it is none that can be read here. */
 export function toExpression(source: string, names: FlowNames): string | null {

@@ -15,9 +15,9 @@ export const crewaiCode: ReadableFormat = {
     crewPrograms(sources).map(
       ({ main, files, users }): Claim => ({ sure: 2, files: [...files, ...users], title: main.path }),
     ),
-  read({ claim, findings, answers }) {
+  read({ claim, findings, answers, work }) {
     const [program] = crewPrograms(claim.files);
-    const code = program ? readCrewCode(program, findings) : null;
+    const code = program ? readCrewCode(program, { findings, work }) : null;
     if (!code) {
       findings.error("", "The code could not be read.");
       return nothingImported();

@@ -1,3 +1,4 @@
+import type { Work } from "@/server/domain/base/work-budget";
 import { calledName, isCallOf, jsonOf, pathOf, textParts } from "../../code/literals";
 import type { CallExpr, Expr, FunctionStatement, Program, Statement } from "../../code/program";
 import { bodiesOf, expressionsOf, holds } from "../../code/walk";
@@ -17,6 +18,9 @@ export interface Made {
   /** The same for the same thing, however it is named. */
   id: string;
 }
+
+/** What was worked out for an expression, by the names around it; null while it is being worked out. */
+type Known<T> = WeakMap<ReadonlyMap<string, Bound>, Map<Expr, T | null>>;
 
 const NOTHING: ReadonlyMap<string, Bound> = new Map();
 const MOST_HOPS = 12;
@@ -38,8 +42,13 @@ export class CodeScope {
   }[] = [];
   readonly calls: { call: CallExpr; within: FunctionStatement | null }[] = [];
   private readonly values = new Map<string, Expr>();
+  private readonly texts: Known<string> = new WeakMap();
+  private readonly lists: Known<Bound[]> = new WeakMap();
 
-  constructor(readonly program: Program) {
+  constructor(
+    readonly program: Program,
+    private readonly work: Work,
+  ) {
     this.collect(program.body, null);
   }
 
@@ -88,6 +97,7 @@ export class CodeScope {
 
   /** What an agent, task or crew is made by, behind names and functions; null where that cannot be told. */
   made(kind: Kind, { expr, names }: Bound, name: string | null = null, hops = 0): Made | null {
+    this.work.spend(1);
     if (hops > MOST_HOPS) return null;
     const on = (next: Bound | undefined, as: string | null) =>
       next ? this.made(kind, next, as, hops + 1) : null;
@@ -147,46 +157,65 @@ export class CodeScope {
       : { expr, names };
   }
 
+  /** Works something out once for each expression and the names around it. What leads to itself is null. */
+  private once<T>(known: Known<T>, { expr, names }: Bound, make: () => T | null): T | null {
+    this.work.spend(1);
+    const here = known.get(names) ?? new Map<Expr, T | null>();
+    known.set(names, here);
+    const before = here.get(expr);
+    if (before !== undefined) return before;
+    here.set(expr, null);
+    const made = make();
+    here.set(expr, made);
+    return made;
+  }
+
   /** A text, with its values as CrewAI's variables; null where it is none. */
-  text(bound: Bound, hops = 0): string | null {
-    const { expr, names } = this.resolved(bound);
-    if (hops > MOST_HOPS) return null;
+  text(bound: Bound): string | null {
+    const resolved = this.resolved(bound);
+    return this.once(this.texts, resolved, () => this.textIn(resolved));
+  }
+
+  private textIn({ expr, names }: Bound): string | null {
     if (isCallOf(expr, "dedent", "cleandoc") && expr.args[0]) {
-      const inner = this.text({ expr: expr.args[0].value, names }, hops + 1);
+      const inner = this.text({ expr: expr.args[0].value, names });
       return inner === null ? null : dedented(inner);
     }
     if (expr.is === "call" && expr.callee.is === "member" && /^(format|strip|dedent)$/.test(expr.callee.key))
-      return this.text({ expr: expr.callee.of, names }, hops + 1);
-    const parts = textParts(expr);
+      return this.text({ expr: expr.callee.of, names });
+    const parts = textParts(expr)?.map((part) => {
+      if (typeof part === "string") return part;
+      const inner = this.text({ expr: part, names });
+      if (inner !== null) return inner;
+      const value = jsonOf(this.resolved({ expr: part, names }).expr);
+      if (typeof value === "number" || typeof value === "boolean") return String(value);
+      return `{${variableOf(this.resolved({ expr: part, names }).expr) ?? variableOf(part) ?? "value"}}`;
+    });
     if (!parts) return null;
-    return parts
-      .map((part) => {
-        if (typeof part === "string") return part;
-        const inner = this.text({ expr: part, names }, hops + 1);
-        if (inner !== null) return inner;
-        const value = jsonOf(this.resolved({ expr: part, names }).expr);
-        if (typeof value === "number" || typeof value === "boolean") return String(value);
-        return `{${variableOf(this.resolved({ expr: part, names }).expr) ?? variableOf(part) ?? "value"}}`;
-      })
-      .join("");
+    this.work.makeText(parts.reduce((sum, { length }) => sum + length, 0));
+    return parts.join("");
   }
 
   /** The items of a list, also behind its name; null where it is made by code. What only code can tell is one of them. */
   items(bound: Bound): Bound[] | null {
-    const { expr, names } = this.resolved(bound);
+    const resolved = this.resolved(bound);
+    return this.once(this.lists, resolved, () => this.itemsIn(resolved));
+  }
+
+  private itemsIn({ expr, names }: Bound): Bound[] | null {
+    const parts: Bound[][] = [];
     if (expr.is === "binary" && expr.operator === "+") {
       const [left, right] = [expr.left, expr.right].map((one) => this.items({ expr: one, names }));
-      return left || right
-        ? [...(left ?? [{ expr: expr.left, names }]), ...(right ?? [{ expr: expr.right, names }])]
-        : null;
-    }
-    if (expr.is !== "list") return null;
-    const items: Bound[] = [];
-    for (const item of expr.items) {
-      const inner = "spread" in item ? this.items({ expr: item.spread, names }) : null;
-      items.push(...(inner ?? [{ expr: "spread" in item ? item.spread : item, names }]));
-    }
-    return items;
+      if (!left && !right) return null;
+      parts.push(left ?? [{ expr: expr.left, names }], right ?? [{ expr: expr.right, names }]);
+    } else if (expr.is === "list")
+      for (const item of expr.items) {
+        const own = "spread" in item ? item.spread : item;
+        parts.push(("spread" in item && this.items({ expr: own, names })) || [{ expr: own, names }]);
+      }
+    else return null;
+    this.work.makeList(parts.reduce((sum, { length }) => sum + length, 0));
+    return parts.flat();
   }
 }
 

@@ -12,6 +12,7 @@ import {
   sourceOf,
 } from "../../code/program";
 import { readPython } from "../../code/python";
+import type { Reading } from "../../format";
 import type { Source } from "../../source";
 import { Declarations } from "../agents-sdk/declarations";
 import { joined } from "../agents-sdk/files";
@@ -53,18 +54,25 @@ const MODELS = new Set(["llm", "function_calling_llm", "manager_llm", "planning_
 const TYPED = new Set(["output_pydantic", "output_json", "response_model"]);
 
 /** Reads the code of a crew with the files that it imports and those that use it; null where it cannot be read. */
-export function readCrewCode({ main, files, users }: CrewProgram, findings: Findings): CrewCode | null {
-  const code = readFiles(main, files, findings);
+export function readCrewCode(
+  { main, files, users }: CrewProgram,
+  reading: Pick<Reading, "findings" | "work">,
+): CrewCode | null {
+  const code = readFiles(main, files, reading);
   if (!code) return null;
   for (const user of users) {
-    const used = readFiles(user, [user], findings);
+    const used = readFiles(user, [user], reading);
     if (Object.keys(code.inputs).length === 0 && used) code.inputs = used.inputs;
     for (const [name, text] of used?.programs ?? []) code.programs.set(name, text);
   }
   return code;
 }
 
-function readFiles(source: Source, files: readonly Source[], findings: Findings): CrewCode | null {
+function readFiles(
+  source: Source,
+  files: readonly Source[],
+  { findings, work }: Pick<Reading, "findings" | "work">,
+): CrewCode | null {
   const whole = joined(files, ({ text }) => text);
   const placeOf =
     (place: Place): PlaceOf =>
@@ -76,7 +84,7 @@ function readFiles(source: Source, files: readonly Source[], findings: Findings)
   const begin = whole.text.length - source.text.length;
   let program: Program;
   try {
-    program = readPython(whole.text);
+    program = readPython(whole.text, work);
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     source.on(findings).dropped("", error.message);
@@ -86,27 +94,31 @@ function readFiles(source: Source, files: readonly Source[], findings: Findings)
     findings
       .of(placeOf(fault))
       .dropped("", "Something here could not be understood; the rest of the code was read.");
-  return new Reader(source, program, placeOf, findings, begin).read();
+  return new Reader(source, program, placeOf, { findings, work }, begin).read();
 }
 
 class Reader {
+  private readonly findings: Findings;
   private readonly scope: CodeScope;
   private readonly types: Declarations;
   private readonly agents = new Map<string, CodePart>();
   private readonly tasks = new Map<string, CodePart>();
   private readonly known = new Map<string, string>();
+  /** The calls behind what is known. */
+  private readonly met = new Set<string>();
   private readonly programs = new Map<string, string>();
 
   constructor(
     private readonly source: Source,
     private readonly program: Program,
     private readonly placeOf: (place: Place) => PlaceOf,
-    private readonly findings: Findings,
+    { findings, work }: Pick<Reading, "findings" | "work">,
     /** Where the file begins that makes the crew. */
     private readonly begin: number,
   ) {
-    this.scope = new CodeScope(program);
-    this.types = new Declarations(program);
+    this.findings = findings;
+    this.scope = new CodeScope(program, work);
+    this.types = new Declarations(program, work);
   }
 
   private here(place: Place): Findings {
@@ -132,7 +144,7 @@ class Reader {
     for (const { call, within } of scope.calls)
       for (const kind of ["agent", "task"] as const)
         if (isCallOf(call, ...MAKES[kind]))
-          if (![...this.known.keys()].some((id) => id.startsWith(`${kind} ${call.from}`)))
+          if (!this.met.has(`${kind} ${call.from}`))
             this.part(kind, { call, names: NO_NAMES, name: within?.name ?? null, id: `${call.from}` });
     sayAround(this.scope, (place) => this.here(place), this.programs);
     return {
@@ -167,6 +179,7 @@ class Reader {
       "";
     const name = freshId(toId(wanted) || `${kind}_${parts.size + 1}`, parts);
     this.known.set(`${kind} ${made.id}`, name);
+    this.met.add(`${kind} ${made.call.from}`);
     const places = new Map<string, Place>();
     const part: CodePart = {
       name,

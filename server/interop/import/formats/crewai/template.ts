@@ -1,4 +1,5 @@
 import { asTemplate } from "@/server/domain/text/template";
+import { trimmed } from "../../trimmed";
 
 /** A variable of CrewAI's texts. JSON's braces hold none; of `{{x}}` the outer braces stay. */
 const VARIABLE = /\{([A-Za-z_][A-Za-z0-9_-]*)\}/g;
@@ -23,11 +24,13 @@ export function toTemplate(text: string, keyOf: (variable: string) => string): s
 export const literal = (text: string): string =>
   text.endsWith("{") ? `${asTemplate(text.slice(0, -1))}{{ "{" }}` : asTemplate(text);
 
+const JOINS = new Set(["for", "of", "in", "on", "about", "to", "with", "at", "the", "and"]);
+
 /** A name without its variables: "Analyst for {topic}" becomes "Analyst". */
 export function plainName(text: string): string {
-  const words = text.replace(VARIABLE, " \u0000 ").replace(/\s+/g, " ");
-  return words
-    .replace(/( (for|of|in|on|about|to|with|at|the|and))* ?\u0000( and \u0000)*/gi, " ")
-    .replace(/\s+/g, " ")
-    .replace(/^[\s,;:–-]+|[\s,;:–-]+$/g, "");
+  const words: string[] = [];
+  for (const word of text.replace(VARIABLE, " \u0000 ").split(/\s+/))
+    if (word !== "\u0000") words.push(word);
+    else while (JOINS.has((words.at(-1) ?? "").toLowerCase())) words.pop();
+  return trimmed(words.join(" "), " ,;:–-");
 }

@@ -60,7 +60,7 @@ export const crewaiYaml: ReadableFormat = {
       return [{ sure: 2, files: [...agents, ...tasks, ...code], title: titleOf(folder) }];
     });
   },
-  read({ claim, all, findings, answers }) {
+  read({ claim, all, findings, answers, work }) {
     const { agents: described, tasks: asked } = describedIn(claim.files, findings);
     const [first] = claim.files;
     // The other half of the crew, which cannot be parsed.
@@ -69,7 +69,7 @@ export const crewaiYaml: ReadableFormat = {
         source.on(findings).error("", source.problem);
     const folder = first?.folder ?? "";
     const program = programOf(folder, claim.files);
-    const code = program ? readCrewCode(program, findings) : null;
+    const code = program ? readCrewCode(program, { findings, work }) : null;
     const name = human(titleOf(folder) || code?.title || "Crew");
     if (code && (asked.size > 0 || code.tasks.size > 0)) {
       const model = crewOfCode(code, { agents: described, tasks: asked }, { name, findings });

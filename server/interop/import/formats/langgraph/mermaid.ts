@@ -1,14 +1,24 @@
+import { trimmed } from "../../trimmed";
 import { type GraphEdge, type GraphNode, START } from "./model";
 
 const MOST_LINES = 5_000;
+const FENCE = "```mermaid";
 
 /** The text of a diagram that draw_mermaid() gives, also where it stands in a fence; null where there is none. */
 export function mermaidIn(text: string): string | null {
-  const blocks = [...text.matchAll(/```mermaid[^\n]*\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
+  const blocks: string[] = [];
+  for (let at = text.indexOf(FENCE); at >= 0; at = text.indexOf(FENCE, at)) {
+    const from = text.indexOf("\n", at) + 1;
+    const to = from === 0 ? -1 : text.indexOf("```", from);
+    if (to < 0) break;
+    blocks.push(text.slice(from, to));
+    at = to + 3;
+  }
   const all = blocks.length > 0 ? blocks : [text];
   return (
-    all.find((block) => /^\s*(graph|flowchart)\s+(TD|TB|LR|RL|BT)\b/m.test(block) && block.includes(START)) ??
-    null
+    all.find(
+      (block) => /^[ \t]*(graph|flowchart)[ \t]+(TD|TB|LR|RL|BT)\b/m.test(block) && block.includes(START),
+    ) ?? null
   );
 }
 
@@ -35,8 +45,7 @@ export function readMermaid(text: string): { nodes: GraphNode[]; edges: GraphEdg
     if (id === undefined || shape === undefined) unread.push(at);
     else {
       const name =
-        wordsOf(shape.replace(/:::\w+$/, "").replace(/^[([{>/\\"']+|[)\]}/\\"']+$/g, "")) ||
-        nameOf(decoded(id));
+        wordsOf(trimmed(shape.replace(/:::\w+$/, ""), "([{>/\\\"'", ")]}/\\\"'")) || nameOf(decoded(id));
       nodes.set(decoded(id), { id: decoded(id), name, at: String(at) });
     }
   }
@@ -74,7 +83,7 @@ function edgeOf(line: string): GraphEdge | null {
 const wordsOf = (text: string): string =>
   text
     .replace(/<hr\s*\/?>[\s\S]*$/i, "")
-    .replace(/<[^>]*>/g, "")
+    .replace(/<[^<>]*>/g, "")
     .replaceAll("&nbsp;", " ")
     .replaceAll("&amp;", "&")
     .replace(/^["']|["']$/g, "")
