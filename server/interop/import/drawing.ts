@@ -36,6 +36,8 @@ const NOTE_SIZE = { width: 264, height: 152 };
 export class Drawing {
   private readonly nodes = new Map<string, Raw & { id: string }>();
   private readonly edges: Raw[] = [];
+  private readonly left = new Set<string>();
+  private readonly reached = new Set<string>();
   private readonly keys = new Map<string, string>();
   private startId: string | undefined;
   private notes = 0;
@@ -116,6 +118,8 @@ export class Drawing {
   }
 
   edge(from: string, to: string, { label, condition, isDefault }: DrawnEdge = {}): void {
+    this.left.add(from);
+    this.reached.add(to);
     this.edges.push({
       source_node_id: from,
       target_node_id: to,
@@ -127,10 +131,10 @@ export class Drawing {
 
   /** Whether an edge leads from here, or to here. */
   leadsOn(id: string): boolean {
-    return this.edges.some(({ source_node_id }) => source_node_id === id);
+    return this.left.has(id);
   }
   isReached(id: string): boolean {
-    return this.edges.some(({ target_node_id }) => target_node_id === id);
+    return this.reached.has(id);
   }
 
   /** Words beside the drawing: foreign code and settings as text, which no run and no model reads. */

@@ -66,6 +66,14 @@ export class Cast {
     });
   }
 
+  /** Lets a role ask a person before each call of a tool. */
+  asksBefore(role: string, tools: readonly string[]): void {
+    const own = this.roles.find(({ name }) => name === role);
+    if (!own) return;
+    const before = own.confirmation?.kind === "tools" ? own.confirmation.tools : [];
+    own.confirmation = { kind: "tools", tools: [...new Set([...before, ...tools])] };
+  }
+
   tools(): WantedTool[] {
     return [...this.wanted.values()];
   }

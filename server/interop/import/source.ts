@@ -1,3 +1,4 @@
+import { HIDDEN } from "@/server/domain/base/key-shapes";
 import { cleanCopy, type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
 import { redact } from "@/server/secrets/redact";
 import { type ParsedText, parseStructured } from "./parse";
@@ -33,7 +34,6 @@ export interface Source {
 
 const SECRET_KEY =
   /^(api[-_]?keys?|.*[-_](api[-_]?key|secret|password|token)|secret|client[-_]?secret|password|passwd|authorization|access[-_]?token|bearer)$/i;
-export const HIDDEN = "[hidden]";
 
 /** Parses a file; what is left out of it (reserved words, secrets) becomes findings. */
 export function newSource(file: ImportFile, findings: Findings): Source {

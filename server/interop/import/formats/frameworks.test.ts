@@ -54,6 +54,93 @@ graph TD;
   });
 });
 
+describe("a graph of LangGraph that stops for a person", () => {
+  const GATES = [
+    "start -> before_ship",
+    "before_ship -> ship (approved)",
+    "ship -> after_ship",
+    "after_ship -> report (approved)",
+    "report -> end",
+    "before_ship -> end (rejected)",
+    "after_ship -> end (rejected)",
+  ];
+  const expectGates = (result: ReturnType<typeof readImport>) => {
+    expect(lines(result).toSorted()).toEqual(GATES.toSorted());
+    for (const id of ["before_ship", "after_ship"])
+      expect(whole(result).graph?.nodes[id]?.node_type).toBe("approval_gate");
+    expect(said(result, "changed").filter((message) => message.includes("stops"))).toHaveLength(2);
+    expect(blockingProblems(whole(result)).every(({ at }) => at.id === "ship" || at.id === "report")).toBe(
+      true,
+    );
+  };
+
+  test("in JSON has an approval before and after the node", () => {
+    const node = (id: string, metadata?: object) => ({
+      id,
+      type: "runnable",
+      data: { id: ["langgraph", "RunnableCallable"], name: id },
+      ...(metadata ? { metadata } : {}),
+    });
+    expectGates(
+      read({
+        nodes: [
+          node("__start__"),
+          node("ship", { __interrupt: "before,after", retry: 3 }),
+          node("report"),
+          { id: "__end__" },
+        ],
+        edges: [
+          { source: "__start__", target: "ship" },
+          { source: "ship", target: "report" },
+          { source: "report", target: "__end__" },
+        ],
+      }),
+    );
+  });
+
+  test.each([
+    "ship(ship<hr/><small><em>__interrupt = before,after</em></small>)",
+    "ship(ship<hr/><small><em>retry = 3\n__interrupt = before,after</em></small>)",
+  ])("in Mermaid has an approval before and after the node: %s", (ship) => {
+    expectGates(
+      read(
+        `graph TD;
+	__start__([<p>__start__</p>]):::first
+	${ship}
+	report(report)
+	__end__([<p>__end__</p>]):::last
+	__start__ --> ship;
+	ship --> report;
+	report --> __end__;
+`,
+        "graph.mmd",
+      ),
+    );
+  });
+
+  test("has it before what decides where to go on", () => {
+    const result = read(
+      `graph TD;
+	__start__ --> ship;
+	ship(ship<hr/><small><em>__interrupt = after</em></small>)
+	ship -. yes .-> report;
+	ship -. no .-> __end__;
+	report --> __end__;
+`,
+      "graph.mmd",
+    );
+    expect(lines(result)).toEqual([
+      "ship -> after_ship",
+      "start -> ship",
+      "after_ship -> after_ship_2 (approved)",
+      "after_ship_2 -> report (yes)",
+      "after_ship_2 -> end (no)",
+      "report -> end",
+      "after_ship -> end (rejected)",
+    ]);
+  });
+});
+
 const model = {
   provider: "autogen_ext.models.openai.OpenAIChatCompletionClient",
   component_type: "model",
@@ -327,6 +414,32 @@ describe("LangChain", () => {
       config: { task_description_template: "Write on {{topic}}: {{outline}}" },
     });
     expect(whole(result).graph?.nodes.start?.output_keys).toEqual(["topic"]);
+    expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
+  });
+
+  test.each([
+    ["{title}", "{synopsis}"],
+    ["{title}", "Review {title}"],
+  ])("in a simple chain the one variable is the answer before: %s, %s", async (first, second) => {
+    const chain = (template: string) => ({
+      _type: "llm_chain",
+      prompt: prompt(template),
+      llm: { _type: "openai", model_name: "gpt-4" },
+      output_key: "text",
+    });
+    const result = read({
+      _type: "simple_sequential_chain",
+      chains: [chain(first), chain(second), chain("Shorten {review}")],
+      input_key: "input",
+      output_key: "output",
+    });
+    const { nodes } = whole(result).graph ?? expect.fail();
+    expect(nodes.start?.output_keys).toEqual(["title"]);
+    expect(nodes.Step_2?.config).toMatchObject({
+      task_description_template: second.replace(/\{\w+\}/, "{{answer_1}}"),
+    });
+    expect(nodes.Step_3?.config).toMatchObject({ task_description_template: "Shorten {{answer_2}}" });
+    expect(nodes.end?.input_keys).toEqual(nodes.Step_3?.output_keys);
     expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 

@@ -418,6 +418,55 @@ Runner.run_sync(a, title)
     expect(imported?.agents.map(({ role_name }) => role_name)).toEqual(["X", "Y"]);
   });
 
+  test.each([
+    [
+      "a.py",
+      `from agents import Agent, Runner, function_tool
+@function_tool(needs_approval=True)
+def delete_user(id: str):
+    return id
+@function_tool
+def find_user(id: str):
+    return id
+a = Agent(name="Admin", tools=[find_user, delete_user])
+Runner.run_sync(a, "hi")
+`,
+    ],
+    [
+      "a.ts",
+      `import { Agent, run, tool } from "@openai/agents";
+const deleteUser = tool({ name: "delete_user", needsApproval: async () => true, execute: async () => "x" });
+const findUser = tool({ name: "find_user", needsApproval: false, execute: async () => "x" });
+const a = new Agent({ name: "Admin", tools: [findUser, deleteUser] });
+await run(a, "hi");
+`,
+    ],
+    [
+      "a.py",
+      `from agents import Agent, Runner, HostedMCPTool
+a = Agent(name="Admin", tools=[HostedMCPTool(tool_config={"server_label": "delete_user", "require_approval": "always"}), HostedMCPTool(tool_config={"server_label": "find_user", "require_approval": "never"})])
+Runner.run_sync(a, "hi")
+`,
+    ],
+  ])("a tool that waits for a person makes its role ask, and a finding says so: %s", (name, text) => {
+    const { imported, findings } = code(text, name);
+    expect(imported?.roles.map(({ confirmation }) => confirmation)).toEqual([
+      { kind: "tools", tools: ["delete_user"] },
+    ]);
+    expect(findings.filter(({ message }) => message.includes("approve")).map(({ level }) => level)).toEqual([
+      "changed",
+    ]);
+  });
+
+  test("an agent that is asked as a tool and waits for a person is named", () => {
+    const { findings } = code(`from agents import Agent, Runner
+b = Agent(name="B")
+a = Agent(name="A", tools=[b.as_tool("ask_b", "Asks B.", needs_approval=True)])
+Runner.run_sync(a, "hi")
+`);
+    expect(findings.filter(({ message }) => message.includes("approve"))).toHaveLength(1);
+  });
+
   test("a model of the file is asked for only where somebody chooses so", () => {
     const text =
       'from agents import Agent, Runner\nx = Agent(name="X", model="gpt-5")\nRunner.run_sync(x, "hi")\n';

@@ -7,7 +7,7 @@ import { itemsOf } from "../../code/walk";
 import { Cast } from "../../roles";
 import type { Declarations, DeclaredAgent, Routine } from "./declarations";
 import { schemaOf } from "./schemas";
-import { toolOf } from "./tools";
+import { asksFirst, toolOf } from "./tools";
 
 /** One agent of the code as it works here. */
 export interface Member {
@@ -233,6 +233,11 @@ export class Members {
       const asked = this.askedAgent(item);
       const tool = asked ? null : toolOf(item, this.declarations);
       if (asked && !member.delegates.includes(asked)) member.delegates.push(asked);
+      if (asked && asksFirst(this.declarations.resolved(item)))
+        here.dropped(
+          "",
+          `People approve there before ${member.title} asks ${this.member(asked).title}, which nobody does here. Put an approval before this step where that is needed.`,
+        );
       if (!asked && !tool)
         here.dropped(
           "",
@@ -241,7 +246,14 @@ export class Members {
       if (!tool) continue;
       if (tool.says && !this.said.has(tool.name)) here.info("", tool.says);
       this.said.add(tool.name);
-      this.cast.wants(member.title, [tool.name], "", here);
+      const ours = this.cast.wants(member.title, [tool.name], "", here);
+      if (tool.isApproved) {
+        this.cast.asksBefore(member.title, [tool.name, ...ours]);
+        here.changed(
+          "",
+          `People approve each call of "${tool.name}". The role "${member.title}" asks them before each call of a tool of that name; where you give the tool another name, change it at the role.`,
+        );
+      }
       if (tool.code) this.code.set(tool.name, sourceOf(this.declarations.program, tool.code, 1500));
     }
   }

@@ -9,6 +9,8 @@ interface CodeTool {
   says?: string;
   /** Where its own code stands. */
   code?: Place;
+  /** Whether a person approves its calls. */
+  isApproved?: boolean;
 }
 
 /** What OpenAI runs itself, by the names of both languages. */
@@ -30,7 +32,7 @@ export function toolOf(item: Expr, declarations: Declarations): CodeTool | null 
   if (routine) {
     const decorator = routine.decorators.find((one) => one.is === "call");
     const named = decorator?.is === "call" ? textOf(given(decorator, "name_override")) : null;
-    return ownCode(named ?? routine.name, routine);
+    return { ...ownCode(named ?? routine.name, routine), isApproved: asksFirst(decorator) };
   }
   const expr = declarations.resolved(item) ?? item;
   if (expr.is === "call") {
@@ -39,10 +41,16 @@ export function toolOf(item: Expr, declarations: Declarations): CodeTool | null 
     const hosted = HOSTED.get(called);
     if (hosted) return { name: hosted };
     const name = declarations.textOf(given(expr, "name")) ?? textOf(positional(expr, 0));
-    if (name) return ownCode(name, expr);
+    if (name) return { ...ownCode(name, expr), isApproved: asksFirst(expr) };
   }
   if (expr.is === "name" && expr === item) return ownCode(expr.name);
   return item.is === "name" ? ownCode(item.name, expr) : null;
+}
+
+/** Whether a call says that a person approves: always, or where code decides so. */
+export function asksFirst(call: Expr | null | undefined): boolean {
+  const asks = call?.is === "call" ? given(call, "needs_approval", "needsApproval") : null;
+  return asks !== null && asks.is !== "nothing" && !(asks.is === "boolean" && !asks.value);
 }
 
 const ownCode = (name: string, code?: Place): CodeTool => ({
@@ -52,15 +60,18 @@ const ownCode = (name: string, code?: Place): CodeTool => ({
 
 function hostedServer(call: CallExpr, declarations: Declarations): CodeTool {
   const config = given(call, "tool_config");
-  const setting = (...names: string[]): string | null => {
+  const exprOf = (...names: string[]): Expr | null => {
     const inner = config?.is === "record" ? config.entries : [];
     const entry = inner.find((one) => !("spread" in one) && names.includes(one.key));
-    return declarations.textOf(entry && !("spread" in entry) ? entry.value : given(call, ...names));
+    return entry && !("spread" in entry) ? entry.value : given(call, ...names);
   };
+  const setting = (...names: string[]) => declarations.textOf(exprOf(...names));
+  const asks = exprOf("requireApproval", "require_approval");
   const name = setting("serverLabel", "server_label") ?? "mcp";
   const address = setting("serverUrl", "server_url");
   return {
     name: name.slice(0, 200),
     says: `"${name}" is an MCP server${address ? ` (${address.slice(0, 200)})` : ""}; no connection was made. Add it on the Tools page.`,
+    isApproved: asks !== null && declarations.textOf(asks) !== "never",
   };
 }

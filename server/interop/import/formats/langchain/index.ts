@@ -56,6 +56,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
   for (const [nth, call] of calls.entries()) {
     const known = new Map(Object.entries(call.known));
     const keyFor = (variable: string): string => {
+      if (call.takesAnswer && !known.has(variable)) return last;
       const made = given.get(variable);
       if (made !== undefined) return made;
       const key = drawing.keyFor(variable);

@@ -14,6 +14,8 @@ export interface PromptCall {
   /** Values that are filled in already. */
   known: Raw;
   output: string | null;
+  /** In a simple chain: whichever variable is open is the answer before. */
+  takesAnswer: boolean;
   model: string;
   tools: string[];
   at: string;
@@ -107,7 +109,15 @@ export function callsOf(value: unknown, at: string, here: Findings, depth = 0): 
   return [];
 }
 
-const EMPTY: Omit<PromptCall, "at"> = { name: "", words: [], known: {}, output: null, model: "", tools: [] };
+const EMPTY: Omit<PromptCall, "at"> = {
+  name: "",
+  words: [],
+  known: {},
+  output: null,
+  takesAnswer: false,
+  model: "",
+  tools: [],
+};
 
 function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: number): PromptCall[] {
   const parts = /^runnable/.test(kind)
@@ -129,7 +139,9 @@ function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: numb
       const found = callsOf(part, place, here, depth + 1);
       if (found.length === 0)
         here.dropped(place, `"${kindOf(part) || "This part"}" was left out: it holds no prompt.`);
-      calls.push(...found);
+      const isSimple = kind.startsWith("simple_");
+      for (const [nth, call] of found.entries())
+        calls.push(isSimple ? { ...call, output: null, takesAnswer: nth === 0 && calls.length > 0 } : call);
     }
   }
   return calls;

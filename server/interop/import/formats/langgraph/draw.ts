@@ -1,49 +1,60 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 import { Drawing } from "../../drawing";
 import { type Imported, nothingImported } from "../../format";
-import { END, type GraphEdge, type LangGraph, START, withoutMarks } from "./model";
+import { END, type GraphEdge, type GraphNode, type LangGraph, START, withoutMarks } from "./model";
 
 /** Draws a graph: a step for each node, for people to fill, and a router where something decides. */
-export function drawLangGraph(graph: LangGraph, findings: Findings, here: Findings): Imported {
-  const { name, nodes, edges } = withoutMarks(graph);
+export function drawLangGraph(
+  graph: LangGraph,
+  { findings, here, work }: { findings: Findings; here: Findings; work: Work },
+): Imported {
+  const { name, nodes, edges } = withoutMarks(graph, work);
   const drawing = new Drawing(name, findings);
   const start = drawing.start([{ key: "input", title: "Input", description: "What the graph is given." }]);
-  const ids = new Map<string, string>([[START, start]]);
+  const steps = new Map<string, Step>([[START, { entry: start, exit: start }]]);
+  const gates: string[] = [];
   for (const node of nodes) {
     if (node.id === START || node.id === END) continue;
-    ids.set(
-      node.id,
-      drawing.placeholder(node.name || node.id, {
-        name: node.name || node.id,
-        original: "",
-        why: "The file names this step and does not say what it does.",
-        at: node.at,
-        findings: here,
-        node: { output_keys: [drawing.keyFor(node.name || node.id)] },
-      }),
+    const step = drawing.placeholder(node.name || node.id, {
+      name: node.name || node.id,
+      original: "",
+      why: "The file names this step and does not say what it does.",
+      at: node.at,
+      findings: here,
+      node: { output_keys: [drawing.keyFor(node.name || node.id)] },
+    });
+    const [before, after] = (["before", "after"] as const).map((stop) =>
+      node.stops.includes(stop) ? drawGate(node, stop, { drawing, here }) : null,
     );
+    if (before) drawing.edge(before, step, { label: APPROVED });
+    if (after) drawing.edge(step, after);
+    gates.push(...[before, after].filter((gate) => gate !== null && gate !== undefined));
+    steps.set(node.id, {
+      entry: before ?? step,
+      exit: after ?? step,
+      ...(after ? { label: APPROVED } : {}),
+    });
   }
   const known = edges.filter(({ from, to }) => {
-    const missing = [from, to].find((id) => id !== END && !ids.has(id));
+    const missing = [from, to].find((id) => id !== END && !steps.has(id));
     if (missing !== undefined)
       here.dropped("edges", `The edge from "${from}" to "${to}" was left out: there is no "${missing}".`);
     return missing === undefined;
   });
-  if (known.length === 0 && ids.size === 1) {
+  if (known.length === 0 && steps.size === 1) {
     here.error("", "The graph has no steps.");
     return nothingImported(name);
   }
   const end = drawing.end();
-  ids.set(END, end);
-  for (const [from, id] of ids)
-    leadOn(
-      from,
-      id,
-      known.filter((edge) => edge.from === from),
-      { drawing, ids, here },
-    );
+  steps.set(END, { entry: end, exit: end });
+  const edgesFrom = new Map<string, GraphEdge[]>([...steps.keys()].map((id) => [id, []]));
+  for (const edge of known) edgesFrom.get(edge.from)?.push(edge);
+  for (const [from, step] of steps) leadOn(from, step, edgesFrom.get(from) ?? [], { drawing, steps, here });
   if (!drawing.isReached(end))
-    for (const id of ids.values()) if (id !== end && !drawing.leadsOn(id)) drawing.edge(id, end);
+    for (const step of steps.values())
+      if (step.exit !== end && !drawing.leadsOn(step.exit)) drawing.edge(step.exit, end, step);
+  for (const gate of gates) drawing.edge(gate, end, { label: REJECTED });
   here.info(
     "",
     "Files of LangGraph hold no prompts and no tools: they stay in the code. Choose a role for each step and say what it does.",
@@ -51,20 +62,54 @@ export function drawLangGraph(graph: LangGraph, findings: Findings, here: Findin
   return { ...nothingImported(name), graph: drawing.finish() };
 }
 
+const [APPROVED, REJECTED] = ["approved", "rejected"];
+
+/** What a node became: where edges reach it, and where they leave it, with the label that they have there. */
+interface Step {
+  entry: string;
+  exit: string;
+  label?: string;
+}
 interface Drawn {
   drawing: Drawing;
-  ids: ReadonlyMap<string, string>;
+  steps: ReadonlyMap<string, Step>;
   here: Findings;
 }
 
+/** A person's approval where the graph stops. */
+function drawGate(
+  { id, name, at }: GraphNode,
+  stop: "before" | "after",
+  { drawing, here }: Omit<Drawn, "steps">,
+): string {
+  const called = name || id;
+  const gate = drawing.add(`${stop}_${called}`, {
+    node_type: "approval_gate",
+    name: `${stop === "before" ? "Before" : "After"} ${called}`,
+    config: { options: [APPROVED, REJECTED] },
+  });
+  here.changed(
+    at,
+    `The graph stops ${stop} "${called}" for a person. They approve there now, or the run ends.`,
+    gate,
+  );
+  return gate;
+}
+
 /** The ways on from a node: plain edges, or a router where one of them depends on something. */
-function leadOn(from: string, id: string, edges: readonly GraphEdge[], { drawing, ids, here }: Drawn): void {
-  const to = (edge: GraphEdge) => ids.get(edge.to) ?? id;
+function leadOn(
+  from: string,
+  step: Step,
+  edges: readonly GraphEdge[],
+  { drawing, steps, here }: Drawn,
+): void {
+  const id = step.exit;
+  const to = (edge: GraphEdge) => steps.get(edge.to)?.entry ?? id;
   const conditional = edges.filter(({ isConditional }) => isConditional);
   const plain = edges.filter(({ isConditional }) => !isConditional);
   const [only] = conditional;
   if (!only) {
-    for (const edge of plain) drawing.edge(id, to(edge));
+    for (const edge of plain) drawing.edge(id, to(edge), step);
     return;
   }
   if (edges.length === 1) {
@@ -72,7 +117,7 @@ function leadOn(from: string, id: string, edges: readonly GraphEdge[], { drawing
       "edges",
       `"${from}" decides where to go on, and the file names only "${only.to}": it always goes there now.`,
     );
-    drawing.edge(id, to(only));
+    drawing.edge(id, to(only), step);
     return;
   }
   const decides = conditional.find((edge) => edge.decides)?.decides ?? null;
@@ -87,7 +132,7 @@ function leadOn(from: string, id: string, edges: readonly GraphEdge[], { drawing
       ...(usual ? { default_label: OTHERWISE } : {}),
     },
   });
-  drawing.edge(id, router);
+  drawing.edge(id, router, step);
   for (const [edge, label] of labels) drawing.edge(router, to(edge), { label });
   if (usual) {
     drawing.edge(router, to(usual), { label: OTHERWISE, isDefault: true });
@@ -96,7 +141,7 @@ function leadOn(from: string, id: string, edges: readonly GraphEdge[], { drawing
       `"${from}" leads to "${usual.to}" always and to others sometimes; "${usual.to}" is where it goes otherwise now.`,
       router,
     );
-    for (const more of plain.slice(1)) drawing.edge(id, to(more));
+    for (const more of plain.slice(1)) drawing.edge(id, to(more), step);
   }
   here.placeholder(
     "edges",

@@ -1,9 +1,9 @@
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { type Claim, type Imported, nothingImported, type ReadableFormat } from "../../format";
+import { type Claim, type Imported, nothingImported, type ReadableFormat, type Reading } from "../../format";
 import type { Source } from "../../source";
 import { drawLangGraph } from "./draw";
 import { mermaidIn, readMermaid } from "./mermaid";
-import { END, type GraphEdge, type GraphNode, START } from "./model";
+import { END, type GraphEdge, type GraphNode, START, stopsOf } from "./model";
 
 const listOf = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : []);
 const textOf = (value: unknown): string =>
@@ -19,7 +19,7 @@ const format = (
   id: string,
   label: string,
   sureness: (source: Source) => Claim["sure"] | null,
-  read: (source: Source, findings: Parameters<ReadableFormat["read"]>[0]["findings"]) => Imported,
+  read: (source: Source, reading: Reading) => Imported,
 ): ReadableFormat => ({
   id,
   label,
@@ -28,7 +28,7 @@ const format = (
       const sure = sureness(source);
       return sure ? [{ sure, files: [source] }] : [];
     }),
-  read: ({ claim, findings }) => (claim.files[0] ? read(claim.files[0], findings) : nothingImported()),
+  read: (reading) => (reading.claim.files[0] ? read(reading.claim.files[0], reading) : nothingImported()),
 });
 
 /** What `graph.get_graph().to_json()` gives. */
@@ -47,7 +47,7 @@ const json = format(
       ? 2
       : null;
   },
-  (source, findings) => {
+  (source, { findings, work }) => {
     const value: Raw = isRaw(source.value) ? source.value : {};
     const nodes = listOf(value.nodes).map((node, at): GraphNode => {
       const data = isRaw(node.data) ? textOf(node.data.name) : textOf(node.data);
@@ -55,6 +55,7 @@ const json = format(
         id: textOf(node.id),
         name: /^\d+$|^[0-9a-f-]{32,36}$/.test(textOf(node.id)) ? data || textOf(node.id) : textOf(node.id),
         at: `nodes.${at}`,
+        stops: stopsOf(isRaw(node.metadata) ? textOf(node.metadata.__interrupt) : ""),
       };
     });
     const edges = listOf(value.edges).map(
@@ -66,7 +67,10 @@ const json = format(
         decides: null,
       }),
     );
-    return drawLangGraph({ name: titleOf(source), nodes, edges }, findings, source.on(findings));
+    return drawLangGraph(
+      { name: titleOf(source), nodes, edges },
+      { findings, here: source.on(findings), work },
+    );
   },
 );
 
@@ -75,7 +79,7 @@ const mermaid = format(
   "langgraph-mermaid",
   "a graph of LangGraph (draw_mermaid)",
   ({ text }) => (mermaidIn(text) === null ? null : 3),
-  (source, findings) => {
+  (source, { findings, work }) => {
     const diagram = mermaidIn(source.text) ?? "";
     const before = source.text.slice(0, Math.max(0, source.text.indexOf(diagram))).split("\n").length;
     const here = findings.of((at) => ({
@@ -85,7 +89,7 @@ const mermaid = format(
     const { nodes, edges, unread } = readMermaid(diagram);
     for (const at of unread)
       here.dropped(String(at), "This line of the diagram could not be read and was left out.");
-    return drawLangGraph({ name: titleOf(source), nodes, edges }, findings, here);
+    return drawLangGraph({ name: titleOf(source), nodes, edges }, { findings, here, work });
   },
 );
 
@@ -105,10 +109,15 @@ const yaml = format(
       listOf(value.edges).some((edge) => edge.from === START || edge.to === END || "paths" in edge);
     return isNamed ? 3 : 1;
   },
-  (source, findings) => {
+  (source, { findings, work }) => {
     const value: Raw = isRaw(source.value) ? source.value : {};
     const nodes = listOf(value.nodes).map(
-      (node, at): GraphNode => ({ id: textOf(node.name), name: textOf(node.name), at: `nodes.${at}` }),
+      (node, at): GraphNode => ({
+        id: textOf(node.name),
+        name: textOf(node.name),
+        at: `nodes.${at}`,
+        stops: [],
+      }),
     );
     const edges = listOf(value.edges).flatMap((edge): GraphEdge[] => {
       const from = textOf(edge.from);
@@ -127,8 +136,7 @@ const yaml = format(
       edges.unshift({ from: START, to: first, isConditional: false, label: null, decides: null });
     return drawLangGraph(
       { name: textOf(value.name) || titleOf(source), nodes, edges },
-      findings,
-      source.on(findings),
+      { findings, here: source.on(findings), work },
     );
   },
 );

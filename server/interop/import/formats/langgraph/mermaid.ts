@@ -1,5 +1,5 @@
 import { trimmed } from "../../trimmed";
-import { type GraphEdge, type GraphNode, START } from "./model";
+import { type GraphEdge, type GraphNode, START, stopsOf } from "./model";
 
 const MOST_LINES = 5_000;
 const FENCE = "```mermaid";
@@ -29,7 +29,12 @@ export function readMermaid(text: string): { nodes: GraphNode[]; edges: GraphEdg
   const unread: number[] = [];
   const lines = text.split("\n").slice(0, MOST_LINES);
   let isHead = false;
-  for (const [at, raw] of lines.entries()) {
+  for (let next = 0; next < lines.length; next++) {
+    const at = next;
+    let raw = lines[at] ?? "";
+    // What is known of a node has a line for each thing.
+    if (raw.includes("<em>"))
+      while (!raw.includes("</em>") && next + 1 < lines.length) raw += ` ${lines[++next]}`;
     const line = raw.trim().replace(/;$/, "").trim();
     if (line === "---") isHead = !isHead;
     if (isHead || line === "" || line === "---" || line === "end" || IGNORED.test(line)) continue;
@@ -37,7 +42,7 @@ export function readMermaid(text: string): { nodes: GraphNode[]; edges: GraphEdg
     if (edge) {
       edges.push(edge);
       for (const id of [edge.from, edge.to])
-        if (!nodes.has(id)) nodes.set(id, { id, name: nameOf(id), at: String(at) });
+        if (!nodes.has(id)) nodes.set(id, { id, name: nameOf(id), at: String(at), stops: [] });
       continue;
     }
     const declared = /^([^\s([{>]+)\s*([([{>].*)$/.exec(line);
@@ -46,7 +51,8 @@ export function readMermaid(text: string): { nodes: GraphNode[]; edges: GraphEdg
     else {
       const name =
         wordsOf(trimmed(shape.replace(/:::\w+$/, ""), "([{>/\\\"'", ")]}/\\\"'")) || nameOf(decoded(id));
-      nodes.set(decoded(id), { id: decoded(id), name, at: String(at) });
+      const interrupt = /__interrupt = ([a-z,]+)/.exec(shape)?.[1] ?? "";
+      nodes.set(decoded(id), { id: decoded(id), name, at: String(at), stops: stopsOf(interrupt) });
     }
   }
   return { nodes: [...nodes.values()], edges, unread };
