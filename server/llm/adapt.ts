@@ -24,7 +24,7 @@ const ONLY_THERE = [
 /** Templates of some models know only two roles. */
 const NO_SYSTEM =
   /system (?:role|messages?|prompts?) (?:is |are )?not supported|(?:does not|doesn't) support (?:the )?system|only (?:supports? )?user(?:,| and) assistant|roles must alternate/i;
-const NAMES = /\bmessages[.[]\d+\]?[.\w]*\.name\b/;
+const NAMES = /\bmessages[.[]\d{1,6}\]?[.\w]{0,80}\.name\b/;
 const FIELDS = [
   "parallel_tool_calls",
   "temperature",

@@ -32,7 +32,7 @@ const namesOf = (calls: readonly ReadCall[]) => [
 ];
 
 const HERMES_OR_MISTRAL =
-  /^[ \t]*(?:<tool_call>\s*[{[]|\[TOOL_CALLS\]\s*(?:\[\s*\{|[\w.:/-]{1,200}\s*(?:\[ARGS\])?\s*\{))/;
+  /^[ \t]*(?:<tool_call>\s*[{[]|\[TOOL_CALLS\]\s*(?:\[\s*\{|[\w.:/-]{1,200}\s*(?:\[ARGS\]\s*)?\{))/;
 
 /** The first line outside of fences that begins with what only calls begin with; -1 where none does. */
 function leakAt(text: string): number {

@@ -94,29 +94,27 @@ type Read = (text: string, reading: Reading) => Found | null;
 const DIALECTS: readonly Read[] = [
   // <function=NAME><parameter=KEY>VALUE</parameter></function>
   (text, { tools, isCut }) =>
-    every(
-      text,
-      isCut
-        ? /<function=([^>\n]{1,200})>([\s\S]*?)<\/function>/g
-        : /<function=([^>\n]{1,200})>([\s\S]*?)(?:<\/function>|$(?![\s\S]))/g,
-      ([, name, body]) =>
-        withParameters(name, body, /<parameter=([^>\n]{1,200})>([\s\S]*?)<\/parameter>/g, tools),
+    every(text, /<function=([^>\n]{1,200})>/g, /<\/function>/g, { mayEnd: !isCut }, (name, body) =>
+      withParameters(name, body, /<parameter=([^>\n]{1,200})>/g, /<\/parameter>/g, tools),
     ),
   // <invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>
   (text, { tools }) =>
-    every(text, /<invoke name="([^"\n]{1,200})">([\s\S]*?)<\/invoke>/g, ([, name, body]) =>
-      withParameters(name, body, /<parameter name="([^"\n]{1,200})"[^>]*>([\s\S]*?)<\/parameter>/g, tools),
+    every(text, /<invoke name="([^"\n]{1,200})">/g, /<\/invoke>/g, {}, (name, body) =>
+      withParameters(name, body, /<parameter name="([^"\n]{1,200})"[^>]{0,200}>/g, /<\/parameter>/g, tools),
     ),
   // <tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>
   (text, { tools }) =>
     every(
       text,
-      /<tool_call>\s*([\w.:/-]{1,200})\s*((?:<arg_key>[\s\S]*?)?)<\/tool_call>/g,
-      ([, name, body]) =>
+      /<tool_call>\s*([\w.:/-]{1,200})\s*(?=<arg_key>|<\/tool_call>)/g,
+      /<\/tool_call>/g,
+      {},
+      (name, body) =>
         withParameters(
           name,
           body,
-          /<arg_key>([\s\S]{1,200}?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g,
+          /<arg_key>([^<]{1,200})<\/arg_key>\s*<arg_value>/g,
+          /<\/arg_value>/g,
           tools,
         ),
     ),
@@ -124,24 +122,28 @@ const DIALECTS: readonly Read[] = [
   (text, { tools }) =>
     every(
       text,
-      /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:/-]{1,200})(?:<｜tool▁sep｜>)?\s*([\s\S]*?)<｜tool▁call▁end｜>/g,
-      ([, name, body]) => named(name, body, tools),
+      /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:/-]{1,200})(?:<｜tool▁sep｜>)?/g,
+      /<｜tool▁call▁end｜>/g,
+      {},
+      (name, body) => named(name, body, tools),
     ),
   // <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}<|tool_call_end|>
   (text, { tools }) =>
     every(
       text,
-      /<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200}?)(?::\d+)?\s*<\|tool_call_argument_begin\|>([\s\S]*?)<\|tool_call_end\|>/g,
-      ([, name, body]) => named(name, body, tools),
+      /<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200}?)(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>/g,
+      /<\|tool_call_end\|>/g,
+      {},
+      (name, body) => named(name, body, tools),
     ),
   // <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
   (text, { tools, isCut }) =>
     every(
       text,
-      isCut
-        ? /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>)/g
-        : /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>|$(?![\s\S]))/g,
-      ([, name, body]) => named(name, body, tools),
+      /to=(?:functions\.)?([\w.:/-]{1,200})[^\n]{0,80}?<\|message\|>/g,
+      /<\|call\|>|<\|end\|>/g,
+      { mayEnd: !isCut },
+      (name, body) => named(name, body, tools),
     ),
   // A token and JSON: <|python_tag|>{…}, <|tool_call|>[…], <function_call> {…}, functools[…], <tool_calls>[…], <|action_start|><|plugin|>{…}
   (text, { tools, isCut }) => {
@@ -169,18 +171,49 @@ const DIALECTS: readonly Read[] = [
   },
 ];
 
-function every(text: string, pattern: RegExp, read: (match: string[]) => ReadCall): Found | null {
-  const matches = [...text.matchAll(pattern)].slice(0, MAX_CALLS + 1);
-  const last = matches.at(-1);
-  return last ? { calls: matches.map((match) => read([...match])), end: last.index + last[0].length } : null;
+function every(
+  text: string,
+  opening: RegExp,
+  closing: RegExp,
+  { mayEnd = false }: { mayEnd?: boolean },
+  read: (name: string, body: string) => ReadCall,
+): Found | null {
+  const found = between(text, opening, closing, mayEnd).slice(0, MAX_CALLS + 1);
+  const last = found.at(-1);
+  return last ? { calls: found.map(({ name, body }) => read(name, body)), end: last.end } : null;
+}
+
+/**
+ * What stands between an opening, which names it, and the next closing. The openings are searched once and what stands
+ * behind them once, however many are never closed. `mayEnd`: the end of the text closes, too.
+ */
+function between(text: string, opening: RegExp, closing: RegExp, mayEnd = false) {
+  const found: { name: string; body: string; end: number }[] = [];
+  opening.lastIndex = 0;
+  for (let open = opening.exec(text); open; open = opening.exec(text)) {
+    const start = opening.lastIndex;
+    closing.lastIndex = start;
+    const close = closing.exec(text);
+    if (!close && !mayEnd) break;
+    const end = close ? closing.lastIndex : text.length;
+    found.push({ name: open[1] ?? "", body: text.slice(start, close?.index), end });
+    opening.lastIndex = end;
+  }
+  return found;
 }
 
 /** A call whose arguments stand as text between tags; what a parameter's schema does not call text is read as JSON. */
-function withParameters(name = "", body = "", pattern: RegExp, tools: readonly ToolOffer[]): ReadCall {
+function withParameters(
+  name: string,
+  body: string,
+  opening: RegExp,
+  closing: RegExp,
+  tools: readonly ToolOffer[],
+): ReadCall {
   const tool_name = name.trim();
   const properties = asSchema(tools.find((tool) => tool.name === tool_name)?.parameters.properties);
   const args: JsonObject = {};
-  for (const [, key = "", value = ""] of body.matchAll(pattern)) {
+  for (const { name: key, body: value } of between(body, opening, closing)) {
     const at = key.trim();
     if (at === "__proto__") continue;
     args[at] = typed(value, asSchema(properties[at]).type);
@@ -198,8 +231,11 @@ function typed(text: string, type: unknown): Json {
 }
 
 /** A name that stands before its arguments. */
-function named(name = "", body = "", tools: readonly ToolOffer[]): ReadCall {
-  const json = body.trim().replace(/^```(?:json)?\s*|\s*```$/g, "");
+function named(name: string, body: string, tools: readonly ToolOffer[]): ReadCall {
+  const json = body
+    .trim()
+    .replace(/^```(?:json)?|```$/g, "")
+    .trim();
   return present(readCalls(json === "" ? "{}" : json, tools, { name: name.trim() })[0], "json");
 }
 
@@ -250,7 +286,8 @@ function valuesIn(text: string): { values: string[]; end: number; isOpen: boolea
 
 /** An answer that is nothing but calls of tools on offer, or wrapped calls of any; null where it is anything else. */
 function bareCalls(text: string, tools: readonly ToolOffer[]): ReadCall[] | null {
-  const body = /^```(?:json|tool_code|python)?\s*\n([\s\S]*?)\n?```$/.exec(text)?.[1]?.trim() ?? text;
+  const fence = text.endsWith("```") && /^```(?:json|tool_code|python)?[ \t\r]*\n/.exec(text)?.[0];
+  const body = fence ? text.slice(fence.length, -3).trim() : text;
   const calls = looksLikeJson(body) ? onlyJson(body, tools) : pythonCalls(unwrapped(body), tools);
   const isOnOffer = ({ tool_name, fault }: ReadCall) =>
     fault === undefined && tools.some((tool) => tool.name === tool_name);
@@ -355,10 +392,10 @@ function keywordArguments(text: string, tool: ToolOffer | undefined): JsonObject
   const parts = splitOutside(text, ",");
   if (!parts) return null;
   for (const [at, part] of parts.entries()) {
-    const [, key = known[at], value = ""] = /^(?:([A-Za-z_]\w*)\s*=\s*)?([\s\S]+)$/.exec(part) ?? [];
+    const [head = "", key = known[at]] = /^([A-Za-z_]\w*)\s*=/.exec(part) ?? [];
     if (key === undefined || key === "__proto__") return null;
     // Wrapped, so that words of Python are values; anything that is computed is not.
-    const read = parseMended(`[${value}]`, { isCautious: true })?.value;
+    const read = parseMended(`[${part.slice(head.length)}]`, { isCautious: true })?.value;
     if (!Array.isArray(read) || read.length !== 1) return null;
     args[key] = present(read[0], "read[0]");
   }

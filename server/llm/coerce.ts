@@ -160,7 +160,7 @@ function convert(
     case "number":
     case "integer": {
       const number =
-        typeof value === "string" && /^\s*-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\s*%?\s*$/i.test(value)
+        typeof value === "string" && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\s*%?$/i.test(value.trim())
           ? Number.parseFloat(value)
           : undefined;
       return number !== undefined && (type === "number" || Number.isInteger(number)) ? number : undefined;

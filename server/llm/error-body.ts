@@ -106,9 +106,10 @@ function waitIn(body: Record<string, unknown>): number | undefined {
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const AMOUNT = /(\d+(?:\.\d+)?)\s*(milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])/gi;
+const AMOUNT =
+  /(\d{1,15}(?:\.\d{1,15})?)\s{0,9}(milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])/gi;
 const WAIT =
-  /\b(?:try again|retry|wait|resets?|available again)\b[^.\d]{0,40}((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)\b[\s,]*(?:and\s+)?|\d+(?:\.\d+)?(?:h|m|ms|s)(?=\d))+)/i;
+  /\b(?:try again|retry|wait|resets?|available again)\b[^.\d]{0,40}((?:\d{1,15}(?:\.\d{1,15})?\s{0,9}(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)\b[\s,]{0,9}(?:and\s{1,9})?|\d{1,15}(?:\.\d{1,15})?(?:h|m|ms|s)(?=\d)){1,8})/i;
 
 /** How long a sentence asks to wait ("Please try again in 7m12.5s"), in milliseconds. */
 export function parseWait(message: string): number | undefined {
@@ -168,7 +169,8 @@ const word = (value: unknown): string =>
 /** A web page's title, or the text as it is. */
 function withoutMarkup(text: string): string {
   if (!/^\s*</.test(text)) return text.trim();
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text) ?? /<h1[^>]*>([^<]*)<\/h1>/i.exec(text);
+  const title =
+    /<title[^<>]{0,200}>([^<]*)<\/title>/i.exec(text) ?? /<h1[^<>]{0,200}>([^<]*)<\/h1>/i.exec(text);
   return title?.[1]?.trim() ?? "";
 }
 

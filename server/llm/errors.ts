@@ -345,6 +345,6 @@ export function scrub(text: string, key: string | null): string {
   // Servers quote keys with their middle starred out.
   clean = clean
     .replace(/\b(?:sk|key|gsk|xai)[-_][\w*.-]{6,}/g, "[key]")
-    .replace(/[\w-]*\*{4,}[\w-]*/g, "[key]");
+    .replace(/(?<![\w-])[\w-]*\*{4,}[\w*-]*/g, "[key]");
   return clean.length > 300 ? `${clean.slice(0, 299)}…` : clean;
 }

@@ -80,8 +80,15 @@ interface OpenCall {
   id: string;
   name: string;
   args: string;
+  /** Their last sign that is no blank. */
+  last: string;
+  /** How often they were parsed before they were complete. */
+  parsed: number;
   more: JsonObject;
 }
+
+/** Parsing arguments again with every piece of them would take the square of their length. */
+const MAX_PARSED = 100;
 
 export interface CallAssembler {
   /** The pieces of one chunk; `grown` is the text that arguments gained, in the order it came. */
@@ -96,14 +103,12 @@ export interface CallAssembler {
 /** Puts the pieces of streamed calls together, by the rules that cover what servers do. */
 export function newCallAssembler(): CallAssembler {
   const calls: OpenCall[] = [];
+  const byIndex = new Map<number, OpenCall>();
+  const byId = new Map<string, OpenCall>();
 
   const targetOf = (piece: CallPiece, inChunk: ReadonlySet<OpenCall>): OpenCall | undefined => {
     const known =
-      piece.index !== undefined
-        ? calls.findLast(({ index }) => index === piece.index)
-        : piece.id
-          ? calls.find(({ id }) => id === piece.id)
-          : calls.at(-1);
+      piece.index !== undefined ? byIndex.get(piece.index) : piece.id ? byId.get(piece.id) : calls.at(-1);
     if (!known || !piece.name) return known;
     // A new id with a name on a used index is another call.
     if (piece.id && known.id && piece.id !== known.id) return undefined;
@@ -121,15 +126,18 @@ export function newCallAssembler(): CallAssembler {
       for (const piece of pieces) {
         let call = targetOf(piece, inChunk);
         if (!call) {
-          call = { index: piece.index, id: "", name: "", args: "", more: {} };
+          call = { index: piece.index, id: "", name: "", args: "", last: "", parsed: 0, more: {} };
           calls.push(call);
+          if (piece.index !== undefined) byIndex.set(piece.index, call);
         }
         inChunk.add(call);
         call.id ||= piece.id ?? "";
+        if (!byId.has(call.id)) byId.set(call.id, call);
         call.name ||= piece.name ?? "";
         if (piece.more) Object.assign(call.more, piece.more);
         const text = typeof piece.args === "object" ? JSON.stringify(piece.args) : (piece.args ?? "");
         call.args += text;
+        call.last = text.trimEnd().at(-1) ?? call.last;
         grown += text;
       }
       return { grown };
@@ -149,7 +157,7 @@ export function newCallAssembler(): CallAssembler {
 /** Whether a call has all its arguments, so that more of them belong to another. */
 function isComplete(call: OpenCall, piece: CallPiece): boolean {
   const hasMore = typeof piece.args === "object" || Boolean(piece.args?.trim());
-  if (!hasMore || call.args.trim() === "") return false;
+  if (!hasMore || (call.last !== "}" && call.last !== "]") || call.parsed++ >= MAX_PARSED) return false;
   try {
     JSON.parse(call.args);
     return true;

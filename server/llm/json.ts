@@ -1,11 +1,14 @@
 import { jsonrepair } from "jsonrepair";
 import { parseJson as parseTrusted } from "@/server/domain/base/json";
+import { present } from "@/server/domain/base/must";
 import { isReserved } from "@/server/domain/base/names";
 import type { Json } from "@/server/domain/base/values";
 
 const MAX_DEPTH = 64;
 /** Longer texts are parsed, but not repaired. */
 export const MAX_REPAIR_CHARS = 1_000_000;
+/** Longer texts get only the repairs that cannot be mistaken: guessing takes the square of their length. */
+export const MAX_GUESSED_CHARS = 16_384;
 
 /** V8 parses a bracket bomb for seconds and validators overflow on it; looking first is cheap. */
 export function isTooDeep(text: string): boolean {
@@ -49,10 +52,15 @@ export function parseMended(
   if (text.length > MAX_REPAIR_CHARS || isTooDeep(text)) return undefined;
   const close = parseJson(straightened(text));
   if (close !== undefined) return { value: close, repaired: true };
-  if (isCautious) return undefined;
+  const guess = isCautious ? undefined : guessed(text);
+  return guess === undefined ? undefined : { value: guess, repaired: true };
+}
+
+/** What a broken text most likely means; undefined where that cannot be guessed, or where it is longer than `most`. */
+export function guessed(text: string, most = MAX_GUESSED_CHARS): Json | undefined {
+  if (text.length > most) return undefined;
   try {
-    const value = parseJson(jsonrepair(text));
-    return value === undefined ? undefined : { value, repaired: true };
+    return parseJson(jsonrepair(text));
   } catch {
     return undefined;
   }
@@ -104,43 +112,47 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 
 /**
  * JSON of a text that differs from it only in ways that cannot be mistaken: Python's quotes, words in other case, commas at the
- * end, brackets that are missing at the end. Its strings stay as they are, which the general repair does not promise.
+ * end, brackets that are missing at the end, line breaks inside of strings. Its strings mean what they say, which the general
+ * repair does not promise.
  */
 function straightened(text: string): string {
   const open: string[] = [];
-  let out = "";
+  /** In pieces, so that a comma at the end can be taken back without going over all of it. */
+  const out: string[] = [];
+  const dropComma = () => {
+    let last = out.length - 1;
+    while (last >= 0 && out[last]?.trim() === "") last--;
+    if (out[last] === ",") out.length = last;
+  };
   let before = "";
   for (let at = 0; at < text.length; at++) {
     const sign = text.charAt(at);
     if (opensString(sign, before)) {
       const end = endOfString(text, at, sign);
-      out += sign === '"' ? text.slice(at, end) : `"${requoted(text.slice(at + 1, end - 1))}"`;
+      const string = sign === '"' ? text.slice(at, end) : `"${requoted(text.slice(at + 1, end - 1))}"`;
+      out.push(string.replace(/[\n\r\t]/g, (blank) => JSON.stringify(blank).slice(1, -1)));
       at = end - 1;
       before = sign;
       continue;
     }
     const word = /^(?:true|false|none|null)\b/i.exec(text.slice(at, at + 6))?.[0];
     if (word && !/\w/.test(text[at - 1] ?? "")) {
-      out += OTHER_WORDS[word.toLowerCase()];
+      out.push(present(OTHER_WORDS[word.toLowerCase()], "word"));
       at += word.length - 1;
     } else if (sign === "}" || sign === "]") {
-      out = withoutComma(out);
-      while (open.length > 0 && open.at(-1) !== sign) out += open.pop();
+      dropComma();
+      while (open.length > 0 && open.at(-1) !== sign) out.push(present(open.pop(), "open"));
       open.pop();
-      out += sign;
+      out.push(sign);
     } else {
       if (CLOSERS[sign]) open.push(CLOSERS[sign]);
-      out += sign;
+      out.push(sign);
     }
     if (sign.trim() !== "") before = sign;
   }
-  return withoutComma(out) + open.reverse().join("");
+  dropComma();
+  return out.join("") + open.reverse().join("");
 }
-
-const withoutComma = (text: string) => {
-  const bare = text.trimEnd();
-  return bare.endsWith(",") ? bare.slice(0, -1) : text;
-};
 
 /** The place after the string that begins at `start`. */
 function endOfString(text: string, start: number, quote: string): number {

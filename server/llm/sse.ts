@@ -14,14 +14,18 @@ export async function* serverEvents(parts: AsyncIterable<Uint8Array>): AsyncGene
   const decoder = new TextDecoder();
   const lineEnd = /\r\n|\n|\r/g;
   let rest = "";
-  /** How much of the rest is known to hold no end of a line. */
-  let searched = 0;
+  /** What follows the rest and holds no end of a line: joined to it once, however small the parts are. */
+  let more: string[] = [];
   let open: { event: string; data: string[] } = { event: "", data: [] };
 
   function* take(text: string, isEnd: boolean): Generator<ServerEvent> {
-    rest += text;
+    more.push(text);
+    if (!isEnd && !/[\r\n]/.test(text) && !rest.endsWith("\r")) return;
     let from = 0;
-    lineEnd.lastIndex = searched;
+    // A carriage return at the end of the rest is looked at again.
+    lineEnd.lastIndex = Math.max(0, rest.length - 1);
+    rest += more.join("");
+    more = [];
     for (let end = lineEnd.exec(rest); end; end = lineEnd.exec(rest)) {
       // A carriage return at the very end may be half of a line's end.
       if (!isEnd && end[0] === "\r" && end.index === rest.length - 1) break;
@@ -29,7 +33,6 @@ export async function* serverEvents(parts: AsyncIterable<Uint8Array>): AsyncGene
       from = lineEnd.lastIndex;
     }
     rest = rest.slice(from);
-    searched = Math.max(0, rest.length - 1);
     if (!isEnd) return;
     yield* read(rest);
     yield* read("");

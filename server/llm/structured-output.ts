@@ -1,11 +1,10 @@
-import { jsonrepair } from "jsonrepair";
 import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Work } from "@/server/domain/regex/work";
 import { type Fault, newWork, placeText, readSchema } from "@/server/domain/schema/schema";
 import { coerce } from "./coerce";
-import { isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
+import { guessed, isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
 
 export type OutputShape =
   | { kind: "text"; key: string }
@@ -112,15 +111,19 @@ function isPlainText(schema: JsonSchema): boolean {
 /**
  * Reads a model's answer as a value of the given shape: the whole text, an object in it, or a repaired version of it;
  * then harmless corrections of types and spelling. Of several objects that fit, the last is the answer: what comes
- * before it explains the format.
+ * before it explains the format. `mostGuessed`: where longer texts are repaired by guessing, too.
  */
-export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
+export function parseOutput(
+  content: string,
+  schema: JsonSchema,
+  { mostGuessed }: { mostGuessed?: number | undefined } = {},
+): ParsedOutput {
   const text = content.trim();
   if (text === "") return { ok: false, errors: ["The answer was empty."] };
   let errors: string[] = [];
   // All readings of an answer together may take what one check may.
   const work = newWork();
-  for (const group of readings(text)) {
+  for (const group of readings(text, mostGuessed)) {
     const fits = group.map(({ value, repair }) => ({ repair, checked: fit(value, schema, work) }));
     const found = likeliest(fits.filter(({ checked }) => checked.ok));
     if (found?.checked.ok) {
@@ -178,7 +181,7 @@ interface Reading {
 const isWhole = (value: Json | undefined): value is Json => typeof value === "object" && value !== null;
 
 /** Every way to read the text as JSON, the most literal first; in a group, in the order of the text. */
-function* readings(text: string): Generator<Reading[]> {
+function* readings(text: string, mostGuessed?: number): Generator<Reading[]> {
   const whole = parseJson(text);
   if (isWhole(whole)) {
     yield [{ value: whole, repair: "none" }];
@@ -198,10 +201,10 @@ function* readings(text: string): Generator<Reading[]> {
   // What is cut off cannot be mended: nobody knows what was to come.
   if (text.length > MAX_REPAIR_CHARS || isCut(text)) return;
   for (const broken of [
-    ...fenced.filter(({ part }) => part.includes("{")).map(({ part }) => part),
+    ...fenced.flatMap(({ part }) => (part.includes("{") ? [part] : [])).slice(0, MAX_OBJECTS),
     ...(start < 0 ? [] : [text.slice(start)]),
   ]) {
-    const value = repaired(broken);
+    const value = repaired(broken, mostGuessed);
     if (isWhole(value)) yield [{ value, repair: "jsonrepair" }];
   }
 }
@@ -226,20 +229,16 @@ function isCut(text: string): boolean {
   return depth > 0 && (inString || /[:,]$/.test(text));
 }
 
-function repaired(text: string): Json | undefined {
+function repaired(text: string, mostGuessed?: number): Json | undefined {
   if (isTooDeep(text)) return undefined;
   const end = text.lastIndexOf("}");
   for (const candidate of end > 0 ? [text.slice(0, end + 1), text] : [text]) {
-    try {
-      const value = parseMended(candidate, { isCautious: true })?.value ?? parseJson(jsonrepair(candidate));
-      // Text after an object makes jsonrepair see a list of both; the object is what was meant.
-      const meant = Array.isArray(value)
-        ? value.find((item) => item !== null && typeof item === "object" && !Array.isArray(item))
-        : value;
-      if (meant !== undefined) return meant;
-    } catch {
-      // Not repairable this way.
-    }
+    const value = parseMended(candidate, { isCautious: true })?.value ?? guessed(candidate, mostGuessed);
+    // Text after an object makes jsonrepair see a list of both; the object is what was meant.
+    const meant = Array.isArray(value)
+      ? value.find((item) => item !== null && typeof item === "object" && !Array.isArray(item))
+      : value;
+    if (meant !== undefined) return meant;
   }
   return undefined;
 }

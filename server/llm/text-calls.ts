@@ -3,7 +3,7 @@ import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
-import { MAX_REPAIR_CHARS, parseJson, parseMended, scanOutsideStrings } from "./json";
+import { MAX_GUESSED_CHARS, MAX_REPAIR_CHARS, parseJson, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
 
 /** A call that was read, or could not be: before it has an id. */
@@ -32,7 +32,7 @@ const MADE_UP_RESULT = new RegExp(`^${DECORATION}TOOL_RESULT(?![A-Za-z0-9_])`, "
 const BEFORE_JSON = /^\s*(?:`{1,3}|~~~)?(?:[\w-]+(?=\s*\n))?\s*/;
 /** What closes around a call: brackets too many, quotes, bold, fences, tags. */
 const AFTER_JSON =
-  /^[ \t]*(?:[}\])]+[ \t]*)?[*_`"'”]{0,4}(?:\s*(?:`{3}|~~~)(?![\w-]))?(?:\s*<\/tool_call>)?;?/i;
+  /^[ \t]*(?:[}\])]{1,200}[ \t]{0,200})?[*_`"'”]{0,4}(?:\s{0,200}(?:`{3}|~~~)(?![\w-]))?(?:\s{0,200}<\/tool_call>)?;?/i;
 
 /**
  * Finds the calls in what a model wrote: after `TOOL_CALL` at the beginning of a line, in `<tool_call>` (Hermes,
@@ -46,9 +46,10 @@ export function readTextCalls(
 ): ReadText {
   const said: string[] = [];
   const calls: ReadCall[] = [];
+  const thoughtAt = newThoughtFinder(text);
   let from = 0;
   for (let at = 0; at < text.length && calls.length <= MAX_CALLS; ) {
-    const thought = thoughtAt(text, at);
+    const thought = thoughtAt(at);
     const found = thought ? null : callAt(text, at, tools, isCut);
     if (thought || found) {
       said.push(text.slice(from, at));
@@ -77,17 +78,24 @@ const lineAt = (text: string, at: number) => {
 };
 
 /**
- * The thinking that begins here, up to its end: thoughts about calls are no calls. Where it never ends, all the rest
- * of an answer that began so is thinking.
+ * Finds the thinking that begins at a place, up to its end: thoughts about calls are no calls. Where it never ends, all
+ * the rest of an answer that began so is thinking. Places are asked for in their order.
  */
-function thoughtAt(text: string, at: number): { end: number } | null {
-  const opening = /^\s{0,80}<(think|thinking)>/i.exec(text.slice(at, at + 100));
-  if (!opening) return null;
-  const closing = new RegExp(`</${present(opening[1], "the name of the tag")}>`, "gi");
-  closing.lastIndex = at;
-  const close = closing.exec(text);
-  if (close) return { end: close.index + close[0].length };
-  return text.slice(0, at).trim() === "" ? { end: text.length } : null;
+function newThoughtFinder(text: string): (at: number) => { end: number } | null {
+  const start = text.length - text.trimStart().length;
+  /** Names of tags that are not closed any further on, so that the rest of the text is searched once for each. */
+  const unclosed = new Set<string>();
+  return (at) => {
+    const [, tag] = /^\s{0,80}<(think|thinking)>/i.exec(text.slice(at, at + 100)) ?? [];
+    if (tag === undefined) return null;
+    const name = tag.toLowerCase();
+    const closing = new RegExp(`</${name}>`, "gi");
+    closing.lastIndex = at;
+    const close = unclosed.has(name) ? null : closing.exec(text);
+    if (close) return { end: close.index + close[0].length };
+    unclosed.add(name);
+    return at <= start ? { end: text.length } : null;
+  };
 }
 
 /** A fence that a call stood in is gone with the call. */
@@ -110,7 +118,7 @@ function markerAt(text: string, at: number): Marker | null {
   const mistral = MISTRAL.exec(head);
   if (mistral) {
     const start = at + mistral[0].length;
-    const named = /^\s*([\w.:/-]{1,200})\s*(?:\[ARGS\])?\s*(?=\{)/.exec(text.slice(start, start + 260));
+    const named = /^\s*([\w.:/-]{1,200})\s*(?:\[ARGS\]\s*)?(?=\{)/.exec(text.slice(start, start + 260));
     return named
       ? { json: start + named[0].length, name: present(named[1], "the name of the tool"), isCertain: true }
       : { json: skip(text, start), isCertain: true };
@@ -193,7 +201,10 @@ function spanOf(text: string, start: number): { end: number | null } | undefined
 
 /** A call whose closing brackets are missing. A string that never ends is not completed: nobody knows its rest. */
 function readUnclosed(region: string, tools: readonly ToolOffer[], name: { name?: string }): ReadCall[] {
-  const body = region.replace(/\s*(?:`{1,3}|<\/tool_call>)?\s*$/i, "");
+  const body = region
+    .trimEnd()
+    .replace(/(?:`{1,3}|<\/tool_call>)$/i, "")
+    .trimEnd();
   if (body.length > MAX_REPAIR_CHARS) return [faulty("it is too long", body)];
   const close = Math.max(body.lastIndexOf("}"), body.lastIndexOf("]"));
   const [line = ""] = body.split("\n", 1);
@@ -222,7 +233,7 @@ export function readCalls(
   const found =
     name === undefined || Array.isArray(value) ? entriesOf(value) : [{ tool_name: name, args: value }];
   if (found.length === 0) return [faulty("it is empty", json)];
-  return found.map((entry) => {
+  return found.slice(0, MAX_CALLS + 1).map((entry) => {
     const call = callOf(entry, tools, json);
     return repaired && call.fault === undefined ? { ...call, repaired: true } : call;
   });
@@ -302,7 +313,7 @@ export function asArguments(value: Json): { args: JsonObject; repaired?: boolean
 
 /** Why a text is no JSON, as the parser says it, without its own excerpt. */
 function whyNot(text: string): string {
-  if (parseJson(text) === undefined && text.length <= MAX_REPAIR_CHARS)
+  if (parseJson(text) === undefined && text.length <= MAX_GUESSED_CHARS / 4)
     try {
       jsonrepair(text);
     } catch (error) {
@@ -315,9 +326,10 @@ const AGAIN = 'Send it again as: TOOL_CALL: {"tool_name": "...", "args": {...}}'
 
 /** What a model is told whose call cannot be read. */
 export function faultSentence(why: string, source: string, again = AGAIN): string {
-  const near = source.replace(/\s+/g, " ").trim();
   // What was cut is best recognised by its end.
-  const excerpt = why === TRUNCATED ? near.slice(-40) : near.slice(0, 40);
+  const isCut = why === TRUNCATED;
+  const near = (isCut ? source.slice(-1000) : source.slice(0, 1000)).replace(/\s+/g, " ").trim();
+  const excerpt = isCut ? near.slice(-40) : near.slice(0, 40);
   return `Your tool call could not be parsed: ${why} near "${excerpt}". ${again}`;
 }
 
@@ -325,7 +337,9 @@ export const truncatedFault = (source: string, again?: string) => faultSentence(
 
 /** A name that a broken call still shows, so that people see what was tried. */
 const nameIn = (source: string) =>
-  /["']?(?:tool_name|tool|name|function)["']?\s*:\s*["']([\w.:/-]{1,200})["']/.exec(source)?.[1] ?? "";
+  /["']?(?:tool_name|tool|name|function)["']?\s*:\s*["']([\w.:/-]{1,200})["']/.exec(
+    source.slice(0, 10_000),
+  )?.[1] ?? "";
 
 export function faulty(why: string, source: string): ReadCall {
   return { tool_name: nameIn(source), args: {}, fault: faultSentence(why, source) };

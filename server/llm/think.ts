@@ -52,7 +52,10 @@ export function newThinkSplitter(): ThinkSplitter {
 
   return {
     push(text) {
+      // Blanks before an answer may be many: they are not looked at again with each piece.
+      const isBlank = state === "start" && text.trim() === "";
       held += text;
+      if (isBlank) return { content: "", reasoning: "" };
       return step(false);
     },
     end: () => step(true),

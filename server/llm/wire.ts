@@ -161,16 +161,13 @@ export function newWire(send: SendRequest, callee: Callee, limits: WireLimits, s
   /** What the bytes are shows in their beginning; the head does not always tell the truth. */
   async function* pieces(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<WirePiece> {
     const begun: Uint8Array[] = [];
+    const decoder = new TextDecoder();
     let first = "";
     while (first === "") {
       const next = await parts.next();
       if (next.done) break;
       begun.push(next.value);
-      first =
-        Buffer.concat(begun)
-          .toString("utf8")
-          .replace(/^\uFEFF/, "")
-          .trimStart()[0] ?? "";
+      first = decoder.decode(next.value, { stream: true }).trimStart()[0] ?? "";
     }
     const all = (async function* () {
       yield* begun;

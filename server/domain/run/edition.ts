@@ -5,7 +5,7 @@
  * The second: a sample's answers keep signs when they are compared ("-5" is not "5"), a handoff that was refused is none,
  * a task's status is set before its plan is written, and a default output that does not fit names its node.
  *
- * The third (unreleased).
+ * The third (unreleased): a broken answer of more than 16,384 characters is only repaired where its meaning is certain.
  */
 export const EDITION = 3;
 

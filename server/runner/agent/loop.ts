@@ -13,8 +13,10 @@ import {
   planCondensation,
   summaryPrompt,
 } from "@/server/domain/run/condense";
+import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
+import { MAX_REPAIR_CHARS } from "@/server/llm/json";
 import type { ModelAnswer } from "@/server/llm/model";
 import { type OutputShape, parseOutput, reaskMessage } from "@/server/llm/structured-output";
 import type { AgentRuntime } from "../ports";
@@ -196,7 +198,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       continue;
     }
     agent.steps.push({ kind: "message", agent: task.agent_id, text: answer.content });
-    const read = readAnswer(answer.content, shape, task);
+    const read = readAnswer(answer.content, shape, agent);
     run.emit({
       type: "output_parsed",
       ...agent.about,
@@ -367,7 +369,7 @@ function* finishFaults(
       : isText(named)
         ? named
         : end.message;
-  const read = readAnswer(text, shape, agent.task);
+  const read = readAnswer(text, shape, agent);
   if (!read.output || read.errors.length > 0) return { errors: read.errors };
   const fault = yield* checkGuardrails(agent, "output", read.output, `${agent.path}/turn${turn}/finish`);
   return fault === null ? { output: read.output } : { errors: [fault] };
@@ -376,14 +378,15 @@ function* finishFaults(
 function readAnswer(
   content: string,
   shape: OutputShape,
-  task: AgentTask,
+  { task, run }: Agent,
 ): { output?: JsonObject; errors: string[]; repair: "none" | "jsonrepair" | "coerced" | "extracted" } {
   if (shape.kind === "text") {
     const text = content.trim();
     if (text === "") return { errors: ["The answer was empty."], repair: "none" };
     return { output: { [shape.key]: text }, errors: [], repair: "none" };
   }
-  const parsed = parseOutput(content, shape.schema);
+  const isBefore3 = !isSince(run.s.run, 3);
+  const parsed = parseOutput(content, shape.schema, isBefore3 ? { mostGuessed: MAX_REPAIR_CHARS } : {});
   if (!parsed.ok) return { errors: parsed.errors, repair: "none" };
   const faults = task.check?.(parsed.value) ?? [];
   if (faults.length > 0) return { errors: faults, repair: parsed.repair };

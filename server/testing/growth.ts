@@ -1,0 +1,32 @@
+/** Less than this is noise, also on a loaded machine. Milliseconds. */
+const FLOOR_MS = 40;
+const ROUNDS = 8;
+
+async function timed(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+/**
+ * Whether `read` takes time in proportion to the size of its text: sizes grow by four up to `most`, and four times the size
+ * may take five times the time, by the least of several rounds. Null where it does, else what was measured.
+ */
+export async function tooSlow(
+  read: (text: string) => unknown,
+  textOf: (size: number) => string,
+  most: number,
+): Promise<string | null> {
+  for (let size = 64; size < most; size *= 4) {
+    const [small, large] = [textOf(size), textOf(size * 4)];
+    let before = Number.POSITIVE_INFINITY;
+    let after = await timed(() => read(large));
+    for (let round = 0; after > FLOOR_MS; round++) {
+      before = Math.min(before, await timed(() => read(small)));
+      if (after <= before * 5 + FLOOR_MS) break;
+      if (round === ROUNDS) return `${size}: ${before.toFixed(1)} ms, ${size * 4}: ${after.toFixed(1)} ms`;
+      after = Math.min(after, await timed(() => read(large)));
+    }
+  }
+  return null;
+}
