@@ -108,6 +108,10 @@ function newQueryClient() {
       },
     }),
     mutationCache: new MutationCache({
+      onSuccess: (answer) => {
+        // A command that the run has not come to yet.
+        if (recordOf(answer).applied === false) toast("Accepted. It applies when the run continues.");
+      },
       onError: (error, _variables, _result, mutation) => {
         signInIfNeeded(error);
         // Whoever handles an error says so in its own words; all others must not pass unseen.

@@ -207,6 +207,8 @@ export async function controlCommand(argv: readonly string[], terminal: ServerTe
   }
   const run = Told.parse(told.answer);
   if (command.json) terminal.print(JSON.stringify(run, null, 2));
+  else if (run.applied === false)
+    terminal.tell(`${command.run} has accepted it, and applies it when it continues.`);
   else terminal.tell(`${command.run} is ${run.final_status ?? run.status}.`);
   return 0;
 }

@@ -15,7 +15,7 @@ function stage(lines: string[], late: RunEvent[] = []) {
     {
       command: (_run, command) => {
         told.push(command);
-        return Promise.resolve(late.splice(0, 1));
+        return Promise.resolve({ command_id: "control#1", heard: late.splice(0, 1) });
       },
       cancel: (_run, { reason }) => told.push(reason) > 0,
     },

@@ -21,7 +21,7 @@ export function newStepping(
 ) {
   const say = (text: string) => terminal.say(printable(`${text}\n`));
   const tell = async (command: RunCommand): Promise<boolean> => {
-    const late = tooLate(await host.command(runId, command, "terminal"));
+    const late = tooLate((await host.command(runId, command, "terminal")).heard);
     if (late !== null) say(late);
     return late === null;
   };

@@ -220,3 +220,37 @@ test("a program sends a run the signal that it waits for", async () => {
   await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
   expect((await run()).state.amount).toBe(7);
 });
+
+test("what is sent together with the last step is done or refused at once, never only acknowledged", async () => {
+  for (let round = 0; round < 8; round++) {
+    const { run, steer, stood, ask, id } = await begin({ mode: "step", stop_at: "end" });
+    for (await stood(); (await run()).paused_at?.node_id !== "end"; await stood()) await steer("step");
+    const replies = await Promise.all([
+      steer("step"),
+      steer("breakpoints", { breakpoints: [] }),
+      steer("inject", { target: { run: true }, text: "Go." }),
+      steer("step"),
+    ]);
+    await stood();
+    expect((await run()).status).toBe("finished");
+    const { events } = (await ask("GET", `/runs/${id}/events?limit=1000`)).body;
+    for (const { status, body } of replies) {
+      const named = events.filter((event: { command_id?: string }) => event.command_id === body.command_id);
+      if (status === 200) expect([body.applied, named.length]).toEqual([true, 1]);
+      else expect([status, body.error?.code]).toEqual([409, expect.stringMatching(/run_ended|not_now/)]);
+    }
+  }
+});
+
+test("a command that a run has not come to yet is accepted with its id, not called done", async () => {
+  const { steer, stood, host, ask } = await begin({ mode: "step" });
+  await stood();
+  host.command = () => Promise.resolve({ command_id: "control#1", heard: null });
+  const told = await steer("step");
+  expect([told.status, told.body.command_id, told.body.applied]).toEqual([202, "control#1", false]);
+  const { responses } = (await ask("GET", "/openapi.json")).body.paths["/runs/{id}/step"].post;
+  expect([responses[200].description, responses[202].description]).toEqual([
+    "It goes on by a step",
+    "It is accepted and not applied yet",
+  ]);
+});

@@ -44,13 +44,14 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   maxBytes?: number;
   /** Headers it reads, by name, with what they do. */
   reads?: Record<string, string>;
-  /** The answer when all went well; `stream` where it can also be an event stream, `empty` where also nothing (204). */
+  /** The answer when all went well; `stream` where it can also be an event stream, `empty` where also nothing (204), `pending` where also 202. */
   success: {
     status: 200 | 201 | 202 | 204;
     about: string;
     schema?: z.ZodType;
     stream?: string;
     empty?: string;
+    pending?: string;
   };
   /** Statuses of refusals beyond those that any endpoint may send. */
   refusals?: readonly number[];

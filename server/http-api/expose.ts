@@ -47,6 +47,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     success: {
       status: schema ? (route.status ?? 200) : 204,
       about: route.success,
+      ...(route.pending === undefined ? {} : { pending: route.pending }),
       ...(schema ? { schema } : {}),
     },
     refusals: [...new Set((operation.problems ?? []).map((code) => PROBLEMS[code][0]))],
@@ -63,7 +64,11 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       const result = await performFor(operation, input, call);
       if (!schema) return { status: 204 };
       // What the description does not name is not sent: a form of the browser may show more than programs are told.
-      return { status: route.status ?? 200, body: schema.parse(as ? { [as]: result } : result) };
+      const isPending = route.pending !== undefined && recordOf(result).applied === false;
+      return {
+        status: isPending ? 202 : (route.status ?? 200),
+        body: schema.parse(as ? { [as]: result } : result),
+      };
     },
   });
 }

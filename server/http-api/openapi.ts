@@ -79,6 +79,9 @@ function operation(endpoint: Endpoint, describe: Describe): JsonObject {
     ...(endpoint.body ? { requestBody: requestBody(endpoint.body, describe) } : {}),
     responses: {
       [endpoint.success.status]: success(endpoint.success, describe),
+      ...(endpoint.success.pending
+        ? { 202: success({ ...endpoint.success, about: endpoint.success.pending }, describe) }
+        : {}),
       ...(endpoint.success.empty ? { 204: { description: endpoint.success.empty } } : {}),
       ...refusals(endpoint),
     },

@@ -13,7 +13,7 @@ import { Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/ser
 import { toRun } from "@/server/operations/run-view";
 import { known, runOf, runOperations } from "@/server/operations/runs";
 import { shareOperations } from "@/server/operations/share";
-import { steeringOperations } from "@/server/operations/steering";
+import { Accepted, steeringOperations } from "@/server/operations/steering";
 import { teamOperations } from "@/server/operations/team";
 import type { RunFrame } from "@/server/runner/followers";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
@@ -168,13 +168,13 @@ export const runEndpoints = [
     success: {
       status: 202,
       about: "It was told to stop, or had ended already",
-      schema: z.object({ run_id: z.string(), cancelled: z.boolean() }),
+      schema: z.object({ run_id: z.string(), cancelled: z.boolean(), ...Accepted.partial().shape }),
     },
     refusals: [404],
-    answer(call) {
+    async answer(call) {
       const run_id = call.params.id;
       const reason = call.body?.reason ?? "Cancelled through the API";
-      return { status: 202, body: { run_id, cancelled: isCancelled({ run_id, reason }, call) } };
+      return { status: 202, body: { run_id, ...(await cancelled({ run_id, reason }, call)) } };
     },
   }),
 
@@ -223,12 +223,11 @@ export const runEndpoints = [
 ];
 
 /** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */
-function isCancelled(input: { run_id: string; reason: string }, call: EndpointCall<unknown>): boolean {
+async function cancelled(input: { run_id: string; reason: string }, call: EndpointCall<unknown>) {
   try {
-    performFor(steeringOperations.cancel, input, call);
-    return true;
+    return { cancelled: true, ...(await performFor(steeringOperations.cancel, input, call)) };
   } catch (error) {
-    if (error instanceof Problem && error.code === "run_ended") return false;
+    if (error instanceof Problem && error.code === "run_ended") return { cancelled: false };
     throw error;
   }
 }

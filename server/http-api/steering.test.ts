@@ -100,7 +100,10 @@ describe("a plan, read and changed by a program", () => {
     expect((await stage.steer("plans", { edit: add })).status).toBe(202);
     const change = { kind: "change", task_id: "second", patch: { description: "do better" } };
     const changed = await stage.steer("plan", { activation_id: "crew#1", edit: change });
-    expect([changed.status, changed.body]).toEqual([202, { run_id: stage.id, activation_id: "crew#1" }]);
+    expect([changed.status, changed.body]).toEqual([
+      202,
+      { run_id: stage.id, activation_id: "crew#1", command_id: "control#2", applied: true },
+    ]);
     expect((await stage.steer("plan", { activation_id: "crew#9", edit: change })).status).toBe(404);
     const wrong = await stage.steer("plan", { edit: { kind: "cancel", task_id: "none" } });
     expect([wrong.status, wrong.body.error.code]).toEqual([409, "plan_not_changed"]);

@@ -4,7 +4,7 @@ import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { RunState } from "@/server/domain/run";
-import { commandFault, type RunCommand, tooLate } from "@/server/domain/run/commands/command";
+import { commandFault, type RunCommand } from "@/server/domain/run/commands/command";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "@/server/domain/run/commands/instructions";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
@@ -12,10 +12,10 @@ import { Run } from "./run-schemas";
 import { toRun } from "./run-view";
 import { ByRun, known, RUN_IN_PATH } from "./runs";
 import type { Services } from "./services";
-import { atHand } from "./steering";
+import { Accepted, acceptedBy, atHand, PENDING } from "./steering";
 
 /** The run as it stands once it was told. */
-export const Told = Run.extend({ run_id: z.string() });
+export const Told = Run.extend({ run_id: z.string(), ...Accepted.shape });
 
 export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
 
@@ -24,6 +24,7 @@ export const route = <const Path extends string>(path: Path, success: string) =>
   path: `/runs/{id}/${path}` as const,
   params: RUN_IN_PATH,
   success,
+  pending: PENDING,
 });
 
 /** Tells a run something that fits, and answers how it stands then. Throws Problem, also where it came too late. */
@@ -33,12 +34,15 @@ export async function tell(services: Services, run_id: string, command: RunComma
   if (run.status === "finished" && (fault !== null || command.kind !== "retry_node"))
     throw new Problem("run_ended", fault ?? "This run has ended.", { final_status: run.final_status });
   if (fault !== null) throw new Problem("not_now", fault, { status: run.status });
-  const events = await services.host.command(run_id, command, by);
+  const told = await services.host.command(run_id, command, by);
   note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
-  const late = tooLate(events);
-  if (late !== null) throw new Problem("not_now", late);
+  const accepted = acceptedBy(services, run_id, told);
   const now = known(services, run_id);
-  return { run_id, ...toRun(now.run, now.run.last_seq, now.state, services.engine.place(run_id)) };
+  return {
+    run_id,
+    ...accepted,
+    ...toRun(now.run, now.run.last_seq, now.state, services.engine.place(run_id)),
+  };
 }
 
 /** The activation that is named, or the newest of the node that is. */

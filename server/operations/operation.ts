@@ -40,6 +40,8 @@ export interface HttpRoute {
   status?: 201 | 202;
   /** What a good answer means. */
   success: string;
+  /** What 202 means, which is the status of an answer that says `applied: false`. */
+  pending?: string;
   /** The field that a list is answered in. */
   as?: string;
 }

@@ -237,6 +237,9 @@ export const RunEvent = z.looseObject({
   agent_id: z.string().optional(),
   task_id: z.string().optional(),
   call_id: z.string().optional(),
+  command_id: z.string().optional().meta({
+    description: "The command that this event applies, or refuses where it is a warning",
+  }),
 });
 
 /** A file of a run's workspace. */

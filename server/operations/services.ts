@@ -63,6 +63,7 @@ export interface Services {
     isLive: Host["isLive"];
     tryAgain: Host["tryAgain"];
     answer: Host["answer"];
+    heard: Host["heard"];
     answered: Host["answered"];
     command: Host["command"];
     raiseLimit: Host["raiseLimit"];

@@ -5,16 +5,42 @@ import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/run/audit";
+import { tooLate } from "@/server/domain/run/commands/command";
 import { PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { readAnswer, SentAnswer } from "@/server/domain/run/questions/person-answer";
 import { notOpen } from "@/server/domain/run/questions/tool-question";
+import { CANCEL } from "@/server/runner/embedded-contract";
+import type { Told as ToldRun } from "@/server/runner/from-people";
 import { operation } from "./operation";
-import { notFound, Problem } from "./problem";
+import { notFound, Problem, type ProblemCode } from "./problem";
 import { RunPlan } from "./run-schemas";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
 import type { Services } from "./services";
 
+/** What the answer to a command says of it. */
+export const Accepted = z.object({
+  command_id: z.string().meta({ description: "The event that the command causes carries it" }),
+  applied: z.boolean().meta({
+    description:
+      "False: it is kept for good, and the run applies it once it comes to it. An event with this `command_id` then says what became of it: what it caused, or a warning with the reason why it was dropped.",
+  }),
+});
+export const PENDING = "It is accepted and not applied yet";
 const Told = z.object({ run_id: z.string() });
+
+/** What is said of a command that a run was given. Throws Problem where it came too late. */
+export function acceptedBy(
+  services: Pick<Services, "runs">,
+  run_id: string,
+  { command_id, heard }: ToldRun,
+  refused: ProblemCode = "not_now",
+): z.output<typeof Accepted> {
+  const late = tooLate(heard);
+  if (late === null) return { command_id, applied: heard !== null };
+  const { status, final_status } = runOf(services, run_id);
+  if (status === "finished") throw new Problem("run_ended", late, { final_status, command_id });
+  throw new Problem(refused, late, { status, command_id });
+}
 
 /** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
 export function atHand(services: Services, id: string) {
@@ -34,11 +60,12 @@ export const steeringOperations = {
     input: ByRun.extend({ reason: z.string().max(500).default("") }),
     problems: ["not_found", "run_ended"],
     http: { own: "a run that has ended already is answered with cancelled: false instead of refused" },
-    run(services, { run_id, reason }, { by }) {
+    async run(services, { run_id, reason }, { by }) {
       const { final_status } = runOf(services, run_id);
       if (!services.host.cancel(run_id, { by, reason }))
         throw new Problem("run_ended", "This run has already ended.", { final_status });
-      return { run_id };
+      const heard = await services.host.heard(run_id, CANCEL);
+      return { run_id, ...acceptedBy(services, run_id, { command_id: "cancel", heard }) };
     },
   }),
 
@@ -81,8 +108,16 @@ export const steeringOperations = {
         .positive()
         .meta({ description: "In the unit of the limit: US dollars, tokens, ms, counts" }),
     }),
-    output: Told.extend({ limit: RaisableLimit, to: z.number() }),
-    problems: ["not_found", "run_held", "not_at_limit", "no_such_limit", "not_higher"],
+    output: Told.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
+    problems: [
+      "not_found",
+      "run_held",
+      "run_ended",
+      "not_now",
+      "not_at_limit",
+      "no_such_limit",
+      "not_higher",
+    ],
     http: {
       method: "POST",
       path: "/runs/{id}/limits",
@@ -90,7 +125,7 @@ export const steeringOperations = {
       status: 202,
       success: "It was told",
     },
-    run(services, { run_id, limit, to }, { by }) {
+    async run(services, { run_id, limit, to }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished" && !state.run.resumable?.includes(limit))
         throw new Problem("not_at_limit", "This run has ended, and not at that limit.", {
@@ -104,8 +139,8 @@ export const steeringOperations = {
         throw new Problem("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
           now,
         });
-      services.host.raiseLimit(run_id, limit, to, by);
-      return { run_id, limit, to };
+      const told = await services.host.raiseLimit(run_id, limit, to, by);
+      return { run_id, ...acceptedBy(services, run_id, told), limit, to };
     },
   }),
 
@@ -136,24 +171,24 @@ export const steeringOperations = {
       "Adds a task, changes or cancels one that has not begun. `activation_id` names the crew's work; it may be left out where just one crew is at work. 409 says why a change cannot be made any more.",
     tag: "Runs",
     input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
-    output: Told.extend({ activation_id: z.string() }),
+    output: Told.extend({ ...Accepted.shape, activation_id: z.string() }),
     problems: ["not_found", "run_held", "run_ended", "plan_not_changed", "no_crew_at_work", "which_crew"],
     http: {
       method: "POST",
       path: "/runs/{id}/plan",
       params: RUN_IN_PATH,
       status: 202,
-      success: "The change is on its way; the events tell when it took effect",
+      success: "The plan is changed, or `applied: false`: the change is accepted and not applied yet",
     },
-    run(services, { run_id, edit, ...input }, { by }) {
+    async run(services, { run_id, edit, ...input }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished")
         throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
-      const fault = services.host.editPlan(run_id, activation_id, edit, by);
-      if (fault !== null) throw new Problem("plan_not_changed", fault);
-      return { run_id, activation_id };
+      const told = await services.host.editPlan(run_id, activation_id, edit, by);
+      if (typeof told === "string") throw new Problem("plan_not_changed", told);
+      return { run_id, activation_id, ...acceptedBy(services, run_id, told, "plan_not_changed") };
     },
   }),
 
@@ -199,25 +234,32 @@ export const steeringOperations = {
     tag: "Runs",
     input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
     output: Told.extend({
+      ...Accepted.shape,
       late: z.boolean().optional().meta({
         description:
           "The run had ended, and had not waited for this: the answer is kept with it, marked late",
       }),
     }),
-    problems: ["not_found", "run_held", "not_open", "invalid_answer", "answer_does_not_fit"],
+    problems: ["not_found", "run_held", "run_ended", "not_open", "invalid_answer", "answer_does_not_fit"],
     audits: ["question_answered"],
-    http: { method: "POST", path: "/runs/{id}/answers", params: RUN_IN_PATH, success: "It counts" },
-    run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
+    http: {
+      method: "POST",
+      path: "/runs/{id}/answers",
+      params: RUN_IN_PATH,
+      success: "It counts",
+      pending: PENDING,
+    },
+    async run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
       const { host } = services;
       const { run, state } = atHand(services, run_id);
       const asked = state.interactions[interaction_id]?.requested;
-      const tooLate = () => {
+      const missed = () => {
         const given = host.answered(run_id, interaction_id);
         const details = given ? { answered_by: given.by, answer: given.option ?? given.answer } : undefined;
         return new Problem("not_open", notOpen(given), details);
       };
-      if (host.answered(run_id, interaction_id)) throw tooLate();
-      if (!asked) throw tooLate();
+      if (host.answered(run_id, interaction_id)) throw missed();
+      if (!asked) throw missed();
       const read = readAnswer(asked, sent);
       if (!read.ok) {
         const { errors } = read;
@@ -226,10 +268,17 @@ export const steeringOperations = {
           ? new Problem("invalid_answer", present(words[0], "words[0]"), { errors })
           : new Problem("answer_does_not_fit", words.join(" "), { errors });
       }
-      if (!host.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw tooLate();
+      if (!host.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
       const { answer, option } = read.answer;
       noteAnswer(note, run, option ?? answer, toolsAskedAbout(asked));
-      return { run_id, ...(host.answered(run_id, interaction_id)?.late ? { late: true } : {}) };
+      const command_id = `answer:${interaction_id}`;
+      if (host.answered(run_id, interaction_id)?.late)
+        return { run_id, command_id, applied: true, late: true };
+      const heard = await host.heard(run_id, command_id);
+      // The run no longer waits for it: its node was skipped, or its time was over.
+      if (heard === null && known(services, run_id).state.interactions[interaction_id]?.status !== "open")
+        throw missed();
+      return { run_id, ...acceptedBy(services, run_id, { command_id, heard }, "not_open") };
     },
   }),
 };

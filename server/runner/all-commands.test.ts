@@ -1,9 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { openDb } from "@/db/open";
 import type { RunState } from "@/server/domain/run";
 import { type RunCommand, tooLate } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
+import { sized } from "@/server/testing/thorough";
+import type { Heard } from "./command-waiters";
+import { CANCEL } from "./embedded-contract";
 import { fakeModels, newStage, role } from "./testing";
+
+const folder = mkdtempSync(path.join(tmpdir(), "troupe-commands-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Stage = ReturnType<typeof newStage>;
 
@@ -107,9 +118,9 @@ test("whatever a run is told at any moment, no work is lost or done twice, and a
         await expect.poll(() => isAtRest(stage, id), { interval: 2 }).toBe(true);
         if (stage.store.find(id)?.status === "finished") break;
         const before = stage.store.state(id)!;
-        const events = await stage.host.command(id, one, "ann");
-        if (tooLate(events) === null) continue;
-        expect(events?.map(({ type }) => type)).toEqual(["warning"]);
+        const { heard } = await stage.host.command(id, one, "ann");
+        if (tooLate(heard) === null) continue;
+        expect(heard !== "ended" && heard?.map(({ type }) => type)).toEqual(["warning"]);
         expect(standing(stage.store.state(id)!)).toBe(standing(before));
       }
       for (;;) {
@@ -122,3 +133,103 @@ test("whatever a run is told at any moment, no work is lost or done twice, and a
     { numRuns: 15 },
   );
 });
+
+/** A new process on what the last one had written at this very moment; the last one does nothing more. */
+let copies = 0;
+async function killed(stage: Stage): Promise<Stage> {
+  const file = path.join(folder, `${copies++}.db`);
+  stage.db.$client.exec(`vacuum into '${file}'`);
+  await stage.host.drain(0);
+  const next = newStage({ models: models(), db: openDb(file) });
+  next.host.recover();
+  return next;
+}
+
+const act = fc.record({
+  what: fc.oneof(
+    { weight: 12, arbitrary: command },
+    {
+      weight: 6,
+      arbitrary: fc.constantFrom<RunCommand>({ kind: "resume" }, { kind: "step", granularity: "node" }),
+    },
+    { weight: 2, arbitrary: fc.constantFrom("raise" as const, "kill" as const) },
+    { weight: 1, arbitrary: fc.constant("cancel" as const) },
+  ),
+  /** How many moments later the next one follows; 0: at the same moment. */
+  then: fc.constantFrom(0, 0, 0, 1, 3),
+});
+
+/** What a person was told of a command; `lost`: the server was killed before it replied. */
+interface Sent {
+  id: string;
+  reply: Heard | "lost";
+}
+
+test("every command is applied once, refused with a reason, or accepted and then one of both, also beside the end and over kills", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(act, { minLength: 4, maxLength: 40 }),
+      fc.constantFrom("step" as const, "continuous" as const),
+      async (acts, mode) => {
+        let stage: Stage = newStage({ models: models() });
+        const id = stage.start(graph, { roles: [role("Worker")], config: { mode, max_steps: 14 } });
+        const sent: Sent[] = [];
+        let open: Promise<void>[] = [];
+        let life = 0;
+        const send = (name: string | null, told: Promise<Heard | { command_id: string; heard: Heard }>) => {
+          const one: Sent = { id: name ?? "", reply: "lost" };
+          const since = life;
+          sent.push(one);
+          open.push(
+            told.then((value) => {
+              if (since !== life) return;
+              const isNamed = value !== null && typeof value === "object" && "command_id" in value;
+              if (isNamed) one.id = value.command_id;
+              one.reply = isNamed ? value.heard : value;
+            }),
+          );
+        };
+        const tell = (what: Exclude<(typeof acts)[number]["what"], "kill">) => {
+          if (what === "raise") send(null, stage.host.raiseLimit(id, "max_steps", 100, "ann"));
+          else if (what !== "cancel") send(null, stage.host.command(id, what, "ann"));
+          else if (stage.host.cancel(id, { by: "ann", reason: "" }))
+            send("cancel", stage.host.heard(id, CANCEL));
+        };
+        for (const { what, then } of acts) {
+          if (what === "kill") {
+            life++;
+            open = [];
+            stage = await killed(stage);
+          } else tell(what);
+          for (let k = 0; k < then; k++) await pause(1);
+        }
+        for (;;) {
+          await expect.poll(() => stage.store.find(id)?.status, { interval: 2 }).toMatch(/paused|finished/);
+          if (stage.store.find(id)?.status === "finished") break;
+          tell({ kind: "resume" });
+          await Promise.all(open);
+        }
+        await Promise.all(open);
+        await stage.host.settled(id);
+
+        const events = stage.store.events(id, 0, 1e6);
+        const named = (name: string) => events.filter(({ command_id }) => command_id === name);
+        const ids = events.flatMap(({ command_id }) => (command_id === undefined ? [] : [command_id]));
+        expect(ids.toSorted()).toEqual([...new Set(ids)].toSorted());
+        for (const { id: name, reply } of sent) {
+          if (reply === "lost") continue;
+          const isApplied = named(name).some((event) => tooLate([event]) === null);
+          if (reply === null) expect(named(name)).toHaveLength(1);
+          else if (name === "cancel") expect(isApplied).toBe(reply !== "ended");
+          else expect(isApplied).toBe(tooLate(reply) === null);
+        }
+        // What was never taken was refused to somebody, or is named by the end.
+        const ended = new Set(sent.flatMap(({ id: name, reply }) => (reply === "ended" ? [name] : [])));
+        const isLost = sent.some(({ reply }) => reply === "lost");
+        for (const name of stage.store.untaken(id))
+          expect(named(name).length === 1 || ended.has(name) || isLost).toBe(true);
+      },
+    ),
+    { numRuns: sized(30, 600) },
+  );
+}, 120_000);

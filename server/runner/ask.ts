@@ -5,6 +5,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { writtenAs } from "@/server/domain/run/lineage";
 import { nextDue, PEOPLE_BEFORE, timesOf } from "@/server/domain/run/questions/question-times";
@@ -63,7 +64,8 @@ export function* askPerson(run: Asking, interaction_id: string, question: Person
     interaction_id,
     ...(read.success ? read.data : { answer: "expired" as const, by: "time" }),
   };
-  run.emit({ type: "interaction_answered", ...about, payload: answered });
+  const id = read.success && isSince(run.s.run, 3) ? { command_id: signal.key } : {};
+  run.emit({ type: "interaction_answered", ...about, payload: answered, ...id });
   run.startClock();
   return answered;
 }

@@ -5,6 +5,7 @@ import { DamagedLog } from "@/server/domain/run/held";
 import type { RunStore } from "@/server/store/runs";
 import type { Beginnings } from "./beginnings";
 import { SHORT_MS, type WorkTime } from "./clock";
+import type { CommandWaiters } from "./command-waiters";
 import type { Computing } from "./computing";
 import { type Elsewhere, ENGINE_MISSING, type LiveRun, RemoteRun } from "./elsewhere";
 import { EmbeddedRun } from "./embedded";
@@ -32,6 +33,7 @@ interface Parts {
   live: LiveRuns;
   beginnings: Beginnings;
   computing: Computing;
+  waiters: CommandWaiters;
   frames: Frames;
   followers: Followers;
   turns: Pick<TurnRecorder, "record">;
@@ -143,6 +145,7 @@ export class CarryOut {
   /** A run is out of this process. */
   left(runId: string): void {
     this.parts.live.left(runId);
+    this.parts.waiters.left(runId);
     this.parts.frames.drop(runId);
     this.parts.followers.send(runId, { kind: "end" });
     this.parts.hasRoom();

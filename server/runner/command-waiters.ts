@@ -1,30 +1,40 @@
 import type { RunEvent } from "@/server/domain/run/events";
 
-/** How long somebody waits for a run to take up what they told it, in milliseconds. */
+/** How long somebody waits for a run to apply what they told it, in milliseconds. */
 const WITHIN_MS = 5_000;
 
-/** Who waits for a command of theirs to be taken up. */
-export class CommandWaiters {
-  private readonly waiting = new Map<string, (events: RunEvent[]) => void>();
+/** What a run made of a command: the events of its turn; null: it has not come to it in time; or it ended without. */
+export type Heard = RunEvent[] | "ended" | null;
 
-  /** The events that followed from a command; null where the run has not come to it in time. */
-  wait(runId: string, name: string): Promise<RunEvent[] | null> {
-    const key = `${runId}/${name}`;
+/** Who waits for a run to apply a command of theirs. */
+export class CommandWaiters {
+  private readonly waiting = new Map<string, Set<{ name: string; hear(heard: Heard): void }>>();
+
+  wait(runId: string, name: string): Promise<Heard> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.waiting.delete(key);
-        resolve(null);
-      }, WITHIN_MS);
-      this.waiting.set(key, (events) => {
-        clearTimeout(timer);
-        this.waiting.delete(key);
-        resolve(events);
-      });
+      const ofRun = this.waiting.get(runId) ?? new Set();
+      this.waiting.set(runId, ofRun);
+      const waiter = {
+        name,
+        hear: (heard: Heard) => {
+          clearTimeout(timer);
+          ofRun.delete(waiter);
+          if (ofRun.size === 0 && this.waiting.get(runId) === ofRun) this.waiting.delete(runId);
+          resolve(heard);
+        },
+      };
+      const timer = setTimeout(() => waiter.hear(null), WITHIN_MS);
+      ofRun.add(waiter);
     });
   }
 
   /** A turn is in the log. */
   settle(runId: string, name: string | null, events: RunEvent[]): void {
-    this.waiting.get(`${runId}/${name ?? ""}`)?.(events);
+    for (const one of this.waiting.get(runId) ?? []) if (one.name === name) one.hear(events);
+  }
+
+  /** The run has left this process; whoever still waits learns that it did not apply their command. */
+  left(runId: string): void {
+    for (const one of this.waiting.get(runId) ?? []) one.hear("ended");
   }
 }

@@ -26,7 +26,10 @@ const counting = () =>
     },
   });
 
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const tell = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
 const stateOf = (stage: Stage, id: string): RunState => stage.store.state(id)!;
 const statusOf = (stage: Stage, id: string) => stage.store.find(id)!.status;
 /** Waits until a run is paused or over; answers which. */

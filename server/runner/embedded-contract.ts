@@ -8,6 +8,9 @@ import type { RecordedAnswers } from "./recorded/recorded-answers";
 
 // What the embedded engine is given of a run, what it gives of it, and what it needs of whoever has it carry the run out.
 
+/** The key of the turn in which a run is cancelled. */
+export const CANCEL = "$cancel";
+
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
 export interface Turn {
   turn: number;

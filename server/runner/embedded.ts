@@ -8,7 +8,7 @@ import {
   type StepOptions,
   type StepWork,
 } from "@/server/domain/base/durable";
-import { isText, recordOf } from "@/server/domain/base/guards";
+import { isText, recordOf, textsOf } from "@/server/domain/base/guards";
 import { asJson } from "@/server/domain/base/json";
 import { must, present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
@@ -16,7 +16,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { waitOut } from "./clock";
 import { ClockWatch, type Seen } from "./clock-watch";
-import type { EmbeddedHost, Journal } from "./embedded-contract";
+import { CANCEL, type EmbeddedHost, type Journal } from "./embedded-contract";
 import { type Answer, type Handle, Handles, note, Scope } from "./handles";
 import { KnownTurns } from "./known-turns";
 import { OpenTurn } from "./open-turn";
@@ -25,8 +25,6 @@ import { requestHash } from "./recorded/request-hash";
 import { asStepError, storedResult } from "./step-result";
 import { UnrecordedTurns } from "./unrecorded-turns";
 
-const CANCEL = "$cancel";
-
 /** The embedded engine for one run: answers and events go into SQLite, work happens in this process. */
 export class EmbeddedRun implements DurableContext<RunEvent> {
   private readonly handles: Handles;
@@ -34,6 +32,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
   private fresh: Handle[] = [];
   private readonly settled: Answer[] = [];
   private readonly signals: Map<string, Json>;
+  private readonly taken = new Set<string>();
   private readonly open: OpenTurn;
   private readonly known: KnownTurns;
   private readonly unrecorded: UnrecordedTurns;
@@ -106,6 +105,8 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
 
   /** By its signals, or by what is recorded of it: a fork has its original's turns. */
   isSent(name: string): boolean {
+    // The log says that the flow went on in this turn: the signal came later.
+    if (this.isRecorded && this.lastSeq < this.known.get(this.turn).lastSeq) return false;
     return this.signals.has(name) || this.known.isAnsweredAfter(this.turn, name);
   }
 
@@ -193,7 +194,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     for (;;) {
       if (this.stopped) await new Promise<never>(() => {});
       if (this.isCancelDue())
-        return { key: CANCEL, result: { ok: true, value: must(this.signals, "cancel") }, kind: "signal" };
+        return { key: CANCEL, result: { ok: true, value: this.cancellation }, kind: "signal" };
       if (this.recovered) {
         this.recovered = false;
         const { workerId, rules } = this.host;
@@ -211,6 +212,13 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
         this.wake = resolve;
       });
     }
+  }
+
+  /** Who cancels the run and why, with the signals that it has not taken. */
+  private get cancellation(): Json {
+    const untaken = [...this.signals.keys()].filter((name) => name !== "cancel" && !this.taken.has(name));
+    const about = must(this.signals, "cancel");
+    return untaken.length === 0 ? about : asJson({ ...recordOf(about), untaken });
   }
 
   private clockJump(): number {
@@ -291,10 +299,16 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     this.at = at;
     const handle = this.handles.get(answer.key);
     if (handle) this.handles.giveUp(handle);
+    if (answer.kind === "signal") this.taken.add(answer.key);
     if (answer.key === CANCEL) {
       this.cancelSeen = true;
-      const { by, reason } = recordOf(answer.result.ok ? answer.result.value : null);
-      throw new Cancelled(isText(by) ? by : undefined, isText(reason) ? reason : undefined, at);
+      const { by, reason, untaken } = recordOf(answer.result.ok ? answer.result.value : null);
+      throw new Cancelled(
+        isText(by) ? by : undefined,
+        isText(reason) ? reason : undefined,
+        at,
+        textsOf(untaken),
+      );
     }
     return { key: answer.key, result: answer.result, at };
   }

@@ -8,7 +8,9 @@ import { startingState } from "@/server/domain/graph/run-input";
 import { NodeFailure } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import type { RunState } from "@/server/domain/run";
+import { dropped } from "@/server/domain/run/commands/command";
 import { canGoOn } from "@/server/domain/run/commands/command-faults";
+import { isSince } from "@/server/domain/run/edition";
 import type { RunEvent } from "@/server/domain/run/events";
 import { isHeldByQuestion } from "@/server/domain/run/questions/asking";
 import { unreachable } from "@/server/domain/run/schedule/reach";
@@ -69,8 +71,10 @@ export class Interpreter extends Commanding {
           !this.isAskingAtLimit()
         ) {
           if (this.breakTie()) continue;
-          if (!this.finish()) return;
-          if (this.isOver) continue;
+          if (!this.isTold) {
+            if (!this.finish()) return;
+            if (this.isOver) continue;
+          }
         }
         if (this.repeat()) continue;
         const next = this.ctx.next([
@@ -85,7 +89,7 @@ export class Interpreter extends Commanding {
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
       this.at = error.at ?? this.at;
-      this.cancelRun(error.by, error.reason);
+      this.cancelRun(error);
     }
   }
 
@@ -304,9 +308,12 @@ export class Interpreter extends Commanding {
     return false;
   }
 
-  private cancelRun(by: string, reason: string): void {
-    this.apply({ type: "run_cancel_requested", payload: { by, reason } });
+  private cancelRun({ by, reason, untaken }: Cancelled): void {
+    const isNamed = isSince(this.s.run, 3);
+    const id = isNamed ? { command_id: "cancel" } : {};
+    this.apply({ type: "run_cancel_requested", payload: { by, reason }, ...id });
     this.cancelTasks(reason || "The run was cancelled.");
+    if (isNamed) this.applyAll(untaken.map(dropped));
     this.apply({
       type: "run_finished",
       payload: {

@@ -3,10 +3,9 @@ import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit";
-import type { RunEvent } from "@/server/domain/run/events";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { RunStore } from "@/server/store/runs";
-import type { CommandWaiters } from "./command-waiters";
+import type { CommandWaiters, Heard } from "./command-waiters";
 import type { CarriedRun } from "./elsewhere";
 
 interface Parts {
@@ -21,28 +20,27 @@ interface Parts {
   deliver(runId: string, name: string, value: Json): void;
 }
 
+/** A command that is in the log of commands, and what its run made of it. */
+export interface Told {
+  /** The event that it causes carries it. */
+  command_id: string;
+  heard: Heard;
+}
+
 /** What people tell runs: checked, kept for good, then handed over. A run takes it up also after a restart. */
 export class FromPeople {
   constructor(private readonly parts: Parts) {}
 
-  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): void {
-    this.keep(runId, { kind: "raise_limit", limit, to, by });
+  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): Promise<Told> {
+    return this.keep(runId, { kind: "raise_limit", limit, to, by });
   }
 
-  /** Answers the events that followed; null where the run has not come to it yet. */
-  command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
-    const { store, waiters, now, settled, deliver } = this.parts;
-    const value = parseJson(JSON.stringify({ ...command, by }));
-    const name = store.command(runId, value, now());
-    const followed = waiters.wait(runId, name);
-    // A run that has just ended is on its way out, and is taken up again for this.
-    if (store.find(runId)?.status === "finished") void settled(runId).then(() => deliver(runId, name, value));
-    else deliver(runId, name, value);
-    return followed;
+  command(runId: string, command: RunCommand, by: string): Promise<Told> {
+    return this.keep(runId, parseJson(JSON.stringify({ ...command, by })));
   }
 
-  /** Answers what is wrong with the change, or null: it is on its way. */
-  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | null {
+  /** Answers what is wrong with the change, or what became of it. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<Told> {
     const { store } = this.parts;
     const run = store.find(runId);
     const state = run && run.status !== "finished" ? store.state(runId) : undefined;
@@ -51,13 +49,23 @@ export class FromPeople {
     if (!run || !crew || !plan || crew.status !== "running") return "This crew is not at work any more.";
     const edited = editPlan(plan, crew, edit);
     if (!edited.ok) return edited.message;
-    this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });
-    return null;
+    return this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });
   }
 
-  private keep(runId: string, value: Json): void {
-    const name = this.parts.store.command(runId, value, this.parts.now());
-    this.parts.deliver(runId, name, value);
+  private async keep(runId: string, value: Json): Promise<Told> {
+    const { store, waiters, now, settled, deliver } = this.parts;
+    const command_id = store.command(runId, value, now());
+    for (;;) {
+      const final = store.find(runId)?.final_status ?? null;
+      // Nothing resumes a run that completed or was cancelled; any other is taken up again for this.
+      if (final === "COMPLETED" || final === "CANCELLED") return { command_id, heard: "ended" };
+      if (final === "ERROR") await settled(runId);
+      const followed = waiters.wait(runId, command_id);
+      deliver(runId, command_id, value);
+      const heard = await followed;
+      // It may have come when the run was about to end, or to be held.
+      if (heard !== "ended" || final !== null) return { command_id, heard };
+    }
   }
 
   /**

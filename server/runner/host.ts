@@ -7,7 +7,7 @@ import { namedError } from "@/server/domain/base/named-error";
 import type { Json } from "@/server/domain/base/values";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
-import type { PeopleRules, RunEvent } from "@/server/domain/run/events";
+import type { PeopleRules } from "@/server/domain/run/events";
 import type { GivenAnswer, PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunStore } from "@/server/store/runs";
@@ -15,15 +15,16 @@ import type { Watchdog } from "@/server/store/watchdog";
 import { Beginnings } from "./beginnings";
 import { CarryOut } from "./carry-out";
 import { type Clock, LOOK_EVERY_MS, WorkTime } from "./clock";
-import { CommandWaiters } from "./command-waiters";
+import { CommandWaiters, type Heard } from "./command-waiters";
 import { Computing } from "./computing";
 import type { Elsewhere } from "./elsewhere";
+import { CANCEL } from "./embedded-contract";
 import { INTERPRETER_VERSION } from "./execute";
 import { followRun } from "./follow-run";
 import { Followers, type RunFrame, type StatusTick, Watchers } from "./followers";
 import { type ForkRequest, planFork } from "./forking";
 import { Frames, type StreamRedactor } from "./frames";
-import { FromPeople } from "./from-people";
+import { FromPeople, type Told } from "./from-people";
 import type { HostLog } from "./host-log";
 import { LiveRuns } from "./live-runs";
 import { LogWriter } from "./log-writer";
@@ -125,7 +126,7 @@ export class Host {
     });
     const endings = new RunEndings({ store, writer, disk, live, followers, watchers, now, log });
     this.runs = new CarryOut({
-      ...{ store, effects, elsewhere, rules, redact, time, workerId, live, beginnings, computing },
+      ...{ store, effects, elsewhere, rules, redact, time, workerId, live, beginnings, computing, waiters },
       ...{ frames, followers, turns, endings, isDraining, hasRoom },
       claim: (id) => this.recovery.forget(id),
     });
@@ -243,12 +244,13 @@ export class Host {
     // What cannot be computed, or better is not, is ended without.
     if (!live && (run.status === "held" || this.recovery.isSuspect(runId))) {
       this.recovery.forget(runId);
-      void this.endings.end(runId, {
+      const cancelled = {
         final_status: "CANCELLED",
         reason_code: "CANCELLED",
         output: {},
-        warnings: [],
-      });
+        warnings: [] as string[],
+      } as const;
+      void this.endings.end(runId, cancelled, "cancel").then(() => this.waiters.settle(runId, CANCEL, []));
       return true;
     }
     this.beginnings.take(runId);
@@ -279,17 +281,22 @@ export class Host {
   }
 
   /** Raises a limit; a run that stopped at it goes on. */
-  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): void {
-    this.people.raiseLimit(runId, limit, to, by);
+  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): Promise<Told> {
+    return this.people.raiseLimit(runId, limit, to, by);
   }
 
-  /** Tells a run something, for good. Answers the events that followed; null where it has not come to it yet. */
-  command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
+  /** Tells a run something, for good. */
+  command(runId: string, command: RunCommand, by: string): Promise<Told> {
     return this.people.command(runId, command, by);
   }
 
-  /** Changes the plan of a crew at work. Answers what is wrong with the change, or null: it is on its way. */
-  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | null {
+  /** What the run makes of its cancellation, or of an answer, that it was just sent. */
+  heard(runId: string, name: string): Promise<Heard> {
+    return this.waiters.wait(runId, name);
+  }
+
+  /** Changes the plan of a crew at work. Answers what is wrong with the change, or what became of it. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<Told> {
     return this.people.editPlan(runId, activationId, edit, by);
   }
 

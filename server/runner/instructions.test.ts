@@ -17,7 +17,10 @@ const ask = (more: object = {}) => ({
 const one = draw("start > ask > end", { ask: ask() });
 const WORDS = "Write in blue.";
 const inject = (target: InstructionTarget, text = WORDS): RunCommand => ({ kind: "inject", target, text });
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const tell = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
   const [event] = (await tell(stage, id, command)) ?? [];
   return event?.type === "warning" ? event.payload.message : null;

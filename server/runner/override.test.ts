@@ -13,7 +13,10 @@ const forked = () =>
     aside: { output_keys: ["by"], config: { set: { by: "'aside'" } } },
     east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
   });
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const tell = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
 const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
   const event = (await tell(stage, id, command))?.find(({ type }) => type === "warning");

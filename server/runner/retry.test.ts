@@ -15,7 +15,10 @@ const ask = (more: object = {}) => ({
 const one = draw("start > ask > end", { ask: ask() });
 const roles = [role("Worker")];
 const retry = (activation_id: string): RunCommand => ({ kind: "retry_node", activation_id });
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const tell = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
 const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
   const event = (await tell(stage, id, command))?.find(({ type }) => type === "warning");

@@ -1,6 +1,7 @@
 import type { Disk } from "@/db/disk";
 import { errorMessage } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/passing-fault";
+import { dropped } from "@/server/domain/run/commands/command";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import type { RunProgress, RunStore } from "@/server/store/runs";
@@ -14,7 +15,7 @@ import { type LogWriter, TRY_AGAIN_MS, Unwritable } from "./log-writer";
 type Finished = RunEventOf<"run_finished">["payload"];
 
 interface Parts {
-  store: Pick<RunStore, "find" | "hold" | "lastTurn" | "setProgress">;
+  store: Pick<RunStore, "find" | "hold" | "lastTurn" | "setProgress" | "untaken">;
   writer: Pick<LogWriter, "append">;
   disk?: Disk | undefined;
   live: LiveRuns;
@@ -61,8 +62,11 @@ export class RunEndings {
     watchers.tell({ run_id: runId, workflow_id, status: "held", final_status: null });
   }
 
-  /** Ends a run without computing it any further: it keeps its log, with this as its last event. Never throws. */
-  async end(runId: string, payload: Finished): Promise<void> {
+  /**
+   * Ends a run without computing it any further: it keeps its log, with this as its last event. `command_id`: what a person
+   * told it. Never throws.
+   */
+  async end(runId: string, payload: Finished, command_id?: string): Promise<void> {
     const { store, live, followers, watchers, log, now } = this.parts;
     try {
       const row = store.find(runId);
@@ -77,8 +81,8 @@ export class RunEndings {
         outcome_text: payload.error?.message ?? "",
         waits_for: null,
       };
-      const event = await this.endLog(runId, payload, progress);
-      if (event) followers.send(runId, { kind: "events", events: [event] });
+      const events = await this.endLog(runId, payload, progress, command_id);
+      if (events) followers.send(runId, { kind: "events", events });
       const { final_status } = payload;
       watchers.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
       if (!live.has(runId)) followers.send(runId, { kind: "end" });
@@ -87,27 +91,41 @@ export class RunEndings {
     }
   }
 
-  /** Answers the event; null where the log is so damaged that only the row of the run can say it. */
-  private async endLog(runId: string, payload: Finished, progress: RunProgress): Promise<RunEvent | null> {
+  /** Answers the events; null where the log is so damaged that only the row of the run can say it. */
+  private async endLog(
+    runId: string,
+    payload: Finished,
+    progress: RunProgress,
+    command_id?: string,
+  ): Promise<RunEvent[] | null> {
     const { store, writer, disk, log } = this.parts;
     try {
       const last = store.lastTurn(runId);
       const at = Math.max(last.at, progress.finished_at ?? 0);
-      const event: RunEvent = { type: "run_finished", seq: last.lastSeq + 1, ts: at, payload };
+      const late = store.untaken(runId).map(dropped);
+      const warnings = [...payload.warnings, ...late.map((warning) => warning.payload.message)];
+      const events = [
+        ...late,
+        {
+          type: "run_finished" as const,
+          payload: { ...payload, warnings },
+          ...(command_id === undefined ? {} : { command_id }),
+        },
+      ].map((event, k): RunEvent => ({ ...event, seq: last.lastSeq + 1 + k, ts: at }));
       await writer.append({
         runId,
         turn: last.turn + 1,
         key: "$ended",
         result: { ok: true, value: null },
         at,
-        lastSeq: event.seq,
+        lastSeq: last.lastSeq + events.length,
         inlined: 0,
-        events: [event],
+        events,
         timers: [],
         progress,
       });
       await disk?.sync();
-      return event;
+      return events;
     } catch (error) {
       log?.("warn", "The log of a run is damaged; only its row says how it ended.", {
         run_id: runId,

@@ -9,7 +9,10 @@ type Stage = ReturnType<typeof newStage>;
 const paid = { node_type: "wait" as const, output_keys: ["amount"], config: { signal: "paid" } };
 const one = draw("start > w > end", { w: paid });
 const signal = (name: string, data: Json = null): RunCommand => ({ kind: "signal", name, data });
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const tell = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
   const event = (await tell(stage, id, command))?.find(({ type }) => type === "warning");
   return event?.type === "warning" ? event.payload.message : null;

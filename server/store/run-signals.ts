@@ -6,6 +6,12 @@ import { ownJson } from "./own-json";
 
 /** What runs are sent from outside, kept until they take it in. */
 export function newRunSignals(db: Db) {
+  const selectUntaken = db.$client
+    .prepare<[string], string>(
+      `select name from run_signals s where run_id = ? and name <> 'cancel'
+       and not exists (select 1 from run_turns t where t.run_id = s.run_id and t.key = s.name) order by rowid`,
+    )
+    .pluck();
   return {
     /** Keeps a signal for a run; false if one of that name was sent before: the first wins. */
     signal(id: string, name: string, value: Json, at: number): boolean {
@@ -25,6 +31,11 @@ export function newRunSignals(db: Db) {
         .where(and(eq(runSignals.runId, id), eq(runSignals.name, name)))
         .get();
       return row && ownJson<Json>(row.value);
+    },
+
+    /** What was sent and no turn has taken, in the order in which it came. */
+    untaken(id: string): string[] {
+      return selectUntaken.all(id);
     },
 
     /** Keeps a command under the next free name "control#k". */

@@ -50,9 +50,9 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
   const edit = useMutation(
     useTrpc().runs.editPlan.mutationOptions({
       onError: () => {},
-      onSuccess: (_nothing, { edit: { kind } }) => {
+      onSuccess: ({ applied }, { edit: { kind } }) => {
         onClose();
-        toast(DONE[kind], { tone: "success" });
+        if (applied) toast(DONE[kind], { tone: "success" });
       },
     }),
   );

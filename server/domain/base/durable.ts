@@ -29,7 +29,7 @@ export interface DurableContext<Event = unknown> {
   readonly begunAt: number;
   step(key: string, work: StepWork, options?: StepOptions): Durable;
   signal(name: string): Durable;
-  /** Whether a signal of that name was sent. Asked only where the flow would end, which it may go on beyond. */
+  /** Whether a signal of that name was sent. Asked only where the flow would end or emit its end; the same on every replay. */
   isSent(name: string): boolean;
   /** A time to wait, in milliseconds. Its due instant is fixed; a short one is measured by no clock that can be set. */
   sleep(key: string, ms: number): Durable;
@@ -138,6 +138,8 @@ export class Cancelled extends Error {
     readonly reason = "",
     /** When it was cancelled, Unix time in milliseconds. */
     readonly at?: number,
+    /** Signals that had been sent and that no turn took. */
+    readonly untaken: readonly string[] = [],
   ) {
     super(reason || "The run was cancelled.");
   }

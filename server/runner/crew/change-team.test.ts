@@ -22,7 +22,10 @@ const edit = (one: TeamEdit, more: Partial<TeamCommand> = {}): TeamCommand => ({
   edit: one,
   ...more,
 });
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const tell = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
   const event = (await tell(stage, id, command))?.find(({ type }) => type === "warning");
   return event?.type === "warning" ? event.payload.message : null;

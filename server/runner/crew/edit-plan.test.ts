@@ -46,7 +46,10 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
     release: () => release(),
     state,
     tasks: () => state().plans[activation()]!.tasks.map((t) => [t.task_id, t.assigned_agent, t.status]),
-    edit: (edit: PlanEdit) => stage.host.editPlan(id, activation(), edit, "ann"),
+    edit: (edit: PlanEdit) => {
+      const told = stage.host.editPlan(id, activation(), edit, "ann");
+      return typeof told === "string" ? told : null;
+    },
     turns: () =>
       stage.db.$client.prepare("select count(*) from run_turns where run_id = ?").pluck().get(id) as number,
     /** Waits until that is asked, and nothing else. */
@@ -186,12 +189,14 @@ describe("a person changes the plan of a crew at work", () => {
       {
         type: "task_status_changed",
         ...at,
+        command_id: "control#1",
         task_id: "b",
         payload: { from: "pending", to: "cancelled", by: "ann" },
       },
       {
         type: "warning",
         ...at,
+        command_id: "control#2",
         payload: {
           code: "PLAN_EDIT_REFUSED",
           message:

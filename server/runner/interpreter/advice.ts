@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Durable, DurableContext, Settlement } from "@/server/domain/base/durable";
 import { agentKey, type Interaction, type RunState } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent } from "@/server/domain/run/events";
 import { answerText } from "@/server/domain/run/questions/question-words";
 import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
@@ -39,7 +40,12 @@ export class Advice {
       ...(task_id === undefined ? {} : { task_id }),
     };
     return [
-      { type: "interaction_answered", ...about, payload: { interaction_id: id, ...given.data } },
+      {
+        type: "interaction_answered",
+        ...about,
+        payload: { interaction_id: id, ...given.data },
+        ...(isSince(s.run, 3) ? { command_id: answer.key } : {}),
+      },
       ...toldTo(s, interaction, given.data),
     ];
   }

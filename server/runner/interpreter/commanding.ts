@@ -2,11 +2,12 @@ import { RaisableLimit } from "@/server/domain/agent/outcome";
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
-import { commandFault, RunCommand } from "@/server/domain/run/commands/command";
+import { commandFault, RunCommand, tooLateEvent } from "@/server/domain/run/commands/command";
 import { overrideNext } from "@/server/domain/run/commands/override";
 import { waitersFor } from "@/server/domain/run/commands/signals";
 import { memberChanged } from "@/server/domain/run/commands/team-edit";
-import type { RunEvent } from "@/server/domain/run/events";
+import { isSince } from "@/server/domain/run/edition";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { complete } from "@/server/domain/run/schedule/outcomes";
 import type { Effects } from "../ports";
 import { planEditSignal } from "./attempts";
@@ -28,6 +29,8 @@ export abstract class Commanding extends Holding {
   protected readonly limitAsking = new LimitAsking(this);
   /** What people told the run that this one repeats. */
   protected repeating: Repeating;
+  /** The command that is being applied, until an event carries its id. */
+  private commandId: string | null = null;
 
   constructor(ctx: DurableContext<RunEvent>, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -35,9 +38,28 @@ export abstract class Commanding extends Holding {
     this.repeating = new Repeating(this.s, created);
   }
 
-  /** A person's command to the run. Unknown ones are passed over: a newer server may have sent them. */
+  override apply(event: NewEvent): void {
+    const id = this.commandId;
+    this.commandId = null;
+    super.apply(id === null ? event : { ...event, command_id: id });
+  }
+
+  /** Whether people told the run something that it has not come to. */
+  protected get isTold(): boolean {
+    return [this.control, ...this.advice.pending].some(({ key }) => this.ctx.isSent(key));
+  }
+
+  /** A person's command to the run. */
   protected command(answer: Settlement): void {
     this.control = this.ctx.signal(`control#${++this.controls}`);
+    if (!isSince(this.s.run, 3)) return this.applyCommand(answer);
+    this.commandId = answer.key;
+    this.applyCommand(answer);
+    // A newer server may have sent it, or what it is about is gone.
+    if (this.commandId !== null) this.apply(tooLateEvent("This run cannot do that, or no longer."));
+  }
+
+  private applyCommand(answer: Settlement): void {
     if (!answer.result.ok) return;
     const value = Command.parse(answer.result.value);
     const by = value.by ?? "user";
@@ -48,7 +70,7 @@ export abstract class Commanding extends Holding {
     // The run may have gone on since the person saw it.
     const fault = commandFault(this.a, this.s, read.data);
     if (fault === null) this.follow(read.data, by);
-    else this.apply({ type: "warning", payload: { code: "COMMAND_TOO_LATE", message: fault } });
+    else this.apply(tooLateEvent(fault));
   }
 
   /** Gives the run what a person told the one that it repeats, where it has come to that place. True if it did. */

@@ -55,7 +55,5 @@ function commandIn({ key, result, events }: Turn): { by: string; command: unknow
   const { by: told, ...value } = result.value;
   const by = typeof told === "string" ? told : "user";
   if (key === "$cancel") return { by, command: { kind: "cancel", reason: value.reason ?? "" } };
-  const [first] = events;
-  const isRefused = first?.type === "warning" && first.payload.code === "PLAN_EDIT_REFUSED";
-  return events.length === 0 || isRefused || tooLate(events) !== null ? null : { by, command: value };
+  return events.length === 0 || tooLate(events) !== null ? null : { by, command: value };
 }

@@ -4,7 +4,7 @@ import type { RunConfig } from "@/server/domain/agent/outcome";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { RunEvent } from "../events";
+import type { NewEventOf, RunEvent } from "../events";
 import { isAhead } from "../schedule/reach";
 import type { RunState } from "../state";
 import { retryFault, skipFault, stateFault } from "./command-faults";
@@ -46,9 +46,24 @@ export const RunCommand = z.discriminatedUnion("kind", [
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
-/** Why a command came too late, as the events that followed it say; null where it took effect, or is still to. */
-export function tooLate(events: readonly RunEvent[] | null): string | null {
-  const late = events?.find(({ type, payload }) => type === "warning" && payload.code === "COMMAND_TOO_LATE");
+const REFUSED: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
+
+/** Says in a run's log why a command is not applied. */
+export const tooLateEvent = (message: string): NewEventOf<"warning"> => ({
+  type: "warning",
+  payload: { code: "COMMAND_TOO_LATE", message },
+});
+
+/** The same for a command that was accepted and that the run ended without. */
+export const dropped = (command_id: string): NewEventOf<"warning"> => ({
+  ...tooLateEvent(`The run ended before it could apply a command that it had accepted (${command_id}).`),
+  command_id,
+});
+
+/** Why a command came too late, as what the run made of it says; null where it took effect, or is still to. */
+export function tooLate(heard: readonly RunEvent[] | "ended" | null): string | null {
+  if (heard === "ended") return "This run has ended.";
+  const late = heard?.find((event) => event.type === "warning" && REFUSED.has(event.payload.code));
   return late?.type === "warning" ? late.payload.message : null;
 }
 

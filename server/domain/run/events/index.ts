@@ -57,6 +57,8 @@ export interface RunEvents {
     repeats?: KeptCommand[];
     /** Of what nodes and crews do (`edition.ts`); absent in older runs, which go by the first. */
     edition?: number;
+    /** What the ids of tasks in prompts are made of: unknown to all data of before the run; absent in older runs. */
+    prompt_seed?: string;
   };
   run_started: Record<string, never>;
   /**
@@ -205,6 +207,8 @@ interface Envelope<T extends EventType> {
   agent_id?: string;
   task_id?: string;
   call_id?: string;
+  /** What a person told the run and this event does, or refuses; absent in runs of before the third edition. */
+  command_id?: string;
 }
 
 /** An event as the interpreter makes it, before it has a place in the log. */
