@@ -68,11 +68,12 @@ export function newRemoteTools(
 
 const callerOf = ({ run, agent }: Pick<ToolScope, "run" | "agent">) => ({ run, agent });
 
-function asSent({ idempotencyKey, answers, tainted, run, agent }: ToolScope) {
+function asSent({ idempotencyKey, originalKey, answers, tainted, run, agent }: ToolScope) {
   return {
     idempotencyKey,
     run,
     agent,
+    ...(originalKey === undefined ? {} : { originalKey }),
     ...(answers === undefined ? {} : { answers }),
     ...(tainted === undefined ? {} : { tainted }),
   };

@@ -1,4 +1,4 @@
-import { requestsOf } from "@/server/runner/forking";
+import { answersBefore, requestsOf } from "@/server/runner/forking";
 import type { RunStore } from "@/server/store/runs";
 import type { StretchStore } from "@/server/store/stretches";
 import type { StretchJournal } from "./protocol";
@@ -8,7 +8,7 @@ import type { StretchJournal } from "./protocol";
  * not the run's present stretch any more. Throws DamagedLog.
  */
 export function stretchJournal(
-  runs: Pick<RunStore, "journal" | "answers">,
+  runs: Pick<RunStore, "journal" | "answers" | "ancestors">,
   stretches: Pick<StretchStore, "active">,
   runId: string,
   stretch: number,
@@ -28,7 +28,7 @@ export function stretchJournal(
           recorded: {
             run_id: from_run,
             ...(replay ? { replay } : {}),
-            answers: runs.answers(from_run),
+            answers: answersBefore(runs, runId),
             requests: replay ? requestsOf(runs, from_run) : [],
           },
         }),

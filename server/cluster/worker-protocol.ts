@@ -85,6 +85,7 @@ export const InvokeBody = z.object({
   args: JsonObject,
   scope: CallerBody.extend({
     idempotencyKey: z.string().min(1).max(4000),
+    originalKey: z.string().min(1).max(4000).exactOptional(),
     answers: z.array(Answer).exactOptional(),
     tainted: z.boolean().exactOptional(),
   }),

@@ -5,6 +5,7 @@ import { doneBy, notRepeated } from "@/server/domain/run/commands/repeated";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
 import { repeatedOf } from "@/server/runner/forking";
+import { countRecorded } from "@/server/runner/recorded/recorded-answers";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";
 import { operation } from "./operation";
 import { Problem } from "./problem";
@@ -155,9 +156,8 @@ export const forkOperations = {
     },
     run(services, { run_id }): z.infer<typeof Recorded> {
       const { state } = known(services, run_id);
-      const answers = services.runs.answers(run_id).filter(({ result }) => result.ok);
       return {
-        answers: answers.filter(({ result }) => result.ok && result.request !== undefined).length,
+        answers: countRecorded(services.runs.answers(run_id)),
         ...doingsOf(services, run_id),
         model_calls: Object.values(state.calls).filter(({ status }) => status === "completed").length,
       };

@@ -103,7 +103,7 @@ export class CarryOut {
         time,
         ...(redact ? { redact } : {}),
       },
-      withOriginal(this.parts.store, created, journal),
+      withOriginal(this.parts.store, runId, created, journal),
       this.parts.live.seenBy(runId),
     );
     this.parts.live.wakeUp(runId);

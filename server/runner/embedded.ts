@@ -170,7 +170,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       // Only the first turn of a journal has neither: it is the one that starts the flow.
       const key = present(upcoming.key ?? undefined, "the key of a later turn");
       const result = present(upcoming.result ?? undefined, "the result of a later turn");
-      if (result.request !== undefined && result.ok) this.journal.recorded?.note(result.request);
+      this.journal.recorded?.noteSettled(key, result);
       const kind = this.handles.get(key)?.kind ?? "note";
       return this.begin({ key, result, kind }, upcoming.at);
     }

@@ -333,7 +333,8 @@ export class Interpreter extends Commanding {
     this.at += paused;
     this.activeMs = 0;
     this.edits.push(...messageEdits(this.s, fork.patches));
-    this.apply(forkedEvent(fork));
+    const repeated = fork.replay ? undefined : this.repeating.taken;
+    this.apply(forkedEvent(fork, repeated));
     if (fork.latest) this.a = analysisOf(this.s.graph);
     // What a fork of a replay comes to is its own.
     if (!fork.replay) this.repeating = new Repeating(this.s);

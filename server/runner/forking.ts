@@ -14,7 +14,7 @@ import type { Journal } from "./embedded-contract";
 import { interpreters } from "./interpreters";
 import { commandsOf } from "./recorded/commands-of";
 import type { ForkTurn } from "./recorded/fork-turn";
-import { RecordedAnswers } from "./recorded/recorded-answers";
+import { type RecordedAnswer, RecordedAnswers } from "./recorded/recorded-answers";
 import { type RetracedRequest, retracedRequests } from "./recorded/retrace";
 
 /** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
@@ -106,24 +106,38 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
         ...(input ? { input } : {}),
         trigger,
         forks,
-        ...(repeats.length > 0 ? { repeats: keptCommands(repeats) } : {}),
+        ...(replay ? { repeats: keptCommands(repeats) } : {}),
       },
     }),
     fork: { from: run_id, isReplay: replay !== undefined, turn: forkTurn(journal, { turn, at_seq, now }) },
   };
 }
 
-/** A fork's journal with the answers that its original had behind the fork, for the same requests. */
+/** A fork's journal with the answers that the runs it comes from had, for the same requests. */
 export function withOriginal(
-  store: Pick<RunStore, "answers" | "journal">,
+  store: Pick<RunStore, "answers" | "ancestors" | "journal">,
+  runId: string,
   { payload: { forks } }: RunEventOf<"run_created">,
   journal: Journal,
 ): Journal {
   const { from_run: from, replay } = forks?.at(-1) ?? {};
   if (from === undefined) return journal;
-  const requests = () => requestsOf(store, from);
-  return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from), replay, requests) };
+  const recorded = new RecordedAnswers(
+    from,
+    () => answersBefore(store, runId),
+    replay,
+    () => requestsOf(store, from),
+    () => store.ancestors(runId).reduce((sum, { last_turn }) => sum + last_turn, 0),
+  );
+  return { ...journal, recorded };
 }
+
+/** The answers of the runs that a fork comes from, those of the nearest first. Throws DamagedLog. */
+export const answersBefore = (
+  store: Pick<RunStore, "answers" | "ancestors">,
+  runId: string,
+): RecordedAnswer[] =>
+  store.ancestors(runId).flatMap(({ id: run }) => store.answers(run).map((answer) => ({ ...answer, run })));
 
 /** What people told a run beside answering it, as another one can be told it; empty where its log cannot be repeated here. */
 export function repeatedOf(

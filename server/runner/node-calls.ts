@@ -97,7 +97,6 @@ export function* callTool(
   if (FILE_TOOLS.has(name) && isPlanPath(args.path, planPaths(run)))
     return { status_code: 403, error: PLAN_IS_KEPT };
   const step = again === 0 ? key : `${key}/again${again}`;
-  const idempotencyKey = `${run.s.run.id}/${run.keyOf(key)}`;
   const answers: ToolAnswer[] = [];
   for (;;) {
     const at = answers.length === 0 ? step : `${step}/answered${answers.length}`;
@@ -107,7 +106,7 @@ export function* callTool(
       name,
       args,
       agent,
-      { idempotencyKey, answers },
+      { ...keysOf(run, key), answers },
       spec,
     );
     if (!asks) return output;
@@ -115,6 +114,15 @@ export function* callTool(
       return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
     answers.push(yield* askForTool(run, `${step}/asked${answers.length + 1}`, name, asks, agent?.about));
   }
+}
+
+/** By which a tool knows a call again: in this run, and in the first of its lineage. */
+function keysOf(run: CallingRun, key: string): Pick<ToolScope, "idempotencyKey" | "originalKey"> {
+  const { id, forks = [] } = run.s.run;
+  const idempotencyKey = `${id}/${run.keyOf(key)}`;
+  return forks[0]
+    ? { idempotencyKey, originalKey: `${forks[0].root_run}/${run.keyOf(key)}` }
+    : { idempotencyKey };
 }
 
 /** Where the plans of a run's crews stand among its files. */
@@ -132,11 +140,10 @@ function planPathOf(run: CallingRun, nodeId: string): string {
 /** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
 export function* writePlanFile(run: CallingRun, key: string, content: string): Flow<ToolOutput> {
   const args = { path: planPathOf(run, run.node.id), content };
-  const idempotencyKey = `${run.s.run.id}/${run.keyOf(key)}`;
   // The plan tells when its tasks were done, so that no other run would ask the same: it is known by its place.
   const asked = { path: args.path };
   const output = yield* callOnce(run, key, "file_write", args, null, {
-    idempotencyKey,
+    ...keysOf(run, key),
     answers: [],
     asked,
   });
@@ -150,7 +157,10 @@ function* callOnce(
   name: string,
   args: JsonObject,
   agent: ToolCaller | null,
-  { asked = args, ...about }: Pick<ToolScope, "idempotencyKey" | "answers"> & { asked?: JsonObject },
+  {
+    asked = args,
+    ...about
+  }: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers"> & { asked?: JsonObject },
   spec?: ToolSpec,
 ): Flow<ToolOutput> {
   const { tools } = run.effects;

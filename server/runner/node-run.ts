@@ -322,7 +322,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
   request(key: string, request: StepRequest, work: StepWork, isRepeatable = false): Durable {
     // A call of a model changes nothing outside, so that it can be given up and made again.
     const isModel = request.kind === "model";
-    return this.interpreter.step(this.keyOf(key), work, { request, isRepeatable: isModel || isRepeatable });
+    const { forks = [], forked = 0 } = this.s.run;
+    return this.interpreter.step(this.keyOf(key), work, {
+      request: forked < forks.length ? { ...request, isInherited: true } : request,
+      isRepeatable: isModel || isRepeatable,
+    });
   }
 
   /** What decides whether a person must agree to a call: the installation's word, the run's, and the role's. */

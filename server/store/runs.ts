@@ -1,6 +1,7 @@
 import type { Db } from "@/db/open";
 import { isPassing } from "@/server/domain/base/passing-fault";
 import { openQuestions } from "@/server/domain/run/questions/open-questions";
+import { newAncestors } from "./ancestors";
 import { newCrewWorkStore } from "./crew-work";
 import { newRunQuestions } from "./questions";
 import { newLogReader } from "./read-log";
@@ -36,6 +37,8 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
     ...newUnfinishedRuns(db),
     ...newRunSignals(db),
     ...newRunRemoval(db, now),
+
+    ancestors: newAncestors(db),
 
     /** What the members of a graph's crews did in earlier runs. */
     pastWork: crewWork.past,

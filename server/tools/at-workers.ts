@@ -58,7 +58,7 @@ export const NO_LINES: WorkerLines = {
 /** A call as it travels to the worker. */
 export interface WiredCall {
   args: Json;
-  scope: Pick<ToolScope, "idempotencyKey" | "answers" | "tainted" | "run" | "agent">;
+  scope: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers" | "tainted" | "run" | "agent">;
 }
 
 /** A tool of the operator's file that only workers with its label carry out, as the server has it. */
@@ -85,7 +85,7 @@ async function callAtWorker(
   lines: WorkerLines,
   what: AtWorkers,
   args: Json,
-  { signal, idempotencyKey, answers, tainted, run, agent }: ToolScope,
+  { signal, idempotencyKey, originalKey, answers, tainted, run, agent }: ToolScope,
 ): Promise<ToolOutput> {
   const scope: WiredCall["scope"] = {
     idempotencyKey,
@@ -94,6 +94,7 @@ async function callAtWorker(
     ...(answers === undefined ? {} : { answers }),
     ...(tainted === undefined ? {} : { tainted }),
   };
+    ...(originalKey === undefined ? {} : { originalKey }),
   let settle: (output: ToolOutput) => void = () => {};
   const answer = new Promise<ToolOutput>((resolve) => (settle = resolve));
   try {

@@ -87,6 +87,8 @@ export interface StepRequest {
   fits?(value: Json): boolean;
   /** To be asked outside although an answer is recorded, or none is: a person agreed. */
   isAgreed?: boolean;
+  /** That person agreed in the run that this one comes from. */
+  isInherited?: boolean;
 }
 
 /** A failure as data: `name` is the class of the error, `detail` what a ModelError or the like carries. */

@@ -34,9 +34,19 @@ export function changeMessages(messages: ChatMessage[], edits: readonly MessageE
 }
 
 /** What a run records where it goes its own way. */
-export const forkedEvent = ({ from_run, at_seq, patches, graph, by }: ForkOrigin): NewEvent => ({
+export const forkedEvent = (
+  { from_run, at_seq, patches, graph, by }: ForkOrigin,
+  repeated?: number,
+): NewEvent => ({
   type: "run_forked",
-  payload: { from_run, from_seq: at_seq, patches, graph, by },
+  payload: {
+    from_run,
+    from_seq: at_seq,
+    patches,
+    graph,
+    by,
+    ...(repeated === undefined ? {} : { repeated }),
+  },
 });
 
 /** Open questions have as much time left in the fork as they had when it left its original's ways. */

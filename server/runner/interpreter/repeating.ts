@@ -5,6 +5,7 @@ import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 /** Gives a run what people told the one that it repeats, each at the place at which that one was told it. */
 export class Repeating {
   private readonly left: RepeatedCommand[];
+  private readonly all: number;
   private readonly settled = new Set<string>();
 
   constructor(
@@ -12,6 +13,12 @@ export class Repeating {
     created?: RunEvent,
   ) {
     this.left = created?.type === "run_created" ? readCommands(created.payload.repeats ?? []) : [];
+    this.all = this.left.length;
+  }
+
+  /** How many commands were repeated so far; undefined where none is left. */
+  get taken(): number | undefined {
+    return this.left.length === 0 ? undefined : this.all - this.left.length;
   }
 
   /** The commands to whose place the run has not come. */

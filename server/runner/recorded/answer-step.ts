@@ -1,5 +1,5 @@
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
-import { notRecorded, obstacle, type RecordedAnswers } from "./recorded-answers";
+import { AGREED, notRecorded, obstacle, type RecordedAnswers } from "./recorded-answers";
 
 /** What a recorded answer makes of a step that asks this; undefined: it is carried out. `hash`: of its request. */
 export function recordedAnswer(
@@ -7,23 +7,31 @@ export function recordedAnswer(
   request: StepRequest,
   hash: string,
 ): Settled | undefined {
-  if (!recorded || request.isAgreed) return undefined;
+  if (!recorded) return undefined;
   if (recorded.replay) return replayed(recorded, request, hash);
-  if (request.again === "ask") return undefined;
-  const found = recorded.next(hash);
-  recorded.note(hash);
-  if (!found?.result.ok || request.fits?.(found.result.value) === false) return undefined;
-  const { value } = found.result;
+  if (request.again === "ask" || (request.isAgreed && !request.isInherited)) return undefined;
+  const place = request.isAgreed ? hash + AGREED : hash;
+  const found = recorded.next(place, request.again === "agree");
+  recorded.note(place);
+  if (found?.value === undefined || request.fits?.(found.value) === false) return undefined;
+  const { value, run } = found;
   return request.again === "reuse"
-    ? { ok: true, value, reused: recorded.runId }
-    : { ok: false, error: obstacle({ why: "done_before", run: recorded.runId, value }) };
+    ? { ok: true, value, reused: run }
+    : { ok: false, error: obstacle({ why: "done_before", run, value }) };
 }
 
-/** The answer that a replay is given; it makes no call by itself. */
-function replayed(recorded: RecordedAnswers, { kind, asked }: StepRequest, hash: string): Settled {
-  const found = recorded.next(hash);
-  recorded.note(hash);
-  if (found?.result.ok) return { ok: true, value: found.result.value, reused: recorded.runId };
+/** The answer that a replay is given; it makes no call by itself. Where its original asked a person first, it asks as well. */
+function replayed(
+  recorded: RecordedAnswers,
+  { kind, asked, isAgreed }: StepRequest,
+  hash: string,
+): Settled | undefined {
+  const place = isAgreed ? hash + AGREED : hash;
+  const found = recorded.next(place);
+  recorded.note(place);
+  if (found?.result.ok) return { ok: true, value: found.result.value, reused: found.run };
+  if (found) return { ok: false, error: found.result.error };
+  if (isAgreed && recorded.replay === "lenient") return undefined;
   const difference = recorded.difference({ kind, asked: asked() });
   if (recorded.replay === "strict") return { ok: false, error: notRecorded(difference) };
   const { sentence } = difference;

@@ -22,7 +22,10 @@ const MOST_PLACES = 64;
 export function commandsOf(runId: string, journal: Journal, execute: Execute): readonly RepeatedCommand[] {
   const created = journal.turns[0]?.events[0];
   const found: RepeatedCommand[] = [
-    ...(created?.type === "run_created" ? readCommands(created.payload.repeats ?? []) : []),
+    ...(created?.type === "run_created" ? readCommands(created.payload.repeats ?? []) : []).slice(
+      0,
+      repeatedBy(journal),
+    ),
   ];
   let last = new Map<string, string>();
   const isTold = journal.turns.some(({ key }) => key?.startsWith("control#") || key === "$cancel");
@@ -46,6 +49,12 @@ export function commandsOf(runId: string, journal: Journal, execute: Execute): r
   });
   return worthRepeating(found);
 }
+
+/** How many commands a fork of a replay has from that; undefined: all. */
+const repeatedBy = ({ turns }: Journal): number | undefined =>
+  turns
+    .flatMap(({ events }) => events)
+    .flatMap((event) => (event.type === "run_forked" ? (event.payload.repeated ?? []) : []))[0];
 
 /** The command that began a turn, and that took effect there. */
 function commandIn({ key, result, events }: Turn): { by: string; command: unknown } | null {

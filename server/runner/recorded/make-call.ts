@@ -4,7 +4,7 @@ import type { Payloads } from "@/server/domain/run/events";
 import type { RiskLevel } from "@/server/domain/tool/tool";
 import { StepFailed } from "../flow";
 import type { About, PersonQuestion } from "../ports";
-import { type Obstacle, obstacleOf } from "./recorded-answers";
+import { AGREED, type Obstacle, obstacleOf } from "./recorded-answers";
 
 /** As which tool a person is asked about a call of a model. */
 export const MODEL_CALL = "model call";
@@ -37,16 +37,22 @@ interface Call {
  * have had an effect is never repeated silently, and a replay that may ask nobody asks them. Throws StepFailed.
  */
 export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?: string }> {
-  const { result } = yield [run.request(call.key, call.request, call.work, call.isRepeatable)];
-  if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
-  const obstacle = obstacleOf(result.error);
-  if (!obstacle) throw new StepFailed(result.error);
-  const agreed = yield* agreement(run, call, obstacle);
-  if (agreed === "yes") {
-    const again = yield [run.request(`${call.key}/agreed`, { ...call.request, isAgreed: true }, call.work)];
-    if (!again.result.ok) throw new StepFailed(again.result.error);
-    return { value: again.result.value };
+  let { result } = yield [run.request(call.key, call.request, call.work, call.isRepeatable)];
+  for (let k = 1; ; k++) {
+    if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
+    const obstacle = obstacleOf(result.error);
+    if (!obstacle) throw new StepFailed(result.error);
+    const nth = k === 1 ? "" : String(k);
+    const agreed = yield* agreement(run, call, obstacle, `${call.key}/before${nth}`);
+    if (agreed !== "yes") return notMade(agreed, obstacle);
+    // An agreement that a fork has from its original is used up where the original made the call: the fork asks again.
+    const key = `${call.key}${AGREED}${nth}`;
+    ({ result } = yield [run.request(key, { ...call.request, isAgreed: true }, call.work)]);
   }
+}
+
+/** What a call comes to that nobody agreed to: what it gave before. Throws StepFailed where it was never made. */
+function notMade(agreed: keyof typeof NOT_MADE, obstacle: Obstacle): { value: Json; reused: string } {
   if (obstacle.why === "done_before") return { value: obstacle.value, reused: obstacle.run };
   const message = `${NOT_MADE[agreed]} ${obstacle.difference}`;
   const code = agreed === "no" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT";
@@ -64,13 +70,14 @@ const NOT_MADE = {
 
 function* agreement(
   run: Caller,
-  { key, question }: Call,
+  { question }: Call,
   obstacle: Obstacle,
+  key: string,
 ): Flow<"yes" | keyof typeof NOT_MADE> {
   const { about, tool_name, args, risk } = question;
   if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return "yes";
   const { title, why } = WORDS[obstacle.why](tool_name, obstacle);
-  const { answer } = yield* run.ask(`${key}/before`, {
+  const { answer } = yield* run.ask(key, {
     about,
     kind: "tool_confirmation",
     title,

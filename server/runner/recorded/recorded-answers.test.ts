@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Settled } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import {
+  countRecorded,
   missIn,
   notRecorded,
   type Obstacle,
@@ -32,18 +33,103 @@ describe("the answers of another run", () => {
       ];
     });
     expect(reads).toBe(0);
-    expect(answers.next("q")?.turn).toBe(1);
+    expect(answers.next("q")?.value).toBe("first");
     // Looked at and not asked: it is still there.
-    expect(answers.next("q")?.turn).toBe(1);
+    expect(answers.next("q")?.value).toBe("first");
     answers.note("q");
-    expect(answers.next("q")?.turn).toBe(4);
+    expect(answers.next("q")?.value).toBe("second");
     answers.note("q");
-    expect([answers.next("q"), answers.next("p")?.turn, answers.next("unknown"), reads]).toEqual([
+    expect([answers.next("q"), answers.next("p")?.value, answers.next("unknown"), reads]).toEqual([
       undefined,
-      5,
+      "other",
       undefined,
       1,
     ]);
+  });
+
+  test("where the nearest run asked less often, those before it answer", () => {
+    const answers = new RecordedAnswers("near", () => [
+      answer(1, gave("near 1", "q")),
+      { ...answer(1, gave("far 1", "q")), run: "far" },
+      { ...answer(2, gave("far 2", "q")), run: "far" },
+      { ...answer(1, gave("root 1", "q")), run: "root" },
+      { ...answer(2, gave("root 2", "q")), run: "root" },
+      { ...answer(3, gave("root 3", "q")), run: "root" },
+    ]);
+    const found = () => {
+      const { run, value } = answers.next("q") ?? {};
+      answers.note("q");
+      return [run, value];
+    };
+    expect([found(), found(), found(), found()]).toEqual([
+      ["near", "near 1"],
+      ["far", "far 2"],
+      ["root", "root 3"],
+      [undefined, undefined],
+    ]);
+  });
+
+  test("a call that a person had to agree to first counts as one, made again or not", () => {
+    const stopped = (value: Json): Settled => ({
+      ok: false,
+      error: obstacle({ why: "done_before", run: "root", value }),
+      request: "q",
+    });
+    const answers = new RecordedAnswers("r", () => [
+      { ...answer(1, stopped("then 1")), key: "a" },
+      { ...answer(2, stopped("then 2")), key: "b" },
+      { ...answer(3, gave("now", "q")), key: "b/agreed" },
+      { ...answer(4, stopped("then 3")), key: "c" },
+      { ...answer(5, stopped("then 3")), key: "c/agreed" },
+      { ...answer(6, gave("later", "q")), key: "c/agreed2" },
+    ]);
+    const found = (request: string) => {
+      const { result, value } = answers.next(request) ?? {};
+      answers.note(request);
+      return [result?.ok, value];
+    };
+    expect([found("q"), found("q"), found("q"), found("q")]).toEqual([
+      [false, "then 1"],
+      [false, "now"],
+      [false, "later"],
+      [undefined, undefined],
+    ]);
+    const agreed = "q/agreed";
+    expect([found(agreed), found(agreed), found(agreed)]).toEqual([
+      [true, "now"],
+      [false, "then 3"],
+      [true, "later"],
+    ]);
+    expect(countRecorded([{ ...answer(1, stopped("x")), key: "a" }, answer(2, gave("y", "p"))])).toBe(2);
+  });
+
+  test("what was settled before the run was taken up counts as asked", () => {
+    const answers = new RecordedAnswers("r", () => [1, 2, 3].map((k) => answer(k, gave(k, "q"))));
+    const failed = (error: { name: string; message: string; detail?: Json }): Settled => ({
+      ok: false,
+      error,
+      request: "q",
+    });
+    answers.noteSettled("a", gave("a", "q"));
+    answers.noteSettled("b", failed({ name: "E", message: "no" }));
+    answers.noteSettled("c", failed(obstacle({ why: "done_before", run: "r", value: null })));
+    answers.noteSettled("c/agreed", gave("c", "q"));
+    answers.noteSettled("d", gave("d"));
+    expect(answers.next("q")?.value).toBe(3);
+  });
+
+  test("where the logs have grown since, what is asked about this moment is looked up once more", () => {
+    const given = [answer(1, gave("one", "q"))];
+    const answers = new RecordedAnswers(
+      "r",
+      () => given,
+      undefined,
+      undefined,
+      () => given.length,
+    );
+    expect(answers.next("p", true)).toBeUndefined();
+    given.push(answer(2, gave("two", "p")));
+    expect([answers.next("p"), answers.next("p", true)?.value]).toEqual([undefined, "two"]);
   });
 
   test("what a request asks is laid beside those that were not asked yet", () => {

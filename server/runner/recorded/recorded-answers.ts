@@ -13,17 +13,35 @@ export interface RecordedAnswer {
   turn: number;
   at: number;
   result: Settled;
+  /** The run in whose log it is; absent: the one that the answers are named after. */
+  run?: string;
 }
 
+/** What one asking of a request came to. */
+export interface RecordedCall {
+  run: string;
+  /** As it was recorded; where a person had to agree first, this says so. */
+  result: Settled;
+  /** What the run went on with; absent where nothing came. */
+  value?: Json;
+}
+
+/** What follows the key of a call in the key of the same call once a person agreed to it; a number may come behind. */
+export const AGREED = "/agreed";
+/** The key of the call that a person agreed to; null where nobody was asked about this one. */
+export const agreedTo = (key: string): string | null => /^(.*)\/agreed\d*$/.exec(key)?.[1] ?? null;
+
 /**
- * The answers of a run by their requests. Where the same was asked several times, the first time gets the first answer, the
- * second the second: an agent that is sampled three times gave three answers. A failure is no answer: it may have passed.
+ * The answers of a run, and of those that it comes from, by their requests. Where the same was asked several times, the first
+ * time gets the first answer, the second the second: an agent that is sampled three times gave three answers. A failure is
+ * no answer: it may have passed.
  */
 export class RecordedAnswers {
-  private byRequest: Map<string, RecordedAnswer[]> | null = null;
+  private byRequest: ReturnType<typeof byRequest> | null = null;
+  private length = 0;
   private readonly asked = new Map<string, number>();
 
-  /** `read` is called once, when something is looked up for the first time. */
+  /** `read` gives the answers of the run first, then those of the run that it comes from, and so on. */
   constructor(
     readonly runId: string,
     private readonly read: () => Iterable<RecordedAnswer>,
@@ -31,6 +49,8 @@ export class RecordedAnswers {
     readonly replay?: ReplayMode,
     /** The requests themselves, by their hashes, in the order of the answers; none where nobody knows them any more. */
     private readonly requests: () => readonly (AskedRequest & { request: string })[] = () => [],
+    /** How long the logs of these runs are. */
+    private readonly lengthNow: () => number = () => 0,
   ) {}
 
   /** The request was answered in this run, or is being asked. */
@@ -38,10 +58,29 @@ export class RecordedAnswers {
     this.asked.set(request, (this.asked.get(request) ?? 0) + 1);
   }
 
-  /** The answer that this asking of the request had; undefined where it was asked less often. */
-  next(request: string): RecordedAnswer | undefined {
-    this.byRequest ??= byRequest(this.read());
-    return this.byRequest.get(request)?.[this.asked.get(request) ?? 0];
+  /** A step of this run was settled before it was taken up. */
+  noteSettled(key: string, result: Settled): void {
+    if (result.request === undefined || !(result.ok || obstacleOf(result.error))) return;
+    this.note(agreedTo(key) === null ? result.request : result.request + AGREED);
+  }
+
+  /** What this asking of the request came to; undefined where it was asked less often. `isNow`: whatever was answered since counts. */
+  next(request: string, isNow = false): RecordedCall | undefined {
+    const found = this.found(request);
+    if (found?.value !== undefined || !isNow || this.lengthNow() === this.length) return found;
+    this.byRequest = null;
+    return this.found(request);
+  }
+
+  private found(request: string): RecordedCall | undefined {
+    if (!this.byRequest) {
+      this.length = this.lengthNow();
+      this.byRequest = byRequest(this.read(), this.runId);
+    }
+    const calls = this.byRequest.get(request)?.[this.asked.get(request) ?? 0];
+    const [nearest] = calls ?? [];
+    const answered = calls?.find(({ value }) => value !== undefined);
+    return nearest && answered ? { ...answered, result: nearest.result } : nearest;
   }
 
   /** What a request asks beside the nearest of those that were recorded and not asked yet. */
@@ -60,14 +99,36 @@ export class RecordedAnswers {
 const NOTHING_RECORDED =
   "The run that is replayed was made before requests were recorded, or asked nothing: none of its answers can be found again.";
 
-function byRequest(answers: Iterable<RecordedAnswer>): Map<string, RecordedAnswer[]> {
-  const found = new Map<string, RecordedAnswer[]>();
-  for (const answer of answers) {
-    const { request, ok } = answer.result;
-    if (request === undefined || !ok) continue;
-    const same = found.get(request);
-    if (same) same.push(answer);
-    else found.set(request, [answer]);
+/** How many askings of these came to something. */
+export const countRecorded = (answers: Iterable<RecordedAnswer>): number =>
+  [...byRequest(answers, "")]
+    .filter(([request]) => !request.endsWith(AGREED))
+    .reduce((sum, [, calls]) => sum + calls.filter(([call]) => call?.value !== undefined).length, 0);
+
+/** What each asking of a request came to, in the nearest run first. */
+function byRequest(answers: Iterable<RecordedAnswer>, runId: string): Map<string, RecordedCall[][]> {
+  const found = new Map<string, RecordedCall[][]>();
+  const counts = new Map<string, number>();
+  const stopped = new Map<string, RecordedCall>();
+  const add = (request: string, call: RecordedCall) => {
+    const place = `${call.run} ${request}`;
+    const k = counts.get(place) ?? 0;
+    counts.set(place, k + 1);
+    const calls = found.get(request) ?? [];
+    found.set(request, calls);
+    (calls[k] ??= []).push(call);
+  };
+  for (const { key, result, run = runId } of answers) {
+    const { request } = result;
+    if (request === undefined) continue;
+    const obstacle = result.ok ? null : obstacleOf(result.error);
+    if (!result.ok && !obstacle) continue;
+    const value = result.ok ? result.value : obstacle?.why === "done_before" ? obstacle.value : undefined;
+    const call: RecordedCall = { run, result, ...(value === undefined ? {} : { value }) };
+    const first = agreedTo(key);
+    add(first === null ? request : request + AGREED, call);
+    if (first === null) stopped.set(`${run} ${key}`, call);
+    else if (result.ok) Object.assign(stopped.get(`${run} ${first}`) ?? {}, { value });
   }
   return found;
 }

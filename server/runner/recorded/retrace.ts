@@ -15,6 +15,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 import type { Journal, Turn } from "../embedded-contract";
 import type { Effects } from "../ports";
 import type { AskedRequest } from "./difference";
+import { agreedTo, obstacleOf } from "./recorded-answers";
 import { requestHash } from "./request-hash";
 
 /** A request of a run's log with its words, which the log itself does not hold. */
@@ -85,7 +86,9 @@ export function retraced(runId: string, journal: Journal, execute: Execute): Ret
 /** What a run asked models and tools and was answered. One whose words come out otherwise than they were hashed is left out. */
 export const retracedRequests = (...of: Parameters<typeof retraced>): RetracedRequest[] =>
   retracedCalls(...of).flatMap(({ key, kind, asked, request, result }) =>
-    result?.ok ? [{ key, kind, asked, request }] : [],
+    agreedTo(key) === null && result && (result.ok || obstacleOf(result.error))
+      ? [{ key, kind, asked, request }]
+      : [],
   );
 
 /** All that a run asked models and tools: those answered in the order in which they were, then those that were not. */

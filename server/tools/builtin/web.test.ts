@@ -51,7 +51,12 @@ const atRealDoor: PublicFetch = (url, init, options) => publicFetch(url, init, {
 function call(
   name: string,
   args: Json,
-  options: { fetch?: PublicFetch; backend?: SearchBackend | null; signal?: AbortSignal } = {},
+  options: {
+    fetch?: PublicFetch;
+    backend?: SearchBackend | null;
+    signal?: AbortSignal;
+    originalKey?: string;
+  } = {},
 ): Promise<ToolOutput> {
   const registry = new ToolsRegistry();
   const tools = [
@@ -62,6 +67,7 @@ function call(
   return registry.invoke(name, args, {
     signal: options.signal ?? new AbortController().signal,
     idempotencyKey: "call-1",
+    ...(options.originalKey === undefined ? {} : { originalKey: options.originalKey }),
     run: null,
     agent: null,
   });
@@ -169,6 +175,12 @@ describe("http_write", () => {
       ["DELETE", "", undefined],
     ]);
     expect(hits.every(({ headers }) => headers["idempotency-key"] === "call-1")).toBe(true);
+    expect(hits.every(({ headers }) => headers["original-idempotency-key"] === undefined)).toBe(true);
+  });
+
+  test("in a fork it also sends the key that the call has in the original", async () => {
+    await call("http_write", { url: at("/items") }, { originalKey: "call-0" });
+    expect(hits.map(({ headers }) => headers["original-idempotency-key"])).toEqual(["call-0"]);
   });
 
   test("does not carry what it sends to another site", async () => {

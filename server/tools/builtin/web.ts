@@ -107,6 +107,9 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
               }),
           // Services that know this header carry out a repeated attempt once.
           ...(isSet("idempotency-key") ? {} : { "idempotency-key": scope.idempotencyKey }),
+          ...(scope.originalKey === undefined || isSet("original-idempotency-key")
+            ? {}
+            : { "original-idempotency-key": scope.originalKey }),
         };
         const request = {
           method,

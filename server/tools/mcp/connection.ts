@@ -130,6 +130,7 @@ export class McpConnection {
       signal: AbortSignal;
       timeout_ms: number;
       idempotencyKey: string;
+      originalKey?: string | undefined;
       as_task?: boolean;
       answers?: readonly ToolAnswer[] | undefined;
     },
@@ -148,7 +149,12 @@ export class McpConnection {
       const params = {
         name: tool,
         arguments: args,
-        _meta: { "troupe/idempotency-key": options.idempotencyKey },
+        _meta: {
+          "troupe/idempotency-key": options.idempotencyKey,
+          ...(options.originalKey === undefined
+            ? {}
+            : { "troupe/original-idempotency-key": options.originalKey }),
+        },
       };
       const limits = {
         signal: AbortSignal.any([options.signal, call.stop.signal]),

@@ -254,7 +254,7 @@ export class McpServers {
     return {
       spec,
       check: (args) => checkBySchema(spec.input_schema, args),
-      execute: async (input, { signal, idempotencyKey, answers }) => {
+      execute: async (input, { signal, idempotencyKey, originalKey, answers }) => {
         await this.connections.get(server)?.wake();
         // The server may have changed it since this tool was handed out.
         const now = this.known(server).find((tool) => tool.name === name);
@@ -267,6 +267,7 @@ export class McpServers {
           signal,
           timeout_ms: MCP_CALL_MS,
           idempotencyKey,
+          originalKey,
           as_task,
           answers,
         });

@@ -107,7 +107,7 @@ describe("scripts", () => {
 
   test("it works in a folder of its own, which is gone afterwards, and sees the named environment only", async () => {
     const look = node(
-      "require('fs').writeFileSync('file','x');process.stdout.write(JSON.stringify({ cwd: process.cwd(), env: Object.keys(process.env), key: process.env.TROUPE_IDEMPOTENCY_KEY, a: process.env.A, b: process.env.B }))",
+      "require('fs').writeFileSync('file','x');process.stdout.write(JSON.stringify({ cwd: process.cwd(), env: Object.keys(process.env), key: process.env.TROUPE_IDEMPOTENCY_KEY, original: process.env.TROUPE_ORIGINAL_IDEMPOTENCY_KEY, a: process.env.A, b: process.env.B }))",
     );
     const { output } = await call(
       script(look, "    result: json\n    env: [A]\n    set_env: { B: two }"),
@@ -116,8 +116,15 @@ describe("scripts", () => {
         env: { ...process.env, A: "one", TROUPE_PASSWORD: "secret-password", OPENAI_API_KEY: "sk-secret" },
       },
     );
-    const seen = output as { cwd: string; env: string[]; key: string; a: string; b: string };
-    expect(seen).toMatchObject({ key: "call-1", a: "one", b: "two" });
+    const seen = output as {
+      cwd: string;
+      env: string[];
+      key: string;
+      original: string;
+      a: string;
+      b: string;
+    };
+    expect(seen).toMatchObject({ key: "call-1", original: "call-1", a: "one", b: "two" });
     expect(seen.env).not.toContain("TROUPE_PASSWORD");
     expect(seen.env).not.toContain("OPENAI_API_KEY");
     expect(seen.cwd).not.toBe(process.cwd());
@@ -257,7 +264,7 @@ test("a container gets nothing that was not asked for, and values as words of th
   });
   if (tool.type !== "docker") throw new Error("not a container");
   expect(dockerArguments(tool, { format: "a b; rm -rf /", file: "--privileged" }, "troupe-1")).toEqual(
-    `docker run --rm --interactive --name troupe-1 --network none --read-only --tmpfs /tmp:rw,size=64m --memory 256m --memory-swap 256m --cpus 0.5 --pids-limit 256 --cap-drop ALL --security-opt no-new-privileges --env TOKEN --env TROUPE_IDEMPOTENCY_KEY registry.example/convert:1.2 --format`
+    `docker run --rm --interactive --name troupe-1 --network none --read-only --tmpfs /tmp:rw,size=64m --memory 256m --memory-swap 256m --cpus 0.5 --pids-limit 256 --cap-drop ALL --security-opt no-new-privileges --env TOKEN --env TROUPE_IDEMPOTENCY_KEY --env TROUPE_ORIGINAL_IDEMPOTENCY_KEY registry.example/convert:1.2 --format`
       .split(" ")
       .concat("a b; rm -rf /", "--", "--privileged"),
   );

@@ -139,7 +139,10 @@ function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv):
 }
 
 /** What lets a program recognise a repeated call. */
-const callVariables = ({ idempotencyKey }: ToolScope) => ({ TROUPE_IDEMPOTENCY_KEY: idempotencyKey });
+const callVariables = ({ idempotencyKey, originalKey = idempotencyKey }: ToolScope) => ({
+  TROUPE_IDEMPOTENCY_KEY: idempotencyKey,
+  TROUPE_ORIGINAL_IDEMPOTENCY_KEY: originalKey,
+});
 
 /** The words of the process, and what ends more than the process. */
 export function commandOf(
@@ -217,10 +220,12 @@ export function dockerArguments(
     "--security-opt",
     "no-new-privileges",
     // By name: the values come from the environment of the command and show in no list of processes.
-    ...[...tool.env, ...Object.keys(tool.set_env), "TROUPE_IDEMPOTENCY_KEY"].flatMap((word) => [
-      "--env",
-      word,
-    ]),
+    ...[
+      ...tool.env,
+      ...Object.keys(tool.set_env),
+      "TROUPE_IDEMPOTENCY_KEY",
+      "TROUPE_ORIGINAL_IDEMPOTENCY_KEY",
+    ].flatMap((word) => ["--env", word]),
     tool.image,
     ...filledIn(tool.args, values),
   ];

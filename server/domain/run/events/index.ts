@@ -72,6 +72,8 @@ export interface RunEvents {
     patches: ForkPatches;
     graph: ForkGraph;
     by: string;
+    /** How many of the commands that its original was to repeat had been repeated by then; absent where none was left. */
+    repeated?: number;
   };
   run_cancel_requested: { by: string; reason: string };
   /** `installation`: what holds in every run, where that has changed since; it holds in this run from here on. */
