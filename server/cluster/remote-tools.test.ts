@@ -84,7 +84,7 @@ describe("tools of a worker", () => {
   test("keep a long result of their own with the run", async () => {
     const output = await newTools().invoke("long", {}, scope("run_a/1"));
     expect(output).toMatchObject({ status_code: 200, artifact_id: expect.stringMatching(/^art_/) });
-    expect(side.workspace.list("run_a").map(({ path }) => path)).toEqual(["tool-results/run-a-1.txt"]);
+    expect(side.workspace.list("run_a").map(({ path }) => path)).toEqual(["tool-results/1.txt"]);
   });
 
   test("are those of the installation, with what was taken away meanwhile", async () => {

@@ -96,7 +96,7 @@ export function newForkCopies({ $client: client }: Db) {
         const mark = `${from}:`;
         const key = written_by.startsWith(mark) ? written_by.slice(mark.length) : written_by;
         const step = key.slice(key.indexOf("/") + 1);
-        if (!settled.has(step)) continue;
+        if (!settled.has(step.replace(/\/write$/, ""))) continue;
         copyFile.run({ from, to, path, version, written_by: `${to}:${to}/${step}` });
       }
       copyMemories.run({ from, to, at: turn.at });

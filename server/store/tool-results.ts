@@ -9,9 +9,17 @@ export const keepResult =
     { tool, tainted }: { tool: string; tainted: boolean },
     text: string,
   ): string =>
-    workspace.write(runId, `${RESULTS_FOLDER}/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
-      kind: "result",
-      source: { tool_name: tool },
-      tainted,
-      writtenBy: callKey,
-    }).artifact_id;
+    workspace.write(
+      runId,
+      pathOf(callKey.startsWith(`${runId}/`) ? callKey.slice(runId.length + 1) : callKey),
+      text,
+      {
+        kind: "result",
+        source: { tool_name: tool },
+        tainted,
+        writtenBy: callKey,
+      },
+    ).artifact_id;
+
+/** Without the run, so that the file has the same id in each fork. */
+const pathOf = (key: string) => `${RESULTS_FOLDER}/${key.replace(/[^A-Za-z0-9]+/g, "-")}.txt`;

@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { and, asc, count, countDistinct, desc, eq, max, sql, sum } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { workspaceFiles } from "@/db/schema";
-import { newId } from "@/server/domain/base/ids";
+import { runs, workspaceFiles } from "@/db/schema";
 import { namedError } from "@/server/domain/base/named-error";
 import { LIMITS } from "@/server/limits";
+import { newAncestors } from "./ancestors";
 
 /** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
 export type FileKind = "file" | "result";
@@ -72,7 +73,10 @@ export class WorkspaceError extends namedError("WorkspaceError") {
 export interface WorkspaceStore {
   /** Throws WorkspaceError. */
   write(runId: string, path: string, content: string, options: FileWrite): WrittenFile;
-  /** The newest version where none is named. Other runs' artifacts are not found. Throws WorkspaceError for odd paths. */
+  /**
+   * The newest version where none is named. Other runs' artifacts are not found, but results of tools in the runs that this
+   * one comes from: a fork is given the answers that name them. Throws WorkspaceError for odd paths.
+   */
   read(
     runId: string,
     address: FileAddress,
@@ -142,6 +146,14 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
       .orderBy(desc(workspaceFiles.version))
       .limit(1)
       .get();
+  const ancestors = newAncestors(db);
+  /** The same for the same file in each run of a lineage, so that a fork tells models what its original told them. */
+  const artifactId = (runId: string, path: string, version: number): string => {
+    const run = db.select({ root: runs.rootRun }).from(runs).where(eq(runs.id, runId)).get();
+    const root = run?.root ?? runId;
+    const hash = createHash("sha256").update(JSON.stringify([root, path, version]));
+    return `art_${hash.digest("hex").slice(0, 20)}`;
+  };
   const usage = (runId: string) =>
     db
       .select({
@@ -177,7 +189,8 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
     const content = (append ? (last?.content ?? "") + given : given).toWellFormed();
     const size = Buffer.byteLength(content);
     refuseTooMuch(place, size, last === undefined, usage(runId));
-    const written = { artifact_id: newId("art"), path: place, version: (last?.version ?? 0) + 1, size };
+    const version = (last?.version ?? 0) + 1;
+    const written = { artifact_id: artifactId(runId, place, version), path: place, version, size };
     db.insert(workspaceFiles)
       .values({
         runId,
@@ -197,27 +210,40 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
     return written;
   };
 
+  const readIn = (
+    runId: string,
+    address: FileAddress,
+    part: { offset?: number | undefined; limit?: number | undefined },
+  ): FilePart | undefined => {
+    const isThis =
+      "artifact_id" in address
+        ? eq(workspaceFiles.artifactId, address.artifact_id)
+        : and(
+            eq(workspaceFiles.path, normalPath(address.path)),
+            address.version === undefined ? undefined : eq(workspaceFiles.version, address.version),
+          );
+    const row = db
+      .select({ ...columns, content: workspaceFiles.content })
+      .from(workspaceFiles)
+      .where(and(eq(workspaceFiles.runId, runId), isThis))
+      .orderBy(desc(workspaceFiles.version))
+      .limit(1)
+      .get();
+    if (!row) return undefined;
+    const { content, ...file } = row;
+    return { ...toFile(file), ...partOf(content, part.offset ?? 0, part.limit) };
+  };
+
   return {
     write: (runId, path, content, options) =>
       db.transaction(() => write(runId, path, content, options), { behavior: "immediate" }),
     read(runId, address, part = {}) {
-      const isThis =
-        "artifact_id" in address
-          ? eq(workspaceFiles.artifactId, address.artifact_id)
-          : and(
-              eq(workspaceFiles.path, normalPath(address.path)),
-              address.version === undefined ? undefined : eq(workspaceFiles.version, address.version),
-            );
-      const row = db
-        .select({ ...columns, content: workspaceFiles.content })
-        .from(workspaceFiles)
-        .where(and(eq(workspaceFiles.runId, runId), isThis))
-        .orderBy(desc(workspaceFiles.version))
-        .limit(1)
-        .get();
-      if (!row) return undefined;
-      const { content, ...file } = row;
-      return { ...toFile(file), ...partOf(content, part.offset ?? 0, part.limit) };
+      const runIds = "artifact_id" in address ? [runId, ...ancestors(runId).map(({ id }) => id)] : [runId];
+      for (const id of runIds) {
+        const found = readIn(id, address, part);
+        if (found && (id === runId || found.kind === "result")) return found;
+      }
+      return undefined;
     },
     list(runId) {
       const latest = db
