@@ -103,6 +103,26 @@ test("two runs are compared: from where on they are other, and by what", async (
   expect((await api.ask("GET", `/runs/${ids[0]}/compare?with=run_none`)).status).toBe(404);
 });
 
+test("a key that is typed into a node is in no event and no file of its run", async () => {
+  const KEY = "CANARY-typed-0123456789";
+  const { ask, send, run } = await ran(
+    draw("start > a > end", {
+      a: {
+        node_type: "http_request",
+        config: { url: `https://api.example.org/?api_key=${KEY}`, headers: { "X-Api-Key": KEY } },
+        on_error: "continue",
+      },
+    }),
+  );
+  for (const path of ["/events", "/events?after=3", "/share", "/findings", "/cassette"]) {
+    const response = await send("GET", `${run}${path}`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain(KEY);
+  }
+  const { body } = await ask("GET", `${run}/events`);
+  expect(body.events[0].payload.graph.nodes.a.config.headers).toEqual({ "X-Api-Key": "[hidden]" });
+});
+
 test("a run is handed out as one HTML file, without what was not asked for", async () => {
   const { ask, send, run } = await ran();
   const whole = await send("GET", `${run}/share`);

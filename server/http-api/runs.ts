@@ -16,6 +16,7 @@ import { shareOperations } from "@/server/operations/share";
 import { Accepted, steeringOperations } from "@/server/operations/steering";
 import { teamOperations } from "@/server/operations/team";
 import type { RunFrame } from "@/server/runner/followers";
+import { shownOf } from "@/server/runner/shown";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import { type EndpointCall, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
@@ -144,7 +145,8 @@ export const runEndpoints = [
       const run = runOf(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
       const isStill = run.status === "held" || run.status === "finished";
-      const events = services.runs.events(params.id, query.after, query.limit, isStill).slice(0, query.limit);
+      const read = services.runs.events(params.id, query.after, query.limit, isStill).slice(0, query.limit);
+      const events = shownOf(services.runs, params.id)(read);
       const last_seq = events.at(-1)?.seq ?? query.after;
       return {
         body: {

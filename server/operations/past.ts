@@ -13,6 +13,7 @@ import { keyHistory } from "@/server/domain/run/past/key-history";
 import { whenTrue } from "@/server/domain/run/past/when-true";
 import { staleOutputs } from "@/server/domain/run/stale";
 import { ExpressionError } from "@/server/domain/text/expression";
+import { shownOf } from "@/server/runner/shown";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
@@ -24,7 +25,10 @@ const ALL = 1_000_000_000;
 /** The whole log of a run; of one at rest, as far as it can be read. Throws not_found, and DamagedLog of one at work. */
 export function wholeLog(services: Pick<Services, "runs">, id: string): RunEvent[] {
   const { status } = runOf(services, id);
-  return services.runs.events(id, 0, ALL, status === "held" || status === "finished");
+  return shownOf(
+    services.runs,
+    id,
+  )(services.runs.events(id, 0, ALL, status === "held" || status === "finished"));
 }
 
 const Place = {

@@ -2,6 +2,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { errorMessage } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/passing-fault";
 import { DamagedLog } from "@/server/domain/run/held";
+import { registerKeysIn } from "@/server/secrets/redact";
 import type { RunStore } from "@/server/store/runs";
 import type { Beginnings } from "./beginnings";
 import { SHORT_MS, type WorkTime } from "./clock";
@@ -91,6 +92,7 @@ export class CarryOut {
       return this.parts.endings.hold(runId, "unknown_version", unknownVersionText(journal.version));
     if (created?.type !== "run_created") throw new DamagedLog("The beginning of this run's log is missing.");
     const { redact, rules, effects, time, workerId } = this.parts;
+    registerKeysIn(created.payload.graph);
     const engine = new EmbeddedRun(
       runId,
       {
@@ -127,7 +129,7 @@ export class CarryOut {
     if (isAtWork && !elsewhere.isConfigured)
       return this.parts.endings.hold(runId, "engine_missing", ENGINE_MISSING);
     // Whoever begins it reads these; what is damaged is held before.
-    this.parts.store.creation(runId);
+    registerKeysIn(this.parts.store.creation(runId).created.payload.graph);
     this.parts.store.lastTurn(runId);
     this.parts.beginnings.take(runId);
     this.parts.live.wakeUp(runId);

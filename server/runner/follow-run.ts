@@ -3,11 +3,12 @@ import type { RunStore } from "@/server/store/runs";
 import type { Follower, Followers, RunFrame } from "./followers";
 import type { Frames } from "./frames";
 import type { LiveRuns } from "./live-runs";
+import { shownOf } from "./shown";
 
 const BACKLOG_CHUNK = 500;
 
 interface Parts {
-  store: Pick<RunStore, "events" | "find">;
+  store: Pick<RunStore, "events" | "find" | "creation">;
   followers: Followers;
   frames: Pick<Frames, "snapshot">;
   live: Pick<LiveRuns, "has">;
@@ -40,12 +41,13 @@ async function* read(
 ): AsyncGenerator<RunFrame> {
   try {
     let last = after;
+    const shown = shownOf(store, runId);
     for (;;) {
       const isHeld = store.find(runId)?.status === "held";
       const events = store.events(runId, last, BACKLOG_CHUNK, isHeld);
       if (events.length === 0) break;
       last = present(events.at(-1), "events.at(-1)").seq;
-      yield { kind: "events", events };
+      yield { kind: "events", events: shown(events) };
     }
     const overlay = frames.snapshot(runId);
     if (overlay.length > 0) yield { kind: "live", frames: overlay };
@@ -62,7 +64,7 @@ async function* read(
       const events = frame.events.filter(({ seq }) => seq > last);
       if (events.length === 0) continue;
       last = present(events.at(-1), "events.at(-1)").seq;
-      yield { kind: "events", events };
+      yield { kind: "events", events: shown(events) };
     }
   } finally {
     leave();

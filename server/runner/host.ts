@@ -206,7 +206,9 @@ export class Host {
   /** Creates a run that begins as another one went, and queues it. Throws RefusedFork, QueueFull, DamagedLog. */
   fork(request: ForkRequest): { run_id: string; at_seq: number } {
     this.refuseMore();
-    const redacted = this.options.redact ? this.options.redact(request) : request;
+    const { redact } = this.options;
+    // A key that is typed into the workflow still has to be sent.
+    const redacted = redact ? { ...redact(request), latest: request.latest } : request;
     const { origin, ...planned } = planFork(this.store, redacted, this.now);
     const id = newId("run");
     this.store.create({ id, idempotencyKey: null, origin, ...planned });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
+import { redactJson } from "@/server/secrets/redact";
 import { defineTool, ToolFailure } from "@/server/tools/define";
 import { fakeTools, newStage } from "./testing";
 
@@ -160,4 +161,42 @@ describe("a code node", () => {
     const { state } = await run(node("return 1;"), tools);
     expect(state.run.error?.message).toContain("TROUPE_ENABLE_CODE");
   });
+});
+
+test("a key that is typed into a header is sent, and hidden in what comes of it", async () => {
+  const KEY = "CANARY-header-0123456789";
+  const sent: JsonObject[] = [];
+  const request = echo("http_request", {
+    read_only: true,
+    execute: (args: JsonObject) => {
+      sent.push(args);
+      return { status: 200, headers: {}, body: { seen: args.headers ?? null, alone: KEY } };
+    },
+  });
+  const stage = newStage({ tools: fakeTools([request]), redact: redactJson });
+  const graph = (url: string) =>
+    drawing({
+      node_type: "http_request",
+      output_keys: ["response"],
+      config: { url, headers: { Authorization: `Bearer ${KEY}` } },
+    });
+  const { id, state } = await stage.run(graph("https://api.example.org/1"));
+  const fork = stage.host.fork({
+    run_id: id,
+    graph: "latest",
+    latest: { graph: graph("https://api.example.org/2"), roles: [] },
+    patches: {},
+    by: "ann",
+    trigger: "editor",
+  });
+  await stage.host.settled(fork.run_id);
+  expect(sent.map(({ headers }) => headers)).toEqual([
+    { Authorization: `Bearer ${KEY}` },
+    { Authorization: `Bearer ${KEY}` },
+  ]);
+  expect(JSON.stringify([state.state, stage.store.state(fork.run_id)!.state])).not.toContain(KEY);
+  const seen: unknown[] = [];
+  for await (const frame of stage.host.follow(id, 0)) seen.push(frame);
+  expect(JSON.stringify(seen)).toContain("[hidden]");
+  expect(JSON.stringify(seen)).not.toContain(KEY);
 });

@@ -150,6 +150,7 @@ export function newStage(
     rules?: InstallationRules;
     people?: PeopleRules;
     elsewhere?: Elsewhere;
+    redact?: <T>(value: T) => T;
   } = {},
 ) {
   const db = options.db ?? openDb(":memory:");
@@ -166,6 +167,7 @@ export function newStage(
       ...(options.rules ? { rules: options.rules } : {}),
       ...(options.people ? { people: options.people } : {}),
       ...(options.elsewhere ? { elsewhere: options.elsewhere } : {}),
+      ...(options.redact ? { redact: options.redact } : {}),
       suspectDelayMs: 20,
       atWork: options.atWork ?? {
         last: () => options.stopped ?? [],

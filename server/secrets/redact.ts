@@ -1,6 +1,8 @@
+import { HIDDEN, KEY_SHAPES } from "@/server/domain/base/key-shapes";
+import { keysIn } from "@/server/domain/graph/secrets";
+
 /** Shorter values would black out ordinary words. */
 const SHORTEST = 8;
-const MARK = "[hidden]";
 
 interface Loaded {
   values: Set<string>;
@@ -13,10 +15,6 @@ declare global {
 
 globalThis.__troupeSecrets ??= { values: new Set(), pattern: null };
 const loaded = globalThis.__troupeSecrets;
-
-/** What keys look like, whoever they belong to. Each part is bounded and begins with fixed letters. */
-const KEY_SHAPES =
-  /\b(?:sk-[\w-]{16,200}|wf_[\w-]{40,60}|gh[pousr]_\w{30,100}|xox[abpr]-[\w-]{10,100}|AIza[\w-]{30,60}|AKIA[A-Z0-9]{16}|hf_\w{30,60})|\bBearer +[\w.~+/-]{16,400}=*/g;
 
 /** From now on this value is blacked out of logs, errors and events, in each way it may be written. */
 export function registerSecret(value: string): void {
@@ -35,6 +33,12 @@ export function registerSecret(value: string): void {
   const longestFirst = [...loaded.values].sort((a, b) => b.length - a.length);
   loaded.pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
   for (const part of credentialsIn(value)) registerSecret(part);
+}
+
+/** Registers keys that are typed into the nodes of a workflow, as far as they are no ordinary words. */
+export function registerKeysIn({ nodes }: { nodes: Readonly<Record<string, { config?: unknown }>> }): void {
+  for (const { config } of Object.values(nodes))
+    for (const { value } of keysIn(config)) if (value.length >= 16 || /\d/.test(value)) registerSecret(value);
 }
 
 /** What only the value decides of the base64 of a longer text, such as a header, that has it behind `3n + before` bytes. */
@@ -62,7 +66,7 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 
 /** The text without secrets: those we hold, and what looks like a key. For logs and errors. */
 export function redact(text: string): string {
-  return withoutHeld(text).replace(KEY_SHAPES, MARK);
+  return withoutHeld(text).replace(KEY_SHAPES, HIDDEN);
 }
 
 /**
@@ -90,7 +94,7 @@ export function heldBack(text: string): number {
 
 /** The text without the secrets that we hold. */
 export function withoutHeld(text: string): string {
-  return loaded.pattern && text.length >= SHORTEST ? text.replace(loaded.pattern, MARK) : text;
+  return loaded.pattern && text.length >= SHORTEST ? text.replace(loaded.pattern, HIDDEN) : text;
 }
 
 function clean(value: unknown, depth: number): unknown {

@@ -277,6 +277,62 @@ describe("writing and reading again", () => {
   });
 });
 
+test("keys that are typed into headers, addresses and arguments leave with no file", () => {
+  const graph = WorkflowGraph.parse(
+    small({
+      nodes: {
+        a: {
+          id: "a",
+          node_type: "http_request",
+          config: {
+            url: "https://api.example.org/v1?api_key=CANARY-in-the-address&page=2",
+            headers: {
+              Authorization: "Bearer CANARY-in-a-header",
+              "X-Api-Key": "{{state.key}}",
+              "X-Auth-Token": "$TOKEN_OF_THE_TEAM",
+              Accept: "application/json",
+              "X-Request-Token": "short",
+            },
+            query: { key: "CANARY-in-the-query", sort_key: "created_at" },
+            body: "the key sk-CANARY0123456789abc",
+          },
+        },
+        b: {
+          id: "b",
+          node_type: "tool_call",
+          config: {
+            tool_name: "t",
+            args: {
+              api_key: { $template: "CANARY-in-an-argument" },
+              password: { $expr: "state.password" },
+              nested: { access_token: "CANARY-deep-inside" },
+            },
+          },
+        },
+        c: { id: "c", node_type: "transform", config: { set: { api_key: "state.other_key" } } },
+        d: { id: "d", node_type: "end" },
+      },
+    }),
+  );
+  const text = writeWorkflow(graph, { flavour: "troupe" });
+  expect(text).not.toContain("CANARY");
+  for (const kept of ["&page=2", "{{state.key}}", "$TOKEN_OF", "application/json", '"short"', "created_at"])
+    expect(text).toContain(kept);
+  for (const kept of ["state.password", "state.other_key", '"Authorization": "[hidden]"'])
+    expect(text).toContain(kept);
+  expect(lossesOf(graph, "troupe").map(({ at }) => at)).toEqual([
+    "nodes.a.config.url",
+    "nodes.a.config.headers.Authorization",
+    "nodes.a.config.query.key",
+    "nodes.a.config.body",
+    "nodes.b.config.args.api_key.$template",
+    "nodes.b.config.args.nested.access_token",
+  ]);
+  const read = readWorkflow(text);
+  expect(writeWorkflow(read.graph!, { flavour: "troupe" })).toBe(text);
+  expect(lossesOf(read.graph!, "troupe")).toEqual([]);
+});
+
 describe("files of earlier versions", () => {
   test("a file of version 1 reads without a finding, and is written as it was", () => {
     const text = readFileSync(new URL("../testing/version-1.frozen.json", import.meta.url), "utf8");

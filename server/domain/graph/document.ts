@@ -216,8 +216,7 @@ export function lossesOf(graph: WorkflowGraph, flavour: WriteOptions["flavour"])
       (place): Finding => ({
         level: "dropped",
         at: `nodes.${node.id}.config.${place}`,
-        message:
-          "This looks like a secret; files never hold one. Enter it again after an import, better in the settings of a provider.",
+        message: "This looks like a secret, and files never contain one. After an import, enter it again.",
       }),
     ),
   );

@@ -7,7 +7,7 @@ import { configSchema } from "@/server/domain/nodes/schemas";
 import { nodeKinds, type WorkflowNode } from "../nodes";
 import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
-import { fieldsWithoutSecrets } from "./secrets";
+import { withoutSecrets } from "./secrets";
 
 const { ui, ...placeless } = nodeBase;
 const nodeSchemas = new Map(
@@ -54,7 +54,8 @@ export function orderedNodes(graph: WorkflowGraph): WorkflowNode[] {
 
 function writeNode(node: WorkflowNode): Raw {
   const schema = must(nodeSchemas, node.node_type);
-  const written = fieldsWithoutSecrets(writeFields(schema, node));
+  const written = writeFields(schema, node);
+  if (written.config !== undefined) written.config = withoutSecrets(written.config);
   // An empty object says no more than none.
   if (isRaw(written.config) && Object.keys(written.config).length === 0) delete written.config;
   return written;

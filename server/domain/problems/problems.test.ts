@@ -880,6 +880,23 @@ describe("every code", () => {
   });
 });
 
+test("a key that is typed into a node is named at its field, and a person may say that they know", () => {
+  const g = graph("start > a > end", {
+    a: {
+      node_type: "http_request",
+      config: { url: "https://api.example.org", headers: { Authorization: "Bearer CANARY-1234567890" } },
+    },
+  });
+  const [found, ...others] = find(g);
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({
+    severity: "warning",
+    code: "W_LOOKS_LIKE_A_SECRET",
+    at: { kind: "node", id: "a", field: "headers.Authorization" },
+  });
+  expect(find(found?.dismiss ? applyFix(g, found.dismiss) : g)).toEqual([]);
+});
+
 describe("nothing to say", () => {
   test.each([
     [

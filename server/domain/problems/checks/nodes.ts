@@ -9,10 +9,12 @@ import { checkKeptOutput } from "./kept-output";
 import { checkRoles } from "./roles";
 import { checkRules } from "./rules";
 import { checkTexts } from "./texts";
+import { checkTypedKeys } from "./typed-keys";
 
 /** What each node that runs is checked for, in this order. */
 const NODE_CHECKS: readonly ((check: NodeCheck) => void)[] = [
   checkTexts,
+  checkTypedKeys,
   checkRules,
   checkRoles,
   checkCrew,
