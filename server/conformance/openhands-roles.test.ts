@@ -110,7 +110,7 @@ Conventions of the project:
     );
     const [system, user] = models.calls[1]!.messages.map(({ content }) => content);
     expect(system).toContain("You were a journalist.");
-    expect(user).toContain("<task>\nwrite\n</task>");
+    expect(user).toMatch(/<task id="[0-9a-f]{12}">\nwrite\n<\/task>/);
     expect(user).toContain("<goal>the goal</goal>");
     expect(user).toContain('<results>\n<result task="facts">the facts</result>\n</results>');
   });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { newNumbers } from "./offline/answer";
 import { ChatRequest, textOf } from "./offline/chat-request";
@@ -97,13 +98,15 @@ async function respond(
   const asked = messages.filter(({ role }) => role === "system" || role === "user" || role === "developer");
   const answered = messages.filter(({ role }) => role === "assistant").length;
   const turn = readTurns(asked.map(({ content }) => withoutStatus(content)))[answered];
-  const seed = JSON.stringify([
-    body.model,
-    messages,
-    body.tools ?? null,
-    body.response_format ?? null,
-    body.seed ?? null,
-  ]);
+  const seed = withoutTaskIds(
+    JSON.stringify([
+      body.model,
+      messages,
+      body.tools ?? null,
+      body.response_format ?? null,
+      body.seed ?? null,
+    ]),
+  );
   const vary = newNumbers(seed);
   const key = `${request.headers.get(OFFLINE_RUN_HEADER) ?? ""}\n${seed}`;
   const trouble = turn && turn.troubles.length > 0 ? troubleAt(turn, attempts.next(key)) : undefined;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -60,6 +61,7 @@ export function creationOf(
       ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
       people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },
       edition: EDITION,
+      prompt_seed: randomBytes(16).toString("hex"),
     },
   });
 }

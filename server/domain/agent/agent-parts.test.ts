@@ -278,9 +278,9 @@ test("how to answer is told by the keys of a schema, each with its type and whet
 });
 
 test("a task is told with all that is known of it, each in its place, and nothing of what is not", () => {
-  const write = (name: string, value: unknown, attributes?: object) =>
+  const fence = (name: string, value: unknown, attributes?: object) =>
     `${name}=${JSON.stringify(value)}${attributes ? JSON.stringify(attributes) : ""}`;
-  const whole = taskPrompt({
+  const about = {
     task: "Go",
     from: "Ann",
     goal: "",
@@ -290,9 +290,21 @@ test("a task is told with all that is known of it, each in its place, and nothin
     earlier: { t: "r" },
     status: "S",
     answer: "A",
-    write,
-  });
-  expect(whole.split("\n\n").map((part) => part.replace(/\s+/g, " "))).toEqual([
+    write: { fence, named: fence },
+  };
+  const partsOf = (prompt: string) => prompt.split("\n\n").map((part) => part.replace(/\s+/g, " "));
+  expect(partsOf(taskPrompt({ id: "0123456789ab", ...about }))).toEqual([
+    "Task ID: 0123456789ab",
+    'goal=""',
+    expect.stringContaining("a=1"),
+    "M",
+    '<task id="0123456789ab"> Ann asks you: Go </task>',
+    expect.stringContaining("text"),
+    expect.stringContaining('result="r"{"task":"t"}'),
+    "S",
+    "A",
+  ]);
+  expect(partsOf(taskPrompt(about))).toEqual([
     'goal=""',
     expect.stringContaining("a=1"),
     expect.stringContaining("Ann asks you: Go"),

@@ -61,6 +61,8 @@ export const RoleDefinition = z.object({
   tools: z.array(z.string().max(200)).default([]),
   input_schema: JsonSchema.optional(),
   output_schema: JsonSchema.optional(),
+  /** What its answers may rest on; absent: on general knowledge only where the material does not cover the task. */
+  knowledge: z.enum(["material", "general"]).optional(),
   /** Replaces the standard prompt of prompt.ts. */
   system_prompt_template: z.string().max(65_536).optional(),
   guardrails: z.array(Guardrail).default([]),

@@ -6,6 +6,7 @@
  * a task's status is set before its plan is written, and a default output that does not fit names its node.
  *
  * The third (unreleased): a broken answer of more than 16,384 characters is only repaired where its meaning is certain.
+ * An id names an agent's task, data neither opens nor closes tags of prompts, and a role's `knowledge` says what its answers may rest on.
  */
 export const EDITION = 3;
 

@@ -150,6 +150,7 @@ export interface RunState extends CrewState {
     people?: PeopleRules;
     /** Of what nodes and crews do; absent: the first. */
     edition?: number;
+    prompt_seed?: string;
     /** Where it comes from, if it began as another run went, and where that one comes from; the oldest first. */
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */

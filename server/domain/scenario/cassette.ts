@@ -38,6 +38,9 @@ export const RecordedRun = z.looseObject({
   workflow: z.string().max(200).exactOptional(),
   /** Unix time in milliseconds. */
   began_at: z.number().int().nonnegative().exactOptional(),
+  /** What nodes and crews did then, and what ids of tasks were made of; absent in cassettes of before the third edition. */
+  edition: z.number().int().positive().exactOptional(),
+  prompt_seed: z.string().max(200).exactOptional(),
   models: z.array(z.string().max(300)).max(200).exactOptional(),
   /** How much each model reads, as it was known then. */
   context_windows: z.record(z.string().max(300), z.number()).exactOptional(),

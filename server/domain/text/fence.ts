@@ -1,8 +1,8 @@
 import type { Json } from "@/server/domain/base/values";
 
 /*
- * Values in prompts stand between tags, so that a model can tell what it is asked from what it is given. A value cannot
- * close the tag that it stands in, nor one of those around it: what it says stays inside, whatever it is.
+ * Values in prompts stand between tags, so that a model can tell what it is asked from what it is given. A value can
+ * neither close the tag around it nor open or close one that prompts are built from: whatever it says, it stays data.
  */
 
 /** The tags that prompts are built from; what stands in any of them may stand in another. */
@@ -22,31 +22,90 @@ const LONGEST_INLINE = 200;
 export const promptText = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** A text that closes none of the tags of prompts, nor `own`. */
-export function harmless(text: string, own?: string): string {
-  return text.replace(/<(?=\s*\/\s*([A-Za-z_][\w.-]*))/g, (sign, name: string) => {
-    const closes = STRUCTURE_NAMES.has(name.toLowerCase()) || name.toLowerCase() === own?.toLowerCase();
-    return closes ? "<\\" : sign;
+/** Tags that say what is to be done: the result of a tool stands in no tag, so only these could mislead. */
+const DIRECTING: ReadonlySet<string> = new Set(["task", "goal", "expected_output", "criteria", "rule"]);
+
+/** "<" and what a model may read as it, then a name, perhaps with blanks, slashes or invisible characters between. */
+const TAG =
+  /([<＜﹤‹〈⟨]|&(?:lt|#0*60|#x0*3c);?|\\u003c)(?!\\)([\s\p{Cf}/／⁄∕]*)([\p{L}_][\p{L}\p{N}\p{M}\p{Cf}_.-]*)/giu;
+
+const plainName = (name: string): string =>
+  name
+    .normalize("NFKD")
+    .replace(/[\p{Cf}\p{M}]/gu, "")
+    .toLowerCase();
+
+function broken(text: string, names: ReadonlySet<string>, own?: string): string {
+  return text.replace(TAG, (whole, sign: string, gap: string, written: string) => {
+    const name = plainName(written);
+    const isTag = names.has(name) || (name === own?.toLowerCase() && /[/／⁄∕]/.test(gap));
+    return isTag ? `${sign}\\${gap}${written}` : whole;
   });
 }
 
-/**
- * A value between tags of that name; a name that is none becomes an attribute. Attributes are shortened and lose what
- * would end them.
- */
-export function fence(name: string, value: Json, attributes: Readonly<Record<string, string>> = {}): string {
-  if (!TAG_NAME.test(name)) return fence("value", value, { name, ...attributes });
-  return tagged(name, harmless(promptText(value), name), attributes);
+/** How values are written into prompts. */
+export interface Fences {
+  /** A text that neither opens nor closes a tag of prompts, nor closes `own`. */
+  harmless(text: string, own?: string): string;
+  /** What a tool gave, without tags that say what is to be done. */
+  harmlessResult(text: string): string;
+  /** A value between tags of that name. Attributes are shortened and lose what would end them. */
+  fence(name: string, value: Json, attributes?: Readonly<Record<string, string>>): string;
+  /** A value under a name of its own: one that is no tag's, or one of prompts' own, becomes an attribute. */
+  named(name: string, value: Json): string;
+  /** The tag that such a value stands in, as it opens. */
+  opening(name: string): string;
 }
 
+const isOwnTag = (name: string) =>
+  name === "value" || (TAG_NAME.test(name) && !STRUCTURE_NAMES.has(name.toLowerCase()));
+
+export const FENCES: Fences = {
+  harmless: (text, own) => broken(text, STRUCTURE_NAMES, own),
+  harmlessResult: (text) => broken(text, DIRECTING),
+  fence(name, value, attributes = {}) {
+    const safe = Object.entries(attributes).map(([key, said]) => [key, FENCES.harmless(said)]);
+    return tagged(name, FENCES.harmless(promptText(value), name), Object.fromEntries(safe));
+  },
+  named: (name, value) =>
+    isOwnTag(name) ? FENCES.fence(name, value) : FENCES.fence("value", value, { name }),
+  opening: (name) => (isOwnTag(name) ? `<${name}>` : `<value${attributesText({ name })}>`),
+};
+
+/** As runs of before the third edition write them, whose requests stay as they were. */
+export const FENCES_BEFORE_3: Fences = {
+  harmless: (text, own) =>
+    text.replace(/<(?=\s*\/\s*([A-Za-z_][\w.-]*))/g, (sign, name: string) => {
+      const closes = STRUCTURE_NAMES.has(name.toLowerCase()) || name.toLowerCase() === own?.toLowerCase();
+      return closes ? "<\\" : sign;
+    }),
+  harmlessResult: (text) => text,
+  fence: (name, value, attributes = {}) =>
+    TAG_NAME.test(name)
+      ? tagged(name, FENCES_BEFORE_3.harmless(promptText(value), name), attributes)
+      : FENCES_BEFORE_3.fence("value", value, { name, ...attributes }),
+  named: (name, value) => FENCES_BEFORE_3.fence(name, value),
+  opening: (name) => `<${name}>`,
+};
+
 /** Texts that are fenced themselves, between tags around all of them; nothing where there are none. */
-export function group(name: StructureTag, parts: readonly string[]): string {
+export function group(
+  name: StructureTag,
+  parts: readonly string[],
+  attributes: Readonly<Record<string, string>> = {},
+): string {
   const there = parts.filter((part) => part !== "");
-  return there.length === 0 ? "" : `<${name}>\n${there.join("\n")}\n</${name}>`;
+  return there.length === 0 ? "" : `<${name}${attributesText(attributes)}>\n${there.join("\n")}\n</${name}>`;
 }
 
 function tagged(name: string, text: string, attributes: Readonly<Record<string, string>>): string {
-  const said = Object.entries(attributes)
+  const opening = `<${name}${attributesText(attributes)}>`;
+  const isBlock = text.includes("\n") || text.length > LONGEST_INLINE;
+  return isBlock ? `${opening}\n${text}\n</${name}>` : `${opening}${text}</${name}>`;
+}
+
+const attributesText = (attributes: Readonly<Record<string, string>>): string =>
+  Object.entries(attributes)
     .map(
       ([key, value]) =>
         ` ${key}="${value
@@ -55,6 +114,3 @@ function tagged(name: string, text: string, attributes: Readonly<Record<string, 
           .slice(0, 120)}"`,
     )
     .join("");
-  const isBlock = text.includes("\n") || text.length > LONGEST_INLINE;
-  return isBlock ? `<${name}${said}>\n${text}\n</${name}>` : `<${name}${said}>${text}</${name}>`;
-}

@@ -79,7 +79,7 @@ export function readPrompt(messages: readonly Message[]): Prompt {
     .map(({ content }) => content)
     .join("\n\n");
   const asked = clean.filter(({ role, content }) => role === "user" && content !== "");
-  const tasks = asked.filter(({ content }) => /<task>/.test(content));
+  const tasks = asked.filter(({ content }) => /<task[ >]/.test(content));
   const user =
     tasks.length > 0 ? tasks.map(({ content }) => content).join("\n\n") : (asked[0]?.content ?? "");
   const inputs = readInputs(user);
@@ -199,6 +199,6 @@ export const isEmptyValue = (value: string) => EMPTY.has(value.trim().toLowerCas
 
 /** The messages since the agent was last given a task: what came before belongs to another. */
 export function sinceTask(messages: readonly Message[]): readonly Message[] {
-  const at = messages.findLastIndex(({ role, content }) => role === "user" && /<task>/.test(content));
+  const at = messages.findLastIndex(({ role, content }) => role === "user" && /<task[ >]/.test(content));
   return messages.slice(Math.max(at, 0));
 }

@@ -6,7 +6,9 @@ import { canonicalJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { agentKey } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
+import type { Fences } from "@/server/domain/text/fence";
 import type { ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
@@ -15,6 +17,7 @@ import type { AgentRuntime, CheaperModel } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
 import { personTools } from "./person-tools";
+import { fencesOf } from "./prompt-edition";
 import type { AgentTask, Caller, RunTool } from "./task";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
@@ -38,7 +41,7 @@ export class Agent implements Caller {
   /** Variables that its programs left. They come from recorded steps, so a replay finds them again. */
   variables: JsonObject = {};
   /** The values that it was given, whole or cut. */
-  readonly given = new Given();
+  readonly given: Given;
   /** Questions with which it did not wait, and whose answers it was told. */
   readonly heard = new Set<string>();
   /** Of the run's instructions by people, how many it has looked at. */
@@ -61,6 +64,7 @@ export class Agent implements Caller {
     readonly role: RoleDefinition,
   ) {
     this.key = agentKey(run.activationId, task.agent_id, task.task_id);
+    this.given = new Given(this.fences);
     this.level = task.parent ? task.parent.level + 1 : 0;
     this.model = task.llm_config;
     this.teamHeard = run.s.team_news.length;
@@ -93,6 +97,10 @@ export class Agent implements Caller {
   get about(): { agent_id: string; task_id?: string } {
     const { agent_id, task_id } = this.task;
     return { agent_id, ...(task_id ? { task_id } : {}) };
+  }
+  /** How data stands in its prompts. */
+  get fences(): Fences {
+    return fencesOf(this.run.s.run);
   }
   /** Names the agent's part of a key, unique in the node's attempt. */
   get path(): string {
@@ -175,10 +183,25 @@ export class Agent implements Caller {
   }
 
   /** `instruction`: that of a person which it brings, by its number. */
-  say(message: ChatMessage, origin: Payloads["message_added"]["origin"], instruction?: number): void {
+  say(said: ChatMessage, origin: Payloads["message_added"]["origin"], instruction?: number): void {
+    const message = this.withoutTasks(said, origin);
     this.messages.push(message);
     const brings = instruction === undefined ? {} : { instruction };
     this.run.emit({ type: "message_added", ...this.about, payload: { message, origin, ...brings } });
+  }
+
+  /** What an agent is told on its way gives no task; only what opens a conversation has tags of prompts. */
+  private withoutTasks(message: ChatMessage, origin: Payloads["message_added"]["origin"]): ChatMessage {
+    if (!isSince(this.run.s.run, 3) || origin === "system" || origin === "template") return message;
+    if (origin === "handoff" && message.role === "user") return message;
+    const { harmless, harmlessResult } = this.fences;
+    const { role, name, content } = message;
+    if (role !== "tool") return { ...message, content: harmless(content) };
+    return {
+      ...message,
+      ...(name === undefined ? {} : { name: harmlessResult(name) }),
+      content: harmlessResult(content),
+    };
   }
 
   /** What a fork changed in its transcript. */

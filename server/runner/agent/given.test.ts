@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
+import { FENCES } from "@/server/domain/text/fence";
 import { Given, longestThatFits } from "./given";
 
 /** Values cut to 500 characters each: its model reads next to nothing. */
 function tight(isReadable = true) {
-  const given = new Given();
+  const given = new Given(FENCES);
   given.makeRoom(["x".repeat(4000)], { context_window: 10, token_ratio: 1 }, isReadable);
   return given;
 }
@@ -52,10 +53,10 @@ describe("a value that is too long", () => {
 
   test("is written in its fence by the task that it is of", () => {
     const given = tight();
-    expect(given.write("result", long("a"), { task: "t1" })).toBe(
+    expect(given.fence("result", long("a"), { task: "t1" })).toBe(
       `<result task="t1">\n${long("a", 500)}\n[… 100 of 600 characters left out; read on with read_value(name: "t1", offset: 500)]\n</result>`,
     );
-    expect(given.write("short", { a: 1 })).toMatch(/^<short>.*"a":\s*1.*<\/short>$/s);
+    expect(given.named("short", { a: 1 })).toMatch(/^<short>.*"a":\s*1.*<\/short>$/s);
   });
 });
 
@@ -90,7 +91,7 @@ describe("reading on in it", () => {
 
 describe("the room for values", () => {
   const roomFor = (values: readonly Json[], context_window: number) => {
-    const given = new Given();
+    const given = new Given(FENCES);
     given.makeRoom(values, { context_window, token_ratio: 1 }, true);
     return (length: number) => given.fitted("x", long("a", length)).length === length;
   };

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { WriteValue } from "@/server/domain/agent/prompt";
+import type { WriteValues } from "@/server/domain/agent/prompt";
 import type { Json } from "@/server/domain/base/values";
 import { estimateTokens } from "@/server/domain/run/condense";
-import { fence, promptText } from "@/server/domain/text/fence";
+import { type Fences, promptText } from "@/server/domain/text/fence";
 import type { Reads } from "@/server/llm/model";
 import { isInsidePair } from "@/server/tools/truncate";
 import { defineRunTool, done, refused } from "./run-tool";
@@ -29,11 +29,13 @@ export interface CutValue {
  * The values that an agent is given. All of them are whole where its model can read them; otherwise the longest are cut,
  * and the agent has a tool that reads on in them. Values with the same beginning of a name do not replace each other.
  */
-export class Given {
+export class Given implements WriteValues {
   readonly cuts: CutValue[] = [];
   private readonly whole = new Map<string, string>();
   private most = Number.POSITIVE_INFINITY;
   private isReadable = false;
+
+  constructor(private readonly fences: Fences) {}
 
   /** Decides how much of each value there is room for. `isReadable`: whether the agent can be given the tool. */
   makeRoom(values: readonly Json[], { context_window, token_ratio }: Reads, isReadable: boolean): void {
@@ -46,8 +48,11 @@ export class Given {
     this.most = Math.max(LEAST_SHOWN, Math.min(room, longestThatFits(lengths, room)));
   }
 
-  readonly write: WriteValue = (name, value, attributes) =>
-    fence(name, this.fitted(attributes?.task ?? name, promptText(value)), attributes);
+  readonly fence: Fences["fence"] = (name, value, attributes) =>
+    this.fences.fence(name, this.fitted(attributes?.task ?? name, promptText(value)), attributes);
+
+  readonly named: Fences["named"] = (name, value) =>
+    this.fences.named(name, this.fitted(name, promptText(value)));
 
   /** A text, cut where it is too long, with words that say so. */
   fitted(name: string, text: string): string {

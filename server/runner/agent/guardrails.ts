@@ -11,10 +11,10 @@ import { Work } from "@/server/domain/base/work-budget";
 import { NodeFailure } from "@/server/domain/nodes";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import { evaluateCondition } from "@/server/domain/text/expression";
-import { fence } from "@/server/domain/text/fence";
 import { parseOutput } from "@/server/llm/structured-output";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";
+import { taskIdOf } from "./prompt-edition";
 
 const VERDICT: JsonSchema = {
   type: "object",
@@ -104,16 +104,18 @@ function* check(
     case "regex":
       return yield* agent.run.matches(key, rule.spec, textOf(value).slice(0, MAX_MATCHED));
     case "llm_judge": {
+      const id = taskIdOf(agent.run, agent.task.agent_id);
       const answer = yield* callModel(agent, {
         name: key,
         purpose: "judge",
         schema: VERDICT,
         messages: [
-          { role: "system", content: systemPrompt(JUDGE) },
+          { role: "system", content: systemPrompt(JUDGE, { isBefore3: id === undefined }) },
           {
             role: "user",
             content: taskPrompt({
-              task: `Say whether this rule holds for the value:\n${fence("rule", rule.spec)}`,
+              id,
+              task: `Say whether this rule holds for the value:\n${agent.fences.fence("rule", rule.spec)}`,
               inputs: { value: textOf(value) },
               answer: answerPrompt({ schema: VERDICT }),
             }),

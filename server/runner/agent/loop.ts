@@ -331,9 +331,9 @@ function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
     const answer = yield* callModel(agent, {
       name: `${turn}/summary${reset}`,
       purpose: "summary",
-      messages: summaryPrompt(messages, plan),
+      messages: summaryPrompt(messages, plan, run.s.run),
     });
-    summary = answer.content;
+    summary = isSince(run.s.run, 3) ? agent.fences.harmless(answer.content) : answer.content;
   }
   const shorter = applyCondensation(messages, plan, summary, token_ratio);
   messages.splice(0, messages.length, ...shorter);

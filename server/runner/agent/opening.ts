@@ -2,10 +2,12 @@ import { projectPrompt } from "@/server/domain/agent/project";
 import { answerPrompt, systemPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
+import { isSince } from "@/server/domain/run/edition";
 import { templateKeys } from "@/server/domain/text/template";
 import { type OutputShape, outputSchema } from "@/server/llm/structured-output";
 import type { Grants } from "@/server/tools/policy";
 import type { Agent } from "./agent";
+import { taskIdOf } from "./prompt-edition";
 import { recall } from "./recall";
 
 /** A value that is longer than this is written once in a task, however often its template names it; characters. */
@@ -29,12 +31,14 @@ export function* openConversation(
   withheld: Grants["withheld"],
 ): Flow<void> {
   const { run, task, role } = agent;
+  const isBefore3 = !isSince(run.s.run, 3);
   const memory = yield* recall(agent);
   agent.say(
     {
       role: "system",
       content: systemPrompt(role, {
-        agent_id: task.agent_id,
+        // Whoever judges is not the member in whose place it works.
+        ...(task.role && !isBefore3 ? {} : { agent_id: task.agent_id }),
         backstory: task.backstory ?? task.config?.backstory,
         // Who judges or routes does no work of the project.
         project: task.role ? "" : projectPrompt(run.s.graph.project_context),
@@ -43,6 +47,7 @@ export function* openConversation(
         hasTools: agent.mayCall,
         withheld,
         isStance: task.is_stance,
+        isBefore3,
         now: run.now,
       }),
     },
@@ -75,6 +80,7 @@ function taskOf(agent: Agent, shape: OutputShape, memory: string): string {
     ? {}
     : Object.fromEntries(Object.entries(all).filter(([key]) => !hidden.has(key)));
   const prompt = taskPrompt({
+    id: taskIdOf(run, task.agent_id),
     task: text,
     from: task.from,
     goal,
@@ -84,22 +90,23 @@ function taskOf(agent: Agent, shape: OutputShape, memory: string): string {
     earlier,
     status: task.status,
     answer: task.continues ? "" : answerOf(agent, shape),
-    write: given.write,
+    write: given,
   });
   if (given.cuts.length > 0 && agent.mayCall) agent.learn(given.tool);
   return prompt;
 }
 
 /** The words of a task, and the inputs that stand in them whole. */
-function wordsOf({ run, task, given }: Agent): { text: string; shown: Set<string> } {
+function wordsOf(agent: Agent): { text: string; shown: Set<string> } {
+  const { run, task, given } = agent;
   const shown = new Set<string>();
   if (task.prompt !== undefined || task.template === undefined)
     return { text: task.prompt ?? task.task, shown };
   const text = run.render(task.template, ({ path, text: value, isWhole }) => {
     const name = path.join(".");
-    if (shown.has(name) && value.length > REPEATED_AT_MOST) return `<${name}> above`;
+    if (shown.has(name) && value.length > REPEATED_AT_MOST) return `${agent.fences.opening(name)} above`;
     if (isWhole) shown.add(name);
-    return given.write(name, value);
+    return given.named(name, value);
   });
   return { text, shown };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
-import { fence, group } from "@/server/domain/text/fence";
+import { group } from "@/server/domain/text/fence";
 import { succeeded } from "@/server/domain/tool/tool";
 import { recordCall, taints } from "../tool-call";
 import type { Agent } from "./agent";
@@ -47,7 +47,7 @@ export function* recall(agent: Agent): Flow<string> {
   if (!succeeded(output) || !found.success || found.data.memories.length === 0) return "";
   if (taints(spec, output)) agent.taint(SEARCH);
   const memories = found.data.memories.map(({ key: name, scope, value, updated_at }) =>
-    fence("value", value.length > LONGEST ? `${value.slice(0, LONGEST)} […]` : value, {
+    agent.fences.fence("value", value.length > LONGEST ? `${value.slice(0, LONGEST)} […]` : value, {
       key: name,
       scope,
       from: updated_at.slice(0, 10),

@@ -1,6 +1,5 @@
 import type { TeamNews } from "@/server/domain/run/commands/team-edit";
 import { crewNow } from "@/server/domain/run/commands/team-edit";
-import { harmless } from "@/server/domain/text/fence";
 import type { Agent } from "./agent";
 
 /**
@@ -22,7 +21,7 @@ export function hearTeamNews(agent: Agent): void {
 }
 
 /** What became of a member, as it is by now. */
-function wordsOf({ run }: Agent, { agent_id, action, node_id }: TeamNews): string {
+function wordsOf({ run, fences: { harmless } }: Agent, { agent_id, action, node_id }: TeamNews): string {
   const member = crewNow(run.s, node_id)?.agents.find((one) => one.agent_id === agent_id);
   if (!member) return `${harmless(agent_id)} is not in it any more.`;
   const { description = "" } = run.findRole(member.role_name) ?? {};

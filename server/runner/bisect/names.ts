@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 
@@ -35,7 +36,7 @@ export function newNamelessText(names: ReadonlySet<string>): (value: Json) => st
       ? null
       : new RegExp(longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "g");
   return (value) => {
-    const text = canonicalJson(withoutNoise(value));
+    const text = withoutTaskIds(canonicalJson(withoutNoise(value)));
     if (!any) return text;
     const places = new Map<string, number>();
     return text.replace(any, (name) => {

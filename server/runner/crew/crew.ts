@@ -16,9 +16,10 @@ import { type TeamChanges, teamNow } from "@/server/domain/crew/team-now";
 import type { CrewRequest } from "@/server/domain/nodes/define";
 import { agentKey, type CrewRun } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
-import { fence, group } from "@/server/domain/text/fence";
+import { type Fences, group } from "@/server/domain/text/fence";
 import { isGranted } from "@/server/domain/tool/tool";
 import { runAgent } from "../agent/loop";
+import { fencesOf } from "../agent/prompt-edition";
 import type { AgentResult, AgentTask, RunTool } from "../agent/task";
 import type { CrewRuntime } from "../ports";
 
@@ -79,6 +80,10 @@ export class Crew {
     return this.run.s.team_changes[this.run.node.id];
   }
 
+  /** How data stands in prompts. */
+  get fences(): Fences {
+    return fencesOf(this.run.s.run);
+  }
   get goal(): string {
     return this.request.description;
   }
@@ -136,7 +141,7 @@ export class Crew {
       // The goal and the handoffs everybody has, and who goes on knows what it wrote itself.
       bulletin === requestOf(this.goal) || bulletin.startsWith(HANDED_OVER) || (continues && by === agent_id)
         ? []
-        : [fence("bulletin", shortened(bulletin, BOARD_CHARS), { by })],
+        : [this.fences.fence("bulletin", shortened(bulletin, BOARD_CHARS), { by })],
     );
     const known = continues ? (this.told.get(agent_id) ?? new Set()) : new Set<string>();
     const record = continues ? [] : this.records(agent_id);
@@ -145,8 +150,8 @@ export class Crew {
     this.told.set(agent_id, new Set([...known, ...parts]));
     return group("crew_status", [
       ...parts,
-      lines("Work in earlier runs", past.slice(0, MOST_SHOWN)),
-      lines("Work so far", record),
+      this.lines("Work in earlier runs", past.slice(0, MOST_SHOWN)),
+      this.lines("Work so far", record),
     ]);
   }
 
@@ -191,6 +196,10 @@ export class Crew {
     });
   }
 
+  private lines(title: string, items: readonly string[]): string {
+    return lines(title, items, this.fences);
+  }
+
   /** The plan, teams, handoffs, decisions and files up to now. */
   private history(): string[] {
     const { view } = this;
@@ -203,26 +212,26 @@ export class Crew {
         : [],
     );
     return [
-      lines(
+      this.lines(
         "Files of this run",
         // The plan is told as it is.
         newest(Object.values(this.run.s.files).filter(({ path }) => !isPlanFile(path))).map(
           ({ path, version }) => `${path} (version ${version})`,
         ),
       ),
-      lines(
+      this.lines(
         "Teams",
         Object.entries(view.teams).map(
           ([name, { agents, purpose }]) =>
             `${name}: ${agents.join(", ")}${purpose ? ` (${shortened(purpose)})` : ""}`,
         ),
       ),
-      lines(
+      this.lines(
         "Handed over so far",
         newest(handoffs).map(({ from, to, reason }) => `${from} to ${to}: ${shortened(reason)}`),
       ),
-      lines("Decided so far", newest(decided)),
-      lines(
+      this.lines("Decided so far", newest(decided)),
+      this.lines(
         "The plan",
         (this.plan?.tasks ?? [])
           .slice(0, MOST_SHOWN)

@@ -6,7 +6,6 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { evaluateCondition } from "@/server/domain/text/expression";
-import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
 import { textOf, valueOf } from "./values";
 
@@ -58,7 +57,7 @@ export function* meetCriteria(
     const faults = unmet.map(({ criterion, evidence }) => `- ${criterion}: ${evidence}`).join("\n");
     const result = yield* crew.work(agent, {
       task_id: crew.idBesideTasks("correction"),
-      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${fence("criteria", faults)}\nGive the whole improved result.`,
+      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", faults)}\nGive the whole improved result.`,
       output_keys: crew.request.output_keys,
       inputs: { goal: crew.goal, result: valueOf(output) },
     });
@@ -116,7 +115,7 @@ function* check(
       purpose: "judge",
       may_use_tools: false,
       role: JUDGE,
-      task: `Say of each criterion whether the result meets it, with evidence from the result.\n${fence("criteria", worded.map((criterion) => `- ${criterion}`).join("\n"))}`,
+      task: `Say of each criterion whether the result meets it, with evidence from the result.\n${crew.fences.fence("criteria", worded.map((criterion) => `- ${criterion}`).join("\n"))}`,
       output_keys: [],
       answer_schema: VERDICTS,
       inputs: { goal: crew.goal, result: textOf(valueOf(output)) },

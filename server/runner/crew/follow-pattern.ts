@@ -12,7 +12,6 @@ import {
   targetOf,
 } from "@/server/domain/crew/pattern";
 import { NodeFailure } from "@/server/domain/nodes";
-import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
 import { relay } from "./relay";
 
@@ -92,7 +91,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     const next = present(steps[at], "steps[at]");
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
     crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post", outcome);
-    came = `\nIt came here from the step "${step.step}" with this outcome:\n${fence("outcome", summary, { is: outcome ?? "" })}`;
+    came = `\nIt came here from the step "${step.step}" with this outcome:\n${crew.fences.fence("outcome", summary, { is: outcome ?? "" })}`;
     step = next;
   }
   throw new NodeFailure("CONFIG", `${crew.name} has a pattern without steps.`);

@@ -6,7 +6,6 @@ import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
-import { fence, harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../agent/call-model";
 import { askForCrew } from "./ask";
 import { type Crew, requestOf } from "./crew";
@@ -143,7 +142,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     );
     crew.post(by, manager.agent_id, reply, "reply");
     talks.set(worker.agent_id, [...talk, asked, { role: "assistant", content: reply }]);
-    told = `${fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
+    told = `${crew.fences.fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
   }
   throw new NodeFailure(
     "MAX_ITERATIONS",
@@ -177,7 +176,7 @@ function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: n
     );
   const advice = answer.message ?? "Go on as you think best.";
   crew.post(USER, manager.agent_id, advice, "answer");
-  return `${USER} answers:\n${fence("answer", advice)}`;
+  return `${USER} answers:\n${crew.fences.fence("answer", advice)}`;
 }
 
 /** What a manager is told of a team that is another than in the round before; nothing where it is the same. */
@@ -197,6 +196,7 @@ function* replyOf(
   round: number,
   history: readonly ChatMessage[],
 ): Flow<{ by: string; reply: string; asked: ChatMessage }> {
+  const { harmless } = crew.fences;
   const asked: ChatMessage = { role: "user", content: taskPrompt({ task: harmless(message), inputs: {} }) };
   try {
     const { result, agent } = yield* relay(

@@ -9,7 +9,6 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import { parallelGroups } from "@/server/domain/crew/pattern";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
 import { syncFaultText, withSyncPoints } from "@/server/domain/crew/sync-points";
-import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
 
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
@@ -91,7 +90,7 @@ export function* replan(
     task_id: crew.idBesideTasks(`replan-${version}`),
     purpose: "plan",
     may_use_tools: false,
-    task: `The task "${failed}" failed:\n${fence("failure", error.message)}\nThe plan stands in crew_status. Replace what is not done yet by tasks that reach the goal another way. Give each task to exactly one of these roles: ${roles.join(", ")}.\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
+    task: `The task "${failed}" failed:\n${crew.fences.fence("failure", error.message)}\nThe plan stands in crew_status. Replace what is not done yet by tasks that reach the goal another way. Give each task to exactly one of these roles: ${roles.join(", ")}.\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
     output_keys: [],
     answer_schema: planSchema(roles),
     check: fits,

@@ -3,7 +3,6 @@ import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
-import { fence } from "@/server/domain/text/fence";
 import type { AgentResult, HandoffMode } from "../agent/task";
 import { type Crew, HANDED_OVER, type Work } from "./crew";
 import { textOf, valueOf } from "./values";
@@ -38,12 +37,12 @@ export function* relay(
     agent = present(crew.member(handoff.to), "crew.member(handoff.to)");
     // With the whole conversation come goal, inputs and earlier results.
     const isBrief = handoff.mode !== "full";
-    const context = handoff.context ? `\n${fence("context", handoff.context)}` : "";
+    const context = handoff.context ? `\n${crew.fences.fence("context", handoff.context)}` : "";
     const { prompt: _own, continues: _hers, from: _asker, ...same } = work;
     given = {
       ...same,
       task_id: idOf(hop + 1),
-      task: `You take over from ${from}. ${wish} What ${from} says:\n${fence("reason", handoff.reason)}${context}`,
+      task: `You take over from ${from}. ${wish} What ${from} says:\n${crew.fences.fence("reason", handoff.reason)}${context}`,
       history,
       gives_goal: isBrief && work.gives_goal !== false,
       ...(isBrief ? {} : { inputs: {}, earlier: {} }),
@@ -120,7 +119,7 @@ function* goingAlong(
       return [
         {
           role: "user",
-          content: `The conversation so far, in short:\n${fence("summary", textOf(valueOf(summed.output)))}`,
+          content: `The conversation so far, in short:\n${crew.fences.fence("summary", textOf(valueOf(summed.output)))}`,
         },
       ];
     }

@@ -11,7 +11,6 @@ import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-pla
 import { NodeFailure } from "@/server/domain/nodes";
 import type { Payloads } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
-import { harmless } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { askForCrew } from "./ask";
@@ -190,6 +189,7 @@ class PlanWork {
   private *carryOutOne(planned: Task, chosen: AgentConfig): Flow<TaskDone> {
     const { crew } = this;
     const { plan } = crew;
+    const { harmless } = crew.fences;
     const id = planned.task_id;
     const before = plan && interventionPoint(planned, "before", plan);
     let agent = chosen;

@@ -6,7 +6,6 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { agreement } from "@/server/domain/crew/samples";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
-import { fence } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import type { Crew } from "./crew";
@@ -76,7 +75,7 @@ function* judged(crew: Crew, agent: AgentConfig, values: readonly Json[]): Flow<
     purpose: "judge",
     may_use_tools: false,
     role: JUDGE,
-    task: `Several answers were given to the same request, and no two agree. Choose the one that meets the request best.\n${fence("goal", crew.goal)}`,
+    task: `Several answers were given to the same request, and no two agree. Choose the one that meets the request best.\n${crew.fences.fence("goal", crew.goal)}`,
     inputs: Object.fromEntries(values.map((value, at) => [labels[at] ?? "", value])),
     output_keys: [],
     answer_schema: {

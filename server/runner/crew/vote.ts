@@ -8,7 +8,7 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { tally } from "@/server/domain/crew/consensus";
 import { leaderOf } from "@/server/domain/crew/leader";
 import type { Payloads } from "@/server/domain/run/events";
-import { fence, group } from "@/server/domain/text/fence";
+import { type Fences, group } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { askForCrew } from "./ask";
@@ -102,7 +102,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
 }
 
 /** The votes of a round with their reasons, as data. */
-const votesSeen = (votes: readonly Vote[]): string =>
+const votesSeen = (votes: readonly Vote[], { fence }: Fences): string =>
   group(
     "votes",
     votes.map(({ agent_id, vote: cast, reasoning }) =>
@@ -120,7 +120,7 @@ function* ballots(
   before: readonly Vote[],
 ): Flow<Vote[]> {
   const { run, config } = crew;
-  const seen = votesSeen(before);
+  const seen = votesSeen(before, crew.fences);
   const children = new Children<Vote>();
   for (const agent of config.agents)
     children.add(agent.agent_id, ballot(crew, agent, proposal_id, decision, rationale, round, seen));
@@ -156,7 +156,7 @@ function* ballot(
       purpose: "vote",
       may_use_tools: false,
       is_stance: true,
-      task: `Vote on this proposal, by what your role cares for:\n${fence("proposal", decision)}\nThe reasons given for it:\n${fence("reason", rationale)}${seen === "" ? "\nThe others vote at the same time; nobody sees a vote before all are cast." : `\nNobody had enough votes. The round before, with everybody's reasons:\n${seen}\nVote again: keep your vote or change it, by the reasons and not by their number.`}`,
+      task: `Vote on this proposal, by what your role cares for:\n${crew.fences.fence("proposal", decision)}\nThe reasons given for it:\n${crew.fences.fence("reason", rationale)}${seen === "" ? "\nThe others vote at the same time; nobody sees a vote before all are cast." : `\nNobody had enough votes. The round before, with everybody's reasons:\n${seen}\nVote again: keep your vote or change it, by the reasons and not by their number.`}`,
       output_keys: [],
       answer_schema: BALLOT,
     });
@@ -189,7 +189,7 @@ function* settle(
       purpose: "vote",
       may_use_tools: false,
       role: JUDGE,
-      task: `The votes are equal, and you decide. Approve this proposal or reject it, by the reasons that the voters gave:\n${fence("proposal", decision)}\n${votesSeen(votes)}`,
+      task: `The votes are equal, and you decide. Approve this proposal or reject it, by the reasons that the voters gave:\n${crew.fences.fence("proposal", decision)}\n${votesSeen(votes, crew.fences)}`,
       inputs: {},
       output_keys: [],
       answer_schema: BALLOT,

@@ -1,3 +1,4 @@
+import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { asSchema, propertiesOf } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { estimateTokens } from "@/server/domain/run/condense";
@@ -22,7 +23,11 @@ export function askedBy(): { models: Models; calls: Asked[] } {
     models: {
       ...offline,
       complete(request, io) {
-        calls.push(structuredClone({ ...request, messages: [...request.messages] }));
+        const messages = request.messages.map((message) => ({
+          ...message,
+          content: withoutTaskIds(message.content),
+        }));
+        calls.push(structuredClone({ ...request, messages }));
         return offline.complete(request, io);
       },
     },

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { JUDGE } from "@/server/domain/agent/judge";
 import { answerPrompt, systemPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { LlmConfig } from "@/server/domain/agent/role";
@@ -11,7 +11,7 @@ import { agreementOf, isGate, whyNoGate } from "@/server/domain/scenario/agreeme
 import { valueOf } from "@/server/domain/scenario/checks/values";
 import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import type { ExpectationResult, Judged } from "@/server/domain/scenario/report";
-import { fence, promptText } from "@/server/domain/text/fence";
+import { FENCES, promptText } from "@/server/domain/text/fence";
 import type { ModelAnswer, Models } from "@/server/llm/model";
 import { parseOutput } from "@/server/llm/structured-output";
 import { BrokenOff } from "../virtual-run";
@@ -173,7 +173,8 @@ async function verdictOf(
             {
               role: "user",
               content: taskPrompt({
-                task: `Say how far this rubric is met by the value:\n${fence("criteria", rubric)}`,
+                id: randomBytes(6).toString("hex"),
+                task: `Say how far this rubric is met by the value:\n${FENCES.fence("criteria", rubric)}`,
                 inputs: { value: text },
                 answer: answerPrompt({ schema: VERDICT }),
               }),

@@ -45,6 +45,8 @@ function aboutRun(
     workflow: payload.workflow_name,
     ...(turns[1] ? { began_at: turns[1].at } : {}),
     ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
+    ...(payload.edition ? { edition: payload.edition } : {}),
+    ...(payload.prompt_seed ? { prompt_seed: payload.prompt_seed } : {}),
     ...(payload.past_work ? { past_work: asStored(payload.past_work) } : {}),
     models: [...new Set(models)].sort(),
   };

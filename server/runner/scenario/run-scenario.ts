@@ -17,7 +17,6 @@ import type { MissedAnswer, UnansweredQuestion } from "@/server/domain/scenario/
 import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/domain/scenario/scenario-test";
 import { storedCreation } from "../beginnings";
 import { execute } from "../execute";
-import type { Effects } from "../ports";
 import { BrokenOff, NothingLeft, VirtualRun } from "../virtual-run";
 import type { Answering } from "./answering";
 import { Missed } from "./cassette-player";
@@ -45,6 +44,9 @@ export interface ScenarioRun {
   duration_ms: number;
 }
 
+/** The edition of cassettes that name none. */
+const LAST_UNRECORDED = 2;
+
 /** The id of a test's run where its answers were not recorded from another: expressions may read it. */
 const RUN_ID = "run_test";
 
@@ -70,7 +72,7 @@ export async function runScenario(
   aborted?: AbortSignal,
 ): Promise<ScenarioRun> {
   const begunAt = test.starts_at ?? USUAL_START;
-  const created = creationOf(tested, test, begunAt, world.effects);
+  const created = creationOf(tested, test, begunAt, world);
   const runId = test.answers?.recorded.run_id ?? RUN_ID;
   let state: RunState | null = null;
   const people = new People(test.people);
@@ -112,7 +114,7 @@ function creationOf(
   { name, graph, roles, installation }: Tested,
   { input, pins, config: changes, answers, commands = [] }: ScenarioFields,
   ts: number,
-  { models }: Effects,
+  { effects: { models }, isReal }: Answering,
 ): RunEventOf<"run_created"> {
   const used = roleUses(graph);
   const config: RunConfig = RunConfigSchema.parse({
@@ -121,7 +123,7 @@ function creationOf(
     // Nobody is there to let it go on but who tells it so.
     ...(commands.length > 0 ? {} : { mode: "continuous", breakpoints: undefined }),
   });
-  const { context_windows, past_work = [] } = answers?.recorded ?? {};
+  const { context_windows, prompt_seed, past_work = [] } = answers?.recorded ?? {};
   const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
   const together = (names: string[]) => [...new Set(names)].join(" and ");
   return storedCreation({
@@ -145,7 +147,9 @@ function creationOf(
               simulated: asked.every(({ simulated }) => simulated),
             },
       people: { ...USUAL_PEOPLE, ...RULES_NOW },
-      edition: EDITION,
+      // What was recorded is found by what was asked then.
+      edition: answers && !isReal ? (answers.recorded.edition ?? LAST_UNRECORDED) : EDITION,
+      ...(prompt_seed === undefined ? {} : { prompt_seed }),
       ...(context_windows ? { context_windows } : {}),
       ...(past_work.length > 0 ? { past_work } : {}),
       ...(installation ? { installation } : {}),

@@ -1,3 +1,4 @@
+import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { canonicalJson, isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent, RunEventOf } from "../events";
@@ -83,5 +84,5 @@ function askedIn(events: readonly RunEvent[], answer: Answer): string | null {
     content,
     tool_calls.map(({ tool_name, args }) => [tool_name, args]),
   ]);
-  return canonicalJson([answer.payload.model, words, sent.tools]);
+  return withoutTaskIds(canonicalJson([answer.payload.model, words, sent.tools]));
 }

@@ -50,7 +50,7 @@ export function asSent(events: readonly RunEvent[], callId: string): AsSent | nu
   const { purpose, message_count, model } = started.payload;
   const shown: Conversation =
     purpose === "summary"
-      ? { ...talk, ...summaryAsked(own, started.seq, talk.messages) }
+      ? { ...talk, ...summaryAsked(own, started.seq, talk.messages, editionOf(events)) }
       : isJudged(callId)
         ? {
             ...talk,
@@ -156,11 +156,15 @@ function planOf(
   return { kind: "summarise", cut: all, from, to, summary_tokens: Number.MAX_SAFE_INTEGER };
 }
 
+const editionOf = ([created]: readonly RunEvent[]): { edition?: number } =>
+  created?.type === "run_created" ? created.payload : {};
+
 /** What was sent to sum up a conversation: the event behind the call says which part. */
 function summaryAsked(
   own: readonly RunEvent[],
   seq: number,
   messages: readonly ChatMessage[],
+  run: { edition?: number },
 ): Pick<Conversation, "messages" | "doubt"> {
   const done = own.find((event) => event.seq > seq && event.type === "context_condensed");
   if (done?.type !== "context_condensed")
@@ -171,13 +175,11 @@ function summaryAsked(
   const { from, to } = done.payload;
   const cut = cutBefore(messages);
   return {
-    messages: summaryPrompt(messages, {
-      kind: "summarise",
-      cut,
-      from,
-      to,
-      summary_tokens: MAX_SUMMARY_TOKENS,
-    }),
+    messages: summaryPrompt(
+      messages,
+      { kind: "summarise", cut, from, to, summary_tokens: MAX_SUMMARY_TOKENS },
+      run,
+    ),
     doubt: "How long the summary might be is not kept; the rest is as it was sent.",
   };
 }

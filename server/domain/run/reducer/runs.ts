@@ -26,6 +26,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(payload.people ? { people: payload.people } : {}),
       ...(payload.forks ? { forks: payload.forks } : {}),
       ...(payload.edition ? { edition: payload.edition } : {}),
+      ...(payload.prompt_seed ? { prompt_seed: payload.prompt_seed } : {}),
       config: payload.config,
       created_at: ts,
       ...holding(payload),

@@ -58,9 +58,9 @@ describe("a coworker who is asked", () => {
       ({ messages }) => messages.at(-1)!.content,
     );
     expect(toBob).toContain("count them");
-    expect(toBob).toContain("<context>there are many</context>");
+    expect(toBob).toContain('<value name="context">there are many</value>');
     expect(toBob).not.toContain("the goal");
-    expect(toCid).not.toContain("<context>");
+    expect(toCid).not.toContain('name="context"');
   });
 
   test("has to be another one of the crew", async () => {

@@ -4,7 +4,6 @@ import type { Flow } from "@/server/domain/base/durable";
 import { lostTools } from "@/server/domain/crew/crew-tools";
 import { agentKey } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
-import { harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../../agent/call-model";
 import { defineRunTool, done, refused } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
@@ -103,7 +102,7 @@ export function* delegate(
     const result = yield* crew.work(agent, {
       task_id,
       task,
-      prompt: harmless(task),
+      prompt: crew.fences.harmless(task),
       from,
       gives_goal: false,
       output_keys: [],
