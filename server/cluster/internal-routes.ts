@@ -78,7 +78,7 @@ export function internalRoutes(parts: InternalParts): Route[] {
     get("/providers/version", () => providers.version()),
     get("/providers", () => providers.snapshot()),
     post("/learn", LearnBody, (lesson) => providers.learn(lesson)),
-    post("/line/ask", LineBody, (question, { signal }) => lines.ask(question, signal)),
+    post("/line/ask", LineBody, (question, { signal }) => lines.ask(question, signal), LIVE_BYTES),
     post("/line/tell", FramesBody, (frames) => lines.hear(redact(frames)), TOOL_BYTES),
     ...toolRoutes(parts),
   ];
@@ -92,7 +92,7 @@ function toolRoutes({ tools, keep, redact, calls = new CallsOnce() }: InternalPa
       "/tools/invoke",
       InvokeBody,
       ({ name, args, scope }, { signal }) =>
-        calls.run(scope.idempotencyKey, { name, args, scope }, signal, async (abort) =>
+        calls.run({ name, args, scope }, signal, async (abort) =>
           redact(await tools.invoke(name, args, { ...scope, signal: abort })),
         ),
       TOOL_BYTES,

@@ -31,8 +31,6 @@ export class LineEnd {
   private heard = 0;
   private said = 0;
   private readonly wires = new Map<string, In>();
-  /** Those of calls, which come to an end by themselves. */
-  private readonly calls = new Set<string>();
   private unsaid: FromWorker[] = [];
   private isSaying = false;
   private isLeaving = false;
@@ -53,10 +51,11 @@ export class LineEnd {
     this.asking.abort();
   }
 
-  /** Resolves once no call is under way, or after `ms`. */
+  /** Resolves once no call is running, or after `ms`. */
   async idle(ms: number): Promise<void> {
     const end = Date.now() + ms;
-    while ((this.calls.size > 0 || this.unsaid.length > 0) && Date.now() < end)
+    const { calls } = this.options.served;
+    while ((calls.running > 0 || this.unsaid.length > 0) && Date.now() < end)
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 
@@ -64,8 +63,8 @@ export class LineEnd {
   async stop(): Promise<void> {
     this.isLeaving = true;
     for (const [wire, ended] of [...this.wires]) {
-      this.forget(wire);
-      ended.close();
+      this.wires.delete(wire);
+      ended.close(false);
       this.say({ wire, closed: "The worker that had it was stopped." });
     }
     await this.idle(LAST_WORDS_MS);
@@ -83,6 +82,7 @@ export class LineEnd {
         offers: this.isLeaving ? [] : [...served.offers],
         line: this.line,
         heard: this.heard,
+        ...(this.heard === 0 ? { calls: served.calls.ids() } : {}),
       };
       try {
         const options = { signal: this.asking.signal, withinMs: ASK_MS };
@@ -99,6 +99,7 @@ export class LineEnd {
 
   private take({ line, from, frames }: LineAnswer): void {
     if (line !== this.line) this.reset(line);
+    this.options.served.calls.sweep();
     for (const frame of frames.slice(Math.max(0, this.heard + 1 - from))) {
       this.heard++;
       this.obey(frame);
@@ -110,31 +111,23 @@ export class LineEnd {
       const opened = this.options.served.open(open, {
         message: (said) => this.say({ wire, message: said }),
         closed: (why) => {
-          if (this.forget(wire)) this.say({ wire, closed: why });
+          if (this.wires.delete(wire)) this.say({ wire, closed: why });
         },
       });
-      if (opened) {
-        this.wires.set(wire, opened);
-        if (open.startsWith("tool:")) this.calls.add(wire);
-      } else this.say({ wire, closed: "This worker does not have it any more." });
+      if (opened) this.wires.set(wire, opened);
+      else this.say({ wire, closed: "This worker does not have it any more." });
     }
     if (message !== undefined) this.wires.get(wire)?.message(message);
     if (closed === undefined) return;
-    const ended = this.wires.get(wire);
-    this.forget(wire);
-    ended?.close();
+    this.wires.get(wire)?.close(false);
+    this.wires.delete(wire);
   }
 
-  private forget(wire: string): boolean {
-    this.calls.delete(wire);
-    return this.wires.delete(wire);
-  }
-
-  /** The server began anew: nobody waits for what went on over the line before. */
+  /** The server knows nothing of what came over the line before. */
   private reset(line: string | null): void {
-    for (const wire of this.wires.values()) wire.close();
+    for (const wire of this.wires.values()) wire.close(true);
     this.wires.clear();
-    this.calls.clear();
+    this.options.served.calls.restart();
     this.unsaid = [];
     this.line = line;
     this.heard = this.said = 0;
@@ -173,8 +166,8 @@ export class LineEnd {
     if (status === 404) return [];
     const wires = [...new Set(frames.map(({ wire }) => wire))];
     for (const wire of wires) {
-      this.wires.get(wire)?.close();
-      this.forget(wire);
+      this.wires.get(wire)?.close(false);
+      this.wires.delete(wire);
     }
     return wires.map((wire) => ({ wire, closed: `The server did not take what it gave: ${message}` }));
   }

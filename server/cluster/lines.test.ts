@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/secrets/sealer";
 import { readWorkerSettings } from "@/server/settings";
@@ -10,7 +10,9 @@ import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { partFor, type Wire } from "@/server/tools/at-workers";
 import type { ToolScope } from "@/server/tools/define";
 import { readOperatorFile } from "@/server/tools/operator/file";
+import { operatorTools } from "@/server/tools/operator/tools";
 import { newToolSources, type ToolSources } from "@/server/tools/sources";
+import { CallsOnce } from "./calls-once";
 import { LineEnd } from "./line-end";
 import { Lines } from "./lines";
 import { newRemoteTools } from "./remote-tools";
@@ -127,7 +129,7 @@ async function startWorker(name: string, more: Record<string, string> = {}): Pro
 function startLine(name: string, label: string) {
   const control = side.client();
   const killed = new AbortController();
-  const file = readOperatorFile(path.join(folder, "tools.yaml"));
+  const file = partFor(readOperatorFile(path.join(folder, "tools.yaml")), [label]);
   const line = new LineEnd({
     control: {
       insist(asked, body, { signal, ...more } = {}) {
@@ -135,7 +137,7 @@ function startLine(name: string, label: string) {
         return control.insist(asked, body, { ...more, signal: AbortSignal.any(signals) });
       },
     },
-    served: newServed(partFor(file, [label]), { ...process.env, PLACE: name }),
+    served: newServed(operatorTools(file, { ...process.env, PLACE: name }), file.mcp_servers),
     about: { worker: `${name}.1`, name, labels: [label] },
     redact: (value) => value,
     log: () => {},
@@ -286,7 +288,7 @@ test.each([0, 5, 20, 200])(
     const what = { kind: "tool", name: "render", label: "gpu" } as const;
     const executed: string[] = [];
     let isQuiet = false;
-    let lines = new Lines({ times: { holdMs: 20 } });
+    let lines = new Lines({ holdMs: 20 });
     const line = new LineEnd({
       control: {
         async insist(asked, body, { signal } = {}) {
@@ -299,6 +301,7 @@ test.each([0, 5, 20, 200])(
       },
       served: {
         offers: ["tool:render"],
+        calls: new CallsOnce(),
         open: (_offer, out) => ({
           message(asked) {
             executed.push(String(asked));
@@ -323,7 +326,7 @@ test.each([0, 5, 20, 200])(
     line.start();
     ends.push(() => line.stop());
     for (let at = 0; at < before; at++) await render(`before ${at}`);
-    lines = new Lines({ times: { holdMs: 20 } });
+    lines = new Lines({ holdMs: 20 });
     await render("after");
     isQuiet = false;
     await expect.poll(() => isQuiet, BUSY).toBe(true);
@@ -332,10 +335,11 @@ test.each([0, 5, 20, 200])(
 );
 
 test("a server that has just begun does not say that nobody is there", () => {
-  let now = 0;
-  const lines = new Lines({ times: { waitMs: 5_000 }, clock: () => now });
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const lines = new Lines({ waitMs: 5_000 });
   const what = { kind: "tool", name: "render", label: "gpu" } as const;
   expect(lines.whyNot(what)).toBeNull();
-  now = 5_001;
+  vi.advanceTimersByTime(5_000);
+  vi.useRealTimers();
   expect(lines.whyNot(what)).toBe(NOBODY("render", "gpu"));
 });

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import {
   type AtWorkers,
   NoSuchWorker,
@@ -8,6 +8,7 @@ import {
   type WireEnd,
   type WorkerLines,
 } from "@/server/tools/at-workers";
+import { callId } from "./calls-once";
 import { Refused } from "./internal-api";
 import type { FramesBody, LineAnswer, LineBody, ToWorker } from "./worker-protocol";
 
@@ -35,6 +36,8 @@ interface Line {
   name: string;
   labels: ReadonlySet<string>;
   offers: ReadonlySet<string>;
+  /** Those that the worker had before this line began. */
+  calls: ReadonlySet<string>;
   /** What it has not said that it heard, and the number of the first of these. */
   unheard: ToWorker[];
   from: number;
@@ -58,24 +61,28 @@ const offerOf = ({ kind, name }: Pick<AtWorkers, "kind" | "name">) => `${kind}:$
  * it posts. Both are numbered, so what is said twice is heard once.
  */
 export class Lines implements WorkerLines {
+  /** By worker. */
   private readonly lines = new Map<string, Line>();
   private readonly listeners: Parameters<WorkerLines["onThere"]>[0][] = [];
   private readonly waiting = new Set<() => void>();
   private readonly times: Times;
-  /** Until then it is not known who is there. */
-  private readonly settledAt: number;
+  /** Whether every worker that is there has had the time to say so. */
+  private isSettled = false;
 
-  constructor(private readonly options: { times?: Partial<Times>; clock?: () => number } = {}) {
-    this.times = { ...TIMES, ...options.times };
-    this.settledAt = this.clock() + this.times.waitMs;
+  constructor(times: Partial<Times> = {}) {
+    this.times = { ...TIMES, ...times };
+    setTimeout(() => {
+      this.isSettled = true;
+      this.look();
+    }, this.times.waitMs).unref();
   }
 
   whyNot(what: AtWorkers): string | null {
-    return this.clock() < this.settledAt || this.having(what).length > 0 ? null : this.absence(what);
+    return !this.isSettled || this.having(what).length > 0 ? null : this.absence(what);
   }
 
-  async open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal): Promise<Wire> {
-    const open: Open = { what, key, end, line: await this.lineTo(what, key, signal) };
+  async open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal, call?: Json): Promise<Wire> {
+    const open: Open = { what, key, end, line: await this.lineTo(what, key, signal, call) };
     const wire = randomUUID();
     open.line.wires.set(wire, open);
     say(open.line, { wire, open: offerOf(what) });
@@ -104,12 +111,12 @@ export class Lines implements WorkerLines {
 
   /** A worker asks what there is to do; answered once there is something, or after a while. */
   async ask({ line: id, heard, ...about }: LineBody, gone: AbortSignal): Promise<LineAnswer> {
-    const line = this.lineOf(id, about);
-    // What was heard over another line has other numbers.
-    if (line.id === id) {
-      line.unheard.splice(0, Math.max(0, heard - line.from + 1));
-      line.from = Math.max(line.from, heard + 1);
-    }
+    const line = this.lines.get(about.worker) ?? this.begin(about);
+    // What it heard over another line has other numbers. It asks again at once, by this one.
+    if (id !== null && id !== line.id) return { line: line.id, from: 1, frames: [] };
+    this.offered(line, about);
+    line.unheard.splice(0, Math.max(0, heard - line.from + 1));
+    line.from = Math.max(line.from, heard + 1);
     line.rouse();
     clearTimeout(line.leaving);
     line.asking++;
@@ -123,10 +130,7 @@ export class Lines implements WorkerLines {
         gone.addEventListener("abort", line.rouse, { once: true });
         if (gone.aborted) line.rouse();
       });
-    if (--line.asking === 0) {
-      line.leaving = setTimeout(() => this.drop(line), this.times.goneMs);
-      line.leaving.unref();
-    }
+    if (--line.asking === 0) this.left(line);
     // Nobody hears what is answered to a connection that is lost.
     if (!gone.aborted) line.given = line.from + line.unheard.length - 1;
     return { line: line.id, from: line.from, frames: [...line.unheard] };
@@ -134,7 +138,7 @@ export class Lines implements WorkerLines {
 
   /** A worker says something. Throws Refused where its line is not known any more. */
   hear({ line: id, from, frames }: FramesBody): void {
-    const line = this.lines.get(id);
+    const line = [...this.lines.values()].find((one) => one.id === id);
     if (!line) throw new Refused(404, "NO_LINE", "The server does not know that line any more.");
     for (const { wire, message, closed } of frames.slice(Math.max(0, line.heard + 1 - from))) {
       line.heard++;
@@ -153,36 +157,42 @@ export class Lines implements WorkerLines {
     }
   }
 
-  private lineOf(
-    id: string | null,
-    { worker, name, labels, offers }: Omit<LineBody, "line" | "heard">,
-  ): Line {
-    let line = id === null ? undefined : this.lines.get(id);
-    if (!line) {
-      line = {
-        ...{ id: randomUUID(), worker, name, labels: new Set(), offers: new Set() },
-        ...{ unheard: [], from: 1, given: 0, heard: 0, wires: new Map() },
-        rouse: () => {},
-        asking: 0,
-        leaving: undefined,
-      };
-      this.lines.set(line.id, line);
-      for (const other of this.lines.values())
-        if (other.worker === worker && other !== line) this.drop(other);
-    }
+  private begin({ worker, name }: Pick<LineBody, "worker" | "name">): Line {
+    const line: Line = {
+      ...{ id: randomUUID(), worker, name, labels: new Set(), offers: new Set(), calls: new Set() },
+      ...{ unheard: [], from: 1, given: 0, heard: 0, wires: new Map() },
+      rouse: () => {},
+      asking: 0,
+      leaving: undefined,
+    };
+    this.lines.set(worker, line);
+    this.left(line);
+    return line;
+  }
+
+  /** Nothing of it is asked at the moment. */
+  private left(line: Line): void {
+    line.leaving = setTimeout(() => this.drop(line), this.times.goneMs);
+    line.leaving.unref();
+  }
+
+  private offered(
+    line: Line,
+    { labels, offers, calls }: Pick<LineBody, "labels" | "offers" | "calls">,
+  ): void {
     const before = line.offers;
     line.labels = new Set(labels);
     line.offers = new Set(offers);
+    if (calls) line.calls = new Set(calls);
     const isMore = offers.some((offer) => !before.has(offer));
     if (isMore) {
-      for (const look of [...this.waiting]) look();
+      this.look();
       for (const offer of offers) {
         const [kind, name = ""] = offer.split(/:(.*)/s);
         if (!before.has(offer) && (kind === "tool" || kind === "mcp"))
           for (const listener of this.listeners) listener({ kind, name });
       }
     }
-    return line;
   }
 
   /** Workers that have the label and declare it. */
@@ -192,8 +202,18 @@ export class Lines implements WorkerLines {
     );
   }
 
-  private async lineTo(what: AtWorkers, key: string, signal: AbortSignal | undefined): Promise<Line> {
-    const choose = () => closest(this.having(what), key);
+  private async lineTo(
+    what: AtWorkers,
+    key: string,
+    signal: AbortSignal | undefined,
+    call: Json | undefined,
+  ): Promise<Line> {
+    const id = call === undefined ? null : callId(call);
+    const choose = () => {
+      const holder = id === null ? null : [...this.lines.values()].find(({ calls }) => calls.has(id));
+      // The worker that executes it may not have said so yet.
+      return holder ?? (id === null || this.isSettled ? closest(this.having(what), key) : null);
+    };
     const line = choose() ?? (await this.arrival(choose, signal));
     if (!line) throw new NoSuchWorker(this.absence(what));
     return line;
@@ -216,6 +236,10 @@ export class Lines implements WorkerLines {
     });
   }
 
+  private look(): void {
+    for (const look of [...this.waiting]) look();
+  }
+
   private absence(what: AtWorkers): string {
     const [labelled] = [...this.lines.values()].filter(({ labels }) => labels.has(what.label));
     return labelled
@@ -225,7 +249,8 @@ export class Lines implements WorkerLines {
 
   /** It asks no more: whoever waits for an answer of it is told. */
   private drop(line: Line): void {
-    if (!this.lines.delete(line.id)) return;
+    if (this.lines.get(line.worker) !== line) return;
+    this.lines.delete(line.worker);
     clearTimeout(line.leaving);
     line.rouse();
     const untold = line.unheard.slice(Math.max(0, line.given + 1 - line.from));
@@ -237,10 +262,6 @@ export class Lines implements WorkerLines {
       else open.end.closed(`The worker ${line.name}, which had it, is gone.`);
     }
     line.wires.clear();
-  }
-
-  private clock(): number {
-    return (this.options.clock ?? (() => performance.now()))();
   }
 }
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
 import { Json } from "@/server/domain/base/values";
+import type { ToolInterface } from "@/server/tools/define";
 import type { OperatorFile } from "@/server/tools/operator/file";
-import { operatorTools } from "@/server/tools/operator/tools";
 import { ToolsRegistry } from "@/server/tools/registry";
+import { CallsOnce, TIMES } from "./calls-once";
 import { CallerBody, InvokeBody } from "./worker-protocol";
 
 /** Where what a program at this worker says goes. */
@@ -16,14 +17,16 @@ export interface Out {
 /** A program at this worker, as the server talks to it. */
 export interface In {
   message(message: Json): void;
-  /** The server wants no more of it. */
-  close(): void;
+  /** The server wants no more of it, or, where the line is lost, may ask for the same again. */
+  close(isLost: boolean): void;
 }
 
 /** What a worker carries out for the server because of its labels. */
 export interface Served {
   /** tool:NAME and mcp:NAME. */
   readonly offers: readonly string[];
+  /** Calls of tools. The server may be restarted at any moment, and ask for them once more. */
+  readonly calls: CallsOnce;
   /** Null: there is no such thing here. */
   open(offer: string, out: Out): In | null;
 }
@@ -33,27 +36,33 @@ const Call = z.union([
   z.object({ end_task: CallerBody }),
 ]);
 
-/** `file`: the part of the operator's file that is for this worker. */
-export function newServed(file: OperatorFile, env: NodeJS.ProcessEnv): Served {
+/** `mcp_servers`, `tools`: those of the operator's file that are for this worker. */
+export function newServed(
+  tools: readonly ToolInterface[],
+  mcp_servers: OperatorFile["mcp_servers"] = [],
+): Served {
   const registry = new ToolsRegistry();
-  for (const tool of operatorTools(file, env)) registry.register(tool);
-  const servers = new Map(file.mcp_servers.map((server) => [server.name, server]));
+  for (const tool of tools) registry.register(tool);
+  const servers = new Map(mcp_servers.map((server) => [server.name, server]));
+  const calls = new CallsOnce({ ...TIMES, graceMs: TIMES.keepMs, isTimed: false });
   return {
+    calls,
     offers: [
       ...registry.list().map(({ name }) => `tool:${name}`),
       ...[...servers.keys()].map((name) => `mcp:${name}`),
     ],
     open(offer, out) {
       const [kind, name = ""] = offer.split(/:(.*)/s);
-      if (kind === "tool") return registry.get(name) ? openTool(registry, name, out) : null;
+      if (kind === "tool") return registry.get(name) ? openTool(registry, name, calls, out) : null;
       const server = servers.get(name);
       return kind === "mcp" && server ? openServer(server, out) : null;
     },
   };
 }
 
-function openTool(registry: ToolsRegistry, name: string, out: Out): In {
-  const abort = new AbortController();
+function openTool(registry: ToolsRegistry, name: string, calls: CallsOnce, out: Out): In {
+  const closed = new AbortController();
+  let asked: Json = null;
   return {
     message(message) {
       const read = Call.safeParse(message);
@@ -61,11 +70,17 @@ function openTool(registry: ToolsRegistry, name: string, out: Out): In {
         return out.closed("It was called in a way that this worker's version does not know.");
       if ("end_task" in read.data) return registry.endTask(read.data.end_task);
       const { args, scope } = read.data;
-      void registry.invoke(name, args, { ...scope, signal: abort.signal }).then((output) => {
-        if (!abort.signal.aborted) out.message(output);
-      });
+      asked = message;
+      void calls
+        .run(asked, closed.signal, (signal) => registry.invoke(name, args, { ...scope, signal }))
+        .then((output) => {
+          if (!closed.signal.aborted) out.message(output);
+        });
     },
-    close: () => abort.abort(),
+    close(isLost) {
+      closed.abort();
+      if (!isLost) calls.cancel(asked);
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import { newToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
+import { CallsOnce, TIMES } from "./calls-once";
 import { newControlClient } from "./control-client";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
@@ -43,7 +44,7 @@ export function newControlSide(
     knock,
   });
   // Whoever is not there now does not come in a test.
-  const lines = new Lines({ times: { holdMs: 500, goneMs: 300, waitMs: 300 } });
+  const lines = new Lines({ holdMs: 500, goneMs: 300, waitMs: 300 });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const nothing = () => Promise.reject(new Error("no network in this test"));
@@ -97,7 +98,7 @@ export function newControlSide(
   function newApi() {
     return newInternalApi({
       token: TOKEN,
-      routes: internalRoutes(parts),
+      routes: internalRoutes({ ...parts, calls: new CallsOnce({ ...TIMES, graceMs: 1_000 }) }),
       log: (_level, message) => void logged.push(message),
     });
   }

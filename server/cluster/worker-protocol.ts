@@ -136,6 +136,8 @@ export const LineBody = z.object({
   line: z.string().nullable(),
   /** The number of the last frame that it heard over it. */
   heard: Count,
+  /** The calls that it is executing or has the answers of, by `callId`; absent where it has said so over this line. */
+  calls: z.array(z.string()).exactOptional(),
 });
 export type LineBody = z.infer<typeof LineBody>;
 

@@ -13,6 +13,7 @@ import type { WorkerSettings } from "@/server/settings";
 import { partFor } from "@/server/tools/at-workers";
 import { portableTools } from "@/server/tools/builtin";
 import { NO_OPERATOR_FILE, readOperatorFile } from "@/server/tools/operator/file";
+import { operatorTools } from "@/server/tools/operator/tools";
 import { ControlAway, type ControlClient, newControlClient } from "./control-client";
 import { Heartbeats } from "./heartbeats";
 import { LineEnd } from "./line-end";
@@ -102,9 +103,10 @@ export function newWorker(options: WorkerOptions): Worker {
     },
   });
   const file = settings.toolsFile === null ? NO_OPERATOR_FILE : readOperatorFile(settings.toolsFile, env);
+  const part = partFor(file, labels);
   const line = new LineEnd({
     control,
-    served: newServed(partFor(file, labels), env),
+    served: newServed(operatorTools(part, env), part.mcp_servers),
     about: { worker: id, name, labels },
     redact: redactJson,
     log,

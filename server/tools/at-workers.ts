@@ -30,8 +30,11 @@ export interface WireEnd {
 export interface WorkerLines {
   /** Why it cannot be carried out now, in words that name the label; null where it can, or may soon. */
   whyNot(what: AtWorkers): string | null;
-  /** Waits a moment for a worker that has it. Throws NoSuchWorker. `key`: the same goes to the same worker while that is there. */
-  open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal): Promise<Wire>;
+  /**
+   * Waits a moment for a worker that has it. Throws NoSuchWorker. `key`: the same goes to the same worker while that is there.
+   * `call`: the message that will be sent; a worker that got the very same before is preferred.
+   */
+  open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal, call?: Json): Promise<Wire>;
   /** Tells every worker that has it. */
   tell(what: AtWorkers, message: JsonObject): void;
   /** Calls back when something that has that name may be reached from now on. */
@@ -91,10 +94,11 @@ async function callAtWorker(
     idempotencyKey,
     run,
     agent,
+    ...(originalKey === undefined ? {} : { originalKey }),
     ...(answers === undefined ? {} : { answers }),
     ...(tainted === undefined ? {} : { tainted }),
   };
-    ...(originalKey === undefined ? {} : { originalKey }),
+  const call: Json = { args, scope: asJson(scope) };
   let settle: (output: ToolOutput) => void = () => {};
   const answer = new Promise<ToolOutput>((resolve) => (settle = resolve));
   try {
@@ -109,11 +113,12 @@ async function callAtWorker(
         closed: (why) => settle({ status_code: 503, error: `${what.name}: ${why}` }),
       },
       signal,
+      call,
     );
     const stopped = () => settle({ status_code: 408, error: `${what.name} was stopped.` });
     signal.addEventListener("abort", stopped, { once: true });
     if (signal.aborted) stopped();
-    wire.send({ args, scope: asJson(scope) });
+    wire.send(call);
     const output = await answer;
     signal.removeEventListener("abort", stopped);
     wire.close();
