@@ -111,12 +111,17 @@ function takeOwnFiles() {
   writeFileSync(inApp("package.json"), `${JSON.stringify(described, null, 2)}\n`);
 }
 
-/** The programs that scripts/troupe.mjs starts, each in one file with what they share beside it. */
+/** The programs that scripts/troupe.mjs starts, and the thread that reads imports, with what they share beside them. */
 async function bundleCommands() {
   const { build } = await import("esbuild");
   await build({
     absWorkingDir: root,
-    entryPoints: ["workflow", "verify-main", "backup-main"].map((name) => `server/cli/${name}.ts`),
+    entryPoints: {
+      workflow: "server/cli/workflow.ts",
+      "verify-main": "server/cli/verify-main.ts",
+      "backup-main": "server/cli/backup-main.ts",
+      "import-worker": "server/interop/import/thread.ts",
+    },
     outdir: inApp("cli"),
     outExtension: { ".js": ".mjs" },
     bundle: true,

@@ -107,16 +107,16 @@ const RULES: Rule[] = [
     why: "server/egress is the only place that opens outbound connections",
   },
   {
-    // The sandbox ends code that never ends, by its thread; the watchdog sees from its own when the server's stands still;
-    // the other two start what the operator's file declares.
-    who: /^(server\/(?!(tools\/(sandbox|operator|mcp\/stdio)|store\/watchdog)[/.])|app\/|components\/)/,
+    // The sandbox ends code that never ends, by its thread, and so are imports that take too long; the watchdog sees from
+    // its own when the server's stands still; the other two start what the operator's file declares.
+    who: /^(server\/(?!(tools\/(sandbox|operator|mcp\/stdio)|store\/watchdog|interop\/import\/(off-)?thread)[/.])|app\/|components\/)/,
     refuses: PROCESSES,
-    why: "only the sandbox and the watchdog start threads, and only the operator's tools start processes",
+    why: "only the sandbox, imports and the watchdog start threads, and only the operator's tools start processes",
   },
   {
-    who: /^server\/(tools\/sandbox\/|store\/watchdog\.)/,
+    who: /^server\/(tools\/sandbox\/|store\/watchdog\.|interop\/import\/(off-)?thread\.)/,
     refuses: /^(node:)?(child_process|vm|cluster)$/,
-    why: "the sandbox and the watchdog start threads, and no processes",
+    why: "the sandbox, imports and the watchdog start threads, and no processes",
   },
   {
     who: /^server\/tools\/(operator|mcp)\//,

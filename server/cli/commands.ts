@@ -12,7 +12,7 @@ import { unknownStop } from "@/server/domain/run/commands/command";
 import { askOwnServer } from "@/server/egress/own-server";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
-import { readImport } from "@/server/interop/import/road";
+import { readSent } from "@/server/interop/import/off-thread";
 import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
@@ -52,7 +52,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
   const serverTerminal = newServerTerminal(stdio);
   let command: Command | null = null;
   try {
-    if (argv[0] === "import") return importCommand(argv.slice(1), stdio);
+    if (argv[0] === "import") return await importCommand(argv.slice(1), stdio);
     if (argv[0] === "bisect") return await bisectCommand(argv, serverTerminal);
     if (isControlCommand(argv[0])) return await controlCommand(argv, serverTerminal);
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
@@ -83,7 +83,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
 /** Runs a workflow file from beginning to end; answers the exit code. */
 async function runFile(command: Command, stdio: Stdio): Promise<number> {
   if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
-  const { graph, name, roles, findings } = foreign(readFile(command.file), command);
+  const { graph, name, roles, findings } = foreign(await readFile(command.file), command);
   const notable = findings.filter(({ level }) => level !== "info");
   if (!graph)
     throw new Unusable(
@@ -199,9 +199,9 @@ function checked<T>(command: Command, ready: () => T): T {
 }
 
 /** What a path holds, on the road of all imports. */
-function readFile(given: string) {
+async function readFile(given: string) {
   try {
-    const { imported, findings } = readImport(readPath(given));
+    const { imported, findings } = await readSent(readPath(given));
     return { ...(imported ?? nothingImported()), findings };
   } catch (error) {
     if (error instanceof PathError || error instanceof ArchiveError) throw new Unusable([error.message]);

@@ -8,7 +8,7 @@ import { formatDollars } from "@/server/domain/model/cost";
 import { ComparisonFields, type ComparisonReport } from "@/server/domain/scenario/comparison";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
-import { readImport } from "@/server/interop/import/road";
+import { readSent } from "@/server/interop/import/off-thread";
 import { operations } from "@/server/operations";
 import { perform } from "@/server/operations/operation";
 import { Problem } from "@/server/operations/problem";
@@ -102,7 +102,7 @@ async function compared(
   asked: z.output<typeof Asked>,
   max_cost_usd: number | undefined,
 ): Promise<ComparisonReport> {
-  const { imported, findings } = readImport(readPath(file));
+  const { imported, findings } = await readSent(readPath(file));
   const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
   if (!graph)
     throw new Unusable(

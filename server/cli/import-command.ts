@@ -9,7 +9,8 @@ import { isExecutable } from "@/server/domain/nodes";
 import { writtenTests } from "@/server/domain/scenario/test-file";
 import { ArchiveError } from "@/server/interop/import/archive";
 import type { Imported } from "@/server/interop/import/format";
-import { type ImportRead, readImport } from "@/server/interop/import/road";
+import { readSent } from "@/server/interop/import/off-thread";
+import type { ImportRead } from "@/server/interop/import/road";
 import { writeRoles } from "@/server/interop/role-files";
 import { writeTeams } from "@/server/interop/team-files";
 import { parseOptions, UsageError } from "./arguments";
@@ -35,9 +36,9 @@ Exit code: 0 there is something to import, 2 there is not.
 const UNUSABLE = 2;
 
 /** Shows an import in the terminal, and saves it as a file where that is asked for; answers the exit code. */
-export function importCommand(argv: readonly string[], stdio: Stdio): number {
+export async function importCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
   try {
-    return showImport(argv, stdio);
+    return await showImport(argv, stdio);
   } catch (error) {
     if (error instanceof UsageError) stdio.tell(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
     else if (error instanceof PathError || error instanceof ArchiveError)
@@ -47,13 +48,13 @@ export function importCommand(argv: readonly string[], stdio: Stdio): number {
   }
 }
 
-function showImport(argv: readonly string[], stdio: Stdio): number {
+async function showImport(argv: readonly string[], stdio: Stdio): Promise<number> {
   const command = read(argv);
   if (!command) {
     stdio.out(IMPORT_USAGE);
     return 0;
   }
-  const looked = readImport(readPath(command.path), { answers: command.answers, pick: command.pick });
+  const looked = await readSent(readPath(command.path), { answers: command.answers, pick: command.pick });
   const { imported } = looked;
   const capabilities = imported?.graph
     ? capabilitiesOf(imported.graph, [...imported.roles, ...builtinRoles])

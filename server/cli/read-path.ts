@@ -2,9 +2,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { errorCode } from "@/server/domain/base/guards";
 import { isWorthReading } from "@/server/domain/base/import-files";
-import { unpack } from "@/server/interop/import/archive";
+import type { SentFile } from "@/server/interop/import/archive";
 import { IMPORT_LIMITS } from "@/server/interop/import/files";
-import type { ImportFile } from "@/server/interop/import/source";
 import { calledFrom } from "./called";
 
 /** A path that cannot be read, in a sentence. */
@@ -12,8 +11,8 @@ export class PathError extends Error {
   override name = "PathError";
 }
 
-/** The files of a folder, of a zip archive, or the one file; "-" is standard input. Throws PathError and ArchiveError. */
-export function readPath(given: string): ImportFile[] {
+/** The files of a folder, or the one file, which may be a zip archive; "-" is standard input. Throws PathError. */
+export function readPath(given: string): SentFile[] {
   if (given === "-") return [{ path: "", text: readFileSync(0, "utf8") }];
   const whole = path.resolve(calledFrom(), given);
   try {
@@ -25,7 +24,7 @@ export function readPath(given: string): ImportFile[] {
       }));
     if (stat.size > IMPORT_LIMITS.bytes) throw new PathError(`${given} is larger than 10 MiB.`);
     const name = path.basename(whole);
-    if (/\.zip$/i.test(name)) return unpack([{ path: name, base64: readFileSync(whole, "base64") }]);
+    if (/\.zip$/i.test(name)) return [{ path: name, base64: readFileSync(whole, "base64") }];
     return [{ path: name, text: readFileSync(whole, "utf8") }];
   } catch (error) {
     const code = errorCode(error);

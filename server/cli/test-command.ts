@@ -10,7 +10,7 @@ import type { SuiteReport, TestReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
-import { readImport } from "@/server/interop/import/road";
+import { readSent } from "@/server/interop/import/off-thread";
 import type { TestParts } from "@/server/runner/scenario/answering";
 import { EMPTY_BOOK } from "@/server/runner/scenario/judging";
 import { runMutants } from "@/server/runner/scenario/run-mutants";
@@ -99,7 +99,7 @@ const OPTIONS = {
 } as const;
 
 async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
-  const { imported, findings } = readImport(readPath(command.file));
+  const { imported, findings } = await readSent(readPath(command.file));
   const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
   if (!graph)
     throw new Unusable([

@@ -21,8 +21,8 @@ export const importEndpoints = [
       schema: ImportAnswer,
     },
     refusals: [403, 404, 412, 422],
-    answer: (call) => ({
-      body: ImportAnswer.parse(performFor(importOperations.importFiles, call.body, call)),
+    answer: async (call) => ({
+      body: ImportAnswer.parse(await performFor(importOperations.importFiles, call.body, call)),
     }),
   }),
 ];

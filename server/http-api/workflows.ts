@@ -8,7 +8,7 @@ import { withPlainNames } from "@/server/domain/library/plain-names";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { readTests } from "@/server/domain/scenario/test-file";
-import { readImport } from "@/server/interop/import/road";
+import { readSent } from "@/server/interop/import/off-thread";
 import { LIMITS } from "@/server/limits";
 import { Finding, Page } from "@/server/operations/common-schemas";
 import { Problem } from "@/server/operations/problem";
@@ -39,25 +39,26 @@ const ROLES_COME =
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
 
 /** Reads a file with all its findings; refuses one that holds no workflow. */
-function readFile(file: unknown): {
+async function readFile(file: unknown): Promise<{
   name: string;
   graph: WorkflowGraph;
   roles: RoleDefinition[];
   tests: ScenarioTest[];
   findings: FindingOf[];
-} {
+}> {
   const tooMany = tooManyParts(file);
   if (tooMany) throw new Problem("too_large", tooMany);
   const ofNames = new Findings();
   const { graph, name, roles, findings, tests: given } = withPlainNames(readWorkflow(file), ofNames);
-  if (!graph) throw new Problem("not_a_workflow", whatItIs(file), { findings });
+  if (!graph) throw new Problem("not_a_workflow", await whatItIs(file), { findings });
   const { tests, findings: ofTests } = readTests(given);
   return { graph, name, roles, tests, findings: [...findings, ...ofNames.all(), ...ofTests] };
 }
 
 /** Says what a file is that is no workflow of ours. */
-function whatItIs(file: unknown): string {
-  const [found] = readImport([{ path: "", text: JSON.stringify(file) ?? "" }]).found;
+async function whatItIs(file: unknown): Promise<string> {
+  const { found: all } = await readSent([{ path: "", text: JSON.stringify(file) ?? "" }]);
+  const [found] = all;
   if (!found || found.format === "troupe-workflow") return "This is not a workflow file.";
   const instead = found.isReadable ? " Send it to POST /imports." : "";
   return `This is ${found.label}, not a workflow file.${instead}`;
@@ -127,8 +128,8 @@ export const workflowEndpoints = [
     maxBytes: LIMITS.body.import,
     success: { status: 201, about: "Its id, and what the import noticed", schema: Saved },
     refusals: [422],
-    answer(call) {
-      const { name, graph, roles, tests, findings } = readFile(call.body);
+    async answer(call) {
+      const { name, graph, roles, tests, findings } = await readFile(call.body);
       const added = addRoles(call.services, roles, call.note);
       const { id } = performFor(
         workflowOperations.create,
@@ -184,12 +185,12 @@ export const workflowEndpoints = [
     reads: { "If-Match": IF_MATCH },
     success: { status: 200, about: "The new revision, and what the import noticed", schema: Saved },
     refusals: [404, 412, 422],
-    answer(call) {
-      const { id, revision } = workflowOf(call.services, call.params.id);
-      const { name, graph, roles, tests, findings } = readFile(call.body);
+    async answer(call) {
+      const { id } = workflowOf(call.services, call.params.id);
+      const { name, graph, roles, tests, findings } = await readFile(call.body);
       const input = {
         id,
-        revision: expectedRevision(call.headers) ?? revision,
+        revision: expectedRevision(call.headers) ?? workflowOf(call.services, id).revision,
         graph,
         ...(name ? { name } : {}),
       };

@@ -7,10 +7,10 @@ import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";
 import { withLibrary } from "@/server/domain/library/library";
 import type { Note } from "@/server/domain/run/audit";
-import { ArchiveError, unpack } from "@/server/interop/import/archive";
+import { ArchiveError } from "@/server/interop/import/archive";
 import { IMPORT_LIMITS } from "@/server/interop/import/files";
 import { type Imported, nothingImported } from "@/server/interop/import/format";
-import { readImport } from "@/server/interop/import/road";
+import { readSent } from "@/server/interop/import/off-thread";
 import type { LibraryStore } from "@/server/store/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { Finding } from "./common-schemas";
@@ -135,10 +135,10 @@ export const importOperations = {
     problems: ["not_found", "person_only", "not_importable", "changed_meanwhile"],
     audits: ["workflow_allowed", "role_tools_changed"],
     http: { own: "a body as large as files may be" },
-    run(services, request, { principal, note }): Answer {
+    async run(services, request, { principal, note }): Promise<Answer> {
       if (request.allow.length > 0)
         onlyPerson(principal, "it gives imported files the right to use something here");
-      const { imported, ...answer } = look(services, request);
+      const { imported, ...answer } = await look(services, request);
       if (!request.confirm) return { ...answer, done: null };
       if (!answer.ok) throw notImportable(answer);
       return { ...answer, done: bringIn(services, imported, { answer, request, note }) };
@@ -154,8 +154,11 @@ function notImportable({ findings }: Pick<Answer, "findings">): Problem {
 }
 
 /** What the files would bring. */
-function look(services: Services, request: Request): Omit<Answer, "done"> & { imported: Imported } {
-  const read = readImport(unpacked(request.files), { pick: request.pick, answers: request.answers });
+async function look(
+  services: Services,
+  request: Request,
+): Promise<Omit<Answer, "done"> & { imported: Imported }> {
+  const read = await reading(request);
   const before = request.over === undefined ? undefined : workflowOf(services, request.over);
   const { graph, findings } = safeWorkflow({ graph: read.imported?.graph ?? null, findings: read.findings });
   const imported = { ...(read.imported ?? nothingImported()), graph };
@@ -188,9 +191,9 @@ function look(services: Services, request: Request): Omit<Answer, "done"> & { im
   };
 }
 
-function unpacked(files: Request["files"]) {
+async function reading({ files, pick, answers }: Request) {
   try {
-    return unpack(files);
+    return await readSent(files, { pick, answers });
   } catch (error) {
     if (error instanceof ArchiveError) throw new Problem("not_importable", error.message);
     throw error;

@@ -26,14 +26,23 @@ export function freshEdgeId(taken: Iterable<string>): string {
   for (let n = 1; ; n++) if (!used.has(`edge_${n}`)) return `edge_${n}`;
 }
 
-/** `base` itself, or with the first number behind it that makes it new; at most 64 characters. */
+/**
+ * `base` itself, or with a number behind it that makes it new; at most 64 characters. It is the first free number; among
+ * thousands, where each before it is taken.
+ */
 export function freshId(base: string, taken: { has(id: string): boolean }): string {
   if (!taken.has(base)) return base;
-  for (let n = 2; ; n++) {
-    const ending = `_${n}`;
-    const id = base.slice(0, 64 - ending.length) + ending;
-    if (!taken.has(id)) return id;
+  const idOf = (n: number) => `${base.slice(0, 63 - String(n).length)}_${n}`;
+  let free = 2;
+  while (free < 100 && taken.has(idOf(free))) free++;
+  let used = free - 1;
+  for (; taken.has(idOf(free)); free *= 2) used = free;
+  while (free - used > 1) {
+    const middle = (used + free) >> 1;
+    if (taken.has(idOf(middle))) used = middle;
+    else free = middle;
   }
+  return idOf(free);
 }
 
 /** Makes an id of any text: `Get approval!` -> `Get_approval`. Empty if nothing of it can stay. */

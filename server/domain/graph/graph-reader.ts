@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RunConfig, settingsWithoutEffect } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
-import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
+import { freshId, toId } from "@/server/domain/base/ids";
 import {
   type Findings,
   isRaw,
@@ -241,7 +241,7 @@ function readEdges(
     list.flatMap((edge) => (isRaw(edge) && typeof edge.id === "string" ? [edge.id] : [])),
   );
   const taken = new Set<string>();
-  const made = new Set<string>();
+  let made = 0;
   for (const [position, value] of list.entries()) {
     const place = join(at, position);
     if (!isRaw(value)) {
@@ -267,8 +267,8 @@ function readEdges(
     const wanted = typeof raw.id === "string" || typeof raw.id === "number" ? String(raw.id) : null;
     let id: string;
     if (wanted === null) {
-      id = freshEdgeId([...given, ...made]);
-      made.add(id);
+      do id = `edge_${++made}`;
+      while (given.has(id));
     } else {
       id = freshId(Id.safeParse(wanted).success ? wanted : toId(wanted) || "edge", taken);
       if (id !== wanted) findings.changed(join(place, "id"), `The id "${wanted}" became "${id}".`);

@@ -1,6 +1,7 @@
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { cutText } from "@/server/domain/base/sizes";
+import { tooManyParts } from "@/server/domain/graph/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { readGraph } from "@/server/domain/graph/graph-reader";
 import { redact } from "@/server/secrets/redact";
@@ -39,6 +40,7 @@ export class Drawing {
   private readonly left = new Set<string>();
   private readonly reached = new Set<string>();
   private readonly keys = new Map<string, string>();
+  private readonly takenKeys = new Set<string>();
   private startId: string | undefined;
   private notes = 0;
 
@@ -78,7 +80,8 @@ export class Drawing {
     const known = this.keys.get(`${of} ${name}`);
     if (known !== undefined) return known;
     const wanted = (toId(name) || of).replace(/[^A-Za-z0-9_]+/g, "_");
-    const key = freshId(wanted, new Set(this.keys.values()));
+    const key = freshId(wanted, this.takenKeys);
+    this.takenKeys.add(key);
     this.keys.set(`${of} ${name}`, key);
     return key;
   }
@@ -175,6 +178,11 @@ export class Drawing {
 
   /** The workflow; null, with an error among the findings, where nothing can be made of it. */
   finish(more: { description?: string; schema?: Raw; config?: Raw } = {}): WorkflowGraph | null {
+    const tooMany = tooManyParts({ nodes: [...this.nodes.values()], edges: this.edges });
+    if (tooMany) {
+      this.findings.error("", tooMany);
+      return null;
+    }
     return readGraph(
       {
         graph_id: toId(this.name) || "workflow",

@@ -1,6 +1,8 @@
+import path from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
-import { unpack } from "./archive";
+import { ArchiveError, unpack } from "./archive";
+import { newImportReader, readSent } from "./off-thread";
 import { readImport, TOO_COMPLEX } from "./road";
 import { files } from "./testing";
 
@@ -350,5 +352,51 @@ describe("a long file", () => {
     const shorter = timed(() => make(20_000));
     // Four times as long took sixteen times as long, and seconds.
     expect(timed(() => make(80_000))).toBeLessThan(8 * Math.max(shorter, 100));
+  });
+});
+
+describe("the thread that reads", () => {
+  const CREW = files({ "agents.yaml": "a:\n  role: Reader\n  goal: Read\n  backstory: Fast\n" });
+  const limits = { readMs: 300, startMs: 20_000, idleMs: 5_000, memoryMb: 64, waiting: 3 };
+  const planted = (more = {}) =>
+    newImportReader({
+      file: () => path.join(import.meta.dirname, "formats/testing/endless-worker.mjs"),
+      limits: { ...limits, ...more },
+    });
+
+  test("gives the same as reading here, also of an archive, and refuses a damaged one in words", async () => {
+    expect(await readSent(CREW)).toEqual(structuredClone(readImport(CREW)));
+    const zipped = await readSent(zip({ "top/agents.yaml": CREW[0]?.text ?? "", "top/b.md": "x" }));
+    expect(zipped.imported?.roles).toEqual(readImport(CREW).imported?.roles);
+    await expect(readSent([{ path: "a.zip", base64: "UEsDBAAA" }])).rejects.toThrow(ArchiveError);
+  });
+
+  test("is ended where a reader never ends, while this thread goes on; the next import has a new one", async () => {
+    const read = planted();
+    let turns = 0;
+    const counting = setInterval(() => turns++, 10);
+    const [endless, next] = await Promise.all([read(files({ "a.txt": "endless" })), read(CREW)]);
+    clearInterval(counting);
+    expect(endless.findings).toMatchObject([
+      { level: "error", message: expect.stringMatching(/longer than/) },
+    ]);
+    expect(next.findings).toEqual([]);
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  test("is ended where a reader takes too much memory", async () => {
+    const { imported, findings } = await planted({ readMs: 15_000 })(files({ "a.txt": "memory" }));
+    expect(imported).toBeNull();
+    expect(findings).toMatchObject([{ level: "error", message: expect.stringMatching(/memory/) }]);
+  });
+
+  test("takes no more imports than it can read in a while", async () => {
+    const read = planted();
+    const all = await Promise.all([CREW, CREW, CREW, CREW].map((one) => read(one)));
+    expect(all.map(({ findings }) => findings.length)).toEqual([0, 0, 0, 1]);
+  });
+
+  test("that fails says why, as a fault of ours", async () => {
+    await expect(planted()(files({ "a.txt": "fault" }))).rejects.toThrow("planted");
   });
 });

@@ -10,6 +10,7 @@ const LONGEST = { name: 80, description: 4000, goal: 2000, prompt: 65_536 };
 /** The roles of an import, each with a name of its own, and the tools that they want. */
 export class Cast {
   readonly roles: RoleDefinition[] = [];
+  private readonly byName = new Map<string, RoleDefinition>();
   /** Names by what was said of the role: who is described twice in the same words is one. */
   private readonly given = new Map<string, string>();
   private readonly wanted = new Map<string, WantedTool>();
@@ -18,9 +19,8 @@ export class Cast {
   add(role: { name: string; description?: string; goals?: readonly string[]; prompt?: string }): string {
     const known = this.given.get(JSON.stringify(role));
     if (known !== undefined) return known;
-    const taken = new Set(this.roles.map(({ name }) => name));
     const plain = role.name.replace(/\s+/g, " ").trim().slice(0, LONGEST.name).trim() || "Agent";
-    const name = taken.has(plain) ? numbered(plain, taken) : plain;
+    const name = this.byName.has(plain) ? numbered(plain, this.byName) : plain;
     const description = role.description?.trim() ?? "";
     const goals = (role.goals ?? []).map((goal) => goal.trim()).filter(Boolean);
     const isLong =
@@ -33,14 +33,14 @@ export class Cast {
             ...(goals.length > 0 ? ["Goals:", ...goals.map((goal) => `- ${goal}`)] : []),
           ].join("\n\n")
         : "");
-    this.roles.push(
-      RoleDefinition.parse({
-        name,
-        description: description.slice(0, LONGEST.description),
-        goals: goals.map((goal) => goal.slice(0, LONGEST.goal)),
-        ...(prompt ? { system_prompt_template: asTemplate(prompt).slice(0, LONGEST.prompt) } : {}),
-      }),
-    );
+    const made = RoleDefinition.parse({
+      name,
+      description: description.slice(0, LONGEST.description),
+      goals: goals.map((goal) => goal.slice(0, LONGEST.goal)),
+      ...(prompt ? { system_prompt_template: asTemplate(prompt).slice(0, LONGEST.prompt) } : {}),
+    });
+    this.roles.push(made);
+    this.byName.set(name, made);
     this.given.set(JSON.stringify(role), name);
     return name;
   }
@@ -60,7 +60,7 @@ export class Cast {
         return [];
       }
       if (ours !== foreign) findings.changed(at, `"${foreign}" is called "${ours}" here.`);
-      const own = this.roles.find(({ name }) => name === role);
+      const own = this.byName.get(role);
       if (own && !own.tools.includes(ours)) own.tools.push(ours);
       return [ours];
     });
@@ -68,7 +68,7 @@ export class Cast {
 
   /** Lets a role ask a person before each call of a tool. */
   asksBefore(role: string, tools: readonly string[]): void {
-    const own = this.roles.find(({ name }) => name === role);
+    const own = this.byName.get(role);
     if (!own) return;
     const before = own.confirmation?.kind === "tools" ? own.confirmation.tools : [];
     own.confirmation = { kind: "tools", tools: [...new Set([...before, ...tools])] };
@@ -79,5 +79,5 @@ export class Cast {
   }
 }
 
-const numbered = (name: string, taken: ReadonlySet<string>): string =>
+const numbered = (name: string, taken: ReadonlyMap<string, unknown>): string =>
   freshId(name.slice(0, LONGEST.name - 6), taken).replace(/_(\d+)$/, " $1");

@@ -1,0 +1,138 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import { ArchiveError, type SentFile } from "./archive";
+import type { ImportChoices, ImportRead } from "./road";
+
+export interface ReadingJob {
+  sent: readonly SentFile[];
+  choices: ImportChoices;
+}
+export type ReadingAnswer = { read: ImportRead } | { refused: string } | { failed: string };
+
+const LIMITS = {
+  /** Milliseconds that reading one import may take. */
+  readMs: 5_000,
+  /** Milliseconds that the thread may take to start, on a machine that is busy with other things. */
+  startMs: 30_000,
+  /** Without anything to read the thread ends. */
+  idleMs: 60_000,
+  memoryMb: 512,
+  waiting: 50,
+};
+
+const nothingRead = (message: string): ImportRead => ({
+  found: [],
+  picked: null,
+  imported: null,
+  findings: [{ level: "error", at: "", message }],
+});
+const TOO_LONG = nothingRead(
+  `Reading this took longer than ${LIMITS.readMs / 1_000} seconds, so it was stopped. Shorten the files, or import them one by one.`,
+);
+const TOO_MUCH_MEMORY = nothingRead(
+  "Reading this took more memory than an import may use, so it was stopped. Shorten the files, or import them one by one.",
+);
+const BUSY = nothingRead("Too many imports are being read at the moment. Try again later.");
+
+/** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
+function workerFile(): string {
+  const bundled = path.join(process.cwd(), "cli", "import-worker.mjs");
+  return existsSync(bundled)
+    ? bundled
+    : path.join(process.cwd(), "server", "interop", "import", "worker.mjs");
+}
+
+/**
+ * Reads imports in a thread, one after another, so that no file can hold the server. The thread starts with the first
+ * import and is kept for the next ones; over its limits of time and memory it is ended, and a finding says so. The
+ * function that it returns unpacks archives, and throws ArchiveError.
+ */
+export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
+  let worker: Worker | null = null;
+  let hear: (heard: "ready" | ReadingAnswer | { ended: ReadingAnswer }) => void = () => {};
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  let line: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  function start(): Worker {
+    const started = new Worker(file(), {
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb },
+      // Neither the loaders of development and tests, nor anything that the server knows.
+      execArgv: [],
+      env: {},
+      argv: [],
+    });
+    const ended = (answer: ReadingAnswer) => {
+      if (worker === started) hear({ ended: answer });
+    };
+    started.on("message", (message: "ready" | ReadingAnswer) => hear(message));
+    started.on("error", (error: NodeJS.ErrnoException) =>
+      ended(
+        error.code === "ERR_WORKER_OUT_OF_MEMORY"
+          ? { read: TOO_MUCH_MEMORY }
+          : { failed: error.stack ?? error.message },
+      ),
+    );
+    started.on("exit", () => ended({ failed: "The thread that reads imports ended." }));
+    return started;
+  }
+  function stop(): void {
+    const stopped = worker;
+    worker = null;
+    void stopped?.terminate();
+  }
+
+  function answerTo(job: ReadingJob): Promise<ReadingAnswer> {
+    clearTimeout(idle);
+    const isWarm = worker !== null;
+    worker ??= start();
+    const own = worker;
+    return new Promise((resolve) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const limit = (ms: number, otherwise: ReadingAnswer) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => hear({ ended: otherwise }), ms);
+      };
+      hear = (heard) => {
+        if (heard === "ready") return limit(limits.readMs, { read: TOO_LONG });
+        clearTimeout(timer);
+        hear = () => {};
+        if ("ended" in heard) {
+          stop();
+          return resolve(heard.ended);
+        }
+        // Waiting for the next import keeps no process alive.
+        own.unref();
+        idle = setTimeout(stop, limits.idleMs);
+        idle.unref();
+        resolve(heard);
+      };
+      if (isWarm) limit(limits.readMs, { read: TOO_LONG });
+      else limit(limits.startMs, { failed: "The thread that reads imports did not start." });
+      own.ref();
+      own.postMessage(job);
+    });
+  }
+
+  return async (sent: readonly SentFile[], choices: ImportChoices = {}): Promise<ImportRead> => {
+    if (waiting >= limits.waiting) return BUSY;
+    waiting++;
+    const answer = line.then(() => answerTo({ sent, choices }));
+    line = answer;
+    const given = await answer.finally(() => waiting--);
+    if ("read" in given) return given.read;
+    if ("refused" in given) throw new ArchiveError(given.refused);
+    throw new Error(given.failed);
+  };
+}
+
+declare global {
+  var __troupeImportReader: ReturnType<typeof newImportReader> | undefined;
+}
+
+/** Reads files in the thread of this process. Throws ArchiveError. */
+export const readSent = (sent: readonly SentFile[], choices?: ImportChoices): Promise<ImportRead> => {
+  globalThis.__troupeImportReader ??= newImportReader();
+  return globalThis.__troupeImportReader(sent, choices);
+};

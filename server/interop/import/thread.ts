@@ -1,0 +1,18 @@
+import { parentPort } from "node:worker_threads";
+import { errorMessage } from "@/server/domain/base/guards";
+import { ArchiveError, unpack } from "./archive";
+import type { ReadingAnswer, ReadingJob } from "./off-thread";
+import { readImport } from "./road";
+
+/** What the thread does: reads one import after another (off-thread.ts). */
+function answerTo({ sent, choices }: ReadingJob): ReadingAnswer {
+  try {
+    return { read: readImport(unpack(sent), choices) };
+  } catch (error) {
+    if (error instanceof ArchiveError) return { refused: error.message };
+    return { failed: error instanceof Error ? (error.stack ?? error.message) : errorMessage(error) };
+  }
+}
+
+parentPort?.on("message", (job: ReadingJob) => parentPort?.postMessage(answerTo(job)));
+parentPort?.postMessage("ready");
