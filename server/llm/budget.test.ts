@@ -15,15 +15,17 @@ const check = (given: Partial<BudgetCheck>): BudgetCheck => ({
 const estimate = (each: number | null = 0, max_tokens: number | undefined = 90): Estimate => ({
   input_tokens: 10,
   max_tokens,
+  usual_tokens: USUAL_ANSWER,
   price: (read, written) => (each === null ? null : (read + written) * each),
   model: "a model",
 });
 const open = (length: number | undefined, each = 0): Estimate => ({ ...estimate(each), max_tokens: length });
 
-/** What comes of a call: "goes", or the limit it is refused at. */
+/** What comes of a call: "goes" where its own limit is its cap, the cap that it got, or the limit it is refused at. */
 async function outcome(given: Partial<BudgetCheck>, about = estimate(), budgets = newBudgets()) {
   return budgets.reserve("r", check(given), about, signal).then(
-    ({ max_tokens }) => (max_tokens === undefined ? "goes" : `goes with ${max_tokens}`),
+    ({ max_tokens }) =>
+      max_tokens === about.max_tokens || max_tokens === undefined ? "goes" : `goes with ${max_tokens}`,
     (error: ModelError) => error.error.detail ?? error.error.code,
   );
 }
@@ -80,7 +82,12 @@ describe("the edge of a budget", () => {
 
 describe("an answer without a length of its own", () => {
   test("may be as long as usual where that fits, and else is cut to what is left, if that is of any use", async () => {
-    expect(await outcome({ max_total_tokens: 10 + USUAL_ANSWER }, open(undefined))).toBe("goes");
+    expect(await outcome({ max_total_tokens: 1_000_000 }, open(undefined))).toBe(`goes with ${USUAL_ANSWER}`);
+    expect(await outcome({ max_total_tokens: 10 + USUAL_ANSWER }, open(undefined))).toBe(
+      `goes with ${USUAL_ANSWER}`,
+    );
+    expect(await outcome({ max_total_tokens: 100, mode: "soft" }, open(undefined))).toBe("goes");
+    expect(await outcome({ max_cost_usd: 1 }, open(undefined))).toBe("goes");
     expect(await outcome({ max_total_tokens: 9 + USUAL_ANSWER }, open(undefined))).toBe(
       `goes with ${USUAL_ANSWER - 1}`,
     );
@@ -130,8 +137,9 @@ describe("calls side by side", () => {
     first.settle({ tokens: 51, cost_usd: 0 });
     first.settle({ tokens: 51, cost_usd: 0 });
     await expect(second).rejects.toMatchObject({ error: { detail: { used: 51, limit: 150 } } });
-    // Nobody holds or waits any more: a later call begins with what it was told.
-    expect(await outcome({ max_total_tokens: 150 }, estimate(), budgets)).toBe("goes");
+    // The next call may have been asked for before anybody counted what the first one used.
+    expect(await outcome({ max_total_tokens: 150 }, estimate(), budgets)).toMatchObject({ used: 51 });
+    expect(await outcome({ max_total_tokens: 151, spent_tokens: 51 }, estimate(), budgets)).toBe("goes");
   });
 
   test("dollars are counted as tokens are", async () => {
@@ -184,9 +192,10 @@ describe("the books of a run", () => {
     await expect(third).rejects.toMatchObject({ error: { detail: { metric: "total_tokens", used: 20 } } });
   });
 
-  test("begin anew once nobody is at work: what was used by then stands in what the next call is told", async () => {
+  test("count what was used once, whether or not the next call is told of it", async () => {
     const budgets = newBudgets();
-    (await reserve(budgets, usual, estimate(1))).settle({ tokens: 100, cost_usd: 100 });
+    (await reserve(budgets, usual, estimate(1))).settle({ tokens: 50, cost_usd: 50 });
+    (await reserve(budgets, usual, estimate(1))).settle({ tokens: 0, cost_usd: 0 });
     expect(
       await reserve(budgets, { ...usual, spent_tokens: 50, spent_cost_usd: 50 }, estimate(1)),
     ).toBeDefined();

@@ -1,4 +1,5 @@
 import { reasonOf } from "@/server/domain/base/guards";
+import { present } from "@/server/domain/base/must";
 import { type BudgetCheck, ModelError } from "./model";
 
 /** What a call will use at most, as far as one can say before it. */
@@ -6,6 +7,8 @@ export interface Estimate {
   input_tokens: number;
   /** The call's own limit on its answer; undefined where it sets none. */
   max_tokens: number | undefined;
+  /** How long its answer may become where it sets none. */
+  usual_tokens: number;
   /** US dollars for so many tokens; null where the price is unknown. */
   price(inputTokens: number, outputTokens: number): number | null;
   /** In words for people. */
@@ -13,7 +16,7 @@ export interface Estimate {
 }
 
 export interface Reservation {
-  /** A limit for the answer where little is left to spend. */
+  /** What was reserved for the answer, which may not become longer; undefined where no hard limit holds. */
   max_tokens?: number;
   /** Frees what was held back, and counts what was really used. */
   settle(used: { tokens: number; cost_usd: number | null }): void;
@@ -30,29 +33,33 @@ export interface Budgets {
   ): Promise<Reservation>;
 }
 
-/** Tokens held back for an answer without a limit of its own. */
+/** Tokens reserved for an answer without a limit of its own; four times as many where the model thinks before it. */
 export const USUAL_ANSWER = 8192;
+export const THOUGHTFUL_ANSWER = 4 * USUAL_ANSWER;
 /** With less than this left, an answer would be of no use. */
 const SMALLEST_ANSWER = 256;
 
 interface Ledger {
   held: { tokens: number; cost: number }[];
-  /** Used by calls that ended since this ledger began. */
+  /** Used by the run as far as it is known: a call that just ended is not yet in what the next one is told. */
   used: { tokens: number; cost: number };
   waiting: Set<() => void>;
 }
+const MOST_LEDGERS = 1000;
 type Metric = "total_tokens" | "cost_usd";
 
 export function newBudgets(): Budgets {
   const ledgers = new Map<string, Ledger>();
   const ledgerOf = (runId: string) => {
     const ledger = ledgers.get(runId) ?? { held: [], used: { tokens: 0, cost: 0 }, waiting: new Set() };
+    ledgers.delete(runId);
     ledgers.set(runId, ledger);
+    const [oldest, { held, waiting }] = present(ledgers.entries().next().value, "the ledger of this run");
+    if (ledgers.size > MOST_LEDGERS && held.length + waiting.size === 0) ledgers.delete(oldest);
     return ledger;
   };
 
   const hold = (
-    runId: string,
     ledger: Ledger,
     amount: { tokens: number; cost: number },
     maxTokens?: number,
@@ -68,7 +75,6 @@ export function newBudgets(): Budgets {
         ledger.used.tokens += used.tokens;
         ledger.used.cost += used.cost_usd ?? 0;
         for (const wake of [...ledger.waiting]) wake();
-        if (ledger.held.length === 0 && ledger.waiting.size === 0) ledgers.delete(runId);
       },
     };
   };
@@ -79,16 +85,14 @@ export function newBudgets(): Budgets {
         return { settle: () => undefined };
       refuseUnknownPrice(check, estimate);
       const ledger = ledgerOf(runId);
-      // The check was made when the call was asked for; what ended since then counts too.
-      const before = { ...ledger.used };
+      ledger.used = {
+        tokens: Math.max(ledger.used.tokens, check.spent_tokens),
+        cost: Math.max(ledger.used.cost, check.spent_cost_usd),
+      };
       for (;;) {
-        const since = { tokens: ledger.used.tokens - before.tokens, cost: ledger.used.cost - before.cost };
-        const verdict = weigh(check, estimate, since, ledger.held);
-        if (verdict.go) return hold(runId, ledger, verdict.amount, verdict.max_tokens);
-        if (ledger.held.length === 0) {
-          if (ledger.waiting.size === 0) ledgers.delete(runId);
-          throw overBudget(verdict.metric, verdict.used, verdict.limit);
-        }
+        const verdict = weigh(check, estimate, ledger.used, ledger.held);
+        if (verdict.go) return hold(ledger, verdict.amount, verdict.max_tokens);
+        if (ledger.held.length === 0) throw overBudget(verdict.metric, verdict.used, verdict.limit);
         await woken(ledger, signal);
       }
     },
@@ -119,13 +123,7 @@ type Verdict =
   | { go: true; amount: { tokens: number; cost: number }; max_tokens?: number }
   | { go: false; metric: Metric; used: number; limit: number };
 
-function weigh(
-  check: BudgetCheck,
-  estimate: Estimate,
-  since: { tokens: number; cost: number },
-  held: Ledger["held"],
-): Verdict {
-  const spent = { tokens: check.spent_tokens + since.tokens, cost: check.spent_cost_usd + since.cost };
+function weigh(check: BudgetCheck, estimate: Estimate, spent: Ledger["used"], held: Ledger["held"]): Verdict {
   const over = (metric: Metric, limit: number): Verdict => ({
     go: false,
     metric,
@@ -147,11 +145,16 @@ function weigh(
     tokens: mostTokens === null ? Number.POSITIVE_INFINITY : mostTokens - spent.tokens - reserved.tokens,
     cost: mostCost === null ? Number.POSITIVE_INFINITY : mostCost - spent.cost - reserved.cost,
   };
-  const wanted = estimate.max_tokens ?? USUAL_ANSWER;
+  const wanted = estimate.max_tokens ?? estimate.usual_tokens;
   const fits = (output: number) =>
     estimate.input_tokens + output <= left.tokens && costs(output) <= left.cost;
+  const isFree = mostTokens === null && costs(wanted) === 0;
   if (fits(wanted))
-    return { go: true, amount: { tokens: estimate.input_tokens + wanted, cost: costs(wanted) } };
+    return {
+      go: true,
+      ...(isFree ? {} : { max_tokens: wanted }),
+      amount: { tokens: estimate.input_tokens + wanted, cost: costs(wanted) },
+    };
   // Others are under way and may leave something over: better wait for them than ask for a cut answer.
   const perToken = Math.max(0, costs(1000) - costs(0)) / 1000;
   const byCost = perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((left.cost - costs(0)) / perToken);

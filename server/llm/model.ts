@@ -71,6 +71,8 @@ export interface ModelAnswer {
   latency_ms: number;
   ttft_ms: number | null;
   response_format: "json_schema" | "json_object" | "prompt" | "text";
+  /** Tokens that the budget left for it, where nobody set a limit; absent: it was not limited by the budget. */
+  capped_at?: number;
   /** How much the model reads, for whoever has to keep a conversation short enough. */
   reads?: Reads;
 }

@@ -251,9 +251,35 @@ describe("budgets", () => {
       0.018,
     );
     await go({ max_cost_usd: 1, spent_cost_usd: 0.5 });
-    expect(server!.requests[1]!.body.max_tokens).toBe(498);
+    // What the first took counts, too.
+    expect(server!.requests[1]!.body.max_tokens).toBe(480);
     await go({ max_total_tokens: 100_000, spent_tokens: 10 });
-    expect(server!.requests[2]!.body.max_tokens).toBeUndefined();
+    expect(server!.requests[2]!.body.max_tokens).toBe(8192);
+    await go({ max_total_tokens: 100_000, spent_tokens: 10 }, { reasoning_effort: "high" });
+    expect(server!.requests[3]!.body.max_tokens).toBe(32_768);
+    await go({ max_total_tokens: 100_000 }, { extra_body: { max_completion_tokens: 99_000 } });
+    expect(server!.requests[4]!.body).toMatchObject({ max_tokens: 8192 });
+    expect(server!.requests[4]!.body).not.toHaveProperty("max_completion_tokens");
+    await go({ max_total_tokens: 100_000, mode: "soft" });
+    expect(server!.requests[5]!.body).not.toHaveProperty("max_tokens");
+  });
+  test.each([
+    ["max_tokens is too large: 8192. This model supports at most 4096 completion tokens.", 4096],
+    ["Invalid max_tokens value, the valid range of max_tokens is [1, 2048]", 2048],
+    ["max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for m-20240307", 4096],
+    ["This model's maximum context length is 2000 tokens. However, you requested 8202 tokens.", 1981],
+  ])("a cap that a server finds too large gets smaller, and teaches nothing: %s", async (words, cap) => {
+    const providers = memoryProviders([]);
+    server = await newServer(({ body }, response) =>
+      Number(body.max_tokens) > cap
+        ? response.writeHead(400).end(JSON.stringify({ error: { message: words } }))
+        : sendSse(response, sse(["ok"])),
+    );
+    providers.list().push(remoteProvider(server.url, { is_default: true }));
+    const models = newModels({ providers, fetch: globalThis.fetch });
+    await models.complete(ask("Hello", { budget: budget({ max_total_tokens: 100_000 }) }), newIo().io);
+    expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([8192, cap]);
+    expect(providers.learned).toEqual({});
   });
   test("soft budgets end only after they are crossed", async () => {
     const go = await paid();
@@ -297,7 +323,7 @@ describe("budgets", () => {
   });
   test("waiting for budget ends when cancelled", async () => {
     const budgets = newBudgets();
-    const estimate = { input_tokens: 10, max_tokens: 90, price: () => 0, model: "m" };
+    const estimate = { input_tokens: 10, max_tokens: 90, usual_tokens: 90, price: () => 0, model: "m" };
     const abort = new AbortController();
     const first = await budgets.reserve("r", budget({ max_total_tokens: 100 }), estimate, abort.signal);
     const second = budgets.reserve("r", budget({ max_total_tokens: 100 }), estimate, abort.signal);

@@ -11,10 +11,10 @@ import {
 } from "@/server/domain/model/provider";
 import { providerFetch } from "@/server/egress/fetch";
 import { type Asked, adapt } from "./adapt";
-import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
+import { type Estimate, newBudgets, THOUGHTFUL_ANSWER, USUAL_ANSWER } from "./budget";
 import { cheaperThan } from "./cheaper";
-import { contextWindowOf, windowInRefusal } from "./context-window";
-import { cancelled } from "./errors";
+import { contextWindowOf, knownContextWindow, windowInRefusal } from "./context-window";
+import { CONTEXT, cancelled } from "./errors";
 import { type Gates, newGates } from "./gates";
 import {
   type FailedCost,
@@ -30,7 +30,7 @@ import type { ProviderCall, RawAnswer } from "./openai-call";
 import { chosenProtocol, protocolFor, rungFor } from "./openai-request";
 import { costOf, isPriceKnown } from "./prices";
 import type { RateLimiter } from "./rate-limit";
-import { timeLimits } from "./time-limits";
+import { isAskedToThink, isThinkingModel, timeLimits } from "./time-limits";
 import { newTokenRatios } from "./token-ratio";
 import { usageOf } from "./usage";
 import type { WireLimits } from "./wire";
@@ -41,6 +41,8 @@ const MAX_ADAPTATIONS = 6;
 const SHORTEST_COOL_DOWN_MS = 1_000;
 const LONGEST_COOL_DOWN_MS = 60_000;
 const BUSY_QUEUE = 1_000;
+/** A shorter answer would be of no use. */
+const SHORTEST_CAP = 256;
 
 export interface ModelsOptions {
   providers: Providers;
@@ -77,16 +79,22 @@ export function newModels(options: ModelsOptions): Models {
       );
       if (provider.is_damaged) throw damaged(`The settings of ${provider.name}`, "Open and save them again");
       const fetcher = provider.kind === "offline" ? offlineFetch : fetch;
-      const limits = timeLimits(
-        provider,
-        model,
-        request.llm_config,
-        options.limits,
-        thinkers.has(keyOfModel(provider, model)),
-      );
+      const thinks =
+        thinkers.has(keyOfModel(provider, model)) ||
+        isAskedToThink(request.llm_config) ||
+        isThinkingModel(model);
+      const limits = timeLimits(provider, model, request.llm_config, options.limits, thinks);
       const prompt = promptText(request);
       const priced = { ...provider, said: providers.said(provider.id, model).price };
-      const estimate = estimateOf(request, priced, model, ratios.tokens(provider.id, model, prompt));
+      const input_tokens = ratios.tokens(provider.id, model, prompt);
+      const known = providers.find(provider.id) ?? provider;
+      const window = knownContextWindow(known, model, providers.said(provider.id, model));
+      const room = (window ?? Number.POSITIVE_INFINITY) - input_tokens;
+      const estimate = estimateOf(request, priced, model, {
+        input_tokens,
+        // Services refuse a limit that goes beyond what they can hold.
+        usual_tokens: Math.min(thinks ? THOUGHTFUL_ANSWER : USUAL_ANSWER, Math.max(room, SHORTEST_CAP)),
+      });
       const reservation = await asCancelled(
         budgets.reserve(request.run_id, request.budget, estimate, io.signal),
         io.signal,
@@ -96,7 +104,7 @@ export function newModels(options: ModelsOptions): Models {
         const gate = gates.of(provider);
         if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
         const guessed =
-          estimate.input_tokens + (reservation.max_tokens ?? estimate.max_tokens ?? USUAL_ANSWER);
+          input_tokens + (reservation.max_tokens ?? estimate.max_tokens ?? estimate.usual_tokens);
         const leave = await asCancelled(gate.enter(io.signal, guessed, io.begunAt), io.signal);
         const started = performance.now();
         const lost = gates.lost?.(provider);
@@ -116,6 +124,7 @@ export function newModels(options: ModelsOptions): Models {
               ...(reservation.max_tokens === undefined ? {} : { max_tokens: reservation.max_tokens }),
             },
             lost ? until(lost, io) : io,
+            input_tokens,
           );
           const usage = usageOf(raw.taken, prompt, countOf(provider, model));
           const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
@@ -124,6 +133,9 @@ export function newModels(options: ModelsOptions): Models {
           if (!usage.estimated) ratios.observe(provider.id, model, prompt, usage.input_tokens);
           return {
             ...answer,
+            ...(estimate.max_tokens === undefined && reservation.max_tokens !== undefined
+              ? { capped_at: reservation.max_tokens }
+              : {}),
             reads: { context_window: windowOf(provider, model), token_ratio: ratios.of(provider.id, model) },
           };
         } catch (error) {
@@ -192,8 +204,10 @@ export function newModels(options: ModelsOptions): Models {
   async function ask(
     call: Omit<Parameters<typeof callOnce>[0], "capability">,
     io: ModelIo,
+    inputTokens: number,
   ): Promise<RawAnswer> {
     const { provider, model } = call;
+    let { max_tokens } = call;
     const stored = () => providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
     let learned: Capability = currentCapability(stored(), now());
     const { native_tools, response_format } = providers.said(provider.id, model);
@@ -205,13 +219,24 @@ export function newModels(options: ModelsOptions): Models {
         ...learned,
       };
       try {
-        return await callOnce({ ...call, capability }, io);
+        return await callOnce(
+          { ...call, ...(max_tokens === undefined ? {} : { max_tokens }), capability },
+          io,
+        );
       } catch (error) {
         if (!(error instanceof CallFailed) || !error.refusal) throw error;
         const { refusal } = error;
         // What was shown of an answer cannot be taken back.
         const mayAskAnew =
           adaptations < MAX_ADAPTATIONS && error.taken.written + error.taken.reasoning === "";
+        const smaller =
+          max_tokens !== undefined && call.request.llm_config.max_tokens === undefined && mayAskAnew
+            ? smallerCap(refusal.message, max_tokens, inputTokens)
+            : undefined;
+        if (smaller !== undefined) {
+          max_tokens = smaller;
+          continue;
+        }
         const next = mayAskAnew ? adapt(refusal, capability, askedBy(call, capability)) : null;
         if (!next) {
           const context_window = windowInRefusal(refusal.message);
@@ -298,16 +323,27 @@ const damaged = (what: string, toDo: string) =>
     { isDamage: true },
   );
 
+/** What a refusal of a limit of `cap` tokens leaves for the answer; undefined where it is about something else. */
+function smallerCap(message: string, cap: number, inputTokens: number): number | undefined {
+  const window = CONTEXT.test(message) ? windowInRefusal(message) : undefined;
+  const named = /max\w{0,20}_tokens|completion tokens/i.test(message)
+    ? [...message.matchAll(/\d{3,7}/g)].map(([digits]) => Number(digits)).filter((tokens) => tokens < cap)
+    : [];
+  // Our count of the prompt is a guess.
+  const left = window === undefined ? Math.max(...named) : Math.floor(window - inputTokens * 1.1 - 16);
+  return left >= SHORTEST_CAP && left < cap ? left : undefined;
+}
+
 type PricedProvider = Provider & { said: Price | undefined };
 
 function estimateOf(
   request: ModelRequest,
   provider: PricedProvider,
   model: string,
-  input_tokens: number,
+  tokens: Pick<Estimate, "input_tokens" | "usual_tokens">,
 ): Estimate {
   return {
-    input_tokens,
+    ...tokens,
     max_tokens: request.llm_config.max_tokens,
     price: (input_tokens, output_tokens) =>
       costOf(provider, model, { input_tokens, output_tokens, cached_input_tokens: 0 }).cost_usd,

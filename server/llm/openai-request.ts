@@ -54,8 +54,10 @@ export function bodyOf(call: ProviderCall): {
   const sent = Object.fromEntries(
     Object.entries(optional).filter(([name, value]) => value !== undefined && !refused.has(name)),
   );
+  const extra = Object.entries(config.extra_body ?? {});
   const body = {
-    ...(config.extra_body ?? {}),
+    // What the budget allows counts more than a limit that was written there.
+    ...Object.fromEntries(extra.filter(([name]) => call.max_tokens === undefined || !CAPS.includes(name))),
     model,
     messages: asTaken(
       withShape(
@@ -75,6 +77,8 @@ export function bodyOf(call: ProviderCall): {
   };
   return { body, rung, protocol, notes: leftOut(call, sent, protocol) };
 }
+
+const CAPS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 /** What people call the settings of a request. */
 const SETTINGS = {

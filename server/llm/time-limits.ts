@@ -58,7 +58,7 @@ const THINKING_FIELDS = [
   "chat_template_kwargs",
 ];
 
-function isAskedToThink({ reasoning_effort, extra_body = {} }: LlmConfig): boolean {
+export function isAskedToThink({ reasoning_effort, extra_body = {} }: LlmConfig): boolean {
   if (reasoning_effort !== undefined) return reasoning_effort !== "none";
   return THINKING_FIELDS.some((field) => extra_body[field] !== undefined);
 }

@@ -5,8 +5,10 @@
  * The second: a sample's answers keep signs when they are compared ("-5" is not "5"), a handoff that was refused is none,
  * a task's status is set before its plan is written, and a default output that does not fit names its node.
  *
- * The third (unreleased): a broken answer of more than 16,384 characters is only repaired where its meaning is certain.
+ * The third (unreleased): a broken answer of more than 16,384 characters is only repaired where its meaning is certain,
+ * and a run that went over a hard limit says so.
  * An id names an agent's task, data neither opens nor closes tags of prompts, and a role's `knowledge` says what its answers may rest on.
+ * A judge of criteria sees the results of tasks, a team with open tasks stays, and a crew that fails at its limit keeps what was written.
  */
 export const EDITION = 3;
 

@@ -5,6 +5,7 @@ import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
+import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import { fraction } from "@/server/domain/run/schedule/retry-delay";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
@@ -89,7 +90,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
             mode: config.budget.mode,
           },
         });
-        const { provider_id: _id, reads, reused, ...seen } = answer;
+        const { provider_id: _id, reads, reused, capped_at, ...seen } = answer;
         if (reads) agent.reads = reads;
         const payload = reused === undefined ? seen : asReused(seen, reused);
         run.emit({ type: "llm_call_completed", ...about, call_id, payload });
@@ -97,7 +98,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
         for (const message of answer.notes ?? [])
           if (!run.s.run.warnings.includes(message))
             run.emit({ type: "warning", ...about, call_id, payload: { code: "MODEL_CALL", message } });
-        warnOfBudget(run, payload);
+        warnOfBudget(run, payload, capped_at ?? llm_config.max_tokens);
         pay(agent.spent, payload);
         return { ...answer, call_id };
       } catch (error) {
@@ -217,11 +218,22 @@ export function backOff(call_id: string, attempt: number): number {
   return Math.round(Math.min(30_000, 1000 * 2 ** (attempt - 1)) * (0.75 + 0.5 * fraction(call_id)));
 }
 
-/** Says once when a budget is nearly used up. */
-function warnOfBudget(run: AgentRuntime, paid: Spent) {
+/** Says once when a budget is nearly used up, and when an answer went beyond it. `cap`: how many tokens it was allowed. */
+function warnOfBudget(run: AgentRuntime, paid: Spent, cap?: number) {
   const { budget } = run.config;
   const { totals } = run.s;
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
+  const over = (used: number, added: number, limit: number | null | undefined, unit: string) => {
+    if (budget.mode !== "hard" || limit == null || used <= limit || used - added > limit) return;
+    if (!isSince(run.s.run, 3)) return;
+    const { output_tokens } = paid.usage;
+    const why =
+      cap !== undefined && output_tokens > cap
+        ? `An answer took ${output_tokens} tokens, although only ${cap} were asked for: its server does not keep to such limits.`
+        : "The server counted more than was expected of the last call.";
+    const message = `This run went over its limit of ${limit} ${unit}: ${Number(used.toFixed(5))} are used. ${why}`;
+    run.emit({ type: "warning", payload: { code: "OVER_BUDGET", message } });
+  };
   const crossed = (used: number, added: number, limit: number | null | undefined) =>
     limit != null && used >= limit * budget.warn_at && used - added < limit * budget.warn_at;
   if (crossed(totals.cost_usd, paid.cost_usd ?? 0, budget.max_cost_usd))
@@ -242,6 +254,8 @@ function warnOfBudget(run: AgentRuntime, paid: Spent) {
         limit: present(budget.max_total_tokens ?? undefined, "budget.max_total_tokens"),
       },
     });
+  over(totals.cost_usd, paid.cost_usd ?? 0, budget.max_cost_usd, "US dollars");
+  over(tokens, paid.usage.input_tokens + paid.usage.output_tokens, budget.max_total_tokens, "tokens");
 }
 
 export function errorOf(error: unknown): RunError {

@@ -161,13 +161,14 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       });
     const calls = answer.tool_calls ?? [];
     if (answer.finish_reason === "length" && calls.length === 0) {
-      if (maxTokens === undefined || maxTokens !== task.llm_config?.max_tokens)
+      const cap = maxTokens ?? answer.capped_at;
+      if (cap === undefined || maxTokens !== task.llm_config?.max_tokens)
         throw new NodeFailure(
           "OUTPUT_TRUNCATED",
           "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
           { user_action: "edit_graph" },
         );
-      maxTokens *= 2;
+      maxTokens = cap * 2;
       continue;
     }
     agent.messages.push({

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import type { Provider, ProviderSettings } from "@/server/domain/model/provider";
@@ -7,6 +8,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
 import { type Handler, memoryProviders, newServer, remoteProvider, sendSse } from "@/server/llm/testing";
 import type { WireLimits } from "@/server/llm/wire";
+import { sized } from "@/server/testing/thorough";
 import { newStage, role } from "../testing";
 
 // Whatever a service was paid for stands in the books, whether or not an answer came of it.
@@ -27,6 +29,7 @@ const PRICES = { "*": { input_per_mtok: 1, output_per_mtok: 2 } };
 async function paid(
   handler: Handler,
   options: {
+    graph?: typeof graph;
     config?: Partial<RunConfig>;
     settings?: ProviderSettings;
     limits?: Partial<WireLimits>;
@@ -42,7 +45,7 @@ async function paid(
     ...(options.limits ? { limits: options.limits } : {}),
   });
   try {
-    const { events, state } = await newStage({ models }).run(graph, {
+    const { events, state } = await newStage({ models }).run(options.graph ?? graph, {
       roles: [role("Worker")],
       ...(options.config ? { config: options.config } : {}),
     });
@@ -171,6 +174,89 @@ describe.concurrent("a hard budget holds to within the calls under way", () => {
     expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "BUDGET" });
     expect(of(events, "budget_warning")).toHaveLength(1);
   });
+});
+
+describe.concurrent("eight agents at once under a hard budget, none with a limit of tokens", () => {
+  const names = Array.from({ length: 8 }, (_, at) => `a${at}`);
+  const eight = draw(
+    names.map((name) => `start > ${name} > end`).join("; "),
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        {
+          node_type: "agent_task",
+          output_keys: [`${name}_said`],
+          config: { required_role: "Worker", task_description_template: "say it" },
+        } as const,
+      ]),
+    ),
+  );
+  const lengths = fc.array(fc.integer({ min: 1, max: 60_000 }), { minLength: 1, maxLength: 8 });
+  const budgets = fc.constantFrom<RunConfig["budget"]>(
+    { max_total_tokens: 60_000, warn_at: 0.8, mode: "hard" },
+    { max_total_tokens: 9_000, warn_at: 0.8, mode: "hard" },
+    { max_cost_usd: 0.12, warn_at: 0.8, mode: "hard" },
+  );
+
+  /** A server whose answers would be so long, and which stops at a cap where it is asked to. */
+  function talkative(wished: readonly number[], keepsTo: boolean) {
+    const spent = { tokens: 0, dollars: 0 };
+    const caps: unknown[] = [];
+    const handler: Handler = ({ body }, response) => {
+      const cap = body.max_tokens;
+      const wish = wished[caps.push(cap) % wished.length] ?? 1;
+      const written = keepsTo && typeof cap === "number" ? Math.min(wish, cap) : wish;
+      spent.tokens += 50 + written;
+      spent.dollars += (50 + 2 * written) / 1e6;
+      const end = written < wish ? "length" : "stop";
+      sendSse(response, delta({ content: "said" }) + delta({}, end) + usage(50, written) + DONE);
+    };
+    return { handler, spent, caps };
+  }
+
+  test("spend no more than it where the server keeps to caps: every request carries one", async () => {
+    await fc.assert(
+      fc.asyncProperty(lengths, budgets, async (wished, budget) => {
+        const { handler, spent, caps } = talkative(wished, true);
+        const { state } = await paid(handler, { graph: eight, config: { budget } });
+        expect(caps.every((cap) => typeof cap === "number")).toBe(true);
+        expect(spent.tokens).toBeLessThanOrEqual(budget.max_total_tokens ?? Number.POSITIVE_INFINITY);
+        expect(spent.dollars).toBeLessThanOrEqual(budget.max_cost_usd ?? Number.POSITIVE_INFINITY);
+        expect(state.run.warnings).toEqual([]);
+      }),
+      {
+        numRuns: sized(8, 200),
+        seed: 1,
+        examples: [[[50_000], { max_total_tokens: 60_000, warn_at: 0.8, mode: "hard" }]],
+      },
+    );
+  });
+
+  test("say that they spent more where the server does not", async () => {
+    const { handler, spent } = talkative([50_000], false);
+    const { state } = await paid(handler, {
+      graph: eight,
+      config: { budget: { max_total_tokens: 60_000, warn_at: 0.8, mode: "hard" } },
+    });
+    expect(spent.tokens).toBeGreaterThan(60_000);
+    expect(state.run.warnings).toEqual([
+      expect.stringMatching(/over its limit of 60000 tokens.*took 50000 tokens, although only 8192/),
+    ]);
+  });
+});
+
+test("an answer that the budget cut is asked for once more with twice the room", async () => {
+  const asked: unknown[] = [];
+  const answers = inTurn(delta({ content: "Once upon" }, "length") + usage(50, 8192) + DONE, good);
+  const { state } = await paid(
+    (request, response, socket) => {
+      asked.push(request.body.max_tokens);
+      answers(request, response, socket);
+    },
+    { config: { budget: { max_total_tokens: 100_000, warn_at: 0.8, mode: "hard" } } },
+  );
+  expect(asked).toEqual([8192, 16_384]);
+  expect(state.run.final_status).toBe("COMPLETED");
 });
 
 test("what a service says stands in the run's error", async () => {
