@@ -40,6 +40,21 @@ test("a team that is dissolved is gone, and its name can be used again, also wit
   expect(answersTo(state, "ann").map(([status]) => status)).toEqual([200, 200, 200]);
 });
 
+test("a team with tasks that are not done stays until they are assigned to somebody else", async () => {
+  const assign = (agent_name: string) => ["plan_assign_task", { task_id: "later", agent_name }] as const;
+  const { events, state } = await runTalk(
+    [["ann", create(["bob"]), assign("red"), dissolve(), assign("cid"), dissolve()]],
+    { agents },
+    { tasks: [{ task_id: "later", description: "later", dependencies: ["turn_1"] }] },
+  );
+  expect(answersTo(state, "ann")[2]).toEqual([
+    409,
+    'Tasks that are not done are assigned to "red": later. Assign them to somebody else first.',
+  ]);
+  expect(of(events, "team_changed").map(({ action }) => action)).toEqual(["created", "dissolved"]);
+  expect([state.run.final_status, state.run.error?.message]).toEqual(["COMPLETED", undefined]);
+});
+
 test("what cannot be done to a team is refused with the reason, and changes nothing", async () => {
   const { events, state } = await runTalk(
     [

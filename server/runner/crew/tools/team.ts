@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import type { TaskStatus } from "@/server/domain/crew/plan";
+import { isSince } from "@/server/domain/run/edition";
 import { defineRunTool, done, refused } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
+/** States of tasks that somebody has yet to begin. */
+const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "awaiting_human"]);
 const names = z.array(z.string()).max(32);
 
 /** Teams inside a crew that agents form on the way: a name that stands for several of them. */
@@ -37,6 +41,10 @@ export function teamTools(crew: Crew): RunTool[] {
     }
     return [...new Set(agents.map((name) => present(crew.member(name), "crew.member(name)").agent_id))];
   };
+  const waitingFor = (team: string) =>
+    (crew.plan?.tasks ?? []).flatMap(({ task_id, assigned_agent, status }) =>
+      assigned_agent === team && OPEN.has(status) ? [task_id] : [],
+    );
   const unknownTeam = (team: string) => refused(404, `There is no team "${team}".`);
 
   return [
@@ -80,6 +88,12 @@ export function teamTools(crew: Crew): RunTool[] {
       *call({ team_name, reason }, caller) {
         const team = crew.view.teams[team_name];
         if (!team) return unknownTeam(team_name);
+        const waiting = isSince(crew.run.s.run, 3) ? waitingFor(team_name) : [];
+        if (waiting.length > 0)
+          return refused(
+            409,
+            `Tasks that are not done are assigned to "${team_name}": ${waiting.join(", ")}. Assign them to somebody else first.`,
+          );
         return change(caller, team_name, "dissolved", team.agents, reason);
       },
     }),
