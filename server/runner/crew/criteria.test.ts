@@ -58,6 +58,35 @@ describe("what a crew made is held to the plan's criteria", () => {
     expect(done.state.run.warnings).toEqual([`crew does not meet "${exact}": It is not true.`]);
   });
 
+  test("a judge and whoever improves the result see the results of the tasks that it was made of, and a judge is no member", async () => {
+    const done = await runAsked(
+      [
+        as("boss", { text: "fact: owls see well" }),
+        says("Owls see well."),
+        verdicts(["every claim stands in the facts", false, "one does not"]),
+        says("Owls see."),
+        verdicts(["every claim stands in the facts", true, "it does"]),
+      ],
+      { agents, manager: { agent_id: "boss" } },
+      [],
+      {
+        plan: {
+          success_criteria: ["every claim stands in the facts"],
+          tasks: [
+            { task_id: "facts", description: "find facts", assigned_agent: "boss" },
+            { task_id: "text", description: "write", assigned_agent: "ann", dependencies: ["facts"] },
+          ],
+        },
+      },
+    );
+    const asked = done.models.calls.slice(2).map(({ messages }) => messages.map(({ content }) => content));
+    for (const [, user] of asked)
+      expect(user).toContain('<results>\n<result task="facts">fact: owls see well</result>');
+    // What is judged is told once.
+    expect(asked[0]![1]!.split("Owls see well.")).toHaveLength(2);
+    expect([asked[0]![0], asked[2]![0]].filter((system) => system!.includes("boss"))).toEqual([]);
+  });
+
   test("a judge's verdicts are taken by their criterion, else by their place, and what it leaves out is not met", async () => {
     const done = await run(
       [

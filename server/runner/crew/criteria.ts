@@ -5,6 +5,7 @@ import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { leaderOf } from "@/server/domain/crew/leader";
+import { isSince } from "@/server/domain/run/edition";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import type { Crew } from "./crew";
 import { textOf, valueOf } from "./values";
@@ -50,6 +51,7 @@ export function* meetCriteria(
   if (criteria.length === 0) return output;
   const unmet = yield* check(crew, criteria, output, outputs, 1);
   if (unmet.length === 0) return output;
+  const earlier = seenResults(crew, output, outputs);
   const last = present(crew.plan, "crew.plan").tasks.findLast(({ status }) => status === "completed");
   const agent = crew.config.agents.find(({ agent_id }) => agent_id === last?.assigned_agent);
   let better = output;
@@ -60,6 +62,7 @@ export function* meetCriteria(
       task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", faults)}\nGive the whole improved result.`,
       output_keys: crew.request.output_keys,
       inputs: { goal: crew.goal, result: valueOf(output) },
+      earlier,
     });
     better = crew.outputs(valueOf(result.output));
   }
@@ -96,6 +99,17 @@ function exactly(
   return { criterion, met: value, evidence: note ?? (value ? "It is true." : "It is not true.") };
 }
 
+/** The results of tasks that the result was made of; none in runs of before the third edition. */
+function seenResults(
+  crew: Crew,
+  output: JsonObject,
+  outputs: Readonly<Record<string, Json>>,
+): Record<string, Json> {
+  if (!isSince(crew.run.s.run, 3)) return {};
+  const result = textOf(valueOf(output));
+  return Object.fromEntries(Object.entries(outputs).filter(([, value]) => textOf(value) !== result));
+}
+
 /** The criteria that are not met. */
 function* check(
   crew: Crew,
@@ -110,15 +124,21 @@ function* check(
   const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs, work));
   if (worded.length > 0) {
     const judge = leaderOf(crew.config);
+    const earlier = seenResults(crew, output, outputs);
+    const behind =
+      Object.keys(earlier).length > 0
+        ? " The results of the tasks that it was made from follow: check what it claims against them."
+        : "";
     const answer = yield* crew.work(judge, {
       task_id: crew.idBesideTasks(`criteria-${round}`),
       purpose: "judge",
       may_use_tools: false,
       role: JUDGE,
-      task: `Say of each criterion whether the result meets it, with evidence from the result.\n${crew.fences.fence("criteria", worded.map((criterion) => `- ${criterion}`).join("\n"))}`,
+      task: `Say of each criterion whether the result meets it, with evidence from the result.${behind}\n${crew.fences.fence("criteria", worded.map((criterion) => `- ${criterion}`).join("\n"))}`,
       output_keys: [],
       answer_schema: VERDICTS,
       inputs: { goal: crew.goal, result: textOf(valueOf(output)) },
+      earlier,
     });
     const given = Verdicts.parse(answer.output).verdicts;
     for (const [at, criterion] of worded.entries()) {
