@@ -17,7 +17,7 @@ import { unreachable } from "@/server/domain/run/schedule/reach";
 import { begin, decide } from "@/server/domain/run/schedule/tokens";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, timeoutOf } from "./interpreter/attempts";
 import { Commanding } from "./interpreter/commanding";
-import { outputOf } from "./interpreter/ends";
+import { keptOf, outputOf } from "./interpreter/ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
 import { limitError } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
@@ -269,7 +269,7 @@ export class Interpreter extends Commanding {
   /** Ends the run; true if it may go on: after a limit was raised, or where a person tries again what failed. */
   private finish(): boolean {
     const { s } = this;
-    const output = outputOf(this.a, s, this.ended);
+    const output = { ...keptOf(s), ...outputOf(this.a, s, this.ended) };
     if (!this.limit || this.terminated) this.applyAll([...unread(s), ...leftOut(this.repeating)]);
     const finished = (
       final_status: "COMPLETED" | "ERROR" | "INCOMPLETE",

@@ -32,6 +32,7 @@ import type {
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
+import { patch } from "@/server/domain/run/schedule/state-write";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
 import { renderTemplate, type WrittenValue } from "@/server/domain/text/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
@@ -232,6 +233,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
 
   warn(code: string, message: string): void {
     this.emit({ type: "warning", payload: { code, message } });
+  }
+
+  keep(output: JsonObject): void {
+    const write = patch(this.interpreter.a, this.s, this.activationId, output);
+    if ("events" in write) for (const event of write.events) this.emit(event);
   }
 
   /** Records an event of this activation. */

@@ -140,6 +140,8 @@ export interface AgentRuntime
 export interface CrewRuntime extends AgentRuntime {
   /** Settled when a person changes this node's plan. */
   planEdited(): Durable;
+  /** Writes what there is of the node's output before it fails. */
+  keep(output: JsonObject): void;
   /** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
   writePlanFile(key: string, content: string): Flow<ToolOutput>;
 }

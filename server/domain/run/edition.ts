@@ -9,6 +9,7 @@
  * and a run that went over a hard limit says so.
  * An id names an agent's task, data neither opens nor closes tags of prompts, and a role's `knowledge` says what its answers may rest on.
  * A judge of criteria sees the results of tasks, a team with open tasks stays, and a crew that fails at its limit keeps what was written.
+ * A judge of criteria sees the results of tasks, a team with open tasks stays, and a crew that fails at its limit keeps what was written.
  */
 export const EDITION = 3;
 

@@ -15,6 +15,7 @@ import { isPlanFile, planText } from "@/server/domain/crew/plan-file";
 import { type TeamChanges, teamNow } from "@/server/domain/crew/team-now";
 import type { CrewRequest } from "@/server/domain/nodes/define";
 import { agentKey, type CrewRun } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import { type Fences, group } from "@/server/domain/text/fence";
 import { isGranted } from "@/server/domain/tool/tool";
@@ -343,6 +344,11 @@ export class Crew {
 
   writeBoard(alias: string, bulletin: string): void {
     this.run.emit({ type: "board_written", agent_id: alias, payload: { alias, bulletin } });
+  }
+
+  /** Keeps what was written as output of the crew, which then fails. Runs of before the third edition keep nothing. */
+  keep(value: Json): void {
+    if (isSince(this.run.s.run, 3)) this.run.keep(this.outputs(value));
   }
 
   /** One value per output key of the node, from a text or from an object with values of those names. */

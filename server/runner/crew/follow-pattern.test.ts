@@ -110,7 +110,10 @@ describe("a pattern", () => {
     const run = async (max_rounds: number) =>
       (await runAsked(steps, crew(cycle, { max_rounds }), [])).state.run;
     expect((await run(4)).final_status).toBe("COMPLETED");
-    expect((await run(3)).error).toMatchObject({
+    const stopped = await run(3);
+    // What was written by then is not lost.
+    expect(stopped.output).toEqual({ result: "again" });
+    expect(stopped.error).toMatchObject({
       code: "MAX_ITERATIONS",
       message: "crew was not done after 3 steps, which is its limit.",
       user_action: "edit_graph",

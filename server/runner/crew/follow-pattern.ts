@@ -34,13 +34,16 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
   const results = newRecord<Json>();
   let step: PatternStep | undefined = steps[0];
   let came = "";
+  let made = "";
   for (let round = 1; step; round++) {
-    if (round > config.max_rounds)
+    if (round > config.max_rounds) {
+      crew.keep({ ...results, result: made });
       throw new NodeFailure(
         "MAX_ITERATIONS",
         `${crew.name} was not done after ${config.max_rounds} steps, which is its limit.`,
         { user_action: "edit_graph" },
       );
+    }
     const chosen = crew.member(step.agent);
     if (!chosen)
       throw new NodeFailure("CONFIG", `Step "${step.step}" is for "${step.agent}", who is not in the crew.`);
@@ -61,7 +64,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     );
     const { agent } = worked;
     const { outcome, summary, result: work } = StepAnswer.parse(worked.result.output);
-    const made = work || summary;
+    made = work || summary;
     results[step.step] = made;
     const exit = exits.find((one) => one.outcome === outcome);
     const target: Target = exit

@@ -220,6 +220,7 @@ describe("a manager that ends the work", () => {
       crew({ max_rounds: 2 }),
       [],
     );
+    expect([state.run.final_status, state.run.output]).toEqual(["ERROR", { result: "2" }]);
     expect(state.run.error).toMatchObject({
       code: "MAX_ITERATIONS",
       message: "crew was not done after 2 rounds, which is its limit.",

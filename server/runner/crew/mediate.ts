@@ -105,12 +105,14 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       return crew.outputs(decision.outputs ?? decision.message);
     }
     if (stalls >= config.max_stalls) {
-      if (replans >= config.max_replans)
+      if (replans >= config.max_replans) {
+        keepReplies(crew, talks);
         throw new NodeFailure(
           "STUCK",
           `${crew.name} made no progress, also after ${replans} new plans: ${ledger.is_progress_being_made.reason}`,
           { user_action: "edit_graph" },
         );
+      }
       replans++;
       stalls = 0;
       crew.post(
@@ -144,11 +146,19 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     talks.set(worker.agent_id, [...talk, asked, { role: "assistant", content: reply }]);
     told = `${crew.fences.fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
   }
+  keepReplies(crew, talks);
   throw new NodeFailure(
     "MAX_ITERATIONS",
     `${crew.name} was not done after ${config.max_rounds} rounds, which is its limit.`,
     { user_action: "edit_graph" },
   );
+}
+
+/** Keeps what each member wrote last, where the crew fails before its manager answers. */
+function keepReplies(crew: Crew, talks: ReadonlyMap<string, readonly ChatMessage[]>): void {
+  const replies = [...talks].map(([by, talk]) => [by, talk.at(-1)?.content ?? ""] as const);
+  const text = replies.map(([by, reply]) => (replies.length > 1 ? `${by}:\n${reply}` : reply)).join("\n\n");
+  if (replies.length > 0) crew.keep(text);
 }
 
 /**

@@ -2,6 +2,7 @@ import { must, present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { RunState } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 
 /** An end node that a run reached. */
 export interface ReachedEnd {
@@ -29,3 +30,9 @@ export function outputOf(a: Analysis, s: RunState, ends: readonly ReachedEnd[]):
     );
   return output;
 }
+
+/** What the node that failed a run had written before; nothing in runs of before the third edition. */
+export const keptOf = ({ run, state, writer, failing }: RunState): JsonObject =>
+  isSince(run, 3) && failing?.activation_id !== undefined
+    ? Object.fromEntries(Object.entries(state).filter(([key]) => writer[key] === failing.activation_id))
+    : {};
