@@ -10,6 +10,7 @@
  * An id names an agent's task, data neither opens nor closes tags of prompts, and a role's `knowledge` says what its answers may rest on.
  * A judge of criteria sees the results of tasks, a team with open tasks stays, and a crew that fails at its limit keeps what was written.
  * A judge of criteria sees the results of tasks, a team with open tasks stays, and a crew that fails at its limit keeps what was written.
+ * Commands have ids, a call in flight at a crash goes by its tool's `on_crash`, and a breakpoint that is set again counts anew.
  */
 export const EDITION = 3;
 

@@ -159,3 +159,22 @@ test("without a breakpoint no event is where a run is held, not even in steps", 
   holds.heed(event("node_completed"));
   expect(holds.due).toBeNull();
 });
+
+test("a breakpoint that was taken away and is set again counts from the start; one that stays keeps its count", () => {
+  const [third, other]: Breakpoint[] = [
+    { on: "tool_call", hit_count: 3 },
+    { on: "tool_call", node_id: "b" },
+  ];
+  const { s, holds } = holdsOf({ breakpoints: [third!], edition: 3 });
+  const set = (...breakpoints: Breakpoint[]) => {
+    s.run.breakpoints = breakpoints;
+    holds.heed({ type: "breakpoints_set", payload: { breakpoints, by: "ann" } });
+  };
+  const come = () => holds.at(PLACE) !== null;
+  expect([come(), come()]).toEqual([false, false]);
+  set(third!, other!);
+  expect(come()).toBe(true);
+  set();
+  set(third!);
+  expect([come(), come(), come()]).toEqual([false, false, true]);
+});

@@ -1,6 +1,7 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { RunState } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent } from "@/server/domain/run/events";
 import type { PausedPlace } from "@/server/domain/run/events/control-events";
 import { evaluateCondition } from "@/server/domain/text/expression";
@@ -38,11 +39,19 @@ export class Holds {
 
   /** An event was recorded: where it leads to a place at which the run is to be held, that is due. */
   heed(event: NewEvent): void {
+    if (event.type === "breakpoints_set" && isSince(this.s.run, 3))
+      this.forgetOthers(event.payload.breakpoints);
     if ((this.s.run.breakpoints ?? []).length === 0) return;
     for (const place of placesAfter(event)) {
       const hold = this.at(place, true);
       this.due ??= hold;
     }
+  }
+
+  /** What is set again after it was gone counts from the start; what stays keeps its count. */
+  private forgetOthers(breakpoints: readonly Breakpoint[]): void {
+    const kept = new Set(breakpoints.map((one) => canonicalJson(one)));
+    for (const key of this.hits.keys()) if (!kept.has(key)) this.hits.delete(key);
   }
 
   /** Before what does more than read, in the mode that asks for it. */
