@@ -103,6 +103,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   tool_call_started: silent,
   tool_call_refused: silent,
   tool_call_retried: silent,
+  tool_call_abandoned: ({ payload }, { held }) => held(payload.message),
   tool_call_completed: ({ payload: { status_code, tool_name, error } }, { mark, name, dim }) =>
     status_code === 200
       ? `  ${dim(`${name} used ${tool_name}`)}`

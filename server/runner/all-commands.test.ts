@@ -4,14 +4,13 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { openDb } from "@/db/open";
 import type { RunState } from "@/server/domain/run";
 import { type RunCommand, tooLate } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { sized } from "@/server/testing/thorough";
 import type { Heard } from "./command-waiters";
 import { CANCEL } from "./embedded-contract";
-import { fakeModels, newStage, role } from "./testing";
+import { fakeModels, killed, newStage, role } from "./testing";
 
 const folder = mkdtempSync(path.join(tmpdir(), "troupe-commands-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -134,16 +133,7 @@ test("whatever a run is told at any moment, no work is lost or done twice, and a
   );
 });
 
-/** A new process on what the last one had written at this very moment; the last one does nothing more. */
 let copies = 0;
-async function killed(stage: Stage): Promise<Stage> {
-  const file = path.join(folder, `${copies++}.db`);
-  stage.db.$client.exec(`vacuum into '${file}'`);
-  await stage.host.drain(0);
-  const next = newStage({ models: models(), db: openDb(file) });
-  next.host.recover();
-  return next;
-}
 
 const act = fc.record({
   what: fc.oneof(
@@ -199,7 +189,7 @@ test("every command is applied once, refused with a reason, or accepted and then
           if (what === "kill") {
             life++;
             open = [];
-            stage = await killed(stage);
+            stage = await killed(stage, path.join(folder, `${copies++}.db`), { models: models() });
           } else tell(what);
           for (let k = 0; k < then; k++) await pause(1);
         }

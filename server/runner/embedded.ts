@@ -21,6 +21,7 @@ import { type Answer, type Handle, Handles, note, Scope } from "./handles";
 import { KnownTurns } from "./known-turns";
 import { OpenTurn } from "./open-turn";
 import { recordedAnswer } from "./recorded/answer-step";
+import { inFlight, obstacle } from "./recorded/recorded-answers";
 import { requestHash } from "./recorded/request-hash";
 import { asStepError, storedResult } from "./step-result";
 import { UnrecordedTurns } from "./unrecorded-turns";
@@ -285,6 +286,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
 
   private register(handle: Handle): Durable {
     this.handles.add(handle);
+    handle.mayHaveBegun = this.known.isTakenUp && this.isRecorded;
     // What a fork has from its original is asked for since the fork was made.
     handle.begunAt = Math.max(this.at, this.journal.fork?.forkedAt ?? 0);
     if (handle.kind !== "inline") this.fresh.push(handle);
@@ -364,6 +366,11 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       handle.hash = requestHash(request);
       const recorded = recordedAnswer(this.journal.recorded, request, handle.hash);
       if (recorded) return this.settle(handle, recorded);
+      if (handle.mayHaveBegun && request.onCrash) {
+        if (request.onCrash !== "repeat")
+          return this.settle(handle, { ok: false, error: obstacle(inFlight(this.runId)) });
+        handle.isRepeated = true;
+      }
     }
     try {
       const value = present(handle.work, "handle.work")(new Scope(this, handle));
@@ -400,9 +407,12 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     if (!this.handles.has(handle) || this.stopped) return;
     this.host.computing?.();
     this.handles.settle(handle);
-    const { key, kind, hash } = handle;
+    const { key, kind, hash, isRepeated } = handle;
     const redacted = this.host.redact ? this.host.redact(result) : result;
-    const whole = hash === undefined ? redacted : { ...redacted, request: hash };
+    const whole: Settled =
+      hash === undefined
+        ? redacted
+        : { ...redacted, request: hash, ...(isRepeated ? { repeated: true } : {}) };
     this.settled.push({ key, kind, ...storedResult(whole, this.host.longestResult) });
     this.rouse();
   }

@@ -24,6 +24,9 @@ export interface Handle extends Durable {
   /** For a step that goes on beside the thread. */
   over?: (() => void) | undefined;
   started: boolean;
+  /** An earlier process had recorded that it asks for this, and may have begun it. */
+  mayHaveBegun?: boolean;
+  isRepeated?: boolean;
   /** The time of the turn that asked for it, which another process may have done, in Unix milliseconds. */
   begunAt?: number;
 }

@@ -6,7 +6,14 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isPlanPath, planPath } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isCrewNode } from "@/server/domain/nodes";
-import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
+import { isSince } from "@/server/domain/run/edition";
+import {
+  isGranted,
+  onCrashOf,
+  type ToolAnswer,
+  type ToolOutput,
+  type ToolSpec,
+} from "@/server/domain/tool/tool";
 import type { ToolScope } from "@/server/tools/define";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { About, Effects, ToolCaller, ToolRuntime } from "./ports";
@@ -165,9 +172,14 @@ function* callOnce(
 ): Flow<ToolOutput> {
   const { tools } = run.effects;
   const caller = callerOf(run, agent);
+  const onCrash = spec && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
   const call = {
     key,
-    request: toolRequest(name, asked, about.answers ?? [], spec),
+    request: toolRequest(name, asked, about.answers ?? [], spec, onCrash),
+    onRepeated() {
+      const message = `${name} may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${about.idempotencyKey}).`;
+      run.emit({ type: "warning", ...agent?.about, payload: { code: "MAY_HAVE_HAPPENED_TWICE", message } });
+    },
     isRepeatable: spec?.read_only === true,
     question: {
       about: agent?.about ?? { agent_id: run.node.id },

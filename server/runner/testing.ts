@@ -93,6 +93,19 @@ export function fakeTools(
   };
 }
 
+/** A new process on what the last one has written at this moment, in a file of its own; the last one does nothing more. */
+export async function killed(
+  stage: ReturnType<typeof newStage>,
+  file: string,
+  options: Parameters<typeof newStage>[0],
+): Promise<ReturnType<typeof newStage>> {
+  stage.db.$client.exec(`vacuum into '${file}'`);
+  await stage.host.drain(0);
+  const next = newStage({ ...options, db: openDb(file) });
+  next.host.recover();
+  return next;
+}
+
 /** A copy of a stage's run as it was after that many turns, as a crash would leave it. */
 export function cutAt(source: { db: Db }, id: string, turns: number): Db {
   const db = openDb(":memory:");

@@ -1,8 +1,9 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
+import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
-import { succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
+import { onCrashOf, succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { confirmationReason, judge } from "@/server/tools/policy";
 import type { About, ToolRuntime } from "./ports";
 
@@ -83,7 +84,7 @@ export function* askTogether(
   );
 }
 
-export interface CallToRecord extends Omit<Started, "tool_name" | "risk"> {
+export interface CallToRecord extends Omit<Started, "tool_name" | "risk" | "on_crash"> {
   about: About;
   /** Unique in the run. */
   call_id: string;
@@ -100,11 +101,12 @@ export function* recordCall<T extends { output: ToolOutput }>(
   const tool_name = spec.name;
   yield* run.arrive({ point: "tool_call", ...about, tool: tool_name, hasEffect: !spec.read_only });
   run.reached();
+  const on_crash = isSince(run.s.run, 3) && spec.source !== "crew" && onCrashOf(spec);
   run.emit({
     type: "tool_call_started",
     ...about,
     call_id,
-    payload: { tool_name, ...call, risk: spec.risk },
+    payload: { tool_name, ...call, risk: spec.risk, ...(on_crash ? { on_crash } : {}) },
   });
   const begun = run.now;
   const done = yield* carryOut();

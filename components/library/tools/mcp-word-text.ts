@@ -1,5 +1,5 @@
 import type { Answers } from "@/components/trpc";
-import { RISK_LEVELS } from "@/server/domain/tool/tool";
+import { ON_CRASH, RISK_LEVELS } from "@/server/domain/tool/tool";
 
 export type McpTool = Answers["mcp"]["list"][number]["tools"][number];
 export type McpWord = NonNullable<McpTool["fixed"]>;
@@ -28,7 +28,12 @@ export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): 
 export function wordInWords(word: McpWord): string {
   const effect = effects[effectOf(word)].label.toLowerCase();
   const content = word.own ? "its results are our own" : "its results are content of strangers";
-  return [effect, content, ...(word.risk ? [RISK_LEVELS[word.risk].title.toLowerCase()] : [])].join(", ");
+  return [
+    effect,
+    content,
+    ...(word.risk ? [RISK_LEVELS[word.risk].title.toLowerCase()] : []),
+    ...(word.on_crash ? [`after a crash: ${ON_CRASH[word.on_crash].title.toLowerCase()}`] : []),
+  ].join(", ");
 }
 
 /** What a server says of its tool, in one line. */

@@ -6,7 +6,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
-import { RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
+import { ON_CRASH, OnCrash, RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import {
   EFFECTS,
   effectOf,
@@ -32,6 +32,14 @@ const CONTENT = [
 const RISKS = [
   { value: "told" as const, label: "As it follows from that" },
   ...RiskLevel.options.map((value) => ({ value, label: RISK_LEVELS[value].title })),
+];
+const AFTER_CRASH = [
+  { value: "told" as const, label: "As it follows from the risk", hint: "People are asked at high risk." },
+  ...OnCrash.options.map((value) => ({
+    value,
+    label: ON_CRASH[value].title,
+    hint: `${ON_CRASH[value].sentence}.`,
+  })),
 ];
 
 /** What a tool of an MCP server really does: what the server says of it, and what somebody here says. */
@@ -134,6 +142,18 @@ function Words({ server, tool }: { server: string; tool: McpTool }) {
                 setDraft(chosen === "told" ? rest : { ...rest, risk: chosen });
               }}
             />
+            {draft.reads ? null : (
+              <Select
+                label="A call in flight at a crash"
+                hint="It may have happened: the server stopped before the answer came."
+                options={AFTER_CRASH}
+                value={draft.on_crash ?? "told"}
+                onValueChange={(chosen) => {
+                  const { on_crash: _on_crash, ...rest } = draft;
+                  setDraft(chosen === "told" ? rest : { ...rest, on_crash: chosen });
+                }}
+              />
+            )}
             <div className="flex gap-2">
               <Button type="submit" variant="primary" pending={correct.isPending}>
                 Save

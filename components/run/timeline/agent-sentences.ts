@@ -165,6 +165,8 @@ export const agentSentences = {
           "warning",
         ),
 
+  tool_call_abandoned: ({ payload }) => story(payload.message, "warning"),
+
   interaction_requested: ({ payload }) => story(`A person is asked: ${payload.title}`, "waiting"),
   interaction_reminded: () => story("Half of the time to answer is over, and nobody has answered", "waiting"),
   interaction_escalated: ({ payload }) =>

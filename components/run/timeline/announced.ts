@@ -73,6 +73,7 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   tool_call_started: false,
   tool_call_refused: false,
   tool_call_retried: false,
+  tool_call_abandoned: false,
   tool_call_completed: false,
   artifact_created: false,
 

@@ -198,6 +198,10 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     { tool_name: "web_search", status_code: 503, error: "not configured" },
     "web_search failed with 503: not configured",
   ],
+  tool_call_abandoned: [
+    { tool_name: "mail", message: "mail was abandoned in flight: it may have happened." },
+    "mail was abandoned in flight: it may have happened.",
+  ],
   interaction_requested: [
     {
       interaction_id: "i1",

@@ -69,6 +69,8 @@ interface RecordedCall {
   request?: string;
   /** It was not asked for anew: this run had the same request answered. */
   reused?: string;
+  /** It was in flight when its process ended, and was asked for again. */
+  repeated?: true;
 }
 
 /**
@@ -89,6 +91,8 @@ export interface StepRequest {
   isAgreed?: boolean;
   /** That person agreed in the run that this one comes from. */
   isInherited?: boolean;
+  /** What becomes of it where it was in flight when its process ended; absent: it is asked for again. */
+  onCrash?: "repeat" | "ask" | "fail" | undefined;
 }
 
 /** A failure as data: `name` is the class of the error, `detail` what a ModelError or the like carries. */

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { TeamChanges } from "@/server/domain/crew/team-now";
-import type { RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";
+import type { OnCrash, RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";
 import type { RunEventOf } from "./events";
 
 /** One call of a tool. */
@@ -19,6 +19,8 @@ export interface ToolCallView {
   /** stopped: its work ended before it did. */
   status: "running" | "completed" | "failed" | "refused" | "stopped";
   risk?: RiskLevel;
+  /** Absent where making it again does no harm. */
+  on_crash?: OnCrash;
   protocol?: ToolProtocol;
   repaired?: boolean;
   status_code?: ToolStatus;

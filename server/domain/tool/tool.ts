@@ -80,6 +80,20 @@ export const RISK_LEVELS: Record<RiskLevel, { title: string; sentence: string }>
   UNKNOWN: { title: "Risk unknown", sentence: "Treated with care" },
 };
 
+/** What becomes of a call that was in flight when its process ended, so that it may have happened. */
+export const OnCrash = z.enum(["repeat", "ask", "fail"]);
+export type OnCrash = z.infer<typeof OnCrash>;
+
+/** The same for people. */
+export const ON_CRASH: Record<OnCrash, { title: string; sentence: string }> = {
+  repeat: {
+    title: "Repeat it",
+    sentence: "With the same idempotency key; the run warns that it may have happened twice",
+  },
+  ask: { title: "Ask a person", sentence: "Nothing is repeated unless they approve" },
+  fail: { title: "Fail", sentence: "It ends with an error that says that it may have happened" },
+};
+
 export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"]);
 export type ToolSource = z.infer<typeof ToolSource>;
 
@@ -101,6 +115,8 @@ export const ToolSpec = z.object({
   idempotent: z.boolean().default(false),
   /** Cannot be undone. */
   destructive: z.boolean().default(false),
+  /** Absent: `ask` at high risk, else `repeat`. */
+  on_crash: OnCrash.optional(),
   /** Its results are content that nobody here vouches for: the web, files, other people's servers, memory. */
   taints: z.boolean().default(false),
   /** It can carry data out of this installation. */
@@ -124,6 +140,17 @@ export const ToolSpec = z.object({
   version: z.number().int().optional(),
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
+
+/** What becomes of a call that may have happened before its process ended; null where repeating it does no harm. */
+export function onCrashOf({
+  on_crash,
+  read_only,
+  idempotent,
+  risk,
+}: Pick<ToolSpec, "on_crash" | "read_only" | "idempotent" | "risk">): OnCrash | null {
+  const chosen = on_crash ?? (risk === "HIGH" && !idempotent ? "ask" : "repeat");
+  return read_only || (idempotent && chosen === "repeat") ? null : chosen;
+}
 
 /** What a call must not share with another at the same time, by what its tool says; the same for the same arguments. */
 export function resourcesOf({ resources = [], input_schema }: ToolSpec, args: JsonObject): string[] {

@@ -180,6 +180,7 @@ export abstract class Attempts implements Engine {
   protected over(task: OpenAttempt, outcome: Outcome): void {
     const { activationId: id } = task;
     this.tasks.release(task);
+    this.abandonCalls(id);
     const node = this.nodeOf(id);
     if ("result" in outcome) {
       this.applyAll(complete(this.a, this.s, id, outcome.result, this.at));
@@ -235,9 +236,31 @@ export abstract class Attempts implements Engine {
     this.terminated = true;
   }
 
+  /** Calls of tools that an attempt leaves in flight as it ends may have happened: the log says so. */
+  protected abandonCalls(activation_id: string): void {
+    for (const call_id of this.s.calling) {
+      const call = present(this.s.tool_calls[call_id], "call");
+      if (call.activation_id !== activation_id || !call.on_crash) continue;
+      const { node_id, agent_id, task_id, tool_name } = call;
+      const message = `${tool_name} was abandoned in flight: it may have happened (idempotency key ${this.s.run.id}/${call_id}).`;
+      this.apply({
+        type: "tool_call_abandoned",
+        ...{
+          node_id,
+          activation_id,
+          call_id,
+          ...(agent_id ? { agent_id } : {}),
+          ...(task_id ? { task_id } : {}),
+        },
+        payload: { tool_name, message },
+      });
+    }
+  }
+
   protected cancelTasks(reason: string): void {
     for (const task of this.tasks.all) {
       this.tasks.release(task);
+      this.abandonCalls(task.activationId);
       const { node_id } = present(
         this.s.activations[task.activationId],
         "this.s.activations[task.activationId]",

@@ -183,6 +183,7 @@ export abstract class Commanding extends Holding {
     const { node_id } = present(this.s.activations[activation_id], "activation");
     const given = { output, ...(labels ? { labels } : {}) };
     this.apply({ type: "node_skipped_by", node_id, activation_id, payload: { ...given, by } });
+    this.abandonCalls(activation_id);
     this.applyAll(complete(this.a, this.s, activation_id, given, this.at));
   }
 

@@ -89,6 +89,7 @@ const places: { readonly [T in EventType]: PlacesOf<T> } = {
   tool_call_started: nowhere,
   tool_call_refused: nowhere,
   tool_call_retried: nowhere,
+  tool_call_abandoned: nowhere,
   tool_call_completed: nowhere,
   artifact_created: nowhere,
 

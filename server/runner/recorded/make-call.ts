@@ -23,6 +23,8 @@ interface Call {
   work: StepWork;
   /** It changes nothing, anywhere: it may be given up, and made again. */
   isRepeatable?: boolean;
+  /** It may have been in flight when a process ended, and is made again. */
+  onRepeated?(): void;
   /** As what a person would be asked about it. */
   question: {
     about: About | Record<string, never>;
@@ -39,12 +41,18 @@ interface Call {
 export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?: string }> {
   let { result } = yield [run.request(call.key, call.request, call.work, call.isRepeatable)];
   for (let k = 1; ; k++) {
+    if (result.repeated) call.onRepeated?.();
     if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
     const obstacle = obstacleOf(result.error);
     if (!obstacle) throw new StepFailed(result.error);
     const nth = k === 1 ? "" : String(k);
-    const agreed = yield* agreement(run, call, obstacle, `${call.key}/before${nth}`);
+    const isInFlight = obstacle.why === "in_flight";
+    const agreed =
+      isInFlight && call.request.onCrash === "fail"
+        ? "no"
+        : yield* agreement(run, call, obstacle, `${call.key}/before${nth}`);
     if (agreed !== "yes") return notMade(agreed, obstacle);
+    if (isInFlight) call.onRepeated?.();
     // An agreement that a fork has from its original is used up where the original made the call: the fork asks again.
     const key = `${call.key}${AGREED}${nth}`;
     ({ result } = yield [run.request(key, { ...call.request, isAgreed: true }, call.work)]);
@@ -52,7 +60,8 @@ export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?:
 }
 
 /** What a call comes to that nobody agreed to: what it gave before. Throws StepFailed where it was never made. */
-function notMade(agreed: keyof typeof NOT_MADE, obstacle: Obstacle): { value: Json; reused: string } {
+function notMade(agreed: keyof typeof NOT_MADE, obstacle: Obstacle): { value: Json; reused?: string } {
+  if (obstacle.why === "in_flight") return { value: obstacle.value };
   if (obstacle.why === "done_before") return { value: obstacle.value, reused: obstacle.run };
   const message = `${NOT_MADE[agreed]} ${obstacle.difference}`;
   const code = agreed === "no" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT";
@@ -96,6 +105,10 @@ const WORDS: Readonly<
   done_before: (tool) => ({
     title: `Use ${tool} once more?`,
     why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
+  }),
+  in_flight: (tool) => ({
+    title: `Use ${tool} once more?`,
+    why: "The server stopped while this very call was in flight: it may have been made already, and may have changed something. Approve to make it again; decline to continue without its answer.",
   }),
   not_recorded: (tool, obstacle) => ({
     title: tool === MODEL_CALL ? "Ask a model?" : `Use ${tool}?`,

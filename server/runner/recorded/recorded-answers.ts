@@ -123,7 +123,7 @@ function byRequest(answers: Iterable<RecordedAnswer>, runId: string): Map<string
     if (request === undefined) continue;
     const obstacle = result.ok ? null : obstacleOf(result.error);
     if (!result.ok && !obstacle) continue;
-    const value = result.ok ? result.value : obstacle?.why === "done_before" ? obstacle.value : undefined;
+    const value = result.ok ? result.value : obstacle && "value" in obstacle ? obstacle.value : undefined;
     const call: RecordedCall = { run, result, ...(value === undefined ? {} : { value }) };
     const first = agreedTo(key);
     add(first === null ? request : request + AGREED, call);
@@ -142,6 +142,13 @@ export type Obstacle =
       /** The original made this very call, and it may have had an effect. */
       why: "done_before";
       run: string;
+      value: Json;
+    }
+  | {
+      /** It was in flight when the process of this run ended. */
+      why: "in_flight";
+      run: string;
+      /** What the run continues with where the call is not repeated. */
       value: Json;
     }
   | {
@@ -168,10 +175,21 @@ export function missIn(result: Settled): RunError | undefined {
 // Replays of before have another code, and their flows went on with the failure.
 const Missed = z.object({ error: RunError.extend({ code: z.literal("NOT_RECORDED") }) });
 
+/** A call that is not repeated unless a person agrees. */
+export const inFlight = (run: string): Obstacle => ({
+  why: "in_flight",
+  run,
+  value: {
+    status_code: 409,
+    error:
+      "The server stopped while this call was in flight, so it may have happened already. It was not made again.",
+  },
+});
+
 /** A step that waits for a person's word, as its failure. */
 export const obstacle = (about: Obstacle): StepError => ({
   name: NEEDS_AGREEMENT,
-  message: about.why === "done_before" ? "This call was made before." : "This was never asked before.",
+  message: about.why === "not_recorded" ? "This was never asked before." : "This call was made before.",
   detail: { ...about },
 });
 
@@ -181,6 +199,6 @@ export function obstacleOf({ name, detail }: StepError): Obstacle | null {
     return null;
   const { why, run, value = null, difference } = detail;
   if (typeof run !== "string") return null;
-  if (why === "done_before") return { why, run, value };
+  if (why === "done_before" || why === "in_flight") return { why, run, value };
   return why === "not_recorded" && typeof difference === "string" ? { why, run, difference } : null;
 }

@@ -2,7 +2,7 @@ import type { StepRequest } from "@/server/domain/base/durable";
 import { recordOf } from "@/server/domain/base/guards";
 import { asJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
-import type { ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
+import type { OnCrash, ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelRequest, Models } from "@/server/llm/model";
 
 /**
@@ -30,16 +30,18 @@ export function modelRequest(request: ModelRequest, models: Pick<Models, "descri
   };
 }
 
-/** A call of a tool by its name, its arguments and what a person answered on the way. */
+/** A call of a tool by its name, its arguments and what a person answered on the way. `onCrash`: see there. */
 export function toolRequest(
   tool: string,
   args: JsonObject,
   answers: readonly ToolAnswer[],
   spec: Pick<ToolSpec, "read_only"> | undefined,
+  onCrash?: OnCrash | null,
 ): StepRequest {
   return {
     kind: "tool",
     again: OF_THE_RUN.has(tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
     asked: () => asJson({ tool, args, answers }),
+    ...(onCrash ? { onCrash } : {}),
   };
 }

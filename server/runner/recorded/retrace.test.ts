@@ -285,6 +285,19 @@ test("whether a signal was sent is known from what came after", () => {
   expect(found).toEqual([true, true, false, false, true, false, false, false, false]);
 });
 
+test("a signal that came after the run's end was not there before it", () => {
+  const found: boolean[] = [];
+  const look = (ctx: DurableContext) => found.push(ctx.isSent("a"));
+  const log = logOf(turn(200, null, null, { lastSeq: 2 }), turn(210, "a", ok(1)));
+  const end = (ctx: DurableContext) => {
+    look(ctx);
+    ctx.emit(warning(2));
+    look(ctx);
+  };
+  retraced("r", log, flow(end)());
+  expect(found).toEqual([false, true]);
+});
+
 test("an inline step gives its value at once, and a question is told without what names the moment", () => {
   expect([pure(() => 7), pure(() => Promise.resolve(7))]).toEqual([7, null]);
   expect([askedOf(undefined), askedOf(warning(1)), askedOf(question)]).toEqual([

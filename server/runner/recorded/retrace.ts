@@ -155,6 +155,7 @@ class Retracing implements DurableContext<RunEvent> {
   private order = 0;
   private turn = 1;
   private inlined = 0;
+  private lastSeq = 0;
   private at: number;
 
   constructor(
@@ -177,6 +178,7 @@ class Retracing implements DurableContext<RunEvent> {
     return { key };
   }
   isSent(name: string): boolean {
+    if (this.lastSeq < (this.journal.turns[this.turn]?.lastSeq ?? 0)) return false;
     return this.journal.turns.some(({ key, turn }) => key === name && turn > this.turn);
   }
   signal(key: string): Durable {
@@ -191,6 +193,7 @@ class Retracing implements DurableContext<RunEvent> {
     return { key };
   }
   emit(made: RunEvent): void {
+    this.lastSeq = made.seq;
     if (made.type === "interaction_requested") this.questions.set(made.payload.interaction_id, made);
   }
   abandon({ key }: Durable): void {

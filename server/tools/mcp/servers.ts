@@ -244,6 +244,7 @@ export class McpServers {
       // What a server says of itself is believed only where it warns; a person's word goes before it, the operator's first.
       risk: said?.risk ?? (said?.reads ? "LOW" : hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN"),
       read_only: said?.reads === true,
+      on_crash: said?.on_crash,
       destructive: said?.reads !== true && hints.destructive === true && !hints.read_only,
       taints: said?.own !== true,
       sink: said?.inside !== true,

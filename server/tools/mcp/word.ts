@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RiskLevel } from "@/server/domain/tool/tool";
+import { OnCrash, RiskLevel } from "@/server/domain/tool/tool";
 
 /**
  * What somebody here says of a tool of an MCP server. Neither `reads` nor `inside`: it acts on the outside, as every tool
@@ -15,6 +15,7 @@ export const McpToolWord = z
     own: z.boolean().default(false),
     /** LOW for what only reads, where nothing else is said. */
     risk: RiskLevel.optional(),
+    on_crash: OnCrash.optional(),
   })
   .refine(({ reads, inside }) => !(reads && inside), "say either reads or inside, not both");
 export type McpToolWord = z.infer<typeof McpToolWord>;

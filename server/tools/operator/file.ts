@@ -5,7 +5,7 @@ import { z } from "zod";
 import { listOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { JsonSchema } from "@/server/domain/base/values";
-import { RiskLevel } from "@/server/domain/tool/tool";
+import { OnCrash, RiskLevel } from "@/server/domain/tool/tool";
 import { SettingsError } from "@/server/settings";
 import { McpToolWord } from "../mcp/word";
 
@@ -40,6 +40,7 @@ const common = {
   read_only: z.boolean().default(false),
   idempotent: z.boolean().default(false),
   destructive: z.boolean().default(false),
+  on_crash: OnCrash.optional(),
   taints: z.boolean().default(true),
   timeout_ms: z.number().int().min(100).max(3_600_000).default(60_000),
   memory_mb: z.number().int().min(16).max(65_536).default(512),

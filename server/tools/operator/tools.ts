@@ -93,6 +93,7 @@ export const operatorSpec = (tool: OperatorTool): ToolSpec =>
     read_only: tool.read_only,
     idempotent: tool.idempotent,
     destructive: tool.destructive,
+    on_crash: tool.on_crash,
     taints: tool.taints,
     // A container without a network keeps what it is given.
     sink: tool.type === "docker" ? tool.network !== "none" : tool.sink,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import type { RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";
+import type { OnCrash, RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";
 
 /** Something that a call leads to, and where that came from. */
 export interface UnvouchedPlace {
@@ -22,6 +22,8 @@ export interface ToolEvents {
     /** Its id in the transcript. */
     tool_call_id?: string;
     repaired?: boolean;
+    /** What becomes of it where it is in flight at a crash; absent where making it again does no harm. */
+    on_crash?: OnCrash;
   };
   /** Not executed. 400 unreadable or wrong arguments, 403 not permitted or declined, 404 unknown, 409 in conflict. */
   tool_call_refused: {
@@ -53,6 +55,8 @@ export interface ToolEvents {
     /** It was not made anew: that run had the same call answered. */
     reused?: string;
   };
+  /** Its attempt ended while it was in flight: it may have happened all the same. */
+  tool_call_abandoned: { tool_name: string; message: string };
   artifact_created: {
     artifact_id: string;
     path: string;

@@ -3,11 +3,11 @@ import type { ToolCallView } from "../crew-state";
 import type { RunEventOf } from "../events";
 import type { ToolEvents } from "../events/tool-events";
 import { type Handlers, noChange } from "./handlers";
-import { setTask } from "./patch";
+import { setTask, warn } from "./patch";
 
 export const tools: Handlers<keyof ToolEvents> = {
   tool_call_started(s, event) {
-    const { risk, protocol, repaired } = event.payload;
+    const { risk, protocol, repaired, on_crash } = event.payload;
     const call = callOf(event);
     s.calling.add(call.id);
     s.tool_calls[call.id] = {
@@ -16,6 +16,7 @@ export const tools: Handlers<keyof ToolEvents> = {
       risk,
       protocol,
       ...(repaired ? { repaired: true } : {}),
+      ...(on_crash ? { on_crash } : {}),
     };
   },
   tool_call_refused(s, event) {
@@ -42,6 +43,14 @@ export const tools: Handlers<keyof ToolEvents> = {
         status: result.status_code === 200 ? "completed" : "failed",
         finished_at: event.ts,
       };
+  },
+  tool_call_abandoned(s, event) {
+    const id = present(event.call_id, "event.call_id");
+    const call = s.tool_calls[id];
+    s.calling.delete(id);
+    const { message } = event.payload;
+    if (call) s.tool_calls[id] = { ...call, status: "stopped", error: message, finished_at: event.ts };
+    warn(s, message);
   },
   artifact_created(s, event) {
     const { path } = event.payload;

@@ -85,6 +85,7 @@ const sentences: { readonly [T in EventType]: Sentence<T> } = {
   tool_call_started: ({ payload }, { agent, node }) => `${agent || node} calls ${payload.tool_name}`,
   tool_call_refused: byType,
   tool_call_retried: byType,
+  tool_call_abandoned: byType,
   tool_call_completed: ({ payload }) => `${payload.tool_name} answered with ${payload.status_code}`,
   artifact_created: byType,
 
