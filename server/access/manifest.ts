@@ -1,6 +1,6 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { type Capability, capabilitiesOf } from "@/server/domain/library/capabilities";
+import { allowedMark, type Capability, capabilitiesOf } from "@/server/domain/library/capabilities";
 import { type Library, withLibrary } from "@/server/domain/library/library";
 import type { Note } from "@/server/domain/run/audit";
 
@@ -12,18 +12,40 @@ export interface Grant extends Capability {
 interface Installation {
   roles: { all(): RoleDefinition[] };
   library: Library;
+  /** Hosts and e-mail addresses that texts name which came with files: nothing is sent there unasked until a person allows it. */
+  named?: readonly string[];
 }
 
 /** Everything that runs of a drawing may use here. `withheld`: keys that nobody has allowed. */
 export function manifestOf(
   graph: WorkflowGraph,
-  { roles, library, withheld }: Installation & { withheld: readonly string[] },
+  { roles, library, withheld, named = [] }: Installation & { withheld: readonly string[] },
 ): Grant[] {
-  return capabilitiesOf(withLibrary(graph, library), roles.all()).map((one) => ({
+  const asked = withNamed(capabilitiesOf(withLibrary(graph, library), roles.all()), named);
+  return asked.map((one) => ({
     ...one,
-    allowed: !withheld.includes(one.key),
+    allowed:
+      !withheld.includes(one.key) &&
+      (!named.some((name) => one.key === `host:${name}`) || withheld.includes(allowedMark(one.key))),
   }));
 }
+
+/** With the places that texts name. */
+export function withNamed(asked: readonly Capability[], named: readonly string[]): Capability[] {
+  const known = new Set(asked.map(({ key }) => key));
+  return [
+    ...asked,
+    ...named.flatMap((name) =>
+      known.has(`host:${name}`) ? [] : [{ key: `host:${name}`, kind: "host" as const, name, where: [] }],
+    ),
+  ];
+}
+
+/** What is kept of a choice: what is withheld, and marks for the named places that are not. */
+export const keptGrants = (withheld: readonly string[], named: readonly string[]): string[] => [
+  ...withheld,
+  ...named.flatMap((name) => (withheld.includes(`host:${name}`) ? [] : [allowedMark(`host:${name}`)])),
+];
 
 /** Allows and withholds some of what a workflow would use; what it does not ask for is forgotten. */
 export function changeGrants(
@@ -36,7 +58,7 @@ export function changeGrants(
   const withheld = asked.flatMap(({ key, allowed }) =>
     change.withhold.includes(key) || (!allowed && !change.allow.includes(key)) ? [key] : [],
   );
-  installation.workflows.withhold(workflow.id, withheld);
+  installation.workflows.withhold(workflow.id, keptGrants(withheld, installation.named ?? []));
   const known = new Set(asked.map(({ key }) => key));
   noteAllowed(
     note,

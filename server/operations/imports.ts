@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { manifestOf, noteAllowed } from "@/server/access/manifest";
+import { keptGrants, manifestOf, noteAllowed, withNamed } from "@/server/access/manifest";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
-import { isSameJson } from "@/server/domain/base/json";
+import { isSameJson, textsIn } from "@/server/domain/base/json";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";
@@ -14,6 +14,7 @@ import { readSent } from "@/server/interop/import/off-thread";
 import type { LibraryStore } from "@/server/store/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { Finding } from "./common-schemas";
+import { namedIn, placesIn } from "./named-places";
 import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
@@ -181,7 +182,10 @@ async function look(
     })),
     tools: imported.tools,
     choices: imported.choices.map(({ isDetail = false, ...choice }) => ({ ...choice, is_detail: isDetail })),
-    capabilities: askedBy(graph, comingOf(imported.roles, request, services), { services, before }),
+    capabilities: askedBy(graph, comingOf(imported.roles, request, services), {
+      ...{ services, before },
+      named: placesIn(foreignIn(imported, services)),
+    }),
     twins: graph
       ? services.workflows
           .list()
@@ -216,7 +220,11 @@ function comingOf(roles: readonly RoleDefinition[], request: Request, { roles: s
 function askedBy(
   graph: WorkflowGraph | null,
   coming: readonly RoleDefinition[],
-  { services, before }: { services: Services; before: StoredWorkflow | undefined },
+  {
+    services,
+    before,
+    named,
+  }: { services: Services; before: StoredWorkflow | undefined; named: readonly string[] },
 ): Answer["capabilities"] {
   // A role that is here already keeps its tools, and may gain those that the file names.
   const tools = new Map(services.roles.all().map((role) => [role.name, new Set(role.tools)]));
@@ -229,9 +237,15 @@ function askedBy(
       if (!known) asked.push({ key: `tool:${tool}`, kind: "tool", name: tool, where: [{ role: role.name }] });
       else if (!known.where.some((at) => at.role === role.name)) known.where.push({ role: role.name });
     }
-  const old = before && manifestOf(before.graph, { ...services, withheld: before.withheld });
-  const added = new Set(capabilitiesAdded(old ?? [], asked).map(({ key }) => key));
-  return asked.map((one) => ({
+  const old =
+    before &&
+    manifestOf(before.graph, {
+      ...{ ...services, withheld: before.withheld },
+      named: namedIn(services, before.graph),
+    });
+  const all = graph ? withNamed(asked, named) : asked;
+  const added = new Set(capabilitiesAdded(old ?? [], all).map(({ key }) => key));
+  return all.map((one) => ({
     ...one,
     had: !added.has(one.key) && (old?.find(({ key }) => key === one.key)?.allowed ?? false),
   }));
@@ -240,9 +254,11 @@ function askedBy(
 /** Saves what the files bring: roles, agents, crews, and the workflow with what it may use. */
 function bringIn(
   services: Services,
-  { graph, roles, agents, crews, tests }: Imported,
+  imported: Imported,
   { answer, request, note }: { answer: Omit<Answer, "done" | "imported">; request: Request; note: Note },
 ): z.output<typeof Done> {
+  const { graph, roles, agents, crews, tests } = imported;
+  const foreign = foreignIn(imported, services);
   const before = request.over === undefined ? undefined : workflowOf(services, request.over);
   const { left_out, ...broughtRoles } = bringRoles(request.roles === "skip" ? [] : roles, {
     store: services.roles,
@@ -255,16 +271,33 @@ function bringIn(
     bring(agent.agent_id, agent, { ours: services.agents, word: "agent" as const, request, done });
   for (const crew of crews)
     bring(crew.crew_id, crew, { ours: services.crews, word: "crew" as const, request, done });
+  services.workflows.foreign.add(foreign);
   if (!graph) return { ...done, workflow_id: null, withheld: [] };
   const name = request.name ?? (answer.name || "Imported workflow");
   const id = before ? replace(services, before, { name, graph }) : services.workflows.create({ name, graph });
   const withheld = answer.capabilities.flatMap(({ key }) => (request.allow.includes(key) ? [] : [key]));
-  services.workflows.withhold(id, withheld);
+  services.workflows.withhold(id, keptGrants(withheld, placesIn(foreign)));
   bringTests(services, id, tests);
   const allowed = answer.capabilities.flatMap(({ key }) => (withheld.includes(key) ? [] : [key]));
   // Where nothing was allowed, nothing happened to anybody's rights.
   if (allowed.length > 0) noteAllowed(note, { id, name }, allowed, withheld);
   return { ...done, workflow_id: id, withheld };
+}
+
+/** The texts of files, without those that a person here wrote already. */
+function foreignIn(
+  { graph, roles, agents, crews }: Imported,
+  { workflows, ...services }: Services,
+): string[] {
+  const here = textsIn([
+    workflows.list().map((one) => one.graph.nodes),
+    services.roles.list().map(({ role, origin }) => (origin ? null : role)),
+    services.agents.list(),
+    services.crews.list(),
+  ]);
+  const own = new Set(here);
+  for (const text of workflows.foreign.among(here)) own.delete(text);
+  return [...new Set(textsIn([graph?.nodes, roles, agents, crews]))].filter((text) => !own.has(text));
 }
 
 /** Puts a thing of a file into the library, where ours is not to stay. */

@@ -64,7 +64,8 @@ export const keptRunOperations = {
       const events = journal.turns.flatMap((turn) => turn.events);
       const state = foldRun(run_id, events);
       const id = freshTestId(services, workflow.id, fields.name);
-      const own = { ...testedOf(services, workflow), graph: state.graph, roles: state.roles };
+      const { graph, roles, run: past } = state;
+      const own = { ...testedOf(services, workflow), graph, roles, foreign: past.foreign };
       const { test, notes } = await verifyKept(own, { id, ...fields }, events, services.testParts);
       createTest(services, workflow.id, test);
       const began = performance.now();

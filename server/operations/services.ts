@@ -49,6 +49,7 @@ export interface Services {
     | "spent"
     | "answers"
     | "journal"
+    | "creation"
   >;
   questions: QuestionStore;
   scenarios: ScenarioStore;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
 import { TestId } from "@/server/domain/scenario/scenario-test";
+import { foreignText } from "@/server/runner/launch";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
 import { Purse } from "@/server/runner/scenario/purse";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
@@ -36,11 +37,12 @@ export const WithRealModels = {
 };
 
 /** The workflow as its tests run it: with what it names of the library. */
-export function testedOf(services: Services, { name, graph }: StoredWorkflow): Tested {
+export function testedOf(services: Services, { name, graph: drawn, withheld }: StoredWorkflow): Tested {
+  const graph = withLibrary(drawn, services.library);
+  const roles = services.roles.all();
   return {
-    name,
-    graph: withLibrary(graph, services.library),
-    roles: services.roles.all(),
+    ...{ name, graph, roles },
+    ...foreignText(services, { graph, roles }, withheld),
     installation: services.installation,
   };
 }

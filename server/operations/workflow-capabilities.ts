@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
+import { namedIn } from "./named-places";
 import { operation } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
@@ -14,7 +15,7 @@ const Keys = z
 
 const manifest = (services: Services, id: string) => {
   const { graph, withheld } = workflowOf(services, id);
-  return manifestOf(graph, { ...services, withheld });
+  return manifestOf(graph, { ...services, withheld, named: namedIn(services, graph) });
 };
 
 /** What runs of a workflow may use of all that it asks for. */
@@ -56,12 +57,15 @@ export const capabilityOperations = {
     },
     run(services, { id, allow }, { note }) {
       const workflow = workflowOf(services, id);
-      const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
+      const named = namedIn(services, workflow.graph);
+      const asked = new Set(
+        manifestOf(workflow.graph, { ...services, withheld: [], named }).map(({ key }) => key),
+      );
       const unknown = allow.filter((key) => !asked.has(key));
       if (unknown.length > 0)
         throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
       const withhold = [...asked].filter((key) => !allow.includes(key));
-      changeGrants(services, workflow, { allow, withhold }, note);
+      changeGrants({ ...services, named }, workflow, { allow, withhold }, note);
       return manifest(services, id);
     },
   }),
@@ -77,7 +81,8 @@ export const capabilityOperations = {
     audits: ["workflow_allowed"],
     http: { method: "POST", path: "/workflows/{id}/capabilities", success: "It holds for the next run" },
     run(services, { id, ...change }, { note }) {
-      changeGrants(services, workflowOf(services, id), change, note);
+      const workflow = workflowOf(services, id);
+      changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);
     },
   }),
 };

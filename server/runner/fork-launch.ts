@@ -4,17 +4,21 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
+import type { ForeignTexts } from "@/server/store/foreign-texts";
 import type { RunStore } from "@/server/store/runs";
 import { type ForkRequest, RefusedFork } from "./forking";
 import type { Host } from "./host";
-import { RefusedStart, readyToRun, refusePriceless } from "./launch";
+import { foreignText, RefusedStart, readyToRun, refusePriceless } from "./launch";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
 
 /** Makes runs that begin as others went: looks up the present drawing, checks, hands over to the host. */
 export function newForkLauncher(parts: {
-  workflows: { find(id: string): { graph: WorkflowGraph; withheld?: readonly string[] } | undefined };
-  roles: { all(): RoleDefinition[] };
+  workflows: {
+    find(id: string): { graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
+    foreign?: Pick<ForeignTexts, "among">;
+  };
+  roles: { all(): RoleDefinition[]; list?(): { role: RoleDefinition; origin?: unknown }[] };
   library?: Library;
   models: Models;
   runs: Pick<RunStore, "find" | "state">;
@@ -35,16 +39,15 @@ export function newForkLauncher(parts: {
     const input = given ?? state?.input ?? {};
     const drawn = withLibrary(workflow.graph, library);
     const config = state && withForkSettings(state.run.config, settings);
+    const { withheld } = workflow;
     const { graph, roles } = readyToRun(
       drawn,
       parts.roles.all(),
       { input, ...(config ? { config } : {}) },
       models,
-      {
-        withheld: workflow.withheld,
-      },
+      { withheld },
     );
-    return { graph, roles };
+    return { graph, roles, ...foreignText(parts, { graph, roles }, withheld) };
   };
 
   return {

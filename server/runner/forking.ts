@@ -83,7 +83,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
       faults,
     );
   const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
-  const replaced = isBeginning && latest ? { graph: latest.graph, roles: latest.roles } : {};
+  const replaced = isBeginning && latest ? latest : {};
   const repeats = replay ? repeatedOf(run_id, journal) : [];
   const forks = [
     ...keptForks(state),

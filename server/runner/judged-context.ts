@@ -6,6 +6,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { Interaction, RunState } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import { typedWords } from "@/server/domain/run/questions/tool-question";
+import { textHash } from "@/server/domain/text/text-hash";
 import { OwnWords, wordsAdded } from "@/server/tools/own-words";
 import type { Context } from "@/server/tools/policy";
 import { READ_VALUE } from "./agent/given";
@@ -75,13 +76,18 @@ export function judgedContext(
   taint_sources: readonly string[],
   role?: RoleDefinition,
 ): Context {
+  const foreign = new Set(s.run.foreign?.texts);
+  /** The texts in a value that a person wrote; an input may be what a file has filled in. */
+  const persons = (value: unknown) =>
+    textsIn(value).filter((text) => foreign.size === 0 || !foreign.has(textHash(text)));
   const made = Object.values(s.tool_calls).filter(({ status }) => status === "completed");
   return {
     taint_sources,
     own: new OwnWords([
-      ...textsIn(s.input),
-      ...textsIn(node),
-      ...textsIn(role),
+      ...persons(s.input),
+      ...persons(node),
+      ...persons(role),
+      ...(s.run.foreign?.allowed ?? []),
       ...(s.run.installation?.destinations ?? []),
       ...saidIn(Object.values(s.interactions)),
       ...s.told,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { breakpointsFault } from "@/server/domain/agent/breakpoint-check";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { asJson, canonicalJson } from "@/server/domain/base/json";
+import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
@@ -11,6 +11,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { graphOfNode, onlyNodeFault } from "@/server/domain/graph/only-node";
 import { isBeginning, startingState } from "@/server/domain/graph/run-input";
+import { allowedPlaces } from "@/server/domain/library/capabilities";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-uses";
 import { roleUses } from "@/server/domain/library/role-use";
@@ -18,7 +19,9 @@ import { getNodeKind } from "@/server/domain/nodes";
 import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
 import { unknownStop } from "@/server/domain/run/commands/command";
 import type { Pins } from "@/server/domain/run/commands/pins";
+import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
+import type { ForeignTexts } from "@/server/store/foreign-texts";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
 
@@ -51,8 +54,9 @@ export function newLauncher(parts: {
     find(
       id: string,
     ): { id: string; name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
+    foreign?: Pick<ForeignTexts, "among">;
   };
-  roles: { all(): RoleDefinition[] };
+  roles: { all(): RoleDefinition[]; list?(): { role: RoleDefinition; origin?: unknown }[] };
   /** A run gets a copy of the crews and agents that its workflow names. */
   library?: Library;
   models: Models;
@@ -78,16 +82,17 @@ export function newLauncher(parts: {
       const nowhere = unknownStop(whole, { ...whole.config, ...launch.config });
       if (nowhere !== null)
         throw new RefusedStart(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
+      const { withheld } = workflow;
+      const ready = readyToRun(
+        only_node === undefined ? whole : nodeAlone(whole, only_node),
+        parts.roles.all(),
+        launch,
+        parts.models,
+        { withheld },
+      );
       return parts.host.start({
-        ...readyToRun(
-          only_node === undefined ? whole : nodeAlone(whole, only_node),
-          parts.roles.all(),
-          launch,
-          parts.models,
-          {
-            withheld: workflow.withheld,
-          },
-        ),
+        ...ready,
+        ...foreignText(parts, ready, withheld),
         ...pinsOf(launch, whole),
         ...(only_node === undefined ? {} : { only_node }),
         workflow_id: workflow.id,
@@ -142,6 +147,33 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
       refuse(id, `${node.name || id} gives no output that could be pinned.`);
   }
   return { pins };
+}
+
+/** The texts of a run that came with files, and what a person has allowed of them: marks among what is withheld. */
+export function foreignOf(
+  parts: {
+    workflows: { foreign?: Pick<ForeignTexts, "among"> };
+    roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
+  },
+  graph: Pick<WorkflowGraph, "nodes">,
+  roles: readonly RoleDefinition[],
+): string[] {
+  const files = new Set(parts.roles.list?.().flatMap(({ role, origin }) => (origin ? [role.name] : [])));
+  return [
+    ...(parts.workflows.foreign?.among([graph.nodes, roles]) ?? []),
+    ...textsIn(roles.filter(({ name }) => files.has(name))),
+  ];
+}
+
+/** What a run is told of that. */
+export function foreignText(
+  parts: Parameters<typeof foreignOf>[0],
+  { graph, roles }: Pick<StartRequest, "graph" | "roles">,
+  withheld: readonly string[] = [],
+): Pick<StartRequest, "foreign"> {
+  const texts = foreignOf(parts, graph, roles);
+  if (texts.length === 0) return {};
+  return { foreign: { texts: texts.map(textHash), allowed: allowedPlaces(withheld) } };
 }
 
 /**

@@ -21,6 +21,7 @@ export interface StartRequest {
   provider_summary: Creation["provider_summary"];
   context_windows?: Creation["context_windows"];
   installation?: Creation["installation"];
+  foreign?: Creation["foreign"];
   pins?: Creation["pins"];
   only_node?: Creation["only_node"];
   idempotency_key?: string;
@@ -57,6 +58,7 @@ export function creationOf(
       ...(past_work.length > 0 ? { past_work } : {}),
       ...(request.config.mode === "continuous" ? {} : { can_hold: true as const }),
       ...(request.installation ? { installation: request.installation } : {}),
+      ...(request.foreign ? { foreign: request.foreign } : {}),
       ...(request.pins ? { pins: request.pins } : {}),
       ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
       people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },

@@ -7,6 +7,7 @@ import { newId } from "@/server/domain/base/ids";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
 import { forgetWorkOf, renameWorkOf } from "./crew-work";
+import { type ForeignTexts, newForeignTexts } from "./foreign-texts";
 import { forgetTestsOf } from "./scenario-tests";
 
 export interface StoredWorkflow {
@@ -27,6 +28,8 @@ export type SaveResult =
 
 /** Saved workflows. What is removed lies in a bin until it is purged. */
 export interface WorkflowStore {
+  /** Which texts of workflows, roles and crews came with files. */
+  foreign: ForeignTexts;
   /** Newest first. */
   list(): StoredWorkflow[];
   find(id: string): StoredWorkflow | undefined;
@@ -91,6 +94,7 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
   const nextRevision = sql`${workflows.revision} + 1`;
 
   return {
+    foreign: newForeignTexts(db),
     list: () =>
       db
         .select()

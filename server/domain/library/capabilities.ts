@@ -123,6 +123,13 @@ function scopesAt(node: WorkflowNode, role: string): readonly string[] {
   return members.flatMap(({ memory_scopes }) => memory_scopes.filter(isLasting));
 }
 
+/** In what is withheld, a place named by a text that came with a file, which a person allowed: such a place is withheld otherwise. */
+export const allowedMark = (key: string) => `allowed:${key}`;
+
+/** The hosts and e-mail addresses of such marks. */
+export const allowedPlaces = (withheld: readonly string[]): string[] =>
+  withheld.flatMap((key) => (key.startsWith("allowed:host:") ? [key.slice("allowed:host:".length)] : []));
+
 /** What one drawing may use that the other could not: new, or with another program behind it. */
 export function capabilitiesAdded(before: readonly Capability[], after: readonly Capability[]): Capability[] {
   const known = new Map(before.map((one) => [one.key, one.detail]));
@@ -131,7 +138,10 @@ export function capabilitiesAdded(before: readonly Capability[], after: readonly
 
 const WORDS: Record<CapabilityKind, (name: string) => string> = {
   tool: (name) => `use the tool ${name}`,
-  host: (name) => (name === "*" ? "ask an address that a value decides" : `ask ${name}`),
+  host: (name) =>
+    name === "*"
+      ? "ask an address that a value decides"
+      : `${name.includes("@") ? "write to" : "ask"} ${name}`,
   model: (name) => `ask the model ${name.replace(/^\//, "")}`,
   code: () => "run its program",
   memory: (name) => (name === "*" ? "use memories of any scope" : `use memories of the scope ${name}`),

@@ -30,6 +30,9 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
   if (without_pins) delete s.run.pins;
   if (latest) {
     s.graph = latest.graph;
+    const { foreign } = latest;
+    const texts = [...(s.run.foreign?.texts ?? []), ...(foreign?.texts ?? [])];
+    if (foreign) s.run = { ...s.run, foreign: { ...foreign, texts } };
     s.roles = [...latest.roles, ...broughtRoles(s, latest.roles)];
   }
   if (config) setSettings(s, config);

@@ -40,6 +40,14 @@ export const ReplayMode = z.enum(["strict", "lenient"]);
 export type ReplayMode = z.infer<typeof ReplayMode>;
 
 /** Where a run comes from that begins as another one went. */
+/** Texts of a run that came with files, which are no person's own words. */
+export interface ForeignText {
+  /** By `textHash`. */
+  texts: readonly number[];
+  /** Hosts and e-mail addresses in them that a person has allowed for the workflow. */
+  allowed: readonly string[];
+}
+
 export interface ForkOrigin {
   from_run: string;
   /** The first of the lineage. */
@@ -58,7 +66,7 @@ export interface ForkOrigin {
   /** The run takes all its answers from the original's log. */
   replay?: ReplayMode;
   /** The drawing that it goes on with, where that is another one than before, and the roles that it names. */
-  latest?: { graph: WorkflowGraph; roles: RoleDefinition[] };
+  latest?: { graph: WorkflowGraph; roles: RoleDefinition[]; foreign?: ForeignText | undefined };
   /** From the fork on no pin of the original holds: pins are for trying things out in the editor. */
   without_pins?: true;
 }

@@ -21,7 +21,7 @@ import type { Pins } from "./commands/pins";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
 import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
-import type { ForkOrigin, Inherited } from "./lineage";
+import type { ForeignText, ForkOrigin, Inherited } from "./lineage";
 
 export type NodeStatus =
   | "idle"
@@ -143,6 +143,7 @@ export interface RunState extends CrewState {
     /** What members of its crews did in earlier runs. */
     past_work?: readonly PastWork[];
     installation?: InstallationRules;
+    foreign?: ForeignText;
     /** What nodes give instead of being carried out. */
     pins?: Pins;
     /** The run carries out this one node of its workflow. */

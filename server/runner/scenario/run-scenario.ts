@@ -10,6 +10,7 @@ import type { RunState } from "@/server/domain/run";
 import { keptCommands } from "@/server/domain/run/commands/repeated";
 import { EDITION } from "@/server/domain/run/edition";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { ForeignText } from "@/server/domain/run/lineage";
 import { openInteractions } from "@/server/domain/run/questions/open-questions";
 import { readAnswer } from "@/server/domain/run/questions/person-answer";
 import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
@@ -28,6 +29,7 @@ export interface Tested {
   graph: WorkflowGraph;
   roles: readonly RoleDefinition[];
   installation?: InstallationRules | undefined;
+  foreign?: ForeignText | undefined;
 }
 
 /** A run of a test, as far as it came. */
@@ -111,7 +113,7 @@ function notRepeatedIn(events: readonly RunEvent[]): string | null {
 }
 
 function creationOf(
-  { name, graph, roles, installation }: Tested,
+  { name, graph, roles, installation, foreign }: Tested,
   { input, pins, config: changes, answers, commands = [] }: ScenarioFields,
   ts: number,
   { effects: { models }, isReal }: Answering,
@@ -146,6 +148,7 @@ function creationOf(
               model: together(asked.map(({ model }) => model)),
               simulated: asked.every(({ simulated }) => simulated),
             },
+      ...(foreign ? { foreign } : {}),
       people: { ...USUAL_PEOPLE, ...RULES_NOW },
       // What was recorded is found by what was asked then.
       edition: answers && !isReal ? (answers.recorded.edition ?? LAST_UNRECORDED) : EDITION,

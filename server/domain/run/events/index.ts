@@ -13,7 +13,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "../commands/pins";
-import type { ForkGraph, ForkOrigin, ForkPatches } from "../lineage";
+import type { ForeignText, ForkGraph, ForkOrigin, ForkPatches } from "../lineage";
 import type { AgentEvents, ModelCallEvents } from "./agent-events";
 import type { ControlEvents, KeptCommand } from "./control-events";
 import type { CrewEvents, PlanEvents } from "./crew-events";
@@ -41,6 +41,8 @@ export interface RunEvents {
     context_windows?: Record<string, number>;
     /** What whoever runs Troupe has set for every run; absent where nothing is set, and in older runs. */
     installation?: InstallationRules;
+    /** Texts that came with files; absent where it has none, and in older runs. */
+    foreign?: ForeignText;
     /** What nodes give instead of being carried out; only runs that a person starts in the editor have any. */
     pins?: Pins;
     /** It carries out this one node of its workflow; its graph is made for that. */

@@ -21,6 +21,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
       ...(payload.past_work ? { past_work: payload.past_work } : {}),
       ...(payload.installation ? { installation: payload.installation } : {}),
+      ...(payload.foreign ? { foreign: payload.foreign } : {}),
       ...(payload.pins ? { pins: payload.pins } : {}),
       ...(payload.only_node === undefined ? {} : { only_node: payload.only_node }),
       ...(payload.people ? { people: payload.people } : {}),

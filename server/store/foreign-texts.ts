@@ -1,0 +1,37 @@
+import { eq } from "drizzle-orm";
+import { z } from "zod";
+import type { Db } from "@/db/open";
+import { settings } from "@/db/schema";
+import { textsIn } from "@/server/domain/base/json";
+import { textHash } from "@/server/domain/text/text-hash";
+
+const KEY = "texts.foreign";
+const Hashes = z.array(z.number());
+
+/** Which texts came with files. A text that a person has edited is another one, and theirs. */
+export interface ForeignTexts {
+  add(texts: readonly string[]): void;
+  /** Those texts in a value that came with files; each once. */
+  among(value: unknown): string[];
+}
+
+export function newForeignTexts(db: Db): ForeignTexts {
+  const read = () => {
+    const value = db.select().from(settings).where(eq(settings.key, KEY)).get()?.value;
+    return new Set(value === undefined ? [] : Hashes.parse(JSON.parse(value)));
+  };
+  return {
+    add(texts) {
+      const value = JSON.stringify([...new Set([...read(), ...texts.map(textHash)])]);
+      db.insert(settings)
+        .values({ key: KEY, value })
+        .onConflictDoUpdate({ target: settings.key, set: { value } })
+        .run();
+    },
+    among(value) {
+      const hashes = read();
+      if (hashes.size === 0) return [];
+      return [...new Set(textsIn(value))].filter((text) => hashes.has(textHash(text)));
+    },
+  };
+}
