@@ -423,7 +423,10 @@ describe("runs", () => {
     );
     const { body } = await start(api.addApproval());
     const cancelled = await api.ask("POST", `/runs/${body.run_id}/cancel`, { reason: "Changed my mind" });
-    expect(cancelled.body).toEqual({ run_id: body.run_id, cancelled: true });
+    expect(cancelled.body).toEqual({
+      ...{ run_id: body.run_id, cancelled: true },
+      ...{ command_id: "cancel", applied: true },
+    });
     await vi.waitFor(() => expect(api.runs.find(body.run_id)?.final_status).toBe("CANCELLED"));
     expect((await api.ask("POST", `/runs/${body.run_id}/cancel`)).body.cancelled).toBe(false);
     expect((await api.ask("POST", "/runs/run_none/cancel")).status).toBe(404);

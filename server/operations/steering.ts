@@ -35,9 +35,11 @@ export function acceptedBy(
   { command_id, heard }: ToldRun,
   refused: ProblemCode = "not_now",
 ): z.output<typeof Accepted> {
-  const late = tooLate(heard);
-  if (late === null) return { command_id, applied: heard !== null };
   const { status, final_status } = runOf(services, run_id);
+  // One that is held meanwhile has it before it once it is tried again.
+  const isPending = heard === null || (heard === "ended" && status !== "finished");
+  const late = isPending ? null : tooLate(heard);
+  if (late === null) return { command_id, applied: !isPending };
   if (status === "finished") throw new Problem("run_ended", late, { final_status, command_id });
   throw new Problem(refused, late, { status, command_id });
 }

@@ -6,6 +6,7 @@ import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { defineTool } from "@/server/tools/define";
+import { CANCEL } from "./embedded-contract";
 import { fakeModels, fakeTools, newStage, role } from "./testing";
 
 type Stage = ReturnType<typeof newStage>;
@@ -117,4 +118,21 @@ test("a node that is skipped with a call under way has the person's output, and 
   ]);
   expect(Object.values(agents).map((agent) => agent.status)).toEqual(["stopped"]);
   expect(stage.store.events(id, 0, 1e6).filter(({ type }) => type === "llm_call_completed")).toEqual([]);
+});
+
+test("a held run that is cancelled names the command that it had accepted and never applied", async () => {
+  const stage = newStage({ models: fakeModels(() => new Promise<never>(() => {})) });
+  const id = stage.start(draw("start > ask > end", { ask }), { roles: [role("Worker")] });
+  await status(stage, id).toBe("running");
+  await stage.host.drain(0);
+  const accepted = stage.store.command(id, { kind: "pause", by: "ann" }, 1);
+  stage.store.hold(id, { code: "stopped_server", message: "It stopped the server.", at: 1 });
+  const next = newStage({ db: stage.db });
+  expect(next.host.cancel(id, { by: "ann", reason: "" })).toBe(true);
+  await next.host.heard(id, CANCEL);
+  expect(next.store.events(id, 1, 100).slice(-2)).toMatchObject([
+    { type: "warning", command_id: accepted, payload: { code: "COMMAND_TOO_LATE" } },
+    { type: "run_finished", command_id: "cancel" },
+  ]);
+  expect(stateOf(next, id).run.warnings).toHaveLength(1);
 });

@@ -246,13 +246,9 @@ export class Host {
     // What cannot be computed, or better is not, is ended without.
     if (!live && (run.status === "held" || this.recovery.isSuspect(runId))) {
       this.recovery.forget(runId);
-      const cancelled = {
-        final_status: "CANCELLED",
-        reason_code: "CANCELLED",
-        output: {},
-        warnings: [] as string[],
-      } as const;
-      void this.endings.end(runId, cancelled, "cancel").then(() => this.waiters.settle(runId, CANCEL, []));
+      void this.endings
+        .end(runId, { final_status: "CANCELLED", reason_code: "CANCELLED", output: {}, warnings: [] })
+        .then(() => this.waiters.settle(runId, CANCEL, []));
       return true;
     }
     this.beginnings.take(runId);

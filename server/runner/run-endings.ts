@@ -62,11 +62,8 @@ export class RunEndings {
     watchers.tell({ run_id: runId, workflow_id, status: "held", final_status: null });
   }
 
-  /**
-   * Ends a run without computing it any further: it keeps its log, with this as its last event. `command_id`: what a person
-   * told it. Never throws.
-   */
-  async end(runId: string, payload: Finished, command_id?: string): Promise<void> {
+  /** Ends a run without computing it any further: it keeps its log, with this as its last event. Never throws. */
+  async end(runId: string, payload: Finished): Promise<void> {
     const { store, live, followers, watchers, log, now } = this.parts;
     try {
       const row = store.find(runId);
@@ -81,7 +78,7 @@ export class RunEndings {
         outcome_text: payload.error?.message ?? "",
         waits_for: null,
       };
-      const events = await this.endLog(runId, payload, progress, command_id);
+      const events = await this.endLog(runId, payload, progress);
       if (events) followers.send(runId, { kind: "events", events });
       const { final_status } = payload;
       watchers.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
@@ -92,26 +89,19 @@ export class RunEndings {
   }
 
   /** Answers the events; null where the log is so damaged that only the row of the run can say it. */
-  private async endLog(
-    runId: string,
-    payload: Finished,
-    progress: RunProgress,
-    command_id?: string,
-  ): Promise<RunEvent[] | null> {
+  private async endLog(runId: string, payload: Finished, progress: RunProgress): Promise<RunEvent[] | null> {
     const { store, writer, disk, log } = this.parts;
     try {
       const last = store.lastTurn(runId);
       const at = Math.max(last.at, progress.finished_at ?? 0);
       const late = store.untaken(runId).map(dropped);
       const warnings = [...payload.warnings, ...late.map((warning) => warning.payload.message)];
-      const events = [
-        ...late,
-        {
-          type: "run_finished" as const,
-          payload: { ...payload, warnings },
-          ...(command_id === undefined ? {} : { command_id }),
-        },
-      ].map((event, k): RunEvent => ({ ...event, seq: last.lastSeq + 1 + k, ts: at }));
+      // Only a person cancels a run that is not computed.
+      const id = payload.final_status === "CANCELLED" ? { command_id: "cancel" } : {};
+      const finished = { type: "run_finished" as const, payload: { ...payload, warnings }, ...id };
+      const events = [...late, finished].map(
+        (event, k): RunEvent => ({ ...event, seq: last.lastSeq + 1 + k, ts: at }),
+      );
       await writer.append({
         runId,
         turn: last.turn + 1,

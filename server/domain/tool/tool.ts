@@ -142,12 +142,7 @@ export const ToolSpec = z.object({
 export type ToolSpec = z.infer<typeof ToolSpec>;
 
 /** What becomes of a call that may have happened before its process ended; null where repeating it does no harm. */
-export function onCrashOf({
-  on_crash,
-  read_only,
-  idempotent,
-  risk,
-}: Pick<ToolSpec, "on_crash" | "read_only" | "idempotent" | "risk">): OnCrash | null {
+export function onCrashOf({ on_crash, read_only, idempotent, risk }: ToolSpec): OnCrash | null {
   const chosen = on_crash ?? (risk === "HIGH" && !idempotent ? "ask" : "repeat");
   return read_only || (idempotent && chosen === "repeat") ? null : chosen;
 }
