@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
-import { RoleDefinition } from "@/server/domain/agent/role";
+import { Knowledge, RoleDefinition } from "@/server/domain/agent/role";
 import { readRoles, writeRoles } from "./role-files";
 
 const names = (text: string) => readRoles(text).roles.map(({ name }) => name);
@@ -167,6 +167,7 @@ describe("writing", () => {
       goals: fc.array(text, { maxLength: 3 }),
       tools: fc.array(text, { maxLength: 2 }),
       output_schema: fc.option(fc.dictionary(fc.constantFrom("type", "x", "1"), text), { nil: undefined }),
+      knowledge: fc.option(fc.constantFrom(...Knowledge.options), { nil: undefined }),
       color: fc.option(
         text.map((value) => value.slice(0, 40)),
         { nil: undefined },

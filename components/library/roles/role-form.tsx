@@ -11,9 +11,11 @@ import { CodeArea } from "@/components/ui/code-area";
 import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
 import { SegmentedControl } from "@/components/ui/segmented-control";
+import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import type { RoleDefinition } from "@/server/domain/agent/role";
+import { KNOWLEDGE, type Knowledge, type RoleDefinition } from "@/server/domain/agent/role";
+import { choicesOf } from "@/server/domain/base/form";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { checkTemplate } from "@/server/domain/text/template";
 import { ConfirmationField } from "./confirmation-field";
@@ -109,6 +111,17 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
             Made of the description, the goals and the responsibilities.
           </p>
         )}
+        <Select<Knowledge | "">
+          label="Knowledge"
+          value={role.knowledge ?? ""}
+          onValueChange={(next) => onChange({ knowledge: next === "" ? undefined : next })}
+          hint="What its answers may rest on. Material is what it is given and what its tools find."
+          fieldClassName="max-w-80"
+          options={[
+            { value: "", label: "General knowledge where the material ends" },
+            ...choicesOf(KNOWLEDGE),
+          ]}
+        />
       </Part>
 
       <Part title="What goes in and out">

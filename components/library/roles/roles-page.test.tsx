@@ -34,6 +34,20 @@ test("a new role is written down field by field, and its prompt follows the form
   expect(role.goals).toEqual(["The audience hears nothing", "Nobody gets stuck"]);
 });
 
+test("what a role's answers may rest on is chosen, and stands in its prompt at once", async () => {
+  const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
+  troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));
+  show();
+  const prompt = await screen.findByRole("region", { name: "Prompt text" });
+  expect(prompt.textContent).toContain("you may use general knowledge; say when you do");
+  await person.click(await screen.findByLabelText("Knowledge"));
+  await person.click(await screen.findByRole("option", { name: "Only the material provided" }));
+  await waitFor(() => expect(prompt.textContent).toContain("Use only the material provided."));
+  await person.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findByText("Saved “Clerk”");
+  expect(troupe.roles.find("Clerk")?.role.knowledge).toBe("material");
+});
+
 test("a role's tools are picked by a search, and a name that is not here is marked", async () => {
   const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Clerk");
   troupe.roles.put(RoleDefinition.parse({ name: "Clerk" }));

@@ -5,7 +5,7 @@ import { findGuardrailFunction, guardrailFunctions } from "./guardrail-functions
 import { toLimits, withLimits } from "./limits-form";
 import { RunConfig } from "./outcome";
 import { ProjectContext, projectPrompt } from "./project";
-import { answerPrompt, taskPrompt } from "./prompt";
+import { answerPrompt, systemPrompt, taskPrompt } from "./prompt";
 import { readRoleList } from "./read-roles";
 import { RoleDefinition } from "./role";
 import { describeUnchecked, guardrailNote, uncheckedOfRole, uncheckedOfState } from "./unchecked";
@@ -275,6 +275,33 @@ test("how to answer is told by the keys of a schema, each with its type and whet
     "Answer with the text itself, without a name before it and without remarks around it.",
     'Answer with the text itself (it is kept as "k"), without a name before it and without remarks around it.',
   ]);
+});
+
+describe("what an agent's answers may rest on", () => {
+  const told = (more: object, setting: Parameters<typeof systemPrompt>[1] = {}) =>
+    systemPrompt(RoleDefinition.parse({ name: "Tutor", ...more }), setting)
+      .split("\n")
+      .at(-1);
+  test.each<[string, object, string]>([
+    [
+      "says nothing",
+      {},
+      "Rely first on the material provided. Beyond that, you may use general knowledge; say when you do.",
+    ],
+    ["wants the material alone", { knowledge: "material" }, "Use only the material provided."],
+    [
+      "wants general knowledge",
+      { knowledge: "general" },
+      "Besides the material provided, you may use general knowledge; say when you do.",
+    ],
+  ])("where its role %s", (_what, more, sentence) => {
+    const missing = " If something essential is missing, say exactly what.";
+    expect(told(more)).toBe(`${sentence}${missing}`);
+    expect(told(more, { hasTools: true })).toBe(
+      `${sentence.replace("the material provided", "the material provided and your tools")}${missing}`,
+    );
+    expect(told(more, { isBefore3: true })).toBe(`Work only with the information given.${missing}`);
+  });
 });
 
 test("a task is told with all that is known of it, each in its place, and nothing of what is not", () => {

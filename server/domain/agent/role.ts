@@ -31,6 +31,15 @@ export const GUARDRAIL_KINDS: Record<Guardrail["kind"], string> = {
   registered: "By a ready-made check",
 };
 
+export const Knowledge = z.enum(["material", "general"]);
+export type Knowledge = z.infer<typeof Knowledge>;
+
+/** What a role's answers may rest on, in words. */
+export const KNOWLEDGE: Record<Knowledge, string> = {
+  material: "Only the material provided",
+  general: "General knowledge as well",
+};
+
 export const ConfirmationPolicy = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("never") }),
   z.object({ kind: z.literal("always") }),
@@ -62,7 +71,7 @@ export const RoleDefinition = z.object({
   input_schema: JsonSchema.optional(),
   output_schema: JsonSchema.optional(),
   /** What its answers may rest on; absent: on general knowledge only where the material does not cover the task. */
-  knowledge: z.enum(["material", "general"]).optional(),
+  knowledge: Knowledge.optional(),
   /** Replaces the standard prompt of prompt.ts. */
   system_prompt_template: z.string().max(65_536).optional(),
   guardrails: z.array(Guardrail).default([]),

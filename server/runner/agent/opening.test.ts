@@ -69,9 +69,9 @@ describe("what a prompt is given", () => {
     const { user, system } = await asked({ letter: "Hi" }, { role: clerk({ tools: ["web_search"] }) });
     expect(user).toMatch(/Answer with the text itself \(it is kept as "reply"\), without a name before it/);
     expect(system).toContain("You do without these tools here: web_search (There is no such tool here).");
-    expect(system).toContain("Rely first on the material provided. Where");
+    expect(system).toContain("Rely first on the material provided. Beyond");
     const able = await asked({ letter: "Hi" }, { role: clerk({ tools: ["store_memory"] }) });
-    expect(able.system).toContain("Rely first on the material provided and your tools. Where");
+    expect(able.system).toContain("Rely first on the material provided and your tools. Beyond");
   });
 });
 
