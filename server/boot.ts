@@ -78,9 +78,11 @@ export async function boot(): Promise<void> {
     const { sessions } = getAccess();
     const link = sessions.newLink();
     if (link) globalThis.__troupeStartLink = `${origin()}${link}`;
-    const amiss = [closeDataFolder(dataDir()), lostSecretsRemark(lostSecrets(troupe), dataDir())].filter(
-      (remark) => remark !== null,
-    );
+    const amiss = [
+      closeDataFolder(dataDir()),
+      lostSecretsRemark(lostSecrets(troupe), dataDir()),
+      troupe.toolSources.remark,
+    ].filter((remark) => remark !== null);
     globalThis.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...amiss];
     // The start script prints these with the address; in development nobody else does.
     if (process.env.NODE_ENV !== "production") {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { isGranted } from "@/server/domain/tool/tool";
+import { redactJson } from "@/server/secrets/redact";
 import { ListedTools } from "./library-schemas";
 import { operation } from "./operation";
 
@@ -73,7 +74,8 @@ export const toolOperations = {
       });
       // What was passed stays out of the record: it may hold anything.
       note("tool_tried_out", { tool: name, status_code: output.status_code });
-      return { output, duration_ms: Date.now() - began };
+      // A program of the operator's can read and repeat what is hidden elsewhere, too.
+      return { output: redactJson(output), duration_ms: Date.now() - began };
     },
   }),
 };

@@ -8,7 +8,7 @@ import { NO_LINES, toolAtWorkers, type WorkerLines } from "./at-workers";
 import type { ToolInterface } from "./define";
 import { McpServers } from "./mcp/servers";
 import { NO_OPERATOR_FILE, readOperatorFile } from "./operator/file";
-import { operatorTools } from "./operator/tools";
+import { exposedRemark, operatorTools } from "./operator/tools";
 import { ToolsRegistry } from "./registry";
 import { customTool } from "./sandbox/custom-tool";
 import { runJavascript } from "./sandbox/run-javascript";
@@ -27,6 +27,8 @@ export interface ToolSources {
   readonly mcp: McpServers;
   /** TROUPE_ENABLE_CODE. */
   readonly isCodeEnabled: boolean;
+  /** What the operator is to know of the tools in their file; null: nothing. */
+  readonly remark: string | null;
   /** Whether a new custom tool cannot have this name. */
   isTaken(name: string): boolean;
   /** To be called after every change of `customTools`. */
@@ -91,6 +93,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
     customTools,
     mcp,
     isCodeEnabled: isEnabled,
+    remark: exposedRemark(file, env),
     isTaken,
     customToolsChanged: notify,
     tryOut(definition, args, signal) {

@@ -1,4 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
@@ -7,8 +10,9 @@ import { newScriptedModels } from "@/server/llm/scripted";
 import { fakeTools, newStage } from "@/server/runner/testing";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";
+import { apartFrom } from "./apart";
 import { parseOperatorFile } from "./file";
-import { operatorTools } from "./tools";
+import { exposedRemark, operatorTools } from "./tools";
 
 const isPythonHere = (() => {
   try {
@@ -133,5 +137,50 @@ describe.skipIf(!isPythonHere)("a Python that keeps its variables", () => {
       { output: "", result: "7" },
       expect.stringContaining("NameError"),
     ]);
+  });
+});
+
+const SPY = `
+import glob, os
+seen = []
+for name in glob.glob('/proc/*/environ'):
+    try:
+        seen.append(open(name, 'rb').read())
+    except OSError:
+        pass
+folder = os.environ.get('LOOK_INTO')
+print(b'CANARY-environment' in b''.join(seen), sorted(os.listdir(folder)) if os.path.isdir(folder) else [])
+`;
+
+describe.runIf(isPythonHere)("what a session sees of Troupe", () => {
+  const data = mkdtempSync(path.join(tmpdir(), "troupe-data-"));
+  writeFileSync(path.join(data, "secret.key"), "CANARY");
+  const file = (text: string) => parseOperatorFile(text, { file: "tools.yaml", folder: "/" });
+  const notebook = file(
+    `tools: [{ name: n, type: python_session, description: d, taints: false, set_env: { LOOK_INTO: "${data}" } }]`,
+  );
+  const env = { ...process.env, TROUPE_DATA_DIR: data };
+
+  test.runIf(apartFrom(data))("is neither the environment of a process nor the data folder", async () => {
+    // A process of the same user, started with the key in its environment, as the server is.
+    const other = spawn("sleep", ["60"], { env: { ...process.env, SOME_KEY: "CANARY-environment" } });
+    const [tool] = operatorTools(notebook, env);
+    const { output } = (await tool!.execute({ code: SPY }, {
+      ...{ signal: new AbortController().signal, idempotencyKey: "spy", run: null, agent: null },
+    } as ToolScope)) as { output: { output: string } };
+    other.kill("SIGKILL");
+    expect(output.output).toBe("False []\n");
+    expect(exposedRemark(notebook, env)).toBeNull();
+  });
+
+  test("is said where a model's program could read keys", () => {
+    const shell =
+      'tools: [{ name: shell, type: script, description: d, command: [bash, "-c", "{{command}}"], input: { type: object, properties: { command: { type: string } }, required: [command] } }]';
+    expect(exposedRemark(file(shell), env)).toContain(
+      "shell (TROUPE_TOOLS_FILE): programs that a model writes can",
+    );
+    expect(exposedRemark(file(shell.replace("-c", "--")), env)).toBeNull();
+    const inside = `tools: [{ name: n, type: python_session, description: d, python: "${data}/venv/bin/python" }]`;
+    expect(exposedRemark(file(inside), env)).toContain("n (TROUPE_TOOLS_FILE)");
   });
 });

@@ -7,6 +7,7 @@ import { Json } from "@/server/domain/base/values";
 import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { checkBySchema } from "../schema-check";
+import { apartFrom } from "./apart";
 import { chosen, filledIn, type OperatorFile, type OperatorTool, resolveProgram } from "./file";
 import { type ProcessResult, runProcess } from "./process";
 import { Sessions } from "./session";
@@ -32,12 +33,40 @@ export function operatorTools(file: OperatorFile, env: NodeJS.ProcessEnv = proce
 type CalledTool = Exclude<OperatorTool, { type: "python_session" }>;
 type SessionTool = Extract<OperatorTool, { type: "python_session" }>;
 
+/** What keeps a session apart from Troupe's processes and data folder; null where nothing does. */
+const apartOf = (python: string, { TROUPE_DATA_DIR }: NodeJS.ProcessEnv) => {
+  const folder = path.resolve(TROUPE_DATA_DIR || "data");
+  return python.startsWith(folder + path.sep) ? null : apartFrom(folder);
+};
+
+/** A word after which a program takes code. */
+const TAKES_CODE = /^(?:-\w*[ce]|--command|--eval)$/;
+
+/** The tools of a file by which a model's own program could read the keys and the data of Troupe, as a sentence; null: none. */
+export function exposedRemark(file: OperatorFile, env: NodeJS.ProcessEnv = process.env): string | null {
+  const names = file.tools.flatMap((tool) => {
+    const isExposed =
+      tool.type === "python_session"
+        ? apartOf(resolveProgram(tool.python, file.folder), env) === null
+        : tool.type === "script" &&
+          tool.command.some(
+            (word, at) => word.startsWith("{{") && TAKES_CODE.test(tool.command[at - 1] ?? ""),
+          );
+    return isExposed && tool.worker_label === undefined ? [tool.name] : [];
+  });
+  return names.length === 0
+    ? null
+    : `${names.join(", ")} (TROUPE_TOOLS_FILE): programs that a model writes can read Troupe's keys and data there. Use a container to prevent that.`;
+}
+
 /** A Python whose variables stay for the next program of the same task. */
 function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
   const sessions = new Sessions();
+  const python = resolveProgram(tool.python, folder);
   const order = {
     words: [
-      resolveProgram(tool.python, folder),
+      ...(apartOf(python, env) ?? []),
+      python,
       "-I",
       "-u",
       path.join(process.cwd(), "server", "tools", "operator", "session.py"),
