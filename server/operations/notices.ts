@@ -10,7 +10,7 @@ const Address = z
   .string()
   .trim()
   .max(200)
-  .regex(/^[^\s@<>,;"]+@[^\s@<>,;"]+$/, "Enter e-mail addresses such as team@example.org");
+  .regex(/^[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+$/u, "Enter e-mail addresses such as team@example.org");
 const WHERE = "it says where this server connects to, and who is told";
 
 /** An address that notices are posted to; it may hold a key in its path or query. */

@@ -14,6 +14,7 @@ const TURNED = "Delete\u202e llA\u202c";
 
 test("a name keeps every sign but those that turn text around, and half characters", () => {
   expect(plainName(`${TURNED} \u2066x\u2069 \ud83d`)).toBe("Delete llA x \ufffd");
+  expect(plainName("\u0007Delete\u001b[2J\u0000 all")).toBe("Delete[2J all");
   for (const fine of ["Prüfer 👩‍🔬", "مراجع", "\u200fعقد", "a\u200db"]) expect(plainName(fine)).toBe(fine);
 });
 
