@@ -213,7 +213,7 @@ export const Settings = z.object({
   TROUPE_WORKER_LABELS: z
     .string()
     .regex(
-      /^\s*(?:[A-Za-z0-9][A-Za-z0-9._:-]{0,62}\s*(?:,\s*|$))*$/,
+      /^\s{0,9}(?:[A-Za-z0-9][A-Za-z0-9._:-]{0,62}\s{0,9}(?:,\s{0,9}|$)){0,64}$/,
       "TROUPE_WORKER_LABELS must be words with commas between them, for example gpu, eu-west",
     )
     .optional()
@@ -304,7 +304,7 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
     port,
     runs: settings.TROUPE_WORKER_RUNS,
     toolsFile: settings.TROUPE_TOOLS_FILE ?? null,
-    control: { url: settings.TROUPE_CONTROL_URL.replace(/\/+$/, ""), token },
+    control: { url: settings.TROUPE_CONTROL_URL.replace(/(?<!\/)\/+$/, ""), token },
     identity,
   };
 }
@@ -319,7 +319,7 @@ export const originOf = ({
   TROUPE_PUBLIC_URL: address,
   PORT,
 }: Pick<Settings, "TROUPE_PUBLIC_URL" | "PORT">) =>
-  address?.replace(/\/+$/, "") || `http://127.0.0.1:${PORT}`;
+  address?.replace(/(?<!\/)\/+$/, "") || `http://127.0.0.1:${PORT}`;
 
 /** One row of the settings table in README.md. */
 export interface SettingRow {

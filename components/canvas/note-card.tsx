@@ -106,7 +106,7 @@ function Text({ text }: { text: string }) {
         <em>An empty note</em>
       </p>
     );
-  return /[*_`#[\]>|~]|^\s*(-|\d+\.)\s/m.test(text) ? (
+  return /[*_`#[\]>|~]|^[ \t]*(-|\d+\.)\s/m.test(text) ? (
     <Markdown text={text} headingsFrom={2} />
   ) : (
     <p>{text}</p>

@@ -33,7 +33,7 @@ function firstLineOf(text: string): string {
   const inner = jsonIn(text);
   if (inner !== undefined) return oneLine(inner);
   const lines = text.split(/\r?\n/).filter((line) => plainLines(line).length > 0);
-  const said = lines.find((line) => !/^\s*(?:#{1,6}\s|[—–]\s|Received keys:|.*:\s*$)/.test(line));
+  const said = lines.find((line) => !/^(?:#{1,6}\s|[—–]\s|Received keys:|.*:$)/.test(line.trim()));
   return plainLines(said ?? lines[0] ?? "")[0] ?? "";
 }
 
@@ -45,4 +45,5 @@ function valueBeingWritten(text: string): string {
 }
 
 /** A line without the mark of the offline demo, for lists whose run says itself that it is simulated. */
-export const withoutDemoMark = (line: string): string => line.replace(/\s*— offline demo text\.?/g, "");
+export const withoutDemoMark = (line: string): string =>
+  line.replace(/(?<!\s)\s*— offline demo text\.?/g, "");

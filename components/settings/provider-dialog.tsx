@@ -186,7 +186,7 @@ interface Written {
 
 /** What of the key and the headers is sent. What is stored belongs to its address, and is not kept with another one. */
 function sendingOf({ saved, draft, dropsKey, headers }: Written) {
-  const isElsewhere = saved !== null && saved.base_url !== draft.base_url.trim().replace(/\/+$/, "");
+  const isElsewhere = saved !== null && saved.base_url !== draft.base_url.trim().replace(/(?<!\/)\/+$/, "");
   const storedHeaders = saved && !isElsewhere ? saved.header_names : [];
   const haveHeadersChanged =
     headers.some(({ value }) => value !== undefined) || headers.length !== storedHeaders.length;

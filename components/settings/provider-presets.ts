@@ -73,7 +73,7 @@ export const providerPresets: readonly ProviderPreset[] = [
     base_url: "https://api.groq.com/openai/v1",
     needs_key: true,
     model: "",
-    prefers: /gpt-oss-120b|llama-.*-70b/,
+    prefers: /gpt-oss-120b|llama-.{0,40}-70b/,
   },
   {
     key: "together",

@@ -16,7 +16,7 @@ export function getAccess(): Access {
 /** What the settings page tells about this server. */
 export function accessFacts() {
   const port = Number(process.env.PORT || 3000);
-  const origin = process.env.TROUPE_PUBLIC_URL?.replace(/\/+$/, "") || `http://127.0.0.1:${port}`;
+  const origin = process.env.TROUPE_PUBLIC_URL?.replace(/(?<!\/)\/+$/, "") || `http://127.0.0.1:${port}`;
   return {
     data_dir: dataDir(),
     host: process.env.HOST || "127.0.0.1",

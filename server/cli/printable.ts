@@ -18,7 +18,8 @@ export const printable = (text: string): string =>
   );
 
 /** The same, on one line: a line break in a name would look like a line of our own. */
-export const printableLine = (text: string): string => printable(text.replace(/\s*[\r\n]+\s*/g, " "));
+export const printableLine = (text: string): string =>
+  printable(text.replace(/\s+/g, (run) => (/[\r\n]/.test(run) ? " " : run)));
 
 /** JSON for programs, which a terminal shows as it stands: the control characters that JSON leaves are escaped, too. */
 export const printableJson = (value: unknown): string =>

@@ -10,7 +10,7 @@ export type Reach = "public" | "loopback" | "private" | "forbidden";
 
 /** Tells the reach of an IP address in any spelling. What cannot be read as one is forbidden. */
 export function reachOf(address: string): Reach {
-  const bare = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
+  const bare = address.replace(/^\[|\]$/g, "").replace(/%[^%\s]*$/, "");
   if (!ipaddr.isValid(bare)) return "forbidden";
   // IPv4 written as IPv6 is IPv4.
   const ip = ipaddr.process(bare);

@@ -226,7 +226,7 @@ function readLines(head: string): Raw | null {
   const fields: Raw = {};
   for (const line of head.split(/\r?\n/)) {
     if (!line.trim()) continue;
-    const [, key, value] = /^(name|description|tools|model|color|icon):[ \t]*(.*)$/.exec(line) ?? [];
+    const [, key, value] = /^(name|description|tools|model|color|icon):(.*)$/.exec(line) ?? [];
     if (key === undefined || value === undefined) return null;
     fields[key] = value.trim();
   }
@@ -241,7 +241,7 @@ function readTools(value: unknown, findings: Findings, isTool: (name: string) =>
     const at = `tools.${position}`;
     if (BUILTIN_TOOLS.has(tool) || isTool(tool) || tool.startsWith("mcp:")) return [tool];
     const own = ownToolFor(tool);
-    const [, server, inner] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+    const [, server, inner] = /^mcp__(.{1,200}?)__(.+)$/.exec(tool) ?? [];
     const mapped = own ?? (server && inner ? `mcp:${server}/${inner}` : null);
     if (mapped) findings.changed(at, `"${tool}" is called "${mapped}" here.`);
     else if (tool === "*")

@@ -242,7 +242,7 @@ async function elsewhere(
   fetch: typeof globalThis.fetch,
 ): Promise<string | null> {
   const isAddressTrouble = error.error.code === "CONFIG" || error.http_status === 404;
-  if (!isAddressTrouble || /\/v\d+\w*$/.test(checked.base_url)) return null;
+  if (!isAddressTrouble || /\/v\d\w*$/.test(checked.base_url)) return null;
   const address = `${checked.base_url}/v1`;
   const found = await listModels({ ...checked, base_url: address }, fetch).then(
     () => true,

@@ -331,8 +331,8 @@ function opened(providers: ProviderStore, id: string) {
 
 /** Ollama answers on several names of this machine. */
 const sameServer = (a: string, b: string) =>
-  a.replace("//localhost:", "//127.0.0.1:").replace(/\/+$/, "") ===
-  b.replace("//localhost:", "//127.0.0.1:").replace(/\/+$/, "");
+  a.replace("//localhost:", "//127.0.0.1:").replace(/(?<!\/)\/+$/, "") ===
+  b.replace("//localhost:", "//127.0.0.1:").replace(/(?<!\/)\/+$/, "");
 
 const OLLAMA_MEMORY_MS = 10_000;
 let ollama: { at: number; answer: ReturnType<typeof findOllama> } | null = null;

@@ -59,7 +59,7 @@ function credentialsIn(value: string): string[] {
   if (colon < 0) return [credentials];
   const [user, password] = [pair.slice(0, colon), pair.slice(colon + 1)];
   // Names of accounts are ordinary words, and e-mail addresses are needed; some services take a key as the user.
-  return [credentials, pair, password, ...(password === "" || /^[^@]*\d[^@]*$/.test(user) ? [user] : [])];
+  return [credentials, pair, password, ...(password === "" || /^[^@\d]*\d[^@]*$/.test(user) ? [user] : [])];
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");

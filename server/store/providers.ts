@@ -264,7 +264,7 @@ const hintOf = (key: string) => (key.length >= 12 ? key.slice(-4) : "");
 export function normalUrl(text: string): string {
   return text
     .trim()
-    .replace(/\/+$/, "")
+    .replace(/(?<!\/)\/+$/, "")
     .replace(/\/chat\/completions$/, "");
 }
 

@@ -78,7 +78,10 @@ export function newToolSettingStore(db: Db, sealer: Sealer, isDemo: () => boolea
       }),
     save({ purpose, kind, base_url, key }) {
       const before = find(purpose);
-      const next = { kind, base_url: base_url.trim().replace(/\/+$/, "") || SEARCH_SERVICES[kind].base_url };
+      const next = {
+        kind,
+        base_url: base_url.trim().replace(/(?<!\/)\/+$/, "") || SEARCH_SERVICES[kind].base_url,
+      };
       // A key goes to the address that it was entered for, and nowhere else.
       const isSame = before?.kind === next.kind && before.base_url === next.base_url;
       const entered = key?.trim() || null;

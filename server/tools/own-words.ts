@@ -139,7 +139,7 @@ export interface Address {
 export function addressesIn(text: string, { bareHosts = false } = {}): Address[] {
   const found: Address[] = [];
   for (const chunk of text.split(/[\s"'`<>()[\]{}|,;\\*]+/)) {
-    const word = chunk.slice(0, LONGEST_ADDRESS).replace(/[.!?:]+$/, "");
+    const word = chunk.slice(0, LONGEST_ADDRESS).replace(/(?<![.!?:])[.!?:]+$/, "");
     const scheme = /(?:https?|wss?|ftp):\/\//i.exec(word);
     if (scheme) {
       found.push({ kind: "web", value: word.slice(scheme.index) });

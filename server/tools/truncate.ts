@@ -38,7 +38,7 @@ export function truncateOutput(
 }
 
 function noticeOf(omitted: number, artifactId: string | undefined): string {
-  const count = String(omitted).replace(/\B(?=(?:\d{3})+$)/g, " ");
+  const count = String(omitted).replace(/\B(?=(?:\d{3}){1,6}$)/g, " ");
   const where = artifactId ? `full result: read_artifact("${artifactId}", offset)` : "they were not kept";
   return `[… ${count} characters omitted; ${where}]`;
 }

@@ -54,7 +54,7 @@ export function toId(text: string): string {
     // An id begins with a letter; one leading underscore of its own may stay.
     .replace(/^[^A-Za-z]+(?=[A-Za-z])/, (start) => (text.startsWith(start) && start === "_" ? "_" : ""))
     .slice(0, 64)
-    .replace(/_+$/, "");
+    .replace(/(?<!_)_+$/, "");
   if (!/^[A-Za-z_]/.test(kept)) return "";
   return kept === "prototype" || kept === "constructor" ? `${kept}_` : kept;
 }

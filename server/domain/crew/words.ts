@@ -4,7 +4,7 @@ export function slug(text: string): string {
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "_")
-    .replace(/^_+|_+$/g, "");
+    .replace(/^_|_$/g, "");
 }
 
 /** Words that say nothing about what is meant. */

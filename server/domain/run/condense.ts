@@ -240,5 +240,5 @@ function clip(text: string, tokens: number, ratio: number): string {
   const bytes = utf8.encode(text);
   if (bytes.length <= most) return text;
   // A character that was cut in two becomes a replacement character, which goes.
-  return new TextDecoder().decode(bytes.subarray(0, most)).replace(/\uFFFD+$/, "");
+  return new TextDecoder().decode(bytes.subarray(0, most)).replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }

@@ -242,7 +242,7 @@ class Compiler {
       const found = this.node(target, wayTo(ref));
       node.inPlace.push(found);
       node.always.push(found);
-      const name = /#([^/]+)$/.exec(ref)?.[1];
+      const name = /#([^/#]+)$/.exec(ref)?.[1];
       const isDynamic =
         word === "$dynamicRef" && name !== undefined && isObject(target) && target.$dynamicAnchor === name;
       checks.push((value, place, run, seen) =>

@@ -62,7 +62,7 @@ export class Duration {
     const size = this.nanos < 0n ? -this.nanos : this.nanos;
     const fraction = String(size % SECOND)
       .padStart(9, "0")
-      .replace(/0+$/, "");
+      .replace(/0{1,9}$/, "");
     return `${sign}${size / SECOND}${fraction ? `.${fraction}` : ""}s`;
   }
 }

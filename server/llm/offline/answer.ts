@@ -42,7 +42,9 @@ function describedShape(prompt: Prompt): JsonSchema | null {
   const [task] = sinceTask(prompt.messages);
   const listed = /\bone JSON object that has exactly these keys:\n([\s\S]*)$/.exec(task?.content ?? "")?.[1];
   if (listed === undefined) return null;
-  const entries = [...listed.matchAll(/^- "(\w{1,64})": (?:one of ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)|(\w+))/gm)];
+  const entries = [
+    ...listed.matchAll(/^- "(\w{1,64})": (?:one of ((?:"(?:[^"\\]|\\.)*"(?:, )?){1,200})|(\w+))/gm),
+  ];
   if (entries.length === 0) return null;
   const properties = entries.map(([, key, choices, type]): [string, JsonSchema] => [
     present(key, "key"),

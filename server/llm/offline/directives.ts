@@ -69,12 +69,23 @@ export function withoutDirectives(text: string): string {
     plain += text.slice(at, from);
     at = to;
   }
-  return (plain + text.slice(at)).replace(/[ \t]+\n/g, "\n").trim();
+  return (plain + text.slice(at)).replace(/(?<![ \t])[ \t]+\n/g, "\n").trim();
 }
 
 /** A message without how things stand in its crew: what is written there scripts whoever does that task, often cut short. */
-export const withoutStatus = (text: string): string =>
-  text.replace(/^<crew_status>\n[\s\S]*?\n<\/crew_status>$/gm, "");
+export function withoutStatus(text: string): string {
+  const closing = /\n<\/crew_status>$/gm;
+  let plain = "";
+  let at = 0;
+  for (const { index } of text.matchAll(/^<crew_status>\n/gm)) {
+    if (index < at) continue;
+    closing.lastIndex = index;
+    if (!closing.test(text)) break;
+    plain += text.slice(at, index);
+    at = closing.lastIndex;
+  }
+  return plain + text.slice(at);
+}
 
 const newTurn = (): DirectedTurn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
 
@@ -102,7 +113,7 @@ export function readTurns(texts: readonly string[]): DirectedTurn[] {
 
 /** Adds one directive to a turn; says whether it was the turn's answer. */
 function applyTo(turn: DirectedTurn, body: string): boolean {
-  const [, word = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(body) ?? [];
+  const [, word = "", rest = ""] = /^(\S+)\s*([\s\S]*)/.exec(body) ?? [];
   switch (word.toLowerCase()) {
     case "error":
       turn.troubles.push({
@@ -143,7 +154,7 @@ function answerOf(word: string, rest: string): Directive | null {
     case "json":
       return { kind: "json", text: rest.trim() };
     case "tool": {
-      const [, name = "", args = ""] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
+      const [, name = "", args = ""] = /^(\S+)\s*([\s\S]*)/.exec(rest) ?? [];
       return { kind: "tools", calls: [{ name, args: objectOf(args) }] };
     }
     case "tools":

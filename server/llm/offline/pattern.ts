@@ -15,7 +15,7 @@ export function sampleOf(pattern: string, wish: string, least = 0, most = Number
   const words = wish
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "");
+    .replace(/^_|_$/g, "");
   if (fits(words)) return words;
   for (const extra of [0, 1, 2, 4, 8, 16]) {
     const sample = new Sampler(pattern, extra).sample();
@@ -80,7 +80,7 @@ class Sampler {
 
   private quantifier(): [number, number] {
     const rest = this.source.slice(this.at);
-    const found = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/.exec(rest);
+    const found = /^(?:[*+?]|\{(\d{1,9})(?:(,)(\d{0,9}))?\})\??/.exec(rest);
     if (!found) return [1, 1];
     this.at += found[0].length;
     if (found[0].startsWith("*")) return [0, 64];

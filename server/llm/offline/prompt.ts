@@ -48,7 +48,7 @@ interface Tagged {
 
 /** The tags of a prompt (domain/text/fence.ts) with what stands in each, without those within others. */
 function tagged(text: string): Tagged[] {
-  const opening = /<([A-Za-z_][\w.-]*)((?: \w+="[^"]*")*)>/g;
+  const opening = /<([A-Za-z_][\w.-]*)((?: \w+="[^"]*"){0,20})>/g;
   const found: Tagged[] = [];
   const unclosed = new Set<string>();
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
@@ -102,7 +102,7 @@ export function readPrompt(messages: readonly Message[]): Prompt {
 }
 
 const readRole = (text: string) =>
-  /^\s*You are (?:an? |the )?["“]?([^".”\n,(]{1,80})/im.exec(text)?.[1]?.trim();
+  /^[ \t]*You are (?:an? |the )?["“]?([^".”\n,(]{1,80})/im.exec(text)?.[1]?.trim();
 
 /** All that stands in a prompt's tags of that name, in its order. */
 export const inTags = (text: string, wanted: string): string[] =>
@@ -170,10 +170,10 @@ function shortened(text: string): string {
       /^(?:findings|notes|draft|summary|report|article|analysis|done|message|plan|test report|revision \d+)\b[^:\n]{0,20}?(?: on|:)\s*/i,
       "",
     )
-    .replace(/^(?:please\s+|can you\s+|could you\s+|i(?:'d| would) like (?:to|you to)\s+)+/i, "");
+    .replace(/^(?:please\s+|can you\s+|could you\s+|i(?:'d| would) like (?:to|you to)\s+){1,5}/i, "");
   const sentence = /^[^.!?\n]{8,}/.exec(bare)?.[0] ?? bare;
-  if (sentence.length <= 72) return sentence.replace(/[\s.!?:;,]+$/, "");
-  return `${sentence.slice(0, 70).replace(/\s+\S*$/, "")}…`;
+  if (sentence.length <= 72) return sentence.replace(/(?<![\s.!?:;,])[\s.!?:;,]+$/, "");
+  return `${sentence.slice(0, 70).replace(/(?<!\s)\s+\S*$/, "")}…`;
 }
 
 const EMPTY = new Set([

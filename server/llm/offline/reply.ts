@@ -69,7 +69,7 @@ export function replyTo(
     case "refuse":
       return { ...reply, refusal: "I can't help with that (scripted refusal)." };
     case "textcall": {
-      const [, name = "", args = "{}"] = /^(\S+)\s*([\s\S]*)$/.exec(answer.text) ?? [];
+      const [, name = "", args = "{}"] = /^(\S+)\s*([\s\S]*)/.exec(answer.text) ?? [];
       return { ...reply, content: scriptedLine(name, args.trim() || "{}") };
     }
     default:

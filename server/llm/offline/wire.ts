@@ -140,7 +140,7 @@ function chunksOf(body: ChatRequest, reply: Reply, vary: Numbers): unknown[] {
 
 /** The text in chunks of three to six words; joined they are the text. */
 function pieces(text: string, vary: Numbers): string[] {
-  const chunks = text.match(/\s*\S+\s*?(?=\s|$)|\s+$/g) ?? [];
+  const chunks = text.match(/(?<!\s)\s*\S+|(?<!\s)\s+$/g) ?? [];
   const found: string[] = [];
   for (let at = 0; at < chunks.length; ) {
     const count = 3 + vary(4);

@@ -40,7 +40,7 @@ export function calculate(text: string): number {
   const tokens = [
     ...text
       .replaceAll("**", "^")
-      .matchAll(/\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\S)/gu),
+      .matchAll(/\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\S)/guy),
   ].map(([, token = ""]) => token);
   let at = 0;
   const wrong = (token: string | undefined): never => {

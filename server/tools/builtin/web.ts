@@ -195,7 +195,7 @@ export function toFailure(error: unknown, scope: ToolScope): unknown {
     if (cause instanceof EgressError) return new ToolFailure(STATUS_OF[cause.code], cause.message);
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new ToolFailure(503, "There is no such host.");
-    if (/^(E[A-Z]+|UND_ERR_.*|CERT_.*|.*_CERT.*)$/.test(code))
+    if (/^(?:E[A-Z]+$|UND_ERR_|CERT_)|_CERT/.test(code))
       return new ToolFailure(503, `The host cannot be reached (${code}).`);
   }
   return error;

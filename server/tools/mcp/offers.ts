@@ -193,7 +193,7 @@ export function readOutput(name: string, uri: string, { contents }: z.infer<type
   const [first] = contents;
   if (first && contents.every((part) => part.text === undefined)) {
     const { mimeType = "unknown type", blob = "" } = first;
-    const bytes = Math.floor((blob.replace(/=+$/, "").length * 3) / 4);
+    const bytes = Math.floor((blob.replace(/={1,2}$/, "").length * 3) / 4);
     return {
       status_code: 400 as const,
       error: `${readable(uri)} is a file of ${bytes} bytes (${readable(mimeType).slice(0, 100)}), not text. It cannot be read here.`,

@@ -90,4 +90,4 @@ function withoutBinaries(value: unknown): Json {
 }
 
 const bytesOf = (base64: string | undefined) =>
-  Math.floor(((base64 ?? "").replace(/=+$/, "").length * 3) / 4);
+  Math.floor(((base64 ?? "").replace(/={1,2}$/, "").length * 3) / 4);

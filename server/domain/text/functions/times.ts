@@ -47,7 +47,9 @@ export const timeFunctions = [
     if (!found || s.length > 200)
       throw new Fault(`duration() reads lengths like 90s, 15m or 1h30m, not ${shown(s)}.`);
     let nanos = 0n;
-    for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(/(\d*)\.?(\d*)(ns|us|µs|ms|s|m|h)/g)) {
+    for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(
+      /(?<!\d)(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g,
+    )) {
       const size = present(UNITS[unit], "UNITS[unit]");
       nanos += BigInt(whole || "0") * size + (BigInt(fraction.padEnd(12, "0")) * size) / 10n ** 12n;
     }

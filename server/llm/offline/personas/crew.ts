@@ -30,7 +30,7 @@ export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
 const handOver: CrewRule = (prompt, messages, tools) => {
   const tool = tools.find(({ name }) => name === "handoff");
   if (!tool || messages.some(({ content }) => /\bYou take over from /.test(content))) return null;
-  const [, named = ""] = /\bAgents: (.*)\.$/.exec(tool.description) ?? [];
+  const [, named = ""] = /\bAgents: ([^\n]{0,4000})\.$/.exec(tool.description) ?? [];
   const team = teamIn(prompt.system);
   const request = stems(`${prompt.task}\n${prompt.data}`);
   const own = stems(prompt.system.split("\n")[0] ?? "");
@@ -160,16 +160,17 @@ function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObj
 function repliesIn(messages: readonly Message[]): Map<string, string> {
   const replies = new Map<string, string>();
   for (const { role, content } of messages) {
-    const [, name, reply = ""] =
-      (role === "user" && /<reply from="([\w-]+)">([\s\S]*?)<\/reply>/.exec(content)) || [];
-    if (name !== undefined) replies.set(name, reply.trim());
+    const [, name, rest = ""] =
+      (role === "user" && /<reply from="([\w-]{1,64})">([\s\S]*)/.exec(content)) || [];
+    const end = rest.indexOf("</reply>");
+    if (name !== undefined && end >= 0) replies.set(name, rest.slice(0, end).trim());
   }
   return replies;
 }
 
 const shorter = (text: string) => {
-  const line = present(text.trim().split("\n")[0], "split").replace(/[\s.!?:;,]+$/, "");
-  return line.length <= 90 ? line : `${line.slice(0, 88).replace(/\s+\S*$/, "")}…`;
+  const line = present(text.trim().split("\n")[0], "split").replace(/(?<![\s.!?:;,])[\s.!?:;,]+$/, "");
+  return line.length <= 90 ? line : `${line.slice(0, 88).replace(/(?<!\s)\s+\S*$/, "")}…`;
 };
 
 const CAREFUL = /analy|risk|secur|review|quality|audit|financ|legal|control|approv|test/i;

@@ -9,9 +9,9 @@ export interface Decision {
 }
 
 const MONEY = [
-  /(?:[$€£]|\b(?:usd|eur|chf|gbp)\b)\s*(\d[\d,.' ]*\d|\d)\s*(k\b)?/gi,
-  /(\d[\d,.' ]*\d|\d)\s*(k)?\s*(?:[$€£]|(?:dollars?|euros?|francs?|pounds?|usd|eur|chf|gbp)\b)/gi,
-  /\b(?:amount|cost|costs|price|budget|total|sum|expenses?)\b["']?\s*(?:is|of|:|=)?\s*(\d[\d,.' ]*\d|\d)\s*(k\b)?/gi,
+  /(?:[$€£]|\b(?:usd|eur|chf|gbp)\b)\s{0,9}(\d[\d,.' ]{0,30}\d|\d)\s{0,9}(k\b)?/gi,
+  /(\d[\d,.' ]{0,30}\d|\d)\s{0,9}(k)?\s{0,9}(?:[$€£]|(?:dollars?|euros?|francs?|pounds?|usd|eur|chf|gbp)\b)/gi,
+  /\b(?:amount|cost|costs|price|budget|total|sum|expenses?)\b["']?\s{0,9}(?:is|of|:|=)?\s{0,9}(\d[\d,.' ]{0,30}\d|\d)\s{0,9}(k\b)?/gi,
 ];
 const LIMIT = 1000;
 

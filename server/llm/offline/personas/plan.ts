@@ -77,20 +77,21 @@ function listedRoles(prompt: Prompt): string[] {
   const names: string[] = [];
   let listing = false;
   for (const line of prompt.all.split("\n")) {
-    const entry = /^\s*(?:[-*•]|\d+[.)])\s+["“`*]*([^:"”`*(\n–—]{2,80}?)["”`*]*\s*(?:[:(–—]|- |$)/.exec(
-      line,
-    )?.[1];
+    const entry =
+      /^(?:[-*•]|\d{1,9}[.)])\s{1,20}["“`*]{0,4}([^\s:"”`*(–—][^:"”`*(–—]{1,79}?)["”`*]{0,4}\s{0,20}(?:[:(–—]|- |$)/.exec(
+        line.trim(),
+      )?.[1];
     if (listing && entry !== undefined) names.push(entry.trim());
     else if (line.trim() !== "") {
-      const inLine = /\b(?:roles|agents|team|coworkers)\b[^:\n]*:\s*(\S.*)$/i.exec(line)?.[1];
+      const inLine = /\b(?:roles|agents|team|coworkers)\b[^:\n]{0,200}:\s{0,20}(\S.*)$/i.exec(line)?.[1];
       if (inLine !== undefined)
         names.push(
           ...inLine
-            .split(/\s*[,;]\s*/)
+            .split(/[,;]/)
             .map((name) => name.replace(/["“”.`]/g, "").trim())
             .filter((name) => name.length < 81),
         );
-      listing = /\b(?:roles|agents|team|coworkers)\b[^\n]*:\s*$/i.test(line);
+      listing = /\b(?:roles|agents|team|coworkers)\b[^\n]{0,200}:$/i.test(line.trim());
     }
   }
   return [...new Set(names)];

@@ -134,7 +134,7 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
       if (/^\s*design\b/i.test(prompt.task))
         return [
           `Design: ${title}`,
-          `Key point: ${present(prompt.task.split("\n")[0], "split").replace(/[.\s]+$/, "")}, in parts that can be tested alone.`,
+          `Key point: ${present(prompt.task.split("\n")[0], "split").replace(/(?<![.\s])[.\s]+$/, "")}, in parts that can be tested alone.`,
           ...handedOver,
         ];
       return codeOf(prompt, review);
@@ -171,7 +171,7 @@ const firstSentence = (text: string) => /^[^.\n]{1,200}\.?/.exec(text.trim())?.[
 
 /** The plain statistics of the numbers in a text. */
 function figures(text: string): string[] {
-  const numbers = (text.match(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)/g) ?? []).map(Number);
+  const numbers = (text.match(/(?<![\w.])-?\d{1,20}(?:\.\d{1,20})?(?![\w.]{0,40}\d)/g) ?? []).map(Number);
   if (numbers.length === 0) return ["There are no numbers in what was given."];
   const sum = numbers.reduce((total, number) => total + number, 0);
   const rounded = (number: number) => String(Math.round(number * 100) / 100);
@@ -242,7 +242,7 @@ export function quote(text: string, most: number): string {
     lines[lines.length > 2 ? 1 : 0] ??
     "";
   const flat = telling.replace(/\s+/g, " ").replaceAll(SUFFIX, "").replace(/[“”]/g, "'").trim();
-  return `“${flat.length <= most ? flat : `${flat.slice(0, most - 1).replace(/\s+\S*$/, "")}…`}”`;
+  return `“${flat.length <= most ? flat : `${flat.slice(0, most - 1).replace(/(?<!\s)\s+\S*$/, "")}…`}”`;
 }
 
 function plainLines(text: string): string[] {

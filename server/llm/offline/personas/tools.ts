@@ -105,19 +105,31 @@ function argsFor(tool: Tool, prompt: Prompt): JsonObject {
   return made !== null && typeof made === "object" && !Array.isArray(made) ? made : {};
 }
 
-const BLOCK = /(?:^|\n)Available Tools:\n[\s\S]*?answer without TOOL_CALL\.[ \t]*/;
+const BLOCK_END = "answer without TOOL_CALL.";
+
+/** The block of tools in a text, and the text without it; null where there is none. */
+function splitBlock(text: string): { block: string; rest: string } | null {
+  const start = text.search(/(?:^|\n)Available Tools:\n/);
+  const close = start < 0 ? -1 : text.indexOf(BLOCK_END, start);
+  if (close < 0) return null;
+  const end = close + BLOCK_END.length;
+  return {
+    block: text.slice(start, end),
+    rest: text.slice(0, start) + text.slice(end).replace(/^[ \t]+/, ""),
+  };
+}
 
 /** A conversation whose tools are offered by text, as it would be with functions; null where none are. */
 export function fromText(messages: readonly Message[]): { messages: Message[]; tools: Tool[] } | null {
   const block = messages.map(({ role, content }) =>
-    role === "system" ? content.match(BLOCK)?.[0] : undefined,
+    role === "system" ? splitBlock(content)?.block : undefined,
   );
   const found = block.find((text) => text !== undefined);
   if (found === undefined) return null;
   return {
     tools: toolsIn(found),
     messages: messages.map(({ role, content }) => {
-      if (role === "system") return { role, content: content.replace(BLOCK, "").trimEnd() };
+      if (role === "system") return { role, content: (splitBlock(content)?.rest ?? content).trimEnd() };
       const isResult = role === "user" && content.startsWith(`${RESULT_MARKER} [`);
       return isResult
         ? { role: "tool", content: content.replace(/^TOOL_RESULT \[\d+\] /gm, "") }
@@ -202,7 +214,7 @@ const TYPES: Readonly<Record<string, JsonSchema>> = {
 };
 
 function schemaOf(type: string): JsonSchema {
-  if (/^"(?:[^"\\]|\\.)*"(?: \| "(?:[^"\\]|\\.)*")*$/.test(type))
+  if (/^"(?:[^"\\]|\\.)*"(?: \| "(?:[^"\\]|\\.)*"){0,200}$/.test(type))
     return { enum: [...type.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([word]) => parseJson(word)) };
   const item = /^List\[([\s\S]*)\]$/.exec(type)?.[1];
   if (item !== undefined) return { type: "array", items: schemaOf(item) };

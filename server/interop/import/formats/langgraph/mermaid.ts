@@ -79,7 +79,7 @@ function edgeOf(line: string): GraphEdge | null {
     label = wordsOf(rest.slice(1, rest.indexOf("|", 1)));
     rest = rest.slice(rest.indexOf("|", 1) + 1).trim();
   }
-  const plain = (id: string) => decoded(id.replace(/[([{>].*$/, "").replace(/:::\w+$/, ""));
+  const plain = (id: string) => decoded((id.split(/[([{>]/, 1)[0] ?? "").replace(/:::\w+$/, ""));
   if (!from || !rest) return null;
   const isConditional = sign.startsWith("-.");
   return { from: plain(from), to: plain(rest), isConditional, label: label || null, decides: null };

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { analyse } from "scslre";
+import ts from "typescript";
+import { expect, test } from "vitest";
+
+// A pattern that takes the square of a text's length, or worse, lets a file or a model's answer stop the server. What one
+// character shows is found by scslre; what takes several (`<a>` repeated, for `/<a>.*<\/a>/`) by growing texts in the
+// tests of those who read them.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+
+/** Patterns that are made of parts, with what keeps each of them small. */
+const MADE: Readonly<Record<string, string>> = {
+  "components/forms/cel-rows.ts": "reads one condition of a form, written by a person in this browser",
+  "server/conformance/stage.ts": "a test's stage: the name of a role",
+  "server/domain/regex/syntax.ts": "the name of a Unicode property, matched against one character",
+  "server/domain/text/pattern-fault.ts": "is made to see whether it can be, and never matched",
+  "server/llm/adapt.ts": "a field's name between two characters",
+  "server/llm/prices.ts": "the bundled table's patterns of model names",
+  "server/llm/text-calls.ts":
+    "markers: matched against 400 characters or one line, each repeat bounded or behind a sign",
+  "server/llm/text-protocol.ts": "blanks behind a line break, which they cannot be",
+  "server/runner/bisect/names.ts": "names that stand for themselves",
+  "server/secrets/redact.ts": "keys that stand for themselves",
+  "scripts/test.mjs": "the colors of a terminal",
+};
+
+const under = (dir: string): string[] =>
+  readdirSync(path.join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
+    const at = path.posix.join(dir, entry.name);
+    if (entry.isDirectory()) return /^(?:node_modules|dist|testing)$/.test(entry.name) ? [] : under(at);
+    return /\.(?:tsx?|mjs)$/.test(entry.name) && !/\.test\.tsx?$|^testing\.ts$/.test(entry.name) ? [at] : [];
+  });
+
+interface Part {
+  type: string;
+  max?: number;
+  raw: string;
+  element?: Part;
+  elements?: Part[];
+  alternatives?: Part[];
+}
+
+/** The first repeat without a bound inside of another one. */
+function nested(
+  { type, max, raw, element, elements = [], alternatives = [] }: Part,
+  isInside = false,
+): string | null {
+  const isUnbounded = type === "Quantifier" && max === Number.POSITIVE_INFINITY;
+  if (isUnbounded && isInside) return raw;
+  for (const part of [...(element ? [element] : []), ...elements, ...alternatives]) {
+    const found = nested(part, isInside || isUnbounded);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Why a pattern may take long, null where it does not. */
+function fault(source: string, flags: string): string | null {
+  const { parsed, reports } = analyse({ source, flags });
+  const inner = nested(parsed.pattern);
+  if (inner !== null) return `${inner} is repeated without a bound inside of a repeat without a bound`;
+  const [report] = reports;
+  return report ? `takes the square of many ${JSON.stringify(report.character.pick)}` : null;
+}
+
+const files = [
+  ...["app", "components", "server", "db", "scripts", "packages"].flatMap(under),
+  "proxy.ts",
+  "instrumentation.ts",
+].map((file) => ({
+  file,
+  tree: ts.createSourceFile(
+    file,
+    readFileSync(path.join(ROOT, file), "utf8"),
+    ts.ScriptTarget.Latest,
+    true,
+    file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+  ),
+}));
+
+/** All patterns of the product: null where one is made of parts. */
+function* patterns(): Generator<{
+  file: string;
+  at: string;
+  literal: { source: string; flags: string } | null;
+}> {
+  for (const { file, tree } of files) {
+    const nodes: ts.Node[] = [tree];
+    for (let node = nodes.pop(); node; node = nodes.pop()) {
+      ts.forEachChild(node, (child) => void nodes.push(child));
+      const at = `${file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`;
+      if (ts.isRegularExpressionLiteral(node)) {
+        const end = node.text.lastIndexOf("/");
+        yield { file, at, literal: { source: node.text.slice(1, end), flags: node.text.slice(end + 1) } };
+      }
+      const isMade = ts.isNewExpression(node) || ts.isCallExpression(node);
+      if (isMade && node.expression.getText(tree) === "RegExp") yield { file, at, literal: null };
+    }
+  }
+}
+
+test("no pattern takes the square of a text's length", () => {
+  const found = [...patterns()].flatMap(({ at, literal }) => {
+    const why = literal && fault(literal.source, literal.flags);
+    return why ? [`${at} /${literal.source}/${literal.flags} ${why}`] : [];
+  });
+  expect(found).toEqual([]);
+});
+
+test("patterns that are made of parts are known, with a reason", () => {
+  const made = new Set([...patterns()].flatMap(({ file, literal }) => (literal ? [] : [file])));
+  expect([...made].sort()).toEqual(Object.keys(MADE).sort());
+});
+
+test.each([
+  [String.raw`\s*(?:x)?\s*$`, ""],
+  [String.raw`\/+$`, ""],
+  [String.raw`^\s*import`, "m"],
+  [String.raw`^(\s|\/\*[\s\S]*?\*\/)*[{[]`, ""],
+  [String.raw`(?:a+)+b`, ""],
+])("such as /%s/%s", (source, flags) => {
+  expect(fault(source, flags)).not.toBeNull();
+});
