@@ -18,7 +18,7 @@ import { errorCode, isObject } from "@/server/domain/base/guards";
 import type { Env } from "@/server/settings";
 import { isLoopback } from "@/server/settings";
 import { LIMITS } from "../limits";
-import { registerSecret } from "../secrets/redact";
+import { registerNamedSecrets } from "../secrets/redact";
 import { isOwnHost } from "./hosts";
 
 /** Why this address may not be served with these settings, in one sentence; null where it may. */
@@ -162,6 +162,5 @@ export function hardenHttpServer(): void {
 
 /** Loads what must never be shown, before anything is logged. */
 export function registerEnvironmentSecrets(env: Env = process.env): void {
-  for (const [name, value] of Object.entries(env))
-    if (value && /(?:KEY|TOKEN|PASSWORD|SECRET)$/.test(name)) registerSecret(value.trim());
+  registerNamedSecrets(env);
 }

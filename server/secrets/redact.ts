@@ -35,6 +35,12 @@ export function registerSecret(value: string): void {
   for (const part of credentialsIn(value)) registerSecret(part);
 }
 
+/** Registers the variables whose names say that they are secret. */
+export function registerNamedSecrets(variables: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(variables))
+    if (value && /(?:KEY|TOKEN|PASSWORD|SECRET)$/.test(name)) registerSecret(value.trim());
+}
+
 /** Registers keys that are typed into the nodes of a workflow, as far as they are no ordinary words. */
 export function registerKeysIn({ nodes }: { nodes: Readonly<Record<string, { config?: unknown }>> }): void {
   for (const { config } of Object.values(nodes))

@@ -6,6 +6,7 @@ import { listOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { JsonSchema } from "@/server/domain/base/values";
 import { OnCrash, RiskLevel } from "@/server/domain/tool/tool";
+import { registerNamedSecrets } from "@/server/secrets/redact";
 import { SettingsError } from "@/server/settings";
 import { McpToolWord } from "../mcp/word";
 
@@ -223,6 +224,7 @@ export function parseOperatorFile(
   }
   problems.push(...twice("tools", tools), ...twice("mcp_servers", read.data.mcp_servers));
   if (problems.length > 0) throw refuse(problems);
+  for (const { set_env } of [...tools, ...read.data.mcp_servers]) registerNamedSecrets(set_env);
   const mcp_servers = read.data.mcp_servers.map(
     ({ name, command, args, env: names, set_env, cwd, worker_label }) => ({
       name,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
+import { redact } from "@/server/secrets/redact";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";
 import { OperatorTool, parseOperatorFile, readOperatorFile } from "./file";
@@ -295,6 +296,14 @@ describe("the file", () => {
       folder,
     });
     expect(operatorTools(low)[0]?.spec).toMatchObject({ risk: "LOW", taints: false, sink: false });
+  });
+
+  test("a key that the file itself holds is hidden as one of the environment is", () => {
+    parseOperatorFile(
+      `mcp_servers: [{ name: m, command: x, set_env: { M_TOKEN: CANARY-in-the-file, M_MODE: production } }]`,
+      { file: "tools.yaml", folder },
+    );
+    expect(redact("CANARY-in-the-file in production")).toBe("[hidden] in production");
   });
 
   test("every mistake is named with its place", () => {

@@ -165,11 +165,12 @@ describe.runIf(isPythonHere)("what a session sees of Troupe", () => {
     // A process of the same user, started with the key in its environment, as the server is.
     const other = spawn("sleep", ["60"], { env: { ...process.env, SOME_KEY: "CANARY-environment" } });
     const [tool] = operatorTools(notebook, env);
-    const { output } = (await tool!.execute({ code: SPY }, {
-      ...{ signal: new AbortController().signal, idempotencyKey: "spy", run: null, agent: null },
-    } as ToolScope)) as { output: { output: string } };
+    const { output } = await tool!.execute(
+      { code: SPY },
+      { signal: new AbortController().signal, idempotencyKey: "spy", run: null, agent: null },
+    );
     other.kill("SIGKILL");
-    expect(output.output).toBe("False []\n");
+    expect(Said.parse(output).output).toBe("False []\n");
     expect(exposedRemark(notebook, env)).toBeNull();
   });
 
