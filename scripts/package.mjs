@@ -34,7 +34,7 @@ const OWN_FILES = [
   "server/tools/operator/runner.py",
   "server/tools/operator/session.py",
   "server/store/watchdog-worker.mjs",
-  ...["troupe", "start", "serve", "prepare", "folders", "http-server", "static-files"].map(
+  ...["troupe", "start", "supervise", "serve", "prepare", "folders", "http-server", "static-files"].map(
     (name) => `scripts/${name}.mjs`,
   ),
 ];

@@ -1,4 +1,4 @@
-// Serves the production build from this very process: no second Node, and our own limits on what a client may hold open.
+// Serves the production build, with our own limits on what a client may hold open.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -29,6 +29,11 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     server.closeIdleConnections();
   };
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
+  const isSupervised = process.env.TROUPE_LAST_END !== undefined && process.connected;
+  if (isSupervised) {
+    process.on("message", (signal) => process.emit(signal));
+    process.on("disconnect", () => process.exit(1));
+  }
 
   // Next's remarks about itself are left out; the boot sends what is printed after it to the log.
   const say = console.log;
@@ -57,8 +62,13 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     // Left there by the boot, which is a part of the build: nothing comes further than this without being looked at.
     const isAnsweredAtEdge = globalThis.__troupeEdge;
     answer = (request, response) =>
-      isAnsweredAtEdge(request, response) || isStatic(request, response) || handle(request, response);
+      // Named to the watchdog, without the query, which may hold what nobody is to read.
+      globalThis.__troupeExecuting.run(
+        { request: `${request.method} ${request.url.split("?", 1)[0]}` },
+        () => isAnsweredAtEdge(request, response) || isStatic(request, response) || handle(request, response),
+      );
     ready.resolve();
+    if (isSupervised) process.send("up");
     // Requests that waited come first: what runs do to the server begins when people can reach it.
     setTimeout(() => globalThis.__troupeServing?.(), 50);
   } catch (error) {

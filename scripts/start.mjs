@@ -1,5 +1,6 @@
-// `npm start`: one command for people. Installs and builds if that is needed, then serves.
+// `npm start`: one command for people. Installs and builds if that is needed, then keeps a process running that serves.
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 
 const startedAt = Date.now();
 const {
@@ -30,12 +31,15 @@ if (only === "--build-only") {
 } else {
   const address = readAddress();
   const dataDir = ensureDataDir();
-  // `--serve-only` trusts that both are done: the tests have just built, and measure from here.
-  let delayed = false;
-  if (only !== "--serve-only") {
+  // `--serve-only` trusts that both are done, by the process that supervises this one or by the tests.
+  if (only === "--serve-only") {
+    const { serve } = await import("./serve.mjs");
+    await serve({ ...address, dataDir, startedAt: Number(process.env.TROUPE_STARTED_AT) || startedAt });
+  } else {
     ensureInstalled();
-    delayed = !isPacked && (await ensureBuilt()).built;
+    const delayed = !isPacked && (await ensureBuilt()).built;
+    const { supervise } = await import("./supervise.mjs");
+    const env = { TROUPE_STARTED_AT: String(delayed ? Date.now() : startedAt) };
+    supervise([fileURLToPath(import.meta.url), "--serve-only"], { env });
   }
-  const { serve } = await import("./serve.mjs");
-  await serve({ ...address, dataDir, startedAt: delayed ? Date.now() : startedAt });
 }

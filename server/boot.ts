@@ -91,6 +91,7 @@ export async function boot(): Promise<void> {
         process.stdout.write(`Open this link, it works once: ${globalThis.__troupeStartLink}\n`);
     }
     await troupe.workerPort.open();
+    troupe.watchdog?.start();
     recoverOnceServing(troupe);
     troupe.notifier.start();
     troupe.host.watch(() => troupe.notifier.wake());

@@ -129,6 +129,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     workers: workerPort.workers,
     log,
   });
+  const watchdog = options.dataDir === null ? null : newServersWatchdog(options.dataDir, env);
   const host = new Host({
     store: runs,
     elsewhere: cluster.dispatcher,
@@ -140,9 +141,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     redact: redactJson,
     streamRedactor: { hide: withoutHeld, heldBack },
     atWork: newAtWork(options.dataDir),
-    watchdog: newWatchdog(options.dataDir, {
-      warn: (message, error) => log("warn", message, { error: String(error) }),
-    }),
+    ...(watchdog ? { watchdog } : {}),
+    crashed: CRASHES.test(env.TROUPE_LAST_END ?? ""),
     maxRuns: () => (env.TROUPE_MAX_RUNS ? null : cluster.capacity()) ?? settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,
   });
@@ -202,6 +202,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     registry,
     toolSources,
     host,
+    watchdog,
     cluster,
     /** The port of the server's workers, and what they hear there. */
     workerPort: {
@@ -223,6 +224,16 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     }),
   };
 }
+
+/** How a process ends by a fault of its own: by one of these signals, or by leaving unasked; not by being killed. */
+const CRASHES = /^(?:SIG(?:ABRT|SEGV|BUS|ILL|FPE|TRAP)|\d+)$/;
+
+/** Where the start script restarts the server, the watchdog ends one that hangs. */
+const newServersWatchdog = (dataDir: string, { TROUPE_LAST_END }: NodeJS.ProcessEnv) =>
+  newWatchdog(dataDir, {
+    endAfter: TROUPE_LAST_END === undefined ? 0 : 10,
+    warn: (message, error) => log("warn", message, { error: String(error) }),
+  });
 
 declare global {
   var __troupe: Container | undefined;

@@ -12,7 +12,7 @@ import type { HeldReason } from "@/server/domain/run/held";
 /** What may be done with a run that is held. */
 export function HeldActions({
   runId,
-  held: { code },
+  held: { code, retry_at },
   size,
 }: {
   runId: string;
@@ -30,6 +30,9 @@ export function HeldActions({
   const isBusy = again.isPending || cancel.isPending;
   return (
     <span className="flex shrink-0 items-center gap-2">
+      {retry_at !== undefined && (
+        <span className="text-[13px] text-ink-2">Next try at {clock(retry_at)}</span>
+      )}
       <Button
         size={size}
         // Where its engine may come back, that is the better way on.
@@ -54,6 +57,8 @@ export function HeldActions({
     </span>
   );
 }
+
+const clock = (at: number) => new Date(at).toLocaleTimeString("en-GB", { hour12: false });
 
 /** Says that a run is held, why, and since when, with what can be done. */
 export function HeldNote({

@@ -206,12 +206,16 @@ describe("the library, written by a program", () => {
 describe("a run that is held", () => {
   test("tells why, is listed as such, takes no other command, and can be tried again", async () => {
     const stage = await begin(draw("start > w > end", { w: { config: { ms: 60_000 } } }));
-    const held = { code: "stopped_server" as const, message: "It stopped the server twice.", at: 1 };
+    const held = {
+      ...{ code: "stopped_server" as const, message: "It stopped the server twice." },
+      ...{ at: 1, retry_at: 60_001 },
+    };
     await expect.poll(async () => (await stage.run()).status).toBe("waiting");
     stage.runs.hold(stage.id, held);
     const run = await stage.run();
     expectSchema("getRun", run);
     expect([run.status, run.held, run.final_status]).toEqual(["held", held, null]);
+    expect((await stage.ask("GET", "/health")).body.runs).toEqual({ quarantined: 1, next_retry_at: 60_001 });
     const listed = await stage.ask("GET", "/runs?status=held");
     expectSchema("listRuns", listed.body);
     expect(listed.body.runs).toMatchObject([{ id: stage.id, held }]);

@@ -26,6 +26,7 @@ test("health tells everybody the version and whether runs get on, without names 
       status: "ok",
       version: packageJson.version,
       engine: { kind: "embedded", ok: true, workers: 0, outbox_age_ms: null },
+      runs: { quarantined: 0, next_retry_at: null },
     },
   ]);
   expectSchema("getHealth", body);

@@ -19,19 +19,38 @@ const EngineHealth = z.object({
   }),
 });
 
-const healths = new WeakMap<Services["engine"], { at: number; health: z.output<typeof EngineHealth> }>();
+const RunsHealth = z.object({
+  quarantined: z.int().meta({ description: "Runs with status `held`; each says why" }),
+  next_retry_at: z.int().nullable().meta({
+    description: "When the next of them is tried again automatically, in Unix milliseconds; null: none is",
+  }),
+});
 
-/** How the engine stands, for anybody: no names and no addresses. Looked at once a second at most, however many ask. */
-function healthOf(engine: Services["engine"]): z.output<typeof EngineHealth> {
+const Health = z.object({
+  status: z.literal("ok"),
+  version: z.string(),
+  engine: EngineHealth,
+  runs: RunsHealth,
+});
+
+const healths = new WeakMap<Services["engine"], { at: number; health: z.output<typeof Health> }>();
+
+/** How engine and runs stand, for anybody: no names and no addresses. Looked at once a second at most, however many ask. */
+function healthOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Health> {
   const now = Date.now();
   const last = healths.get(engine);
   if (last && now >= last.at && now - last.at < HEALTH_HOLDS_MS) return last.health;
   const { kind, ok, workers, outbox } = engine.state();
   const health = {
-    kind,
-    ok,
-    workers: workers.filter(({ state }) => state === "working").length,
-    outbox_age_ms: outbox.oldest_at === null ? null : since(outbox.oldest_at, now),
+    status: "ok" as const,
+    version,
+    engine: {
+      kind,
+      ok,
+      workers: workers.filter(({ state }) => state === "working").length,
+      outbox_age_ms: outbox.oldest_at === null ? null : since(outbox.oldest_at, now),
+    },
+    runs: runs.quarantine(),
   };
   healths.set(engine, { at: now, health });
   return health;
@@ -51,9 +70,9 @@ export const watchingEndpoints = [
     success: {
       status: 200,
       about: "It does; `engine.ok` says whether runs get on",
-      schema: z.object({ status: z.literal("ok"), version: z.string(), engine: EngineHealth }),
+      schema: Health,
     },
-    answer: ({ services }) => ({ body: { status: "ok", version, engine: healthOf(services.engine) } }),
+    answer: ({ services }) => ({ body: healthOf(services) }),
   }),
 
   endpoint({

@@ -50,6 +50,7 @@ export interface Services {
     | "answers"
     | "journal"
     | "creation"
+    | "quarantine"
   >;
   questions: QuestionStore;
   scenarios: ScenarioStore;

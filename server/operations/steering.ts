@@ -76,7 +76,7 @@ export const steeringOperations = {
     name: "tryRunAgain",
     summary: "Tries a held run again",
     about:
-      "A run is `held` where taking it up would do harm or is not possible: the server ended more than once while it computed the run, its log is damaged, or it began with another version; `held` of the run says which. It goes on where its log ends. 409 where it is not held.",
+      "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is tried again automatically. It goes on where its log ends. 409 where it is not held.",
     tag: "Runs",
     input: ByRun,
     output: Told,

@@ -54,7 +54,7 @@ export class CarryOut {
   takeUp(runId: string, workflowId: string | null): boolean {
     this.parts.claim(runId);
     try {
-      this.carryOut(runId, workflowId);
+      this.parts.computing.around({ run_id: runId }, () => this.carryOut(runId, workflowId));
       return true;
     } catch (error) {
       if (isPassing(error)) setTimeout(() => this.takeUp(runId, workflowId), TRY_AGAIN_MS);
@@ -98,7 +98,7 @@ export class CarryOut {
       {
         record: (turn) => this.parts.turns.record(turn),
         computing: () => this.parts.computing.note([runId]),
-        ...this.parts.computing.watchSteps(runId),
+        around: (step, work) => this.parts.computing.around({ run_id: runId, step }, work),
         live: (id, frame) => this.parts.frames.add(id, frame),
         workerId,
         ...(rules ? { rules } : {}),

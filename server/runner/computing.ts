@@ -1,7 +1,13 @@
 import type { AtWork } from "@/server/store/at-work";
 import type { RunStore } from "@/server/store/runs";
-import type { Watchdog } from "@/server/store/watchdog";
+import type { Executing, Watchdog } from "@/server/store/watchdog";
 import type { HostLog } from "./host-log";
+
+/** The runs that ended the last process, and what it did meanwhile, as the end of a sentence that begins with "The server". */
+export interface Stopped {
+  run_ids: readonly string[];
+  why: string;
+}
 
 /** For which runs this thread computes, noted where a next start finds it: so it is known which run ended the server. */
 export class Computing {
@@ -11,6 +17,8 @@ export class Computing {
     private readonly parts: {
       atWork?: AtWork | undefined;
       watchdog?: Watchdog | undefined;
+      /** Whether the last process ended because of a fault of its own; one that was killed did not. */
+      crashed?: boolean | undefined;
       store: Pick<RunStore, "noteStops">;
       log?: HostLog | undefined;
     },
@@ -29,32 +37,37 @@ export class Computing {
     });
   }
 
-  /** How steps of a run that go on beside the thread are noted; nothing where nobody watches the thread. */
-  watchSteps(runId: string): { stepBegins?: () => () => void } {
-    const { watchdog } = this.parts;
-    return watchdog ? { stepBegins: () => watchdog.stepBegins(runId) } : {};
+  /** Tells the watchdog what `work` is executed for, also after an `await` in it. */
+  around<T>(what: Executing, work: () => T): T {
+    return this.parts.watchdog ? this.parts.watchdog.around(what, work) : work();
   }
 
   /**
-   * What the last process computed when it ended is written down before anything is taken up. Answers the runs of which it
-   * is only known that they had a step under way when the thread stood still.
+   * Which runs ended the last process is written down before anything is taken up. A kill, however often and at whatever
+   * moment, makes no run suspect. Where the watchdog ended the process and knows the run, that counts like two crashes.
    */
-  noteWhatStopped(): ReadonlySet<string> {
-    const { atWork, watchdog, store, log } = this.parts;
-    const computed = atWork?.last() ?? [];
-    const guessed = computed.length > 0 ? [] : (watchdog?.last() ?? []);
-    const stopped = [...computed, ...guessed];
-    if (stopped.length > 0) {
-      const what =
-        guessed.length > 0
-          ? "stood still while steps were under way, and ended."
-          : "ended while it computed a run.";
-      log?.("warn", `The server ${what}`, { run_ids: stopped });
-      store.noteStops(stopped);
-      atWork?.clear();
+  noteWhatStopped(): Stopped {
+    const { atWork, watchdog, crashed, store, log } = this.parts;
+    const marked = atWork?.last() ?? [];
+    const hang = watchdog?.last();
+    const { run_id, step, request } = hang ?? {};
+    let stopped: Stopped = { run_ids: [], why: "" };
+    if (hang) {
+      const place = step === undefined ? "" : ` (step ${step})`;
+      const why = `stopped responding while it executed this run${place}`;
+      stopped = { run_ids: run_id !== undefined ? [run_id] : request !== undefined ? [] : marked, why };
+      log?.("warn", `The server stopped responding and ${hang.ended ? "was ended" : "ended"}.`, {
+        ...hang,
+        run_ids: stopped.run_ids,
+      });
+    } else if (crashed && marked.length > 0) {
+      stopped = { run_ids: marked, why: "crashed while it executed this run" };
+      log?.("warn", "The server crashed while it executed a run.", { run_ids: marked });
     }
+    store.noteStops(stopped.run_ids, hang?.ended && run_id !== undefined ? 2 : 1);
+    atWork?.clear();
     watchdog?.forgetLast();
-    return new Set(guessed);
+    return stopped;
   }
 
   close(): void {

@@ -55,8 +55,8 @@ export interface EmbeddedHost {
   live(runId: string, frame: LiveFrame): void;
   /** The thread computes for this run from now on, until it comes round again. */
   computing?(): void;
-  /** A step goes on beside the thread, until what is answered is called. */
-  stepBegins?(): () => void;
+  /** Executes `work` as the step of that key, so that the watchdog can name it. */
+  around?<T>(step: string, work: () => T): T;
   workerId: string;
   /** By which the length of a turn is measured, in milliseconds; a test may stop it. */
   stopwatch?(): number;

@@ -247,7 +247,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     this.handles.settleInline(handle);
     let result: Settled;
     try {
-      const value = present(handle.work, "handle.work")(new Scope(this, handle));
+      const value = this.execute(handle);
       if (value instanceof Promise) throw new Error(`The inline step "${handle.key}" answers later.`);
       result = { ok: true, value };
     } catch (error) {
@@ -373,17 +373,21 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       }
     }
     try {
-      const value = present(handle.work, "handle.work")(new Scope(this, handle));
-      if (value instanceof Promise) {
-        handle.over = this.host.stepBegins?.();
+      const value = this.execute(handle);
+      if (value instanceof Promise)
         value.then(
           (done) => this.settle(handle, { ok: true, value: done }),
           (error: unknown) => this.failed(handle, error),
         );
-      } else this.settle(handle, { ok: true, value });
+      else this.settle(handle, { ok: true, value });
     } catch (error) {
       this.failed(handle, error);
     }
+  }
+
+  private execute(handle: Handle): ReturnType<StepWork> {
+    const work = () => present(handle.work, "handle.work")(new Scope(this, handle));
+    return this.host.around ? this.host.around(handle.key, work) : work();
   }
 
   /** A step that found the settings damaged has no answer: it is made again once they are mended. */

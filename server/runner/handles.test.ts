@@ -11,7 +11,6 @@ function underWay(handles: Handles, key: string) {
     started: true,
     abort,
     waiting: { stop: () => heard.push("its timer stopped") },
-    over: () => heard.push("it is over"),
   };
   abort.signal.addEventListener("abort", () => heard.push("it was aborted"));
   handles.add(handle);
@@ -30,8 +29,8 @@ test("what is settled is let go; what is given up, or left at the end, is aborte
   handles.clear();
   expect([before, after, handles.inFlight]).toEqual([3, 1, 0]);
   expect([settled, givenUp, left].map(({ heard }) => heard)).toEqual([
-    ["its timer stopped", "it is over"],
-    ["its timer stopped", "it is over", "it was aborted"],
-    ["its timer stopped", "it is over", "it was aborted"],
+    ["its timer stopped"],
+    ["its timer stopped", "it was aborted"],
+    ["its timer stopped", "it was aborted"],
   ]);
 });

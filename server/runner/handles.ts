@@ -21,8 +21,6 @@ export interface Handle extends Durable {
   ms?: number;
   dueAt?: number;
   waiting?: Waiting;
-  /** For a step that goes on beside the thread. */
-  over?: (() => void) | undefined;
   started: boolean;
   /** An earlier process had recorded that it asks for this, and may have begun it. */
   mayHaveBegun?: boolean;
@@ -80,7 +78,7 @@ export class Handles {
   /** It is settled. */
   settle(handle: Handle): void {
     this.byKey.delete(handle.key);
-    letGo(handle);
+    handle.waiting?.stop();
   }
 
   /** The inline step whose answer comes next, if there is one. */
@@ -128,14 +126,8 @@ export class Handles {
 }
 
 function release(handle: Handle): void {
-  letGo(handle);
-  handle.abort?.abort();
-}
-
-function letGo(handle: Handle): void {
   handle.waiting?.stop();
-  handle.over?.();
-  handle.over = undefined;
+  handle.abort?.abort();
 }
 
 /** What a step's work is given. Made for every step, so each part only for work that asks for it. */

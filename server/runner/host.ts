@@ -60,16 +60,15 @@ export interface HostOptions {
   clock?: Clock;
   /** Where it is noted which run is being computed, so that a next start knows which one ended the server. */
   atWork?: AtWork;
-  /** Sees when this thread stands still, and notes whose steps were under way. */
+  /** Sees when this thread no longer responds, and notes for what run it executes then. */
   watchdog?: Watchdog;
+  /** Whether the last process ended because of a fault of its own. */
+  crashed?: boolean;
   /** Where runs are carried out in other processes; absent where nothing is known of any. */
   elsewhere?: Elsewhere;
-  /** How long a run is left alone after a start that was being computed when the server ended, in milliseconds. */
-  suspectDelayMs?: number;
   log?: HostLog;
 }
 
-const SUSPECT_DELAY_MS = 10_000;
 /** At a start, whoever has to answer in this time gets longer: what waits for so little is taken up at once. */
 const TAKE_UP_DUE_MS = 5 * 60_000;
 
@@ -107,7 +106,9 @@ export class Host {
     const isDraining = () => this.draining;
     const hasRoom = () => this.pump();
     const takeUp = (id: string, workflowId: string | null) => void this.runs.takeUp(id, workflowId);
-    const computing = new Computing({ atWork: options.atWork, watchdog: options.watchdog, store, log });
+    const computing = new Computing({
+      ...{ atWork: options.atWork, watchdog: options.watchdog, crashed: options.crashed, store, log },
+    });
     const frames = new Frames(
       (id, made) => followers.send(id, { kind: "live", frames: made }),
       options.streamRedactor,
@@ -148,13 +149,12 @@ export class Host {
       isElsewhere: (id) => elsewhere?.stretchOf(id) != null,
       takeUp,
       enqueue: (id, workflowId) => this.queue.add(id, workflowId),
-      hold: (id, code, message) => endings.hold(id, code, message),
-      suspectDelayMs: options.suspectDelayMs ?? SUSPECT_DELAY_MS,
+      hold: (id, code, message, retryAfterMs) => endings.hold(id, code, message, retryAfterMs),
     });
     this.due = new WakeDue({
       ...{ takeUp, isDraining },
       due: (at) => store.due(at),
-      isTaken: (id) => live.has(id) || this.recovery.isPending(id) || this.recovery.isSuspect(id),
+      isTaken: (id) => live.has(id) || this.recovery.isPending(id),
     });
     this.computing = computing;
     this.frames = frames;
@@ -167,6 +167,7 @@ export class Host {
     this.time.read();
     for (const { engine } of this.live.all()) engine.lookAtClock();
     if (this.live.hasSleepers || this.hasLeftSome) this.due.wake(this.now);
+    if (this.hasLeftSome) this.retryQuarantined();
   }
 
   private get now(): number {
@@ -229,11 +230,12 @@ export class Host {
 
   /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
   recover(): number {
-    const guessed = this.computing.noteWhatStopped();
+    const stopped = this.computing.noteWhatStopped();
     this.hasLeftSome = true;
     this.store.listOldQuestions();
     for (const id of this.options.elsewhere?.runs() ?? []) this.takeUpElsewhere(id);
-    this.recovery.begin(this.now + TAKE_UP_DUE_MS, guessed);
+    this.recovery.begin(this.now + TAKE_UP_DUE_MS, stopped);
+    this.retryQuarantined();
     this.pump();
     return this.store.countUnfinished();
   }
@@ -244,8 +246,7 @@ export class Host {
     if (!run || run.status === "finished") return false;
     const live = this.live.get(runId);
     // What cannot be computed, or better is not, is ended without.
-    if (!live && (run.status === "held" || this.recovery.isSuspect(runId))) {
-      this.recovery.forget(runId);
+    if (!live && run.status === "held") {
       void this.endings
         .end(runId, { final_status: "CANCELLED", reason_code: "CANCELLED", output: {}, warnings: [] })
         .then(() => this.waiters.settle(runId, CANCEL, []));
@@ -261,11 +262,16 @@ export class Host {
     return true;
   }
 
-  /** Takes up a run again that is held; false if it is not. */
-  tryAgain(runId: string): boolean {
+  private retryQuarantined(): void {
+    if (this.draining) return;
+    for (const id of this.store.retriesDue(this.now)) this.tryAgain(id, { keepsStops: true });
+  }
+
+  /** Takes up a run again that is held; false if it is not. `keepsStops`: what it did to the server before still counts. */
+  tryAgain(runId: string, { keepsStops = false } = {}): boolean {
     const { elsewhere } = this.options;
     const stretch = elsewhere?.stretchOf(runId) ?? null;
-    const status = this.store.release(runId);
+    const status = this.store.release(runId, keepsStops);
     if (status === null) return false;
     // Where its engine is known it goes on there; otherwise a person decided that it goes on here.
     if (stretch !== null && !elsewhere?.isConfigured) elsewhere?.over(runId, stretch);

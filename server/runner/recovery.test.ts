@@ -1,12 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Db } from "@/db/open";
+import { type Db, openDb } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
 import { newAtWork } from "@/server/store/at-work";
+import { newRunStore, type RunStore } from "@/server/store/runs";
 import { verifyLogs } from "@/server/store/verify-log";
+import type { Hang } from "@/server/store/watchdog";
+import { sized } from "@/server/testing/thorough";
 import type { StatusTick } from "./followers";
+import { Host } from "./host";
 import { cutAt, endAt, fakeModels, newStage, role } from "./testing";
 
 const asks = (id: string) => ({
@@ -60,12 +64,11 @@ test("a held run that a person gives up ends with the next event of the next tur
   expect(verifyLogs(db).faults).toEqual([]);
 });
 
-describe("a run that the server was computing when it ended", () => {
-  test("comes after the others at the next start, and goes on", async () => {
+describe("a run that the server was computing when it crashed", () => {
+  test("is taken up at once at the next start, with the others", async () => {
     const { db, ids } = await unfinished(4);
     const stage = start(db, [ids[1]!]);
-    expect(stage.host.isLive(ids[0]!)).toBe(true);
-    expect(stage.host.isLive(ids[1]!)).toBe(false);
+    await allTakenUp(stage.host, stage.store);
     await settledAll(stage);
     expect(standing(stage, ids)).toEqual(ids.map(() => "COMPLETED"));
   });
@@ -79,7 +82,7 @@ describe("a run that the server was computing when it ended", () => {
     stage.host.recover();
     await settledAll(stage);
     expect(standing(stage, ids)).toEqual(["stopped_server", "COMPLETED", "COMPLETED"]);
-    expect(stage.store.find(ids[0]!)!.held!.message).toMatch(/ended 2 times while it computed this run/);
+    expect(stage.store.find(ids[0]!)!.held!.message).toMatch(/crashed while it executed this run/);
     expect(ticks).toContainEqual({
       run_id: ids[0],
       workflow_id: "wf_test",
@@ -121,10 +124,43 @@ describe("a run that the server was computing when it ended", () => {
     expect(stage.store.find(ids[0]!)).toMatchObject({ final_status: "COMPLETED", held: null });
   });
 
-  test("is cancelled without being computed: held, or while it is left alone", async () => {
+  test("is tried again after 1, 5 and 30 minutes, then waits for a person", async () => {
+    const { db, ids } = await unfinished(1);
+    let now = Date.now();
+    const clock = { now: () => now, monotonic: () => performance.now() };
+    newStage({ db }).store.noteStops(ids);
+    for (const minutes of [1, 5, 30]) {
+      const crashed = newStage({ db, stopped: ids, clock });
+      crashed.host.recover();
+      expect(crashed.store.find(ids[0]!)!.held).toMatchObject({ retry_at: now + minutes * 60_000 });
+      expect(crashed.store.quarantine()).toEqual({ quarantined: 1, next_retry_at: now + minutes * 60_000 });
+      now += minutes * 60_000 - 1;
+      const early = newStage({ db, clock });
+      early.host.recover();
+      expect(standing(early, ids)).toEqual(["stopped_server"]);
+      now += 1;
+      // It is taken up, and crashes the server before anything is written of it.
+      const retried = newStage({ db, clock, models: fakeModels(() => new Promise(() => {})) });
+      retried.host.recover();
+      expect(retried.host.isLive(ids[0]!)).toBe(true);
+      await retried.host.drain(0);
+    }
+    const last = newStage({ db, stopped: ids, clock });
+    last.host.recover();
+    expect(last.store.find(ids[0]!)!.held).not.toHaveProperty("retry_at");
+    now += 1e9;
+    const later = newStage({ db, clock });
+    later.host.recover();
+    expect(standing(later, ids)).toEqual(["stopped_server"]);
+    later.host.tryAgain(ids[0]!);
+    await settledAll(later);
+    expect(standing(later, ids)).toEqual(["COMPLETED"]);
+  });
+
+  test("is cancelled without being computed", async () => {
     const { db, ids } = await unfinished(2);
     const models = fakeModels(() => "done");
-    newStage({ db }).store.noteStops([ids[0]!]);
+    newStage({ db }).store.noteStops(ids);
     const stage = newStage({ db, models, stopped: ids });
     stage.host.recover();
     for (const id of ids) expect(stage.host.cancel(id, { by: "user", reason: "" })).toBe(true);
@@ -141,6 +177,127 @@ describe("a run that the server was computing when it ended", () => {
     expect(stage.host.cancel(ids[0]!, { by: "user", reason: "" })).toBe(false);
   });
 });
+
+/** No run waits for anything but its turn. */
+async function allTakenUp(host: Host, store: Pick<RunStore, "list">, isOver = () => false) {
+  const waits = () =>
+    store
+      .list({ status: ["queued", "running", "held"], limit: 100 })
+      .filter(({ id, held, workflow_id }) => (held ? workflow_id !== "guilty" : !host.isLive(id)));
+  for (let at = 0; at < 100 && !isOver() && waits().length > 0; at++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  if (!isOver()) expect(waits()).toEqual([]);
+}
+
+/** Kills at random moments; one run also hangs or crashes the server from its fourth turn on. */
+test.each(Array.from({ length: sized(4, 300) }, (_, at) => at))(
+  "kills delay and quarantine no innocent run, and the guilty one is known (seed %i)",
+  async (seed) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "troupe-kills-"));
+    let state = seed + 1;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return Math.floor((state / 0x7fffffff) * below);
+    };
+    const hangs = seed % 2 === 0;
+    let ids: string[] = [];
+    let guilty = "";
+    let fatal = 0;
+    let file = path.join(folder, "0.db");
+    let left: { marks: string[]; hang: Hang | null; crashed: boolean } = {
+      marks: [],
+      hang: null,
+      crashed: false,
+    };
+    for (let start = 0, kills = 3 + random(6); ; start++) {
+      const db = openDb(file);
+      const store = newRunStore(db);
+      const last = left;
+      let marks: string[] = [];
+      let die = () => {};
+      const death = new Promise<void>((resolve) => {
+        die = resolve;
+      });
+      let isDead = false;
+      /** The process ends here: what it wrote stays, what it would do next never happens. */
+      const end = (how: Partial<typeof left>) => {
+        if (isDead) return;
+        isDead = true;
+        file = path.join(folder, `${start + 1}.db`);
+        writeFileSync(file, db.$client.serialize());
+        left = { marks, hang: null, crashed: false, ...how };
+        die();
+      };
+      let moments = kills > 0 ? random(40) : Number.POSITIVE_INFINITY;
+      const moment = () => {
+        if (moments-- <= 0) end({});
+      };
+      const write = store.write.bind(store);
+      store.write = (writes) => {
+        moment();
+        write(writes);
+        moment();
+      };
+      const models = fakeModels(async () => {
+        moment();
+        if (isDead) return new Promise<string>(() => {});
+        await new Promise((resolve) => setTimeout(resolve, random(3)));
+        return "done";
+      });
+      const host = new Host({
+        store,
+        effects: { models },
+        crashed: last.crashed,
+        atWork: {
+          last: () => last.marks,
+          note: (noted) => {
+            marks = [...noted];
+            if (isDead || marks.join() !== guilty || store.lastTurn(guilty).turn < 3) return;
+            fatal++;
+            end(hangs ? { hang: { ended: true, run_id: guilty } } : { crashed: true });
+          },
+          clear: () => {
+            marks = [];
+          },
+          close: () => {},
+        },
+        watchdog: {
+          last: () => last.hang,
+          forgetLast: () => {},
+          around: (_, work) => work(),
+          start: () => {},
+          close: () => {},
+        },
+      });
+      if (start === 0) {
+        const stage = newStage({ db, host });
+        const names = ["one", "two", "three", "four"];
+        ids = names.map((name) => stage.start(GRAPH, { roles: [role("Worker")], workflow: name }));
+        guilty = stage.start(GRAPH, { roles: [role("Worker")], workflow: "guilty" });
+      } else {
+        host.recover();
+        await allTakenUp(host, store, () => isDead);
+      }
+      const done = (async () => {
+        while (!isDead && (store.countUnfinished() > 0 || store.find(guilty)!.status !== "held"))
+          await new Promise((resolve) => setTimeout(resolve, 2));
+      })();
+      await Promise.race([death, done]);
+      if (!isDead) {
+        expect(ids.map((id) => store.find(id)!.final_status)).toEqual(ids.map(() => "COMPLETED"));
+        expect(store.find(guilty)!.held?.message).toMatch(hangs ? /stopped responding/ : /crashed/);
+        expect(fatal).toBe(hangs ? 1 : 2);
+        await host.drain(0);
+        db.$client.close();
+        break;
+      }
+      if (left.hang === null && !left.crashed) kills--;
+      await host.drain(0);
+      db.$client.close();
+    }
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
 
 describe("a run whose log is damaged", () => {
   const damages: Record<string, (db: Db, id: string) => void> = {

@@ -47,14 +47,17 @@ export class RunEndings {
     });
   }
 
-  /** Puts a run aside, with the reason, until a person tries it again or cancels it. Never throws. */
-  hold(runId: string, code: HeldReason["code"], message: string): void {
+  /** Quarantines a run, with the reason, until then or until a person tries it again or cancels it. Never throws. */
+  hold(runId: string, code: HeldReason["code"], message: string, retryAfterMs?: number): void {
     const { store, log, now, watchers } = this.parts;
     log?.("warn", "A run is held.", { run_id: runId, reason: message });
     try {
-      if (!store.hold(runId, { code, message: heldMessage(code, message), at: now() })) return;
+      const at = now();
+      const retry = retryAfterMs === undefined ? {} : { retry_at: at + retryAfterMs };
+      const told = heldMessage(code, message, retryAfterMs !== undefined);
+      if (!store.hold(runId, { code, message: told, at, ...retry })) return;
     } catch (error) {
-      if (isPassing(error)) setTimeout(() => this.hold(runId, code, message), TRY_AGAIN_MS);
+      if (isPassing(error)) setTimeout(() => this.hold(runId, code, message, retryAfterMs), TRY_AGAIN_MS);
       else log?.("error", "It could not be noted that a run is held.", { error: errorMessage(error) });
       return;
     }

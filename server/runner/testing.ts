@@ -155,7 +155,7 @@ export function newStage(
     tools?: ToolHost;
     db?: Db;
     maxRuns?: number;
-    /** Runs that the last process computed when it ended. */
+    /** Runs that the last process computed when it crashed. */
     stopped?: string[];
     atWork?: AtWork;
     host?: Host;
@@ -181,7 +181,7 @@ export function newStage(
       ...(options.people ? { people: options.people } : {}),
       ...(options.elsewhere ? { elsewhere: options.elsewhere } : {}),
       ...(options.redact ? { redact: options.redact } : {}),
-      suspectDelayMs: 20,
+      crashed: true,
       atWork: options.atWork ?? {
         last: () => options.stopped ?? [],
         note: () => {},

@@ -9,7 +9,7 @@ export interface UnfinishedRun {
   status: RunStatus;
   workflow_id: string | null;
   interpreter_version: number;
-  /** How many times in a row the server ended while it computed this run, without progress since. */
+  /** How many times in a row the server ended because of this run, without progress since; a hang counts twice. */
   stops: number;
 }
 
@@ -25,13 +25,19 @@ export function newUnfinishedRuns(db: Db) {
     "select turn from run_turns where run_id = ? and (key is null or key not like 'recovered#%') order by turn desc limit 1",
   );
   const progressTurn = (id: string) => selectProgress.get(id)?.turn ?? 0;
-  const noteStop = client.prepare<{ id: string; turn: number }>(
-    `update runs set stops = case when stopped_turn = @turn then stops + 1 else 1 end, stopped_turn = @turn
+  const noteStop = client.prepare<{ id: string; turn: number; atLeast: number }>(
+    `update runs set stops = max(@atLeast, case when stopped_turn = @turn then stops + 1 else 1 end), stopped_turn = @turn
      where id = @id and status in ('queued', 'running', 'waiting', 'paused')`,
   );
-  const noteAll = client.transaction((ids: readonly string[]) => {
-    for (const id of ids) noteStop.run({ id, turn: progressTurn(id) });
+  const noteAll = client.transaction((ids: readonly string[], atLeast: number) => {
+    for (const id of ids) noteStop.run({ id, turn: progressTurn(id), atLeast });
   });
+  const selectRetries = client.prepare<[number], string>(
+    "select id from runs where status = 'held' and held ->> 'retry_at' <= ? order by held ->> 'retry_at'",
+  );
+  const countHeld = client.prepare<[], { quarantined: number; next_retry_at: number | null }>(
+    "select count(*) as quarantined, min(held ->> 'retry_at') as next_retry_at from runs where status = 'held'",
+  );
   const holdRun = client.prepare<[string, string]>(
     "update runs set status = 'held', held = ? where id = ? and status <> 'finished'",
   );
@@ -69,20 +75,15 @@ export function newUnfinishedRuns(db: Db) {
       return selectDue.all(at);
     },
 
-    /** Notes that the server ended while it computed these runs; those that made progress since the last time begin at one. */
-    noteStops(ids: readonly string[]): void {
-      noteAll.immediate(ids);
+    /** Counts that the server ended because of these runs, from the beginning for those that made progress since the last time. */
+    noteStops(ids: readonly string[], atLeast = 1): void {
+      if (ids.length > 0) noteAll.immediate(ids, atLeast);
     },
 
-    /** Whether a run got further since the server ended on it, or is not at work any more. */
-    hasGotOn(id: string): boolean {
-      const row = db
-        .select({ status: runs.status, stoppedTurn: runs.stoppedTurn })
-        .from(runs)
-        .where(eq(runs.id, id))
-        .get();
-      return !row || !["queued", "running"].includes(row.status) || progressTurn(id) !== row.stoppedTurn;
-    },
+    /** Quarantined runs that are to be tried again by then. */
+    retriesDue: (at: number): string[] => selectRetries.pluck().all(at),
+
+    quarantine: () => countHeld.get() ?? { quarantined: 0, next_retry_at: null },
 
     /** Puts a run aside; false if it has ended. */
     hold(id: string, reason: HeldReason): boolean {
@@ -90,12 +91,16 @@ export function newUnfinishedRuns(db: Db) {
     },
 
     /** Takes a run from where it was put aside; answers how it stands then, or null if it was not there. */
-    release(id: string): RunStatus | null {
+    release(id: string, keepsStops = false): RunStatus | null {
       const held = db.select({ startedAt: runs.startedAt }).from(runs);
       const row = held.where(and(eq(runs.id, id), eq(runs.status, "held"))).get();
       if (!row) return null;
       const status = row.startedAt === null ? "queued" : "running";
-      db.update(runs).set({ status, held: null, stops: 0, stoppedTurn: null }).where(eq(runs.id, id)).run();
+      const stops = keepsStops ? {} : { stops: 0, stoppedTurn: null };
+      db.update(runs)
+        .set({ status, held: null, ...stops })
+        .where(eq(runs.id, id))
+        .run();
       return status;
     },
   };

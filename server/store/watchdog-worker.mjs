@@ -1,41 +1,54 @@
-// The thread of watchdog.ts: looks whether the server's thread still comes round, and notes on disk what it may be stuck in.
-import { writeFileSync } from "node:fs";
+// The thread of watchdog.ts: checks whether the server's thread still responds, writes down what holds it, and ends a process
+// that does not recover.
+import { rmSync, writeFileSync } from "node:fs";
+import inspector from "node:inspector";
+import process from "node:process";
 import { workerData } from "node:worker_threads";
 
-const { file, memory, everyMs, misses, slots, slotBytes } = workerData;
-const numbers = new Int32Array(memory);
-const decoder = new TextDecoder();
+const { file, numbers, everyMs, misses, endAfter } = workerData;
+/** Answered even inside an endless loop or a regular expression: V8 looks for such messages there. */
+const QUESTION =
+  'JSON.stringify({ ...globalThis.__troupeExecuting?.getStore(), stack: String(new Error().stack).split("\\n").slice(2, 10).join("\\n") })';
 let seen = -1;
 let missed = 0;
-let noted = "";
+let found = null;
 
-// Ticks are counted instead of time: while the machine sleeps neither thread ticks, and afterwards each does once.
+// Checks are counted instead of time: while the machine sleeps or the process is stopped no thread runs, and afterwards each does once.
 setInterval(() => {
   const beat = Atomics.load(numbers, 0);
   missed = beat === seen ? missed + 1 : 0;
   seen = beat;
-  if (missed >= misses) note(underWay().join(" "));
-  else if (missed === 0) note("");
+  if (missed === 0 && found) forget();
+  if (missed < misses || Atomics.load(numbers, 1) === 1) return;
+  if (!found) {
+    note({});
+    ask();
+  }
+  if (endAfter === 0 || missed < endAfter) return;
+  note({ ...found, ended: true });
+  process.kill(process.pid, "SIGKILL");
 }, everyMs);
 
-function note(text) {
-  if (text === noted) return;
+function ask() {
+  const session = new inspector.Session();
+  session.connectToMainThread();
+  session.post("Runtime.evaluate", { expression: QUESTION }, (_error, answer) => {
+    session.disconnect();
+    // It may have answered because it responds again.
+    if (found && answer?.result.type === "string") note(JSON.parse(answer.result.value));
+  });
+}
+
+function note(what) {
+  found = { ended: false, ...what };
   try {
-    writeFileSync(file, text, { mode: 0o600 });
-    noted = text;
+    writeFileSync(file, JSON.stringify(found), { mode: 0o600 });
   } catch {
-    // Tried again at the next tick.
+    // The process is ended all the same.
   }
 }
 
-/** The runs whose slots count steps. */
-function underWay() {
-  const ids = [];
-  for (let slot = 1; slot <= slots; slot++) {
-    const at = slot * slotBytes;
-    if (Atomics.load(numbers, at / 4) === 0) continue;
-    const id = new Uint8Array(memory, at + 8, numbers[at / 4 + 1]);
-    ids.push(decoder.decode(id.slice()));
-  }
-  return ids;
+function forget() {
+  found = null;
+  rmSync(file, { force: true });
 }

@@ -1,63 +1,77 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { newWatchdog, type Watchdog } from "./watchdog";
+import { executing, newWatchdog, type Watchdog } from "./watchdog";
 
 let folder: string;
 let watchdog: Watchdog;
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), "troupe-watchdog-"));
   watchdog = newWatchdog(folder, { everyMs: 20 });
+  watchdog.start();
 });
 afterEach(() => {
   watchdog.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const noted = () => {
-  const file = path.join(folder, "standing-still");
-  return existsSync(file) ? readFileSync(file, "utf8") : "";
-};
-/** Keeps the thread, so that no timer of it fires, until something is noted. */
-const standStill = () => {
-  const end = Date.now() + 10_000;
-  while (noted() === "" && Date.now() < end);
-};
+/** As a next process would read it. */
+const noted = () => newWatchdog(folder).last();
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-test("names the runs whose steps were under way when the thread stood still, and nobody else", async () => {
-  const over = watchdog.stepBegins("run_over");
-  const again = watchdog.stepBegins("run_again");
-  watchdog.stepBegins("run_again");
-  over();
-  again();
-  watchdog.stepBegins("run_b");
-  standStill();
-  expect(newWatchdog(folder).last().sort()).toEqual(["run_again", "run_b"]);
-});
-
-test("takes it back once the thread goes on", async () => {
-  watchdog.stepBegins("run_slow");
-  standStill();
-  expect(noted()).toBe("run_slow");
-  while (noted() !== "") await sleep(10);
-  expect(newWatchdog(folder).last()).toEqual([]);
-});
-
-test("names nobody while the thread comes round, however long a step takes", async () => {
-  watchdog.stepBegins("run_in_a_long_call");
-  for (let at = 0; at < 40; at++) {
-    await sleep(10);
-    expect(noted()).toBe("");
+/** Keeps the thread, so that no timer of it fires, until it is noted for what. */
+const hangHere = () => {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const told = noted();
+    if (told?.stack !== undefined || Date.now() > end) return told;
   }
+};
+
+test("names what is executed and where, also after an await, beside others that only wait", async () => {
+  const step = async (ms: number, hangs: boolean) => {
+    await sleep(ms);
+    return hangs ? hangHere() : null;
+  };
+  const [, told] = await Promise.all(
+    ["run_a", "run_b", "run_c"].map((run_id, at) =>
+      executing.run({ run_id, step: `ask#${at}` }, () => step(60 + 20 * at, run_id === "run_b")),
+    ),
+  );
+  expect(told).toMatchObject({ ended: false, run_id: "run_b", step: "ask#1" });
+  expect(told?.stack).toContain("hangHere");
+});
+
+test("names it inside a regular expression that never ends", () => {
+  executing.run({ request: "POST /imports" }, () => {
+    for (let size = 20; noted()?.request === undefined && size < 32; size++)
+      /^(a+)+$/.test(`${"a".repeat(size)}!`);
+  });
+  expect(noted()).toMatchObject({ request: "POST /imports" });
+  expect(noted()?.stack).toContain("RegExp.test");
+});
+
+test("deletes the note once the thread responds again", async () => {
+  expect(executing.run({ run_id: "run_slow" }, hangHere)?.run_id).toBe("run_slow");
+  while (noted() !== null) await sleep(10);
+});
+
+test("notes nothing while the thread responds, however long a step takes", async () => {
+  watchdog.close();
+  watchdog = newWatchdog(folder, { everyMs: 200 });
+  watchdog.start();
+  await executing.run({ run_id: "run_in_a_long_call" }, async () => {
+    for (let at = 0; at < 100; at++) {
+      await sleep(10);
+      expect(noted()).toBeNull();
+    }
+  });
 });
 
 test("a new process is told once", () => {
-  watchdog.stepBegins("run_a");
-  standStill();
+  executing.run({ run_id: "run_a" }, hangHere);
   const next = newWatchdog(folder);
-  expect(next.last()).toEqual(["run_a"]);
+  expect(next.last()?.run_id).toBe("run_a");
   next.forgetLast();
-  expect(newWatchdog(folder).last()).toEqual([]);
+  expect(noted()).toBeNull();
 });

@@ -1,59 +1,67 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync, rmSync } from "node:fs";
+import inspector from "node:inspector";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
+import { ownJson } from "./own-json";
 
-/**
- * Knows which runs had a step under way when the server's thread stood still. Code that runs after an `await` inside a step
- * tells nobody whose it is, so these runs are all that it can be: who it was is found out by taking them up one by one.
- */
-export interface Watchdog {
-  /** The runs that had a step under way when the last process stood still, if it ended so; mostly none. */
-  last(): string[];
-  /** What `last` says was written down. */
-  forgetLast(): void;
-  /** A step of this run is under way, until what is answered is called. Costs well below a microsecond; never throws. */
-  stepBegins(runId: string): () => void;
-  close(): void;
+/** For what code is executed: a run, with the key of its step, or a request. */
+export interface Executing {
+  run_id?: string;
+  step?: string;
+  /** Method and path. */
+  request?: string;
 }
 
-/** Where nothing outlives the process. */
-const NO_WATCHDOG: Watchdog = {
-  last: () => [],
-  forgetLast: () => {},
-  stepBegins: () => () => {},
-  close: () => {},
-};
+declare global {
+  var __troupeExecuting: AsyncLocalStorage<Executing> | undefined;
+}
 
-const SLOTS = 1024;
-/** Of each slot, and of what stands before the first: how many steps, how long the id is, the id. */
-const SLOT_BYTES = 64;
-const ID_BYTES = SLOT_BYTES - 8;
+/**
+ * Known after an `await` as well. On globalThis: the routes are separate bundles, the start script names requests here, and
+ * the watchdog's thread asks for it while the server's thread is stuck.
+ */
+export const executing = (globalThis.__troupeExecuting ??= new AsyncLocalStorage<Executing>());
+
+/** What the server's thread executed when it no longer responded. */
+export interface Hang extends Executing {
+  /** Whether the watchdog ended the process. */
+  ended: boolean;
+  stack?: string;
+}
+
+/** Sees when the server's thread no longer responds. */
+export interface Watchdog {
+  /** How the last process hung when it ended; null where it did not. */
+  last(): Hang | null;
+  /** What `last` says was written down. */
+  forgetLast(): void;
+  /** Executes `work`, knowing what for. */
+  around<T>(what: Executing, work: () => T): T;
+  start(): void;
+  close(): void;
+}
 
 /** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
 const workerFile = () => path.join(process.cwd(), "server", "store", "watchdog-worker.mjs");
 
 /**
- * A thread that notes those runs in a small file, once the server's thread has not come round for `everyMs` times `misses`
- * milliseconds, and wipes the note when it does again. It starts with the first step.
+ * A thread that writes down what the server's thread executes once that one missed `misses` checks, `everyMs` milliseconds
+ * apart, and deletes the note when it responds again. After `endAfter` missed checks it ends the process; 0: never.
  */
 export function newWatchdog(
-  dataDir: string | null,
-  { everyMs = 1_000, misses = 3, warn = (_message: string, _error: unknown) => {} } = {},
+  dataDir: string,
+  { everyMs = 1_000, misses = 3, endAfter = 0, warn = (_message: string, _error: unknown) => {} } = {},
 ): Watchdog {
-  if (dataDir === null) return NO_WATCHDOG;
   const file = path.join(dataDir, "standing-still");
-  // Read at once: the thread writes over it.
-  const last = readIds(file);
-  const memory = new SharedArrayBuffer((SLOTS + 1) * SLOT_BYTES);
-  const numbers = new Int32Array(memory);
-  const slotOf = new Map<string, number>();
-  const free = Array.from({ length: SLOTS }, (_, at) => SLOTS - at);
+  // Read at once: the thread overwrites it.
+  const last = readHang(file);
   let stop: (() => void) | null = null;
-  let isClosed = false;
 
   const start = () => {
+    const numbers = new Int32Array(new SharedArrayBuffer(8));
     const worker = new Worker(workerFile(), {
-      workerData: { file, memory, everyMs, misses, slots: SLOTS, slotBytes: SLOT_BYTES },
+      workerData: { file, numbers, everyMs, misses, endAfter },
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
       // Neither the loaders of development and tests, nor anything that the server knows.
       execArgv: [],
@@ -61,9 +69,13 @@ export function newWatchdog(
       env: {},
     });
     worker.unref();
-    // Without it a run that stops the server this way is not recognised; everything else works.
     worker.on("error", (error) => warn("The watchdog has ended.", error));
-    const beating = setInterval(() => Atomics.add(numbers, 0, 1), everyMs / 2);
+    const beat = () => {
+      Atomics.add(numbers, 0, 1);
+      // Whoever debugs the server stops its thread on purpose.
+      Atomics.store(numbers, 1, inspector.url() === undefined ? 0 : 1);
+    };
+    const beating = setInterval(beat, everyMs / 2);
     beating.unref();
     return () => {
       clearInterval(beating);
@@ -71,48 +83,23 @@ export function newWatchdog(
     };
   };
 
-  const leave = (runId: string, slot: number) => {
-    const at = (slot * SLOT_BYTES) / 4;
-    if (Atomics.sub(numbers, at, 1) > 1) return;
-    slotOf.delete(runId);
-    free.push(slot);
-  };
-
   return {
     last: () => last,
     forgetLast: () => rmSync(file, { force: true }),
-    stepBegins(runId) {
-      if (isClosed) return () => {};
+    around: (what, work) => executing.run(what, work),
+    start() {
       stop ??= start();
-      let slot = slotOf.get(runId);
-      if (slot === undefined) {
-        slot = free.pop();
-        // More runs at once than anybody allows: those beyond are not watched.
-        if (slot === undefined) return () => {};
-        slotOf.set(runId, slot);
-        const at = slot * SLOT_BYTES;
-        const { written } = new TextEncoder().encodeInto(runId, encoded);
-        new Uint8Array(memory, at + 8, ID_BYTES).set(encoded.subarray(0, written));
-        numbers[at / 4 + 1] = written;
-      }
-      const mine = slot;
-      Atomics.add(numbers, (mine * SLOT_BYTES) / 4, 1);
-      return () => leave(runId, mine);
     },
     close() {
-      isClosed = true;
       stop?.();
     },
   };
 }
 
-/** Texts are not encoded into shared memory by every version of Node. */
-const encoded = new Uint8Array(ID_BYTES);
-
-function readIds(file: string): string[] {
+function readHang(file: string): Hang | null {
   try {
-    return readFileSync(file, "utf8").split(" ").filter(Boolean);
+    return ownJson<Hang>(readFileSync(file, "utf8"));
   } catch {
-    return [];
+    return null;
   }
 }

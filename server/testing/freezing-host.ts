@@ -1,5 +1,6 @@
-// A process of its own for recovery-process.test.ts: the real host on a real database, with a model that never lets go of the
-// thread where a task says "freeze", at once or after an await, as its last argument says. It says that it lives, and what became of its runs.
+// A process of its own for recovery-process.test.ts: the real host on a real database. Something never lets go of the thread, as
+// its last argument says: a step whose task says "freeze", "at once" or "later", after an await as where answers are read; or, at
+// the first start, a request. It says what became of its runs.
 import path from "node:path";
 import process from "node:process";
 import { openDb } from "@/db/open";
@@ -8,26 +9,28 @@ import { Host } from "@/server/runner/host";
 import { fakeModels, newStage, role } from "@/server/runner/testing";
 import { newAtWork } from "@/server/store/at-work";
 import { newRunStore } from "@/server/store/runs";
-import { newWatchdog } from "@/server/store/watchdog";
+import { executing, newWatchdog } from "@/server/store/watchdog";
 
 const folder = process.argv[2]!;
 const isFirst = process.argv[3] === "first";
-const isLater = process.argv[4] === "later";
+const when = process.argv[4];
 const db = openDb(path.join(folder, "troupe.db"));
 const store = newRunStore(db);
 const models = fakeModels(async ({ messages }) => {
   const { content } = messages.at(-1)!;
-  if (isLater) await new Promise((resolve) => setTimeout(resolve, content.includes("freeze") ? 250 : 500));
-  while (content.includes("freeze")); // What a pattern or a loop that never ends does to the thread.
+  if (when === "later")
+    await new Promise((resolve) => setTimeout(resolve, content.includes("freeze") ? 250 : 500));
+  while (when !== "request" && content.includes("freeze")); // What a pattern or a loop that never ends does to the thread.
   await new Promise((resolve) => setTimeout(resolve, 100));
   return "done";
 });
+const watchdog = newWatchdog(folder, { everyMs: 100, endAfter: 10 });
+watchdog.start();
 const host = new Host({
   store,
   effects: { models },
   atWork: newAtWork(folder),
-  watchdog: newWatchdog(folder, { everyMs: 100 }),
-  suspectDelayMs: 300,
+  watchdog,
 });
 
 const asks = (what: string) =>
@@ -60,4 +63,8 @@ if (isFirst) {
   for (const name of ["one", "two", "three"])
     stage.start(asks("go on"), { workflow: name, roles: [role("Worker")] });
   stage.start(asks("freeze"), { workflow: "freezer", roles: [role("Worker")] });
+  const freeze = () => {
+    for (;;);
+  };
+  if (when === "request") setTimeout(() => executing.run({ request: "POST /api/v1/imports" }, freeze), 200);
 }

@@ -120,10 +120,14 @@ test("at a limit, the way on is to raise it", () => {
 
 test("a run that is held says why in the same place, with its ways on", () => {
   open(approvalRun.slice(0, 12), {
-    held: { code: "stopped_server", message: "The server ended twice.", at: 1_700_000_000_000 },
+    held: {
+      ...{ code: "stopped_server", message: "The server ended twice." },
+      ...{ at: 1_700_000_000_000, retry_at: new Date(2026, 0, 1, 9, 5, 7).getTime() },
+    },
   });
   const outcome = screen.getByRole("region", { name: "How it ended" });
   expect(outcome.textContent).toContain("The server ended twice.");
+  expect(outcome.textContent).toContain("Next try at 09:05:07");
   expect(within(outcome).getByRole("button", { name: "Try again" })).toBeTruthy();
   expect(within(outcome).getByRole("button", { name: "Cancel" })).toBeTruthy();
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { namedError } from "@/server/domain/base/named-error";
 
-/** Why a run is put aside until a person tries it again or cancels it. */
+/** Why a run is quarantined, until it is tried again or a person cancels it. */
 export const HeldReason = z.object({
   code: z.enum([
-    /** The server ended more than once while it computed this run. */
+    /** The server hung while it executed this run, or crashed more than once. */
     "stopped_server",
     /** What was recorded of it cannot be read. */
     "damaged_log",
@@ -21,11 +21,14 @@ export const HeldReason = z.object({
   message: z.string(),
   /** Since when, in Unix milliseconds. */
   at: z.int(),
+  retry_at: z.int().optional().meta({
+    description: "When it is tried again automatically, in Unix milliseconds; absent: a person decides",
+  }),
 });
 export type HeldReason = z.infer<typeof HeldReason>;
 
 const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
-  stopped_server: "Try it again once the cause is mended, or cancel it.",
+  stopped_server: "Try it again once the cause is fixed, or cancel it.",
   damaged_log: "Put a sound copy of the data folder back and try again, or cancel the run.",
   log_differs: "Try it again with the version of Troupe that last carried it on, or cancel it.",
   // Its own sentence names the version.
@@ -36,8 +39,13 @@ const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
 };
 
 /** What happened, as sentences, with what a person can do about it. */
-export const heldMessage = (code: HeldReason["code"], happened: string): string =>
-  [/[.!?]$/.test(happened) ? happened : `${happened}.`, ADVICE[code]].filter(Boolean).join(" ");
+export const heldMessage = (code: HeldReason["code"], happened: string, isRetried = false): string =>
+  [
+    /[.!?]$/.test(happened) ? happened : `${happened}.`,
+    isRetried ? "It is tried again automatically; you can do so now, or cancel it." : ADVICE[code],
+  ]
+    .filter(Boolean)
+    .join(" ");
 
 /** What a run needs beside its log is there and cannot be read; the message says which, and how to mend it. */
 export class SettingsDamaged extends namedError("SettingsDamaged") {}

@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+/*
+ * The supervisor in a process of its own, with a small program in the server's place, which appends to a file how it was
+ * started and then does what the test says.
+ */
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "troupe-supervise-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const APPEND = `require("fs").appendFileSync(process.argv[1], process.env.TROUPE_LAST_END + ";")`;
+const UP = `process.send("up")`;
+const WAIT = "setInterval(() => {}, 1000)";
+
+/** Runs it until it leaves; `act` is called once `starts` programs have started. */
+async function supervised(
+  server: string,
+  { starts = 1, act = (_pid: number) => {}, options = {} as object } = {},
+) {
+  const file = path.join(folder, "starts");
+  const text = `
+    const { supervise } = await import(${JSON.stringify(path.join(import.meta.dirname, "supervise.mjs"))});
+    supervise(["-e", ${JSON.stringify(server)}, ${JSON.stringify(file)}], ${JSON.stringify(options)});`;
+  const main = path.join(folder, "main.mjs");
+  writeFileSync(main, text);
+  const child = spawn(process.execPath, [main], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (part) => (said += String(part)));
+  const lasts = () => {
+    try {
+      return readFileSync(file, "utf8").split(";").slice(0, -1);
+    } catch {
+      return [];
+    }
+  };
+  const looking = setInterval(() => {
+    if (lasts().length < starts) return;
+    clearInterval(looking);
+    act(child.pid!);
+  }, 10);
+  const code = await new Promise((resolve) => child.once("exit", (left, signal) => resolve(left ?? signal)));
+  clearInterval(looking);
+  return { code, lasts: lasts(), said };
+}
+
+test("starts a server again that crashed or was killed, and tells it how the last one ended", async () => {
+  const server = `${UP}; ${APPEND}; const { TROUPE_LAST_END: last } = process.env;
+    if (last === "") process.kill(process.pid, "SIGKILL");
+    if (last === "SIGKILL") process.abort();
+    if (last === "SIGABRT") setTimeout(() => { throw new Error("unexpected") }, 50);
+    if (last === "1") process.exit(0);`;
+  const { code, lasts } = await supervised(server);
+  expect([code, lasts]).toEqual([0, ["", "SIGKILL", "SIGABRT", "1"]]);
+});
+
+test("stops with a sentence once the server ended too often", async () => {
+  const server = `${UP}; ${APPEND}; process.kill(process.pid, "SIGKILL")`;
+  const options = { restarts: { most: 2, withinMs: 60_000 } };
+  const { code, lasts, said } = await supervised(server, { options });
+  expect([code, lasts.length]).toEqual([70, 3]);
+  expect(said).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");
+});
+
+test("does not start a server again that cannot start, and passes on its exit code", async () => {
+  const { code, lasts } = await supervised(`${APPEND}; process.exit(78)`);
+  expect([code, lasts]).toEqual([78, [""]]);
+});
+
+test("passes a signal on once, and waits for the server to end as it likes", async () => {
+  const server = `process.on("message", (signal) => setTimeout(() => process.exit(signal === "SIGTERM" ? 0 : 9), 100)); ${UP}; ${APPEND}; ${WAIT}`;
+  const act = (pid: number) => {
+    process.kill(pid, "SIGTERM");
+    process.kill(pid, "SIGTERM");
+  };
+  expect(await supervised(server, { act })).toMatchObject({ code: 0, lasts: [""] });
+});
+
+test("kills a server that hangs when it is to stop", async () => {
+  const act = (pid: number) => process.kill(pid, "SIGTERM");
+  const server = `${UP}; ${APPEND}; process.on("SIGTERM", () => {}); for (;;);`;
+  expect(await supervised(server, { act, options: { graceMs: 200 } })).toMatchObject({
+    code: 143,
+    lasts: [""],
+  });
+});
