@@ -55,7 +55,7 @@ export class Findings {
   /** `node_id`: the node that came of what is at this place. */
   add(level: Finding["level"], at: string, message: string, node_id?: string): void {
     const { list } = this.kept;
-    if (list.length < MAX_FINDINGS || level === "error")
+    if (list.length < MAX_FINDINGS || (level === "error" && !this.hasError()))
       list.push({ level, at, message, ...this.place(at), ...(node_id === undefined ? {} : { node_id }) });
     else this.kept.more++;
   }

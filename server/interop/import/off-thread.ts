@@ -21,19 +21,17 @@ const LIMITS = {
   waiting: 50,
 };
 
-const nothingRead = (message: string): ImportRead => ({
-  found: [],
-  picked: null,
-  imported: null,
-  findings: [{ level: "error", at: "", message }],
+const stopped = (why: string): { read: ImportRead } => ({
+  read: {
+    found: [],
+    picked: null,
+    imported: null,
+    findings: [{ level: "error", at: "", message: `${why} Shorten the files, or import them one by one.` }],
+  },
 });
-const TOO_LONG = nothingRead(
-  `Reading this took longer than ${LIMITS.readMs / 1_000} seconds, so it was stopped. Shorten the files, or import them one by one.`,
-);
-const TOO_MUCH_MEMORY = nothingRead(
-  "Reading this took more memory than an import may use, so it was stopped. Shorten the files, or import them one by one.",
-);
-const BUSY = nothingRead("Too many imports are being read at the moment. Try again later.");
+const TOO_LONG = stopped(`Reading this took longer than ${LIMITS.readMs / 1_000} seconds and was stopped.`);
+const TOO_MUCH = stopped("Reading this took more memory than an import may use and was stopped.");
+const BUSY = stopped("Too many imports are being read at the moment.");
 
 /** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
 function workerFile(): string {
@@ -63,24 +61,16 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
       env: {},
       argv: [],
     });
-    const ended = (answer: ReadingAnswer) => {
-      if (worker === started) hear({ ended: answer });
-    };
     started.on("message", (message: "ready" | ReadingAnswer) => hear(message));
-    started.on("error", (error: NodeJS.ErrnoException) =>
-      ended(
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? { read: TOO_MUCH_MEMORY }
-          : { failed: error.stack ?? error.message },
-      ),
-    );
-    started.on("exit", () => ended({ failed: "The thread that reads imports ended." }));
+    started.on("error", (error: NodeJS.ErrnoException) => {
+      const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      if (worker === started) hear({ ended: isMemory ? TOO_MUCH : { failed: error.stack ?? error.message } });
+    });
     return started;
   }
   function stop(): void {
-    const stopped = worker;
+    void worker?.terminate();
     worker = null;
-    void stopped?.terminate();
   }
 
   function answerTo(job: ReadingJob): Promise<ReadingAnswer> {
@@ -95,7 +85,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
         timer = setTimeout(() => hear({ ended: otherwise }), ms);
       };
       hear = (heard) => {
-        if (heard === "ready") return limit(limits.readMs, { read: TOO_LONG });
+        if (heard === "ready") return limit(limits.readMs, TOO_LONG);
         clearTimeout(timer);
         hear = () => {};
         if ("ended" in heard) {
@@ -108,7 +98,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
         idle.unref();
         resolve(heard);
       };
-      if (isWarm) limit(limits.readMs, { read: TOO_LONG });
+      if (isWarm) limit(limits.readMs, TOO_LONG);
       else limit(limits.startMs, { failed: "The thread that reads imports did not start." });
       own.ref();
       own.postMessage(job);
@@ -116,7 +106,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
   }
 
   return async (sent: readonly SentFile[], choices: ImportChoices = {}): Promise<ImportRead> => {
-    if (waiting >= limits.waiting) return BUSY;
+    if (waiting >= limits.waiting) return BUSY.read;
     waiting++;
     const answer = line.then(() => answerTo({ sent, choices }));
     line = answer;

@@ -24,11 +24,11 @@ export const langchain: ReadableFormat = {
           /chain|agent|prompt|few_shot|react|llm|openai|chat/.test(kindOf(value)));
       return isKnown ? [{ sure: 2, files: [source] }] : [];
     }),
-  read({ claim, findings }) {
+  read({ claim, findings, work }) {
     const [source] = claim.files;
     if (!source) return nothingImported();
     const here = source.on(findings);
-    const calls = callsOf(source.value, "", here);
+    const calls = callsOf(source.value, "", here, work);
     const name =
       source.name
         .replace(/\.[^.]+$/, "")

@@ -1,4 +1,5 @@
 import { type Findings, isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
 
 /** A piece of a prompt: who says it, and its text with holes. */
 export interface Words {
@@ -54,7 +55,7 @@ const CHAINS = /^(simple_)?sequential_chain$|^runnable_sequence$/;
 const MAX_DEPTH = 10;
 
 /** The calls of models that an object holds, in their order. What is none is named. */
-export function callsOf(value: unknown, at: string, here: Findings, depth = 0): PromptCall[] {
+export function callsOf(value: unknown, at: string, here: Findings, work: Work, depth = 0): PromptCall[] {
   const kind = kindOf(value);
   const raw = settingsOf(value);
   const inner = under(value, at);
@@ -63,12 +64,12 @@ export function callsOf(value: unknown, at: string, here: Findings, depth = 0): 
     here.dropped(at, `"${textOf(listOf(value.id).at(-1))}" cannot be kept in such a file; it was left out.`);
     return [];
   }
-  if (CHAINS.test(kind)) return ofChain(kind, raw, inner, here, depth);
-  const words = wordsOf(value, at, here);
+  if (CHAINS.test(kind)) return ofChain(kind, raw, { at: inner, here, work, depth });
+  const words = wordsOf(value, at, here, work);
   if (words.length > 0) return [{ ...EMPTY, words, known: partials(raw), at }];
   const prompt = raw.prompt ?? (isRaw(raw.prompt_template) ? raw.prompt_template : undefined);
   if (prompt !== undefined) {
-    const said = wordsOf(prompt, join(inner, "prompt"), here);
+    const said = wordsOf(prompt, join(inner, "prompt"), here, work);
     if (textOf(raw.prompt_path))
       here.dropped(
         join(inner, "prompt_path"),
@@ -97,7 +98,7 @@ export function callsOf(value: unknown, at: string, here: Findings, depth = 0): 
     "runnable",
   ]) {
     if (!isRaw(raw[key])) continue;
-    const calls = callsOf(raw[key], join(inner, key), here, depth + 1);
+    const calls = callsOf(raw[key], join(inner, key), here, work, depth + 1);
     if (/documents_chain$/.test(kind))
       here.changed(at, `"${kind}" goes through documents; the step is given them as one text.`);
     const tools = [
@@ -119,7 +120,11 @@ const EMPTY: Omit<PromptCall, "at"> = {
   tools: [],
 };
 
-function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: number): PromptCall[] {
+function ofChain(
+  kind: string,
+  raw: Raw,
+  { at, here, work, depth }: { at: string; here: Findings; work: Work; depth: number },
+): PromptCall[] {
   const parts = /^runnable/.test(kind)
     ? [raw.first, ...listOf(raw.middle), raw.last].map(
         (part, nth) => [part, join(at, nth === 0 ? "first" : `middle.${nth - 1}`)] as const,
@@ -136,7 +141,7 @@ function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: numb
         `What reads the answer (${kindOf(part)}) was left out; give the step a shape for its result instead.`,
       );
     else if (part !== undefined && part !== null) {
-      const found = callsOf(part, place, here, depth + 1);
+      const found = callsOf(part, place, here, work, depth + 1);
       if (found.length === 0)
         here.dropped(place, `"${kindOf(part) || "This part"}" was left out: it holds no prompt.`);
       const isSimple = kind.startsWith("simple_");
@@ -164,7 +169,7 @@ function modelOf(value: unknown): string {
 }
 
 /** The words of a prompt of any kind; none where the value is no prompt. */
-function wordsOf(value: unknown, at: string, here: Findings): Words[] {
+function wordsOf(value: unknown, at: string, here: Findings, work: Work): Words[] {
   const kind = kindOf(value);
   const raw = settingsOf(value);
   const inner = under(value, at);
@@ -180,7 +185,7 @@ function wordsOf(value: unknown, at: string, here: Findings): Words[] {
       : [];
   }
   if (/^few_shot(_prompt_template)?$/.test(kind))
-    return [{ who: "human", text: fewShot(raw, here, inner), format, at: inner }];
+    return [{ who: "human", text: fewShot(raw, inner, here, work), format, at: inner }];
   const list = Array.isArray(raw.messages) ? raw.messages : Array.isArray(raw.template) ? raw.template : null;
   if (!/chat/.test(kind) || !list) return [];
   const place = join(inner, Array.isArray(raw.messages) ? "messages" : "template");
@@ -210,20 +215,21 @@ function messageOf(message: unknown, at: string, format: string, here: Findings)
 }
 
 /** Examples with their pattern filled in; only plain names are. */
-function fewShot(raw: Raw, here: Findings, at: string): string {
+function fewShot(raw: Raw, at: string, here: Findings, work: Work): string {
   const pattern = textOf(settingsOf(raw.example_prompt).template);
   if (typeof raw.examples === "string")
     here.dropped(join(at, "examples"), "The examples stand in another file, which is not read.");
   const examples = listOf(raw.examples)
     .filter(isRaw)
-    .map((example) =>
-      pattern.replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) => {
+    .map((example) => {
+      work.makeText(pattern.length);
+      return pattern.replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) => {
         const value = Object.hasOwn(example, name) ? example[name] : undefined;
-        return typeof value === "string" || typeof value === "number"
-          ? `${value}`.replace(/[{}]/g, "$&$&")
-          : whole;
-      }),
-    );
+        if (typeof value !== "string" && typeof value !== "number") return whole;
+        work.makeText(`${value}`.length);
+        return `${value}`.replace(/[{}]/g, "$&$&");
+      });
+    });
   const separator = textOf(raw.example_separator) || "\n\n";
   return [textOf(raw.prefix), ...examples, textOf(raw.suffix)].filter(Boolean).join(separator);
 }
