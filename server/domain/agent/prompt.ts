@@ -200,15 +200,6 @@ function kindOf(schema: JsonSchema): string {
 }
 
 const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join("\n");
-const list = (title: string, items: readonly string[]) =>
+export const list = (title: string, items: readonly string[]) =>
   items.length > 0 ? `${title}:\n${bullets(items)}` : "";
 const paragraphs = (parts: readonly string[]) => parts.filter((part) => part !== "").join("\n\n");
-
-/** Lines about what others said or did. */
-export const lines = (title: string, items: readonly string[], { harmless }: Fences): string =>
-  harmless(
-    list(
-      title,
-      items.map((item) => item.replace(/\s+/g, " ")),
-    ),
-  );

@@ -1,6 +1,6 @@
 import { MEMORY_TOOLS } from "@/server/domain/agent/memory";
 import { NO_USAGE, pay, type Spent } from "@/server/domain/agent/outcome";
-import { lines } from "@/server/domain/agent/prompt";
+import { list } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
@@ -197,8 +197,15 @@ export class Crew {
     });
   }
 
+  /** Lines about what others said or did. */
   private lines(title: string, items: readonly string[]): string {
-    return lines(title, items, this.fences);
+    const { harmless } = this.fences;
+    return harmless(
+      list(
+        title,
+        items.map((item) => item.replace(/\s+/g, " ")),
+      ),
+    );
   }
 
   /** The plan, teams, handoffs, decisions and files up to now. */

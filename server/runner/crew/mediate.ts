@@ -7,6 +7,7 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "../agent/call-model";
+import { taskIdOf } from "../agent/prompt-edition";
 import { askForCrew } from "./ask";
 import { type Crew, requestOf } from "./crew";
 import { relay } from "./relay";
@@ -207,7 +208,10 @@ function* replyOf(
   history: readonly ChatMessage[],
 ): Flow<{ by: string; reply: string; asked: ChatMessage }> {
   const { harmless } = crew.fences;
-  const asked: ChatMessage = { role: "user", content: taskPrompt({ task: harmless(message), inputs: {} }) };
+  const asked: ChatMessage = {
+    role: "user",
+    content: taskPrompt({ id: taskIdOf(crew.run, worker.agent_id), task: harmless(message), inputs: {} }),
+  };
   try {
     const { result, agent } = yield* relay(
       crew,

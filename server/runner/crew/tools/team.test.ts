@@ -49,7 +49,7 @@ test("a team with tasks that are not done stays until they are assigned to someb
   );
   expect(answersTo(state, "ann")[2]).toEqual([
     409,
-    'Tasks that are not done are assigned to "red": later. Assign them to somebody else first.',
+    'Tasks of "red" are not done: later. Assign them to other agents first.',
   ]);
   expect(of(events, "team_changed").map(({ action }) => action)).toEqual(["created", "dissolved"]);
   expect([state.run.final_status, state.run.error?.message]).toEqual(["COMPLETED", undefined]);

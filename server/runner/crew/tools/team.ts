@@ -41,10 +41,6 @@ export function teamTools(crew: Crew): RunTool[] {
     }
     return [...new Set(agents.map((name) => present(crew.member(name), "crew.member(name)").agent_id))];
   };
-  const waitingFor = (team: string) =>
-    (crew.plan?.tasks ?? []).flatMap(({ task_id, assigned_agent, status }) =>
-      assigned_agent === team && OPEN.has(status) ? [task_id] : [],
-    );
   const unknownTeam = (team: string) => refused(404, `There is no team "${team}".`);
 
   return [
@@ -88,12 +84,16 @@ export function teamTools(crew: Crew): RunTool[] {
       *call({ team_name, reason }, caller) {
         const team = crew.view.teams[team_name];
         if (!team) return unknownTeam(team_name);
-        const waiting = isSince(crew.run.s.run, 3) ? waitingFor(team_name) : [];
-        if (waiting.length > 0)
+        const waiting = (crew.plan?.tasks ?? []).filter(
+          ({ assigned_agent, status }) => assigned_agent === team_name && OPEN.has(status),
+        );
+        if (waiting.length > 0 && isSince(crew.run.s.run, 3)) {
+          const ids = waiting.map(({ task_id }) => task_id).join(", ");
           return refused(
             409,
-            `Tasks that are not done are assigned to "${team_name}": ${waiting.join(", ")}. Assign them to somebody else first.`,
+            `Tasks of "${team_name}" are not done: ${ids}. Assign them to other agents first.`,
           );
+        }
         return change(caller, team_name, "dissolved", team.agents, reason);
       },
     }),
