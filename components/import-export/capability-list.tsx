@@ -83,7 +83,11 @@ export function CapabilityList(props: CapabilityListProps) {
                     <div className="min-w-0 flex-1 basis-56">
                       <Checkbox
                         label={labelOf(one, graph)}
-                        hint={`${what ? `${what}. ` : ""}Asked for by ${askersOf(one, graph)}.`}
+                        hint={
+                          one.where.length === 0
+                            ? "Its texts name it. Without a tick, agents that have read untrusted content ask before they send anything there."
+                            : `${what ? `${what}. ` : ""}Asked for by ${askersOf(one, graph)}.`
+                        }
                         checked={allowed.includes(one.key)}
                         disabled={disabled}
                         onCheckedChange={(isOn) => toggle(one.key, isOn)}
