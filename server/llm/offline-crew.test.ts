@@ -43,6 +43,17 @@ const verdicts = object({
   },
 });
 
+test("the demo model reads a task with an id as one without, and answers the same whatever the id is", async () => {
+  const said = async (id?: string) => {
+    const content = taskPrompt({ id, task: "Write about <topic>owls</topic>.", inputs: {} });
+    return (await models.complete(ask(content, { system: "You are Writer. Of the test." }), newIo().io))
+      .content;
+  };
+  const [old, first, second] = [await said(), await said("0123456789ab"), await said("ba9876543210")];
+  expect(first).toBe(second);
+  for (const text of [old, first]) expect(text).toMatch(/Received keys: topic \(4 chars\)/);
+});
+
 describe("the demo model in a crew", () => {
   test.each([
     ["Writer", "", "approve"],

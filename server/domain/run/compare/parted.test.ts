@@ -32,6 +32,13 @@ test("who was asked something else did not part there, and neither did who answe
   expect(parted(answering("yes"), answering("yes"))).toBeNull();
 });
 
+test("who was asked the same under another id of the task parted there", () => {
+  const told = (id: string) => `Task ID: ${id}\n\n<task id="${id}">\nDecide.\n</task>`;
+  expect(parted(answering("yes", told("0123456789ab")), answering("no", told("ba9876543210")))).toMatchObject(
+    { answers: { a: "yes", b: "no" } },
+  );
+});
+
 test("a prompt that the log holds only in part proves nothing", () => {
   const isKept = ({ type, payload }: RunEvent) => type !== "message_added" || payload.origin !== "system";
   expect(parted(answering("no").filter(isKept), answering("yes").filter(isKept))).toBeNull();
