@@ -12,12 +12,19 @@ import { Run } from "./run-schemas";
 import { toRun } from "./run-view";
 import { ByRun, known, RUN_IN_PATH } from "./runs";
 import type { Services } from "./services";
-import { Accepted, acceptedBy, atHand, PENDING } from "./steering";
+import { Accepted, acceptedBy, atHand, PENDING, REFUSALS } from "./steering";
 
 /** The run as it stands once it was told. */
 export const Told = Run.extend({ run_id: z.string(), ...Accepted.shape });
 
-export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
+/** What all operations have in common that tell a run something. */
+export const telling = {
+  kind: "mutation",
+  tag: "Runs",
+  output: Told,
+  problems: REFUSALS,
+  audits: ["run_controlled"],
+} as const;
 
 export const route = <const Path extends string>(path: Path, success: string) => ({
   method: "POST" as const,
@@ -54,97 +61,73 @@ const activationOf = (
 /** How people hold a run, go through it and change it on the way. */
 export const controlOperations = {
   pause: operation({
-    kind: "mutation",
+    ...telling,
     name: "pauseRun",
     summary: "Pauses a run",
     about:
       "From then on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to its end, unless `now` is true: calls of models, and of tools that only read, are then given up, and made again when the run goes on; a tool that may change something comes to its end all the same. A paused run survives a restart, its clocks stand still, and its questions can be answered.",
-    tag: "Runs",
     input: ByRun.extend({ now: z.boolean().optional() }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("pause", "It is paused"),
     run: (services, { run_id, now }, caller) =>
       tell(services, run_id, { kind: "pause", ...(now === undefined ? {} : { now }) }, caller),
   }),
 
   resume: operation({
-    kind: "mutation",
+    ...telling,
     name: "resumeRun",
     summary: "Lets a paused run go on",
     about: "To its end, or to the next breakpoint.",
-    tag: "Runs",
     input: ByRun,
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("resume", "It goes on"),
     run: (services, { run_id }, caller) => tell(services, run_id, { kind: "resume" }, caller),
   }),
 
   step: operation({
-    kind: "mutation",
+    ...telling,
     name: "stepRun",
     summary: "Lets a paused run go on by one step",
     about:
       "`node`: to the next node, which is paused before it begins. `turn`: to the next turn of an agent, or the next node where that comes first. Nodes then begin one after the other.",
-    tag: "Runs",
     input: ByRun.extend({ granularity: z.enum(["node", "turn"]).default("node") }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("step", "It goes on by a step"),
     run: (services, { run_id, granularity }, caller) =>
       tell(services, run_id, { kind: "step", granularity }, caller),
   }),
 
   setBreakpoints: operation({
-    kind: "mutation",
+    ...telling,
     name: "setRunBreakpoints",
     summary: "Sets the breakpoints of a run",
     about:
       "All of them: those that are not named any more are gone. A condition is CEL over `state`, `nodes`, `input` and `run`; where it cannot be evaluated it counts as false.",
-    tag: "Runs",
     input: ByRun.extend({ breakpoints: z.array(CheckedBreakpoint).max(MOST_BREAKPOINTS) }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("breakpoints", "They hold from now on"),
     run: (services, { run_id, breakpoints }, caller) =>
       tell(services, run_id, { kind: "set_breakpoints", breakpoints }, caller),
   }),
 
   editState: operation({
-    kind: "mutation",
+    ...telling,
     name: "editRunState",
     summary: "Changes the state of a paused run",
     about:
       "Sets and removes keys. What does not fit the workflow's schema of the state, or is too large, is refused.",
-    tag: "Runs",
     input: ByRun.extend({
       set: z.record(StateKey, Json).default({}),
       remove: z.array(StateKey).max(1_000).default([]),
     }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("state", "The state is changed"),
     run: (services, { run_id, set, remove }, caller) =>
       tell(services, run_id, { kind: "edit_state", set, remove }, caller),
   }),
 
   retry: operation({
-    kind: "mutation",
+    ...telling,
     name: "retryRunNode",
     summary: "Tries a failed node again",
     about:
       "A node that failed and with it the run, by `activation_id`, or by `node_id` for its newest activation. Its next attempt begins anew, with the state as it is now. A run that had ended with `ERROR` because of it goes on, with all else that it had yet to do; one that is paused tries it once it goes on. One that waits for its next attempt begins it at once. 409 where the run took another way because of the failure: fork it instead.",
-    tag: "Runs",
     input: ByRun.extend({ activation_id: z.string().optional(), node_id: z.string().optional() }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("retry", "It is tried again"),
     run(services, { run_id, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
@@ -155,21 +138,17 @@ export const controlOperations = {
   }),
 
   override: operation({
-    kind: "mutation",
+    ...telling,
     name: "overrideRunNext",
     summary: "Chooses what comes next",
     about:
       "With `to`: the node to which the run goes after an activation, by `activation_id` or `node_id`, whatever a router chooses. It has to be one that a way leads to, and nothing may have begun after it yet: at its end, or right now where the run is paused there. With `agent_id`: the next agent of a crew at work: to whom the work is handed (also instead of its end) in a swarm, who does the next task of a plan, to whom a manager's next message goes, whose step of a pattern is next. Members of a vote are all asked at once, so none is next. A choice that nothing came of is told in the run's warnings.",
-    tag: "Runs",
     input: ByRun.extend({
       activation_id: z.string().optional(),
       node_id: z.string().optional(),
       to: z.string().optional(),
       agent_id: z.string().optional(),
     }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("override", "It is chosen"),
     run(services, { run_id, to, agent_id, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);
@@ -190,56 +169,44 @@ export const controlOperations = {
   }),
 
   signal: operation({
-    kind: "mutation",
+    ...telling,
     name: "signalRun",
     summary: "Sends a run a signal",
     about:
       "Every `wait` node that waits for a signal of this name goes on, with `data` as its output: its output keys are taken from the object, or the one key gets all of it. Where none waits yet the signal is kept for the first that comes to it. 409 where nothing in the workflow waits for it, or not any more.",
-    tag: "Runs",
     input: ByRun.extend({ name: z.string().min(1).max(80), data: Json.default(null) }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("signals", "It is sent"),
     run: (services, { run_id, name, data }, caller) =>
       tell(services, run_id, { kind: "signal", name, data }, caller),
   }),
 
   inject: operation({
-    kind: "mutation",
+    ...telling,
     name: "instructRun",
     summary: "Instructs agents of a run",
     about:
       "A person's words to everybody in the run (`{\"run\": true}`), to a node or to an agent. Each agent that is meant reads them before its next call of a model, to the end of the run, also where it begins later; one that was just answering is asked once more. They count as a person's own words where it is judged what agents may do. A run that ends before anybody read them says so in its warnings.",
-    tag: "Runs",
     input: ByRun.extend({
       target: InstructionTarget,
       text: z.string().trim().min(1).max(LONGEST_INSTRUCTION),
     }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("inject", "It is told"),
     run: (services, { run_id, target, text }, caller) =>
       tell(services, run_id, { kind: "inject", target, text }, caller),
   }),
 
   skip: operation({
-    kind: "mutation",
+    ...telling,
     name: "skipRunNode",
     summary: "Gives a node its output instead of carrying it out",
     about:
       "A node that is ready, at work or waiting, by `activation_id`, or by `node_id` where it is under way once. The output is checked as the node's own would be; a router also needs the `labels` that it chooses.",
-    tag: "Runs",
     input: ByRun.extend({
       activation_id: z.string().optional(),
       node_id: z.string().optional(),
       output: z.record(StateKey, Json).default({}),
       labels: z.array(z.string()).optional(),
     }),
-    output: Told,
-    problems: REFUSALS,
-    audits: ["run_controlled"],
     http: route("skip", "It has that output"),
     run(services, { run_id, output, labels, ...which }, caller) {
       const activation_id = activationOf(known(services, run_id).state, which);

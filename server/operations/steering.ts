@@ -26,6 +26,7 @@ export const Accepted = z.object({
   }),
 });
 export const PENDING = "It is accepted and not applied yet";
+export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
 const Told = z.object({ run_id: z.string() });
 
 /** What is said of a command that a run was given. Throws Problem where it came too late. */
@@ -111,15 +112,7 @@ export const steeringOperations = {
         .meta({ description: "In the unit of the limit: US dollars, tokens, ms, counts" }),
     }),
     output: Told.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
-    problems: [
-      "not_found",
-      "run_held",
-      "run_ended",
-      "not_now",
-      "not_at_limit",
-      "no_such_limit",
-      "not_higher",
-    ],
+    problems: [...REFUSALS, "not_at_limit", "no_such_limit", "not_higher"],
     http: {
       method: "POST",
       path: "/runs/{id}/limits",

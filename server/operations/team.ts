@@ -5,7 +5,7 @@ import { choiceKey } from "@/server/domain/library/model-uses";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { TeamEdit, widening } from "@/server/domain/run/commands/team-edit";
-import { REFUSALS, route, Told, tell } from "./control";
+import { route, tell, telling } from "./control";
 import { onlyPerson, operation } from "./operation";
 import { Problem } from "./problem";
 import { ByRun } from "./runs";
@@ -15,16 +15,13 @@ import { atHand } from "./steering";
 /** How people change who works in a crew while its run goes on. */
 export const teamOperations = {
   changeTeam: operation({
-    kind: "mutation",
+    ...telling,
     name: "changeRunTeam",
     summary: "Changes the team of a crew",
     about:
       "Adds a role of the library as a member, takes out one who is not at work, or changes a member's role, model, own instructions (`backstory`) or which of its role's tools it may use. `node_id` names the crew's node; it may be left out where the workflow has just one crew. It holds in this run, to its end, and never in the workflow. Another model is asked from the next call on, everything else holds from the member's next piece of work on. 409 says why a change does not fit: a vote is under way, the member leads the crew, is at work or is its last, tasks of the plan wait for it. A program may not give agents tools that they cannot use now: 403.",
-    tag: "Runs",
     input: ByRun.extend({ node_id: z.string().optional(), edit: TeamEdit }),
-    output: Told,
-    problems: [...REFUSALS, "person_only", "which_crew", "no_such_model"],
-    audits: ["run_controlled"],
+    problems: [...telling.problems, "person_only", "which_crew", "no_such_model"],
     http: route("team", "The team is changed"),
     run(services, { run_id, edit, ...given }, caller) {
       const { state } = atHand(services, run_id);

@@ -369,7 +369,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       if (handle.mayHaveBegun && request.onCrash) {
         if (request.onCrash !== "repeat")
           return this.settle(handle, { ok: false, error: obstacle(inFlight(this.runId)) });
-        handle.isRepeated = true;
+        handle.mark = { repeated: true };
       }
     }
     try {
@@ -411,12 +411,9 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     if (!this.handles.has(handle) || this.stopped) return;
     this.host.computing?.();
     this.handles.settle(handle);
-    const { key, kind, hash, isRepeated } = handle;
+    const { key, kind, hash, mark } = handle;
     const redacted = this.host.redact ? this.host.redact(result) : result;
-    const whole: Settled =
-      hash === undefined
-        ? redacted
-        : { ...redacted, request: hash, ...(isRepeated ? { repeated: true } : {}) };
+    const whole = hash === undefined ? redacted : { ...redacted, request: hash, ...mark };
     this.settled.push({ key, kind, ...storedResult(whole, this.host.longestResult) });
     this.rouse();
   }

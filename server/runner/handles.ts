@@ -24,7 +24,8 @@ export interface Handle extends Durable {
   started: boolean;
   /** An earlier process had recorded that it asks for this, and may have begun it. */
   mayHaveBegun?: boolean;
-  isRepeated?: boolean;
+  /** Recorded with its answer. */
+  mark?: { repeated: true };
   /** The time of the turn that asked for it, which another process may have done, in Unix milliseconds. */
   begunAt?: number;
 }

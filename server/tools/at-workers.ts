@@ -70,7 +70,8 @@ export function toolAtWorkers(
   lines: WorkerLines,
 ): ToolInterface {
   const what: AtWorkers = { kind: "tool", name: tool.name, label: tool.worker_label };
-  const spec = operatorSpec(tool);
+  // Its worker keeps a call by its key: one that is asked for again after a restart of the server is the same call.
+  const spec = operatorSpec({ on_crash: "repeat", ...tool });
   return {
     get spec() {
       const reason = lines.whyNot(what);
