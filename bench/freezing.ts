@@ -10,6 +10,7 @@ import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { readSchema } from "@/server/domain/schema/schema";
 import { evaluateExpression } from "@/server/domain/text/expression";
 import { renderTemplate } from "@/server/domain/text/template";
+import { readSent } from "@/server/interop/import/off-thread";
 import { Host } from "@/server/runner/host";
 import { newRunStore } from "@/server/store/runs";
 import { type Figure, median } from "./table";
@@ -343,6 +344,46 @@ async function measureRun(): Promise<Figure[]> {
   ];
 }
 
+/** Files that take the thread of imports long, or to its limits. */
+const IMPORTS: Record<string, () => { path: string; text: string }> = {
+  "a graph of 900 nodes": () => ({
+    path: "graph.json",
+    text: JSON.stringify({
+      nodes: [{ id: "__start__" }, ...many(900, (i) => ({ id: `n${i}`, type: "runnable", data: {} }))],
+      edges: many(900, (i) => ({ source: i === 0 ? "__start__" : `n${i - 1}`, target: `n${i}` })),
+    }),
+  }),
+  "values that multiply": () => ({
+    path: "crew.py",
+    text: `from crewai import Agent, Crew\ns0 = "x"\n${many(40, (i) => `s${i + 1} = s${i} + s${i}\n`).join("")}Crew(agents=[Agent(role=s40)])\n`,
+  }),
+  "100,000 signs": () => ({
+    path: "agents.py",
+    text: `from agents import Agent, Runner\na = Agent(name="A")\nRunner.run_sync(a, ${"-".repeat(100_000)}1)\n`,
+  }),
+  "5 MiB of brackets": () => ({ path: "a.md", text: "<".repeat(5 * MIB) }),
+};
+
+/** The longest pause of the event loop while an import is read in its thread. */
+async function measureImports(): Promise<[string, Held][]> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  const measured: [string, Held][] = [];
+  for (const [name, make] of Object.entries(IMPORTS)) {
+    const pauses: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const file = make();
+      delay.reset();
+      delay.enable();
+      await readSent([file]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      delay.disable();
+      pauses.push(delay.max / 1e6);
+    }
+    measured.push([name, { usual: median(pauses), most: Math.max(...pauses) }]);
+  }
+  return measured;
+}
+
 /** How long work that is accepted, or refused only once its budget is used up, holds the thread. */
 export async function measureFreezing(): Promise<Figure[]> {
   const checks = Object.entries(CHECKS).map(([name, [schema, value]]): [string, Held] => {
@@ -371,6 +412,7 @@ export async function measureFreezing(): Promise<Figure[]> {
   ]);
   return [
     ...(await measureRun()),
+    ...worst("Import", await measureImports()),
     ...worst("Schema", checks),
     ...worst("Compiling", compiles),
     ...worst("Expression", expressions),
