@@ -39,7 +39,9 @@ export function windowInRefusal(message: string): number | undefined {
   const found =
     /context (?:length|window|size)\D{0,40}?(\d[\d,]{2,8})/i.exec(message) ??
     /(\d[\d,]{2,8}) (?:tokens? )?maximum/i.exec(message) ??
-    /maximum number of tokens allowed \(?(\d[\d,]{2,8})/i.exec(message);
+    /maximum number of tokens allowed \(?(\d[\d,]{2,8})/i.exec(message) ??
+    // Text Generation Inference names the most that both may have together, or the prompt alone.
+    /\binputs?\W{0,3} (?:must have less than|tokens \+)\D{0,60}?(\d[\d,]{2,8})/i.exec(message);
   const tokens = Number(found?.[1]?.replaceAll(",", ""));
   return tokens >= 500 ? tokens : undefined;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ProviderSettings } from "@/server/domain/model/provider";
 import { readFinish } from "./finish";
 import type { ModelError, ModelRequest } from "./model";
 import { newModels } from "./models";
@@ -23,10 +24,14 @@ let server: TestServer | undefined;
 
 const LIMITS = { firstByteMs: 5_000, idleMs: 150, totalMs: 10_000 };
 
-async function answered(handler: Handler, request: Partial<ModelRequest> = {}) {
+async function answered(
+  handler: Handler,
+  request: Partial<ModelRequest> = {},
+  settings: ProviderSettings = {},
+) {
   server = await newServer(handler);
   const models = newModels({
-    providers: memoryProviders([remoteProvider(server.url)]),
+    providers: memoryProviders([remoteProvider(server.url, { settings })]),
     fetch: globalThis.fetch,
     limits: LIMITS,
   });
@@ -109,8 +114,29 @@ describe("the words for an end", () => {
   ])("%s is %s", (word, finish) => {
     expect(readFinish(word)).toBe(finish);
   });
-  test("one that nobody knows is said, not passed over", async () => {
-    const answer = await answered(begins(sse(["Half?"], { finish: "policy_pause" })));
+  const unknown = begins(sse(["Half?"], { finish: "policy_pause" }));
+  const none = begins(sse(["Half?"], { finish: null }));
+  test.each<[string, Handler, ProviderSettings, RegExp]>([
+    ["one that nobody knows", unknown, {}, /ended for a reason that is not known here \(“policy_pause”\)/],
+    ["none, from a service of somebody else", none, { local: false }, /ended without a reason/],
+    ["none, where that is refused", none, { unknown_ends: "refuse" }, /ended without a reason/],
+  ])("%s is a failure that may pass", async (_name, handler, settings, words) => {
+    const error = await failure(answered(handler, {}, settings));
+    expect(error).toMatchObject({ error: { code: "TRANSIENT", retryable: true }, more: { tries: 2 } });
+    expect(error?.message).toMatch(words);
+    expect(error?.message).toContain("allow that in the limits of the provider");
+  });
+  test("none is taken where that is allowed, and said", async () => {
+    for (const settings of [{}, { local: false, unknown_ends: "take" as const }]) {
+      expect(await answered(none, {}, settings)).toMatchObject({
+        content: "Half?",
+        notes: ["Testing does not say why its answers end; they may not be complete."],
+      });
+      await server!.close();
+    }
+  });
+  test("one that nobody knows is taken where that is allowed, and said", async () => {
+    const answer = await answered(unknown, {}, { unknown_ends: "take" });
     expect(answer).toMatchObject({
       content: "Half?",
       finish_reason: "stop",

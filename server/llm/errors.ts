@@ -50,7 +50,7 @@ const has = (error: SaidError, pattern: RegExp) =>
   pattern.test(`${error.code} ${error.type} ${error.message}`);
 
 export const CONTEXT =
-  /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length|input token count/i;
+  /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length|input token count|\binputs?\W{0,3} (?:must have less than|tokens \+)/i;
 const FILTER =
   /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai|\bflagged\b|usage polic(?:y|ies)|acceptable[- ]use/i;
 const QUOTA =
@@ -329,6 +329,20 @@ export function cutOff(callee: Callee, how: string): ModelError {
     user_action: "retry",
   });
 }
+
+/** Asked for again at once only: a server that always ends so would cost each time. */
+export const endedUnknown = (callee: Callee, reason: string | null) =>
+  new ModelError(
+    {
+      code: "TRANSIENT",
+      message: `The answer of ${callee.provider} ended ${reason === null ? "without a reason" : `for a reason that is not known here (“${reason.slice(0, 60)}”)`}, so it may not be complete and is not used. If all its answers end so, allow that in the limits of the provider.`,
+      retryable: true,
+      user_action: "retry",
+    },
+    undefined,
+    undefined,
+    { tries: TIMEOUT_TRIES },
+  );
 
 export const cancelled = () =>
   new ModelError({

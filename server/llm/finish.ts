@@ -1,4 +1,6 @@
 import { entriesOf } from "@/server/domain/base/guards";
+import type { Provider } from "@/server/domain/model/provider";
+import { isNearby } from "./time-limits";
 
 /**
  * How an answer ended. end: by itself. length: at a limit of tokens. filter: a filter stopped it. garbled: the server
@@ -51,4 +53,14 @@ export function readFinish(reason: string | null): Finish {
     if (known) return known;
   }
   return "unknown";
+}
+
+/**
+ * Whether an answer that ended so is used. Without a reason that is known it may have been cut. Hosted services always give
+ * one; some small servers of one's own never do, and only say that the stream is over.
+ */
+export function takesEnd(end: Finish, provider: Provider): boolean {
+  if (end !== null && end !== "unknown") return true;
+  const { unknown_ends } = provider.settings;
+  return unknown_ends === undefined ? end === null && isNearby(provider) : unknown_ends === "take";
 }

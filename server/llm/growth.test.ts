@@ -12,6 +12,7 @@ import { newOfflineModel } from "./offline";
 import { finished, newCollector } from "./openai-answer";
 import { serverEvents } from "./sse";
 import { parseOutput } from "./structured-output";
+import { offlineProvider } from "./testing";
 import { asArguments, readTextCalls } from "./text-calls";
 import { splitUnopened } from "./think";
 
@@ -179,7 +180,13 @@ function streamed(text: string, size: number, deltaOf: (piece: string) => unknow
   collector.add({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
   const protocol = hasTools ? "native" : null;
   try {
-    finished(collector.end(), true, request(hasTools ? { tools } : {}), { rung: null, protocol }, callee);
+    finished(
+      collector.end(),
+      true,
+      request(hasTools ? { tools } : {}),
+      { rung: null, protocol, provider: offlineProvider },
+      callee,
+    );
   } catch {
     // Not an answer, which it need not be.
   }

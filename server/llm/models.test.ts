@@ -106,6 +106,25 @@ describe("asking for a shape", () => {
     expect(bodies()).toHaveLength(2);
     expect(providers.learned).toEqual({});
   });
+  test("blanks in JSON mode are asked for again without it, and teach nothing", async () => {
+    server = await newServer(({ body }, response) =>
+      sendSse(response, sse([body.response_format ? " \n".repeat(50) : '{"a":"x"}'])),
+    );
+    const providers = memoryProviders([remoteProvider(server.url)]);
+    const models = newModels({ providers, fetch: globalThis.fetch });
+    const go = (call_id: string, llm_config = {}) =>
+      models.complete(ask("Hi", { schema, call_id, llm_config }), newIo().io);
+    expect((await failure(go("n/1/a/turn0/call1")))?.error).toMatchObject({
+      code: "OUTPUT_INVALID",
+      retryable: true,
+    });
+    expect(await go("n/1/a/turn0/call2")).toMatchObject({ content: '{"a":"x"}', response_format: "prompt" });
+    expect((await failure(go("n/1/a/turn1/call1")))?.error.code).toBe("OUTPUT_INVALID");
+    const chosen = { structured_output: "json_schema" } as const;
+    await failure(go("n/1/b/turn0/call1", chosen));
+    expect((await failure(go("n/1/b/turn0/call2", chosen)))?.error.code).toBe("OUTPUT_INVALID");
+    expect(providers.learned).toEqual({});
+  });
   test("a person's choice is not overruled", async () => {
     const { go, bodies } = await picky((body) => (format(body) ? "response_format is not supported" : null));
     expect((await failure(go({ llm_config: { structured_output: "json_object" } })))?.error.code).toBe(

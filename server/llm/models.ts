@@ -41,6 +41,7 @@ const MAX_ADAPTATIONS = 6;
 const SHORTEST_COOL_DOWN_MS = 1_000;
 const LONGEST_COOL_DOWN_MS = 60_000;
 const BUSY_QUEUE = 1_000;
+const MOST_BLANKED = 1_000;
 /** A shorter answer would be of no use. */
 const SHORTEST_CAP = 256;
 
@@ -65,6 +66,8 @@ export function newModels(options: ModelsOptions): Models {
   const ratios = newTokenRatios();
   /** Models that were seen to think before they answer; nothing is lost with the process. */
   const thinkers = new Set<string>();
+  /** Turns whose last try was answered with blanks in JSON mode, which may go on for ever: the next asks in the prompt. */
+  const blanked = new Set<string>();
 
   const countOf = (provider: Provider, model: string) => (text: string) =>
     ratios.tokens(provider.id, model, text);
@@ -183,12 +186,15 @@ export function newModels(options: ModelsOptions): Models {
 
   /** Undefined where the service did nothing for it. */
   function costOfFailure(
-    { taken, failure }: CallFailed,
+    { taken, failure, refusal }: CallFailed,
     provider: PricedProvider,
     model: string,
     prompt: string,
   ): FailedCost | undefined {
-    const isAnswering = taken.isAccepted && failure.error.code !== "CONFIG";
+    const { code } = failure.error;
+    // Who refuses inside of a 200 did not ask the model, unless the refusal is about what that wrote.
+    const isRefused = refusal !== undefined && code !== "CONTENT_FILTER" && code !== "OUTPUT_INVALID";
+    const isAnswering = taken.isAccepted && code !== "CONFIG" && !isRefused;
     if (taken.usage === undefined && !isAnswering && taken.written + taken.reasoning === "") return undefined;
     const usage = usageOf(taken, prompt, countOf(provider, model));
     return {
@@ -211,12 +217,14 @@ export function newModels(options: ModelsOptions): Models {
     const stored = () => providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
     let learned: Capability = currentCapability(stored(), now());
     const { native_tools, response_format } = providers.said(provider.id, model);
+    const turn = `${call.request.run_id} ${call.request.call_id.replace(/\/call\d{1,3}$/, "")}`;
     for (let adaptations = 0; ; adaptations++) {
       // What a model did counts more than what its service says of it.
       const capability: Capability = {
         ...(native_tools === undefined ? {} : { native_tools }),
         ...(response_format === undefined ? {} : { response_format }),
         ...learned,
+        ...(blanked.has(turn) ? { response_format: "prompt" } : {}),
       };
       try {
         return await callOnce(
@@ -224,8 +232,16 @@ export function newModels(options: ModelsOptions): Models {
           io,
         );
       } catch (error) {
-        if (!(error instanceof CallFailed) || !error.refusal) throw error;
+        if (!(error instanceof CallFailed)) throw error;
         const { refusal } = error;
+        if (!refusal) {
+          const isBlank = error.failure.error.code === "OUTPUT_INVALID" && error.taken.written.trim() === "";
+          if (isBlank && (askedBy(call, capability).rung ?? "prompt") !== "prompt") {
+            if (blanked.size >= MOST_BLANKED) blanked.clear();
+            blanked.add(turn);
+          }
+          throw error;
+        }
         // What was shown of an answer cannot be taken back.
         const mayAskAnew =
           adaptations < MAX_ADAPTATIONS && error.taken.written + error.taken.reasoning === "";

@@ -1,11 +1,11 @@
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
-import type { ResponseRung } from "@/server/domain/model/provider";
+import type { Provider, ResponseRung } from "@/server/domain/model/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 import { readWrittenCalls } from "./call-dialects";
 import { findLeak } from "./call-dialects-leaks";
-import { type Callee, cutOff, tooLarge } from "./errors";
-import { readFinish } from "./finish";
+import { type Callee, cutOff, endedUnknown, tooLarge } from "./errors";
+import { readFinish, takesEnd } from "./finish";
 import { callIds, newCallAssembler } from "./functions";
 import { ModelError, type ModelIo, type ModelRequest } from "./model";
 import type { RawAnswer, Taken } from "./openai-call";
@@ -133,7 +133,11 @@ export function finished(
   got: Collected,
   isDone: boolean,
   request: ModelRequest,
-  { rung, protocol }: { rung: ResponseRung | null; protocol: ToolProtocol | null },
+  {
+    rung,
+    protocol,
+    provider,
+  }: { rung: ResponseRung | null; protocol: ToolProtocol | null; provider: Provider },
   callee: Callee,
 ): RawAnswer {
   const end = readFinish(got.finish);
@@ -156,6 +160,7 @@ export function finished(
   // Whoever says that the stream is over, but not why, may still have said all; a cut call shows.
   if (end === null && (!isDone || isBlank || calls.some(({ fault }) => fault !== undefined)))
     throw cutOff(callee, "ended in the middle");
+  if (!takesEnd(end, provider)) throw endedUnknown(callee, got.finish);
   const unoffered = protocol !== null ? null : isBlank ? toolsCalled(got, request) : leaked(got, request);
   if (unoffered)
     throw invalid(
@@ -180,7 +185,7 @@ export function finished(
     taken: takenOf(got, true),
     ttft_ms: got.ttft_ms,
     response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
-    notes: end === "unknown" ? [unknownEnd(callee, got.finish ?? "")] : [],
+    notes: end === "unknown" || end === null ? [unknownEnd(callee, got.finish)] : [],
   };
 }
 
@@ -224,8 +229,10 @@ function carriedBy(got: Collected, calls: readonly ToolCall[]): { carried?: Json
   return isSome && JSON.stringify(carried).length <= MAX_CARRIED_CHARS ? { carried } : {};
 }
 
-const unknownEnd = ({ provider }: Callee, reason: string) =>
-  `${provider} ended an answer with “${reason.slice(0, 60)}”, which is not known here; the answer may not be complete.`;
+const unknownEnd = ({ provider }: Callee, reason: string | null) =>
+  reason === null
+    ? `${provider} does not say why its answers end; they may not be complete.`
+    : `${provider} ended an answer with “${reason.slice(0, 60)}”, which is not known here; the answer may not be complete.`;
 
 /** The names of tools that a model called although none was offered; null where it called none. */
 function toolsCalled(got: Collected, request: ModelRequest): string[] | null {

@@ -289,6 +289,8 @@ describe("how much a model reads", () => {
     "prompt is too long: 9000 tokens > 8192 maximum",
     "Prompt contains 9000 tokens, too large for model with 8192 maximum context length",
     "The input token count (9000) exceeds the maximum number of tokens allowed (8192).",
+    "Input validation error: `inputs` must have less than 8192 tokens. Given: 9000",
+    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9000 `inputs` tokens and 100 `max_new_tokens`",
   ])("is learned from a refusal: %s", async (message) => {
     server = await newServer((_q, response) => refuse(message)(response));
     const providers = memoryProviders([remoteProvider(server.url)]);

@@ -64,7 +64,7 @@ export function isAskedToThink({ reasoning_effort, extra_body = {} }: LlmConfig)
 }
 
 /** A server on this machine or in this network, or one that a person says is their own. */
-function isNearby({ base_url, settings }: Pick<Provider, "base_url" | "settings">): boolean {
+export function isNearby({ base_url, settings }: Pick<Provider, "base_url" | "settings">): boolean {
   if (settings.local !== undefined) return settings.local;
   if (!URL.canParse(base_url)) return false;
   const { hostname } = new URL(base_url);

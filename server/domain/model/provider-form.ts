@@ -97,6 +97,17 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
             options: choicesOf(MODEL_APIS),
           },
           {
+            key: "unknown_ends",
+            label: "Ends without a known reason",
+            as: "choice",
+            hint: "By default, only a local server may give no reason.",
+            unset: "Default",
+            options: [
+              { value: "take", label: "Use the answer" },
+              { value: "refuse", label: "Ask again" },
+            ],
+          },
+          {
             key: "context_window",
             label: "Context",
             as: "number",

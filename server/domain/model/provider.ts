@@ -87,6 +87,8 @@ export const ProviderSettings = z
     first_byte_ms: z.number().int().min(1000).max(86_400_000),
     idle_timeout_ms: z.number().int().min(1000).max(86_400_000),
     timeout_ms: z.number().int().min(1000).max(86_400_000),
+    /** Whether answers are used that end without a known reason; absent: as `takesEnd` (server/llm/finish.ts) decides. */
+    unknown_ends: z.enum(["take", "refuse"]),
     /** Runs on hardware of one's own: costs nothing. */
     local: z.boolean(),
     /** Prices by model; "*" is for all others. */

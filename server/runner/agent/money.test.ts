@@ -146,9 +146,16 @@ describe.concurrent("where nothing was reported, an estimate counts, and says th
     expect(totals.cost_usd).toBeGreaterThan(800 / 1e6);
   });
   test("a call that was taken, and never answered, counts what it gave to read", async () => {
-    const { totals } = await paid(inTurn(stalling(": ok\n\n"), good), { limits: { firstByteMs: 300 } });
+    const { totals } = await paid(inTurn(stalling(": ok\n\n"), good), { limits: { firstByteMs: 1_000 } });
     expect(totals.usage).toMatchObject({ requests: 2, output_tokens: 10, estimated: true });
     expect(totals.usage.input_tokens).toBeGreaterThan(110);
+  });
+  test.each([
+    ["too many requests", { code: 429, message: "Rate limit exceeded. Please retry after 10 ms" }],
+    ["a model that is loading", { message: "model is loading" }],
+  ])("a refusal inside of a 200 costs nothing: %s", async (_name, error) => {
+    const { totals } = await paid(inTurn(chunk({ error }), good));
+    expect(totals.usage).toMatchObject({ requests: 1, input_tokens: 100, output_tokens: 10 });
   });
   test("a refusal costs nothing", async () => {
     const refusing: Handler = (_q, response) => response.writeHead(503).end("busy");
@@ -176,7 +183,7 @@ describe.concurrent("a hard budget holds to within the calls under way", () => {
   });
 });
 
-describe.concurrent("eight agents at once under a hard budget, none with a limit of tokens", () => {
+describe("eight agents at once under a hard budget, none with a limit of tokens", () => {
   const names = Array.from({ length: 8 }, (_, at) => `a${at}`);
   const eight = draw(
     names.map((name) => `start > ${name} > end`).join("; "),
@@ -269,9 +276,20 @@ test("what a service says stands in the run's error", async () => {
   expect(state.run.error?.message).toContain("thought_signature is missing");
 });
 
-test("an end that nobody knows is a warning of the run, once", async () => {
+test("an end that nobody knows fails the run after a second try", async () => {
+  const { state, requests } = await paid(inTurn(delta({ content: "Half?" }, "banana") + usage(10, 2) + DONE));
+  expect(requests).toBe(2);
+  expect(state.run.final_status).toBe("ERROR");
+  expect(state.run.error).toMatchObject({
+    code: "TRANSIENT",
+    message: expect.stringContaining("“banana”") as string,
+  });
+});
+
+test("an end that nobody knows is a warning of the run, once, where it is allowed", async () => {
   const { state, events } = await paid(
     inTurn(delta({ content: "Half?" }, "policy_pause") + usage(10, 2) + DONE),
+    { settings: { unknown_ends: "take" } },
   );
   expect(state.run.final_status).toBe("COMPLETED");
   expect(state.run.warnings).toEqual([expect.stringContaining("“policy_pause”")]);
