@@ -51,6 +51,17 @@ describe("what a prompt is given", () => {
     expect(system).toContain("Your task is the text of the <task> tag whose id is given");
   });
 
+  test("cannot know the id of the task, which every run makes anew", async () => {
+    const ids = [];
+    for (let k = 0; k < 3; k++) {
+      const { user } = await asked({ letter: "Dear sir" });
+      const [, id] = /^Task ID: ([0-9a-f]{12})\n\n<task id="\1">/.exec(user) ?? [];
+      ids.push(id);
+    }
+    expect(new Set(ids).size).toBe(3);
+    expect(ids).not.toContain(undefined);
+  });
+
   test("stands in it once, also where a template names it twice", async () => {
     const letter = `Dear sir, ${"please ".repeat(60)}`;
     const { user } = await asked(
