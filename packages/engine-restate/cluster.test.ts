@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newStage } from "@/server/runner/testing";
+import { sized } from "@/server/testing/thorough";
 import { newCluster } from "./testing/cluster";
 import { DRAWINGS, newWorld, ROLES, type WorldCall } from "./testing/world";
 
@@ -37,14 +38,20 @@ async function finish(stage: () => Stage, ids: readonly string[]): Promise<void>
     .toEqual([]);
 }
 
-/** What a run came to, without what differs between any two runs: times, and the order of what went on side by side. */
+const isRepeatWarning = (event: RunEvent) =>
+  event.type === "warning" && event.payload.code === "MAY_HAVE_HAPPENED_TWICE";
+
+/** What a run came to, without what differs between any two runs: times, the order of parallel steps, calls that were repeated. */
 function outcome({ store }: Stage, id: string) {
   const state = store.state(id)!;
   const events: RunEvent[] = store.events(id, 0, 1e6);
   return {
     status: state.run.final_status,
     state: state.state,
-    events: events.map(({ type, node_id }) => [type, node_id].filter(Boolean).join(" ")).toSorted(),
+    events: events
+      .filter((event) => !isRepeatWarning(event))
+      .map(({ type, node_id }) => [type, node_id].filter(Boolean).join(" "))
+      .toSorted(),
     seqs: events.map(({ seq }) => seq).every((seq, at) => seq === at + 1),
   };
 }
@@ -141,5 +148,30 @@ describe("runs on workers", () => {
     await finish(() => cluster.stage, ids);
     expect(ids.map((id) => outcome(cluster.stage, id))).toEqual(await twins(runs));
     expect(repeated(cluster.calls, losses)).toEqual([]);
+  });
+
+  const KILLS = sized(2, 50);
+  test("count outside effects once across restarts of the server", {
+    timeout: 60_000 + KILLS * 8_000,
+  }, async () => {
+    cluster.calls.length = 0;
+    const ids: string[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      for (let k = 0; k < 3; k++) ids.push(start(cluster.stage, "labeled", `run ${300 + ids.length}`));
+      const before = cluster.calls.length;
+      await expect.poll(() => cluster.calls.length, { interval: 5 }).toBeGreaterThan(before);
+      await pause(Math.random() * 500);
+      await cluster.killServer();
+      await pause(Math.random() * 1_000);
+      await cluster.restartServer();
+    }
+    await finish(() => cluster.stage, ids);
+    const effects = new Map<string, number>();
+    for (const { what, who, call } of cluster.calls)
+      if (what === "begins") effects.set(`${who} ${call}`, (effects.get(`${who} ${call}`) ?? 0) + 1);
+    expect([...effects].filter(([, times]) => times > 1)).toEqual([]);
+    expect(effects.size).toBe(ids.length * 12);
+    for (const id of ids)
+      expect(outcome(cluster.stage, id)).toMatchObject({ status: "COMPLETED", seqs: true });
   });
 });

@@ -5,14 +5,19 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { type Db, openDb } from "@/db/open";
 import { Dispatcher } from "@/server/cluster/dispatcher";
+import { Refused } from "@/server/cluster/internal-api";
+import { type InternalParts, internalRoutes } from "@/server/cluster/internal-routes";
+import { Lines } from "@/server/cluster/lines";
 import { stretchJournal } from "@/server/cluster/stretch-journal";
 import type { StretchNews } from "@/server/runner/stretch-news";
-import { newStage } from "@/server/runner/testing";
+import { fakeTools, newStage } from "@/server/runner/testing";
 import { newRunStore } from "@/server/store/runs";
 import { newStretchStore } from "@/server/store/stretches";
+import { toolAtWorkers } from "@/server/tools/at-workers";
+import { OperatorTool } from "@/server/tools/operator/file";
 import { newBalancer } from "../balancer.mjs";
 import { freePorts, newRestate } from "./restate";
-import { CALL_MS, type WorldCall } from "./world";
+import { CALL_MS, LABEL, LABELED, type WorldCall } from "./world";
 
 /** A server, Restate, a balancer and workers in processes of their own. */
 export async function newCluster(workerCount: number, { callMs = CALL_MS }: { callMs?: number } = {}) {
@@ -22,7 +27,14 @@ export async function newCluster(workerCount: number, { callMs = CALL_MS }: { ca
   const workers = ports.map((port, at) =>
     newWorkerProcess(
       `w${at + 1}`,
-      [String(port), `http://127.0.0.1:${control}`, restate.secretKey, `w${at + 1}`, String(callMs)],
+      [
+        String(port),
+        `http://127.0.0.1:${control}`,
+        restate.secretKey,
+        `w${at + 1}`,
+        String(callMs),
+        at === 0 ? LABEL : "",
+      ],
       calls,
     ),
   );
@@ -64,8 +76,16 @@ async function newServer(db: Db, port: number, engine: Client) {
   const [runs, stretches] = [newRunStore(db), newStretchStore(db)];
   const dispatcher = new Dispatcher({ runs, stretches, engine, isPreferred: true, rules: null });
   const stage = newStage({ db, elsewhere: dispatcher, maxRuns: 100 });
+  const lines = new Lines();
+  const declared = OperatorTool.parse({
+    ...{ name: LABELED, type: "script", description: "Does something outside", command: ["true"] },
+    ...{ input: { type: "object" }, worker_label: LABEL },
+  });
+  const tools = fakeTools([toolAtWorkers({ ...declared, worker_label: LABEL }, lines)]);
+  const unused = {} as Pick<InternalParts, "runs" | "providers" | "workers">;
+  const routes = internalRoutes({ ...unused, tools, lines, keep: () => "", redact: (value) => value });
   let isDead = false;
-  const answer = async (asked: string, body: StretchNews): Promise<unknown> => {
+  const answer = async (asked: string, body: StretchNews, signal: AbortSignal): Promise<unknown> => {
     const { run_id, stretch, worker } = body;
     switch (asked) {
       case "/turns":
@@ -74,6 +94,14 @@ async function newServer(db: Db, port: number, engine: Client) {
         return stretches.taken(run_id, stretch, worker), null;
       case "/stretch/held":
         return stretches.isHeldBy(run_id, stretch, worker);
+      case "/tools/invoke":
+      case "/line/ask":
+      case "/line/tell":
+        return (
+          (await routes
+            .find(({ path }) => path === asked)
+            ?.serve(body, { search: new URLSearchParams(), signal })) ?? null
+        );
       default:
         return stretchJournal(runs, stretches, run_id, stretch);
     }
@@ -84,10 +112,12 @@ async function newServer(db: Db, port: number, engine: Client) {
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = JSON.parse(Buffer.concat(chunks).toString()) as StretchNews;
       if (isDead) return void request.destroy();
-      response.end(JSON.stringify(await answer(request.url ?? "", body)));
+      const gone = new AbortController();
+      response.on("close", () => gone.abort());
+      response.end(JSON.stringify(await answer(request.url ?? "", body, gone.signal)));
     })().catch((error: unknown) => {
-      response.statusCode = 500;
-      response.end(String(error));
+      response.statusCode = error instanceof Refused ? error.status : 500;
+      response.end(JSON.stringify({ error: { code: "FAILED", message: String(error) } }));
     });
   });
   await new Promise<void>((resolve) => listener.listen(port, "127.0.0.1", resolve));
@@ -97,6 +127,7 @@ async function newServer(db: Db, port: number, engine: Client) {
     async kill() {
       isDead = true;
       dispatcher.stop();
+      lines.stop();
       listener.closeAllConnections();
       await new Promise((closed) => listener.close(closed));
       await stage.host.drain(0);

@@ -1,20 +1,34 @@
-// A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME CALL_MS [IDENTITY]`. It prints
+// A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME CALL_MS LABEL [IDENTITY]`. It prints
 // what its world is asked, a line of JSON each.
 import process from "node:process";
+import { newControlClient } from "@/server/cluster/control-client";
+import { LineEnd } from "@/server/cluster/line-end";
 import type { StretchJournal } from "@/server/cluster/protocol";
+import { newRemoteTools } from "@/server/cluster/remote-tools";
 import { newJournalSealer } from "@/server/cluster/seal";
+import { newServed } from "@/server/cluster/served-tools";
+import { newControlFetch } from "@/server/egress/control";
 import { newEndpoint } from "../endpoint";
 import { openEnginePort } from "../engine-port";
-import { newWorld } from "./world";
+import { LABELED, newWorld } from "./world";
 
-const [port, control, secretKey = "", workerId = "", callMs, identity] = process.argv.slice(2);
+const [port, control = "", secretKey = "", workerId = "", callMs, labels, identity] = process.argv.slice(2);
 const ask = async (path: string, body: unknown, signal: AbortSignal) => {
   const answer = await fetch(`${control}${path}`, { method: "POST", body: JSON.stringify(body), signal });
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
   return (await answer.json()) as unknown;
 };
+const world = newWorld(workerId, (call) => process.stdout.write(`${JSON.stringify(call)}\n`), Number(callMs));
+const client = newControlClient({ fetch: newControlFetch(control), token: "" });
+const remote = newRemoteTools(client, []);
 const endpoint = newEndpoint({
-  effects: newWorld(workerId, (call) => process.stdout.write(`${JSON.stringify(call)}\n`), Number(callMs)),
+  effects: {
+    models: world.models,
+    tools: {
+      ...world.tools,
+      invoke: (name, ...call) => (name === LABELED ? remote : world.tools).invoke(name, ...call),
+    },
+  },
   sealer: newJournalSealer(secretKey),
   identityKeys: identity ? [identity] : [],
   workerId,
@@ -31,6 +45,13 @@ const endpoint = newEndpoint({
   },
 });
 const { leave } = await openEnginePort(endpoint, { host: "127.0.0.1", port: Number(port) });
+new LineEnd({
+  control: client,
+  served: newServed([world.labeled]),
+  about: { worker: `${workerId}.${process.pid}`, name: workerId, labels: labels ? [labels] : [] },
+  redact: (value) => value,
+  log: () => {},
+}).start();
 process.stdout.write("up\n");
 process.on("SIGTERM", () => {
   leave();

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import type { Effects } from "@/server/runner/ports";
 import { fakeModels, fakeTools, role } from "@/server/runner/testing";
 import { defineTool } from "@/server/tools/define";
 
@@ -14,11 +13,15 @@ export interface WorldCall {
   call: string;
 }
 
+/** The label of workers, and the tool that only those with it have. */
+export const LABEL = "gpu";
+export const LABELED = "render";
+
 /** How long each call takes, in milliseconds. */
 export const CALL_MS = 60;
 
 /** Tools and a model that take a while and tell of each call; what they answer depends on what is asked alone. */
-export function newWorld(worker: string, note: (call: WorldCall) => void, ms = CALL_MS): Effects {
+export function newWorld(worker: string, note: (call: WorldCall) => void, ms = CALL_MS) {
   const call = async (who: string, name: string) => {
     note({ at: Date.now(), worker, what: "begins", who, call: name });
     await new Promise((resolve) => setTimeout(resolve, ms));
@@ -31,16 +34,18 @@ export function newWorld(worker: string, note: (call: WorldCall) => void, ms = C
       input: z.object({ at: z.string(), who: z.string() }),
       source: "builtin",
       risk,
+      on_crash: "repeat",
       execute: async ({ who, at }) => {
         await call(who, at);
         return { done: at };
       },
     });
+  const labeled = tool(LABELED, "LOW");
   const models = fakeModels(async ({ messages }) => {
     await call(/run \d+/.exec(JSON.stringify(messages))?.[0] ?? "", "model");
     return "done";
   });
-  return { models, tools: fakeTools([tool("act", "LOW"), tool("confirmed", "HIGH")]) };
+  return { models, labeled, tools: fakeTools([tool("act", "LOW"), tool("confirmed", "HIGH"), labeled]) };
 }
 
 export const act = (at: string, tool_name = "act"): JsonObject => ({
@@ -65,6 +70,10 @@ export const DRAWINGS = {
     },
     w: { node_type: "wait", config: { ms: 200 } },
   }),
+  labeled: draw(
+    `start > ${steps.map((step, k) => `${step} > a${k}`).join(" > ")} > end`,
+    Object.fromEntries(steps.map((at) => [at, act(at, LABELED)])),
+  ),
   approval: draw("start > one > sure > two > end", {
     ...acts(["one", "two"]),
     sure: act("sure", "confirmed"),
