@@ -4,6 +4,7 @@ import http2 from "node:http2";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { StretchJournal } from "@/server/cluster/protocol";
 import type { DurableContext } from "@/server/domain/base/durable";
 import { SettingsDamaged } from "@/server/domain/run/held";
@@ -424,6 +425,34 @@ describe("whoever is not meant to", () => {
       .poll(() => queryRestate(restate.admin, outcome))
       .toEqual([{ status: "completed", completion_result: "failure" }]);
     expect(isBegun).toBe(false);
+  });
+
+  test("changes nothing by messages that are not sealed, or were sealed for another stretch", async () => {
+    const heard: unknown[] = [];
+    const id = await begin(async (ctx) => {
+      const { result } = await ctx.next([ctx.signal("go")]);
+      heard.push(result);
+    });
+    const forge = async (key: string, handler: string, body: BodyInit) => {
+      const url = `${restate.ingress}/troupe/${key}/${handler}/send`;
+      const answer = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+      expect(answer.status).toBe(202);
+      const { invocationId } = z.object({ invocationId: z.string() }).parse(await answer.json());
+      const open = `select id from sys_invocation where id = '${invocationId}' and status <> 'completed'`;
+      await expect.poll(() => queryRestate(restate.admin, open)).toEqual([]);
+    };
+    const sealed = (body: object) => new Uint8Array(restate.sealer.seal(Buffer.from(JSON.stringify(body))));
+    const signal = { run_id: "run_other", stretch: 1, index: 1, name: "go", value: "forged" };
+    await forge(`${id}.1`, "deliver", JSON.stringify({ ...signal, run_id: id }));
+    await forge(`${id}.1`, "deliver", sealed(signal));
+    await forge("run_copy.1", "run", sealed(stretchStart(id)));
+    await restate.client.deliver({ ...signal, run_id: id, value: "real" });
+    expect(await endOf(id)).toMatchObject({ kind: "rested" });
+    expect(heard).toEqual([{ ok: true, value: "real" }]);
   });
 
   test("cannot hand a worker runs, nor ask it what it offers", async () => {

@@ -2,11 +2,12 @@ import "./polyfill";
 import {
   RestatePromise,
   RetryableError,
+  TerminalError,
   type WorkflowContext,
   type WorkflowSharedContext,
   workflow,
 } from "@restatedev/restate-sdk";
-import { SERVICE } from "@/server/cluster/engine-client";
+import { SERVICE, stretchKey } from "@/server/cluster/engine-client";
 import type { SentSignal, StretchSignal, StretchStart } from "@/server/cluster/protocol";
 import type { StretchNews } from "@/server/runner/stretch-news";
 import { type Entry, NoEntry, Session } from "./session";
@@ -41,6 +42,7 @@ export function newService(needs: ServiceNeeds) {
     name: SERVICE,
     handlers: {
       run: async (ctx: WorkflowContext, start: StretchStart): Promise<void> => {
+        checkKey(ctx.key, start);
         const { attemptCompletedSignal: abort } = ctx.request();
         if (sessions.isDraining) throw elsewhere("This worker is stopping.");
         const entries: Entry[] = [];
@@ -99,7 +101,9 @@ export function newService(needs: ServiceNeeds) {
           return sessions.drop(ctx.key);
         }
       },
-      deliver: async (ctx: WorkflowSharedContext, { index, name, value }: StretchSignal): Promise<void> => {
+      deliver: async (ctx: WorkflowSharedContext, signal: StretchSignal): Promise<void> => {
+        checkKey(ctx.key, signal);
+        const { index, name, value } = signal;
         const promise = ctx.promise<SentSignal>(`signal#${index}`);
         if ((await promise.peek()) === undefined) await promise.resolve({ name, value });
       },
@@ -113,6 +117,11 @@ export function newService(needs: ServiceNeeds) {
       onJournalMismatchErrors: "pause",
     },
   });
+}
+
+/** What was sealed for one stretch is not taken for another: the ingress has no login, and the journal can be read. */
+function checkKey(key: string, { run_id, stretch }: Pick<StretchStart, "run_id" | "stretch">): void {
+  if (key !== stretchKey(run_id, stretch)) throw new TerminalError("This is the message of another stretch.");
 }
 
 const newsOf = ({ run_id, stretch }: StretchStart, { worker, turns, end }: Entry): StretchNews => ({
