@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import { stretches } from "@/db/schema";
 import { newControlFetch } from "@/server/egress/control";
 import { newSealer } from "@/server/secrets/sealer";
 import { readSettings } from "@/server/settings";
@@ -10,6 +11,8 @@ import type { InternalParts } from "./internal-routes";
 import { SECRET_KEY, TOKEN } from "./testing";
 import { newWorkerPort, type WorkerPort } from "./worker-port";
 
+const ingress = { TROUPE_RESTATE_INGRESS: "http://127.0.0.1:8080" };
+const SENT = { isActive: true, isPosted: true, signalsBefore: 0, signalsSent: 0 };
 const opened: WorkerPort[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((port) => port.close())));
 
@@ -22,9 +25,13 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-function newPort(more: Record<string, string>) {
+function newPort(more: Record<string, string>, hasRun = false) {
   const env = { TROUPE_SECRET_KEY: SECRET_KEY, TROUPE_WORKER_TOKEN: TOKEN, ...more };
   const db = openDb(":memory:");
+  if (hasRun)
+    db.insert(stretches)
+      .values({ runId: "run_a", stretch: 1, fromTurn: 0, begunAt: 0, ...SENT })
+      .run();
   const sealer = newSealer(null, env);
   const port = newWorkerPort({
     db,
@@ -52,20 +59,23 @@ const parts: Parameters<WorkerPort["open"]>[0] = {
 const client = (port: number) =>
   newControlClient({ fetch: newControlFetch(`http://127.0.0.1:${port}`), token: TOKEN });
 
-test("a server that carries its runs out itself has no port for workers, and its providers to itself", async () => {
-  const number = await freePort();
-  const port = newPort({ TROUPE_INTERNAL_PORT: String(number) });
-  await port.open(parts);
-  expect([port.gates, port.workers()]).toEqual([undefined, []]);
-  await expect(client(number).ask("workers")).rejects.toThrow("The server does not answer its workers");
-});
+test.each([{}, ingress])(
+  "a server that executes all runs itself has no port for workers, and its providers to itself: %o",
+  async (settings) => {
+    const number = await freePort();
+    const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) });
+    await port.open(parts);
+    expect([port.gates, port.workers()]).toEqual([undefined, []]);
+    await expect(client(number).ask("workers")).rejects.toThrow("The server does not answer its workers");
+  },
+);
 
 test.each([
-  ["whose runs workers carry out", { TROUPE_ENGINE: "restate" }],
-  ["that lets runs at work elsewhere come to their end", { TROUPE_RESTATE_INGRESS: "http://127.0.0.1:8080" }],
-])("a server %s answers them, until it stops", async (_what, settings) => {
+  ["whose runs workers carry out", { TROUPE_ENGINE: "restate" }, false],
+  ["that lets runs at work elsewhere come to their end", ingress, true],
+])("a server %s answers them, until it stops", async (_what, settings, hasRun) => {
   const number = await freePort();
-  const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) });
+  const port = newPort({ ...settings, TROUPE_INTERNAL_PORT: String(number) }, hasRun);
   await port.open(parts);
   expect(await client(number).ask("workers")).toEqual([]);
   await port.close();

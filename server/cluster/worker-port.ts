@@ -6,6 +6,7 @@ import type { Sealer } from "@/server/secrets/sealer";
 import type { Settings } from "@/server/settings";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import type { ProviderStore } from "@/server/store/providers";
+import { newStretchStore } from "@/server/store/stretches";
 import { NO_LINES, type WorkerLines } from "@/server/tools/at-workers";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
@@ -27,10 +28,11 @@ export interface WorkerPort {
   close(): Promise<void>;
 }
 
-/** Whether workers carry out runs of this server, or still may. */
-const hasWorkers = (settings: Settings): boolean =>
+/** Whether workers carry out runs of this server, or still have some that they finish. */
+const hasWorkers = (db: Db, settings: Settings): boolean =>
   settings.TROUPE_SECRET_KEY !== undefined &&
-  (settings.TROUPE_ENGINE === "restate" || settings.TROUPE_RESTATE_INGRESS !== undefined);
+  (settings.TROUPE_ENGINE === "restate" ||
+    (settings.TROUPE_RESTATE_INGRESS !== undefined && newStretchStore(db).all().length > 0));
 
 export function newWorkerPort(options: {
   db: Db;
@@ -42,7 +44,7 @@ export function newWorkerPort(options: {
 }): WorkerPort {
   const { db, settings, sealer, providers, env, log } = options;
   const { TROUPE_WORKER_TOKEN: token, TROUPE_INTERNAL_PORT: port, TROUPE_INTERNAL_HOST: host } = settings;
-  if (token === undefined || !hasWorkers(settings)) return NO_WORKERS;
+  if (token === undefined || !hasWorkers(db, settings)) return NO_WORKERS;
   const limits = newSharedLimits(db, providers);
   const snapshots = newProviderSnapshots(db, { store: providers, sealer, env });
   const workers = new Workers({
