@@ -26,7 +26,10 @@ const urls = {
   ingress: setting("TROUPE_RESTATE_INGRESS", "http://127.0.0.1:8080"),
   admin: setting("TROUPE_RESTATE_ADMIN", "http://127.0.0.1:9070"),
 };
-const control = setting("TROUPE_CONTROL_URL", "http://127.0.0.1:3010").replace(/(?<!\/)\/+$/, "");
+const control = setting(
+  "TROUPE_CONTROL_URL",
+  `http://127.0.0.1:${process.env.TROUPE_INTERNAL_PORT || 3010}`,
+).replace(/(?<!\/)\/+$/, "");
 const REGISTER_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 2_000;
 

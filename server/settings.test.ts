@@ -93,6 +93,9 @@ describe("settings", () => {
         control: { url: "http://127.0.0.1:3010", token: "t".repeat(32) },
         identity: null,
       });
+      expect(readWorkerSettings("box", { ...keys, TROUPE_INTERNAL_PORT: "3981" }).control.url).toBe(
+        "http://127.0.0.1:3981",
+      );
       const identity = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
       expect(
         readWorkerSettings("box", {

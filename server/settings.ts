@@ -285,6 +285,12 @@ export interface WorkerSettings {
   identity: string | null;
 }
 
+/** Where it is not set, the server is on this machine, at the port that it is told to open. */
+const controlUrl = (settings: Settings, env: Env): string =>
+  env.TROUPE_CONTROL_URL?.trim()
+    ? settings.TROUPE_CONTROL_URL
+    : `http://127.0.0.1:${settings.TROUPE_INTERNAL_PORT}`;
+
 /** Reads the environment of a worker. Throws SettingsError. */
 export function readWorkerSettings(machine: string, env: Env = process.env): WorkerSettings {
   const settings = readSettings({ ...env, HOST: undefined });
@@ -304,7 +310,7 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
     port,
     runs: settings.TROUPE_WORKER_RUNS,
     toolsFile: settings.TROUPE_TOOLS_FILE ?? null,
-    control: { url: settings.TROUPE_CONTROL_URL.replace(/(?<!\/)\/+$/, ""), token },
+    control: { url: controlUrl(settings, env).replace(/(?<!\/)\/+$/, ""), token },
     identity,
   };
 }
