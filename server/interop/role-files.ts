@@ -4,7 +4,7 @@ import { cleanCopy, type Finding, Findings, isRaw } from "@/server/domain/base/l
 import { writeTersely } from "@/server/domain/base/terse-writer";
 import { parseText, writeText } from "./text-files";
 
-const MAX_ROLES = 500;
+export const MAX_ROLES = 500;
 
 /**
  * Reads roles from YAML or JSON, as text or parsed already: a list, one role, a map from name to role, each also under `roles:`. Findings name

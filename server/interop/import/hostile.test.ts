@@ -122,6 +122,13 @@ describe("a file", () => {
     ]);
   });
 
+  test("that brings more roles than can be read at once is refused", () => {
+    const agents = Array.from({ length: 501 }, (_, at) => `a${at} = Agent(name="N${at}")\n`).join("");
+    expect(errorsOf({ "a.py": `from agents import Agent\n${agents}` })).toEqual([
+      "The files hold 501 roles; at most 500 can be read at once.",
+    ]);
+  });
+
   test("of which nothing is known is refused, and so is an empty one", () => {
     expect(errorsOf({ "a.json": '{"hello": 1}' })).toEqual([
       "Nothing in a.json is a workflow, crew, agent or role that Troupe knows.",
@@ -396,15 +403,12 @@ describe("a long file", () => {
   };
   test.each(Object.entries(LONG))("takes time in proportion to its length: %s", (_, make) => {
     const length = sized(8_000, 40_000);
-    const limit =
-      8 *
-      Math.max(
-        timed(() => make(length)),
-        250,
-      );
-    const longer = () => timed(() => make(4 * length));
-    // In proportion it is four times as much; a square is sixteen times. Once may be bad luck on a busy machine.
-    expect(longer() < limit || longer() < limit).toBe(true);
+    // In proportion it is four times as much; a square is sixteen times. Twice may be bad luck on a busy machine.
+    const isLinear = () => {
+      const shorter = timed(() => make(length));
+      return timed(() => make(4 * length)) < 8 * Math.max(shorter, 250);
+    };
+    expect(isLinear() || isLinear() || isLinear()).toBe(true);
   });
 });
 

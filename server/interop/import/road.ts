@@ -2,6 +2,7 @@ import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
 import { Work, WorkError } from "@/server/domain/base/work-budget";
 import { withPlainNames } from "@/server/domain/library/plain-names";
 import { isExecutable } from "@/server/domain/nodes";
+import { MAX_ROLES } from "../role-files";
 import { filesProblem, IMPORT_LIMITS } from "./files";
 import type { Claim, Format, Imported } from "./format";
 import { FORMATS } from "./formats";
@@ -15,7 +16,7 @@ const MOST_WORK = 300_000;
 export const TOO_COMPLEX =
   "This file is too complex to read: what stands in it multiplies, or refers to itself too often. Shorten it, or import its parts one by one.";
 /** Characters of all that an import brings. */
-const MOST_CHARS = IMPORT_LIMITS.bytes;
+const MOST_CHARS = IMPORT_LIMITS.fileBytes;
 
 /** One thing that was found among the files of an import. */
 export interface FoundClaim {
@@ -103,6 +104,11 @@ export function readImport(
 function withinLimits(read: () => Imported, findings: Findings): Imported | null {
   try {
     const imported = read();
+    const { length } = imported.roles;
+    if (length > MAX_ROLES) {
+      findings.error("", `The files hold ${length} roles; at most ${MAX_ROLES} can be read at once.`);
+      return null;
+    }
     if (JSON.stringify(imported).length <= MOST_CHARS) return imported;
   } catch (error) {
     // A text, a list or a stack that grew beyond what there is.

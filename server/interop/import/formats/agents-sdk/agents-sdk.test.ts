@@ -495,7 +495,7 @@ describe("hostile code", () => {
   test.each([
     ["sums", `${head}const x = ${"1+".repeat(8_000)}1;\nrun(a, x);`],
     ["members", `${head}const x = a${".b".repeat(8_000)};\nrun(a, x);`],
-    ["elses", `${head}${"if (b) { run(a, b) } else ".repeat(800)}{}`],
+    ["elses", `${head}${"if (b) { run(a, b) } else ".repeat(300)}{}`],
     ["ifs", `${head}${"if (b) ".repeat(4_000)}run(a, b)`],
     [
       "names that name themselves",
