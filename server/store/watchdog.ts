@@ -47,7 +47,8 @@ const workerFile = () => path.join(process.cwd(), "server", "store", "watchdog-w
 
 /**
  * A thread that writes down what the server's thread executes once that one missed `misses` checks, `everyMs` milliseconds
- * apart, and deletes the note when it responds again. After `endAfter` missed checks it ends the process; 0: never.
+ * apart, and deletes the note when it responds again. After `endAfter` missed checks it ends the process; 0: never. A check
+ * counts for less where the process got little of a processor.
  */
 export function newWatchdog(
   dataDir: string,
