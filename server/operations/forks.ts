@@ -31,7 +31,13 @@ const Moment = z.union([
 /** A run that begins as another one went. */
 const Forked = z.object({
   run_id: z.string(),
-  at_seq: z.int().meta({ description: "The last event that both runs have" }),
+  at_seq: z.int().meta({
+    description:
+      "The last event that both runs have. A fork that changes the state begins before the nodes at work that read what is changed, if nothing has come from outside since they began",
+  }),
+  warnings: z.array(z.string()).exactOptional().meta({
+    description: "Which nodes keep a value that they read before it was changed, a sentence each",
+  }),
 });
 
 /** What a person did in a run beside answering it, as another one repeats it. */

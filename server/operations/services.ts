@@ -99,5 +99,5 @@ export interface Services {
   /** Throws RefusedBisect, ExpressionError, DamagedLog. */
   findDifference(request: BisectRequest): Promise<BisectReport>;
   /** Throws RefusedFork, RefusedStart, QueueFull, DamagedLog. */
-  forkRun(request: ForkLaunch): { run_id: string; at_seq: number };
+  forkRun(request: ForkLaunch): { run_id: string; at_seq: number; warnings?: string[] };
 }

@@ -61,6 +61,7 @@ export class Interpreter extends Commanding {
       for (;;) {
         if (this.isOver && !this.repeating.isRetryNext && !this.ctx.isSent(this.control.key)) return;
         if (this.isLimitOpened) this.openLimits();
+        this.readAgain();
         if (!this.isOver) this.advance();
         if (this.reached()) continue;
         if (
@@ -194,6 +195,7 @@ export class Interpreter extends Commanding {
     }
     if (answer.key === this.control.key) return this.command(answer);
     this.repeating.note(answer.key);
+    this.heard(answer);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
     if (this.limitAsking.waitsFor(answer.key)) return this.atLimit(answer);
     const advised = this.advice.receive(answer, this.s);
@@ -333,6 +335,11 @@ export class Interpreter extends Commanding {
     this.at += paused;
     this.activeMs = 0;
     this.edits.push(...messageEdits(this.s, fork.patches));
+    const { state, messages = [], plan = [] } = fork.patches;
+    const isPatched = (id: string) =>
+      messages.some(({ agent }) => agent.startsWith(`${id}/`)) ||
+      plan.some(({ activation_id }) => activation_id === id);
+    if (state) this.changing(state, fork.by, isPatched);
     const repeated = fork.replay ? undefined : this.repeating.taken;
     this.apply(forkedEvent(fork, repeated));
     if (fork.latest) this.a = analysisOf(this.s.graph);

@@ -52,7 +52,7 @@ export function newForkLauncher(parts: {
 
   return {
     /** Throws RefusedFork, RefusedStart where the present drawing or another input does not fit, QueueFull. */
-    forkRun(request: ForkLaunch): { run_id: string; at_seq: number } {
+    forkRun(request: ForkLaunch): ReturnType<Host["fork"]> {
       const { run_id, graph, input } = request;
       if (input && graph === "original") {
         const own = parts.runs.state(run_id)?.graph;

@@ -3,11 +3,13 @@ import type { Settled } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import type { JsonObject } from "@/server/domain/base/values";
-import { foldRun, type RunState } from "@/server/domain/run";
+import { evolve, foldRun, newRun, type RunState } from "@/server/domain/run";
 import { forkFaults } from "@/server/domain/run/commands/fork-check";
 import { keptCommands, type RepeatedCommand } from "@/server/domain/run/commands/repeated";
+import { isSince } from "@/server/domain/run/edition";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import type { ForkGraph, ForkOrigin, ForkPatches, ReplayMode } from "@/server/domain/run/lineage";
+import { attemptOf, keptText, type Reader, StateReads } from "@/server/domain/run/state-reads";
 import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs";
 import { storedCreation } from "./beginnings";
 import type { Journal } from "./embedded-contract";
@@ -51,6 +53,8 @@ export interface ForkRequest {
 /** How a fork begins: the run to create, and the event up to which it is its original. */
 export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersion"> {
   origin: RunOrigin;
+  /** What of its patches counts later than somebody may expect, a sentence each. */
+  warnings: string[];
   fork: NonNullable<NewRun["fork"]>;
 }
 
@@ -64,7 +68,10 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   if (!interpreters[journal.version])
     throw new RefusedFork("This run was made by another version of Troupe and cannot be taken up here.");
   const events = journal.turns.flatMap((turn) => turn.events);
-  const at_seq = input ? 1 : lastCommon(events, seqOf(events, request.at), journal.turns);
+  const wanted = input ? 1 : lastCommon(events, seqOf(events, request.at), journal.turns);
+  const { at_seq, kept } = input
+    ? { at_seq: wanted, kept: [] }
+    : beforeReaders(run_id, journal, wanted, patches);
   const turn = input
     ? 1
     : Math.max(
@@ -97,6 +104,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   ];
   return {
     interpreterVersion: journal.version,
+    warnings: kept.map((reader) => keptText(state, reader)),
     origin: { kind: replay ? "replay" : "fork", run_id, root: origin.root_run, seq: at_seq },
     created: storedCreation({
       ...created,
@@ -192,6 +200,52 @@ function lastCommon(events: readonly RunEvent[], seq: number, turns: readonly St
   if (turn?.key !== "$cancel" && turn?.key !== "$ended") return before;
   return turns[turn.turn - 1]?.lastSeq ?? 1;
 }
+
+/**
+ * The moment, or the one before nodes began that read what the patches change: where nothing has come from outside since,
+ * nothing is lost by that. `kept`: who goes on with what they read.
+ */
+function beforeReaders(
+  run_id: string,
+  { turns }: Pick<Journal, "turns">,
+  wanted: number,
+  { state: change, messages = [], plan = [] }: ForkPatches,
+): { at_seq: number; kept: Reader[] } {
+  if (!change) return { at_seq: wanted, kept: [] };
+  const reads = new StateReads();
+  const began = new Map<string, { seq: number; turn: number }>();
+  let s = newRun(run_id);
+  const past: StoredTurn[] = [];
+  for (const turn of turns) {
+    if ((turns[turn.turn - 1]?.lastSeq ?? 0) >= wanted) break;
+    past.push(turn);
+    for (const event of turn.events) {
+      if (event.seq > wanted) break;
+      s = evolve(s, event);
+      reads.note(event, event.seq);
+      if (event.type === "node_started")
+        began.set(event.activation_id ?? "", { seq: event.seq, turn: turn.turn });
+    }
+  }
+  const readers = reads.readersOf(s, change);
+  const outside = past.filter(({ key, result }) => key !== null && isFromOutside(key, result));
+  const isBound = ({ activation: { id, attempt } }: Reader) =>
+    outside.some(({ key }) => attemptOf(key ?? "") === `${id}/${attempt}`);
+  const free = readers
+    .filter(({ activation }) => activation.status !== "completed")
+    .filter((one) => !isBound(one));
+  if (messages.length === 0 && plan.length === 0)
+    for (const { activation } of free) {
+      const start = present(began.get(activation.id), "began");
+      if (outside.every(({ turn }) => turn <= start.turn))
+        return beforeReaders(run_id, { turns }, start.seq - 1, { state: change });
+    }
+  return { at_seq: wanted, kept: isSince(s.run, 3) ? readers.filter((one) => !free.includes(one)) : readers };
+}
+
+/** Answers that another attempt would not simply find again. */
+const isFromOutside = (key: string, result: Settled | null): boolean =>
+  result?.request !== undefined || !/^breath#|^[^/]+\/\d+$|\/tools$/.test(key);
 
 function originOf(
   { run }: RunState,

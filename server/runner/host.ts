@@ -205,16 +205,16 @@ export class Host {
   }
 
   /** Creates a run that begins as another one went, and queues it. Throws RefusedFork, QueueFull, DamagedLog. */
-  fork(request: ForkRequest): { run_id: string; at_seq: number } {
+  fork(request: ForkRequest): { run_id: string; at_seq: number; warnings?: string[] } {
     this.refuseMore();
     const { redact } = this.options;
     // A key that is typed into the workflow still has to be sent.
     const redacted = redact ? { ...redact(request), latest: request.latest } : request;
-    const { origin, ...planned } = planFork(this.store, redacted, this.now);
+    const { origin, warnings, ...planned } = planFork(this.store, redacted, this.now);
     const id = newId("run");
     this.store.create({ id, idempotencyKey: null, origin, ...planned });
     this.begin(id, planned.created.payload.workflow_id);
-    return { run_id: id, at_seq: origin.seq };
+    return { run_id: id, at_seq: origin.seq, ...(warnings.length > 0 ? { warnings } : {}) };
   }
 
   private refuseMore(): void {

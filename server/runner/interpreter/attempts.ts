@@ -9,6 +9,7 @@ import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { complete, fail, isWanted, passThrough } from "@/server/domain/run/schedule/outcomes";
 import { referring } from "@/server/domain/run/schedule/state-write";
+import { StateReads } from "@/server/domain/run/state-reads";
 import { NodeRun } from "../node-run";
 import type { Effects, Engine, StepOptions } from "../ports";
 import { Advice } from "./advice";
@@ -42,6 +43,7 @@ export abstract class Attempts implements Engine {
   /** What it has written down so far, in characters. */
   protected logChars = 0;
   private readonly loops = new LoopWatch();
+  protected readonly reads = new StateReads();
   protected at: number;
 
   constructor(
@@ -70,6 +72,7 @@ export abstract class Attempts implements Engine {
     placed.seq = this.s.seq + 1;
     placed.ts = this.at;
     evolve(this.s, placed);
+    this.reads.note(placed, placed.seq);
     this.ctx.emit(placed);
     if (event.type === "edge_skipped") this.skippedTargets.push(present(event.node_id, "event.node_id"));
     if (event.type === "loop_iteration") this.watchLoop(present(event.node_id, "event.node_id"));

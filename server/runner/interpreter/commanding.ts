@@ -100,6 +100,7 @@ export abstract class Commanding extends Holding {
       case "set_breakpoints":
         return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
       case "edit_state":
+        this.changing(command, by);
         return this.apply(stateEdited(this.s, command, by));
       case "override_next":
         return this.applyAll(overrideNext(this.a, this.s, command, by));

@@ -1,12 +1,15 @@
 import type { Durable, DurableContext, Flow, Settlement, StepWork } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import type { PausedPlace, PauseReason, StepGranularity } from "@/server/domain/run/events/control-events";
+import type { StatePatch } from "@/server/domain/run/lineage";
 import { isHeldByQuestion } from "@/server/domain/run/questions/asking";
 import { isWanted } from "@/server/domain/run/schedule/outcomes";
+import { attemptOf, keptText, type Reader } from "@/server/domain/run/state-reads";
 import type { Effects, StepOptions } from "../ports";
-import { Attempts } from "./attempts";
+import { Attempts, heldBy } from "./attempts";
 import { Holds } from "./holds";
 import type { Place } from "./places";
 import type { OpenAttempt } from "./tasks";
@@ -30,6 +33,9 @@ export abstract class Holding extends Attempts {
   /** Steps that can be given up and made again, by their keys. */
   private readonly repeatable = new Map<string, Repeatable>();
   private givenUp: { key: string; step: Repeatable; task: OpenAttempt }[] = [];
+  /** Attempts of which something was heard outside, or that heard something: they keep what they read. */
+  private readonly bound = new Set<string>();
+  private changed: { reader: Reader; by: string }[] = [];
 
   constructor(ctx: DurableContext<RunEvent>, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -143,7 +149,43 @@ export abstract class Holding extends Attempts {
     return isTime;
   }
 
+  /** Values of the state are about to change: by `readAgain` those who read them begin again where they can. */
+  protected changing(
+    change: StatePatch,
+    by: string,
+    keeps: (activationId: string) => boolean = () => false,
+  ): void {
+    if (!isSince(this.s.run, 3)) return;
+    for (const reader of this.reads.readersOf(this.s, change)) {
+      const { id, attempt } = reader.activation;
+      if (keeps(id)) this.bound.add(`${id}/${attempt}`);
+      this.changed.push({ reader, by });
+    }
+  }
+
+  protected readAgain(): void {
+    for (const { reader, by } of this.changed.splice(0)) {
+      const { id, node_id, attempt } = reader.activation;
+      const task = this.tasks.get(id);
+      const at = { node_id, activation_id: id };
+      if (task && !this.bound.has(`${id}/${attempt}`)) {
+        if (task.known) this.heldChars -= heldBy(task.known);
+        this.tasks.release(task);
+        this.apply({ type: "node_retried", ...at, payload: { by } });
+      } else {
+        const payload = { code: "STATE_READ_BEFORE", message: keptText(this.s, reader) };
+        this.apply({ type: "warning", ...at, payload });
+      }
+    }
+  }
+
+  /** An answer has come, which its attempt cannot forget where it came from outside. */
+  protected heard({ key, result }: Settlement): void {
+    if (result.request !== undefined || key.startsWith("answer:")) this.bound.add(attemptOf(key));
+  }
+
   override step(key: string, work: StepWork, options: StepOptions = {}): Durable {
+    if (options.request && !options.isRepeatable) this.bound.add(attemptOf(key));
     if (options.isRepeatable) this.repeatable.set(key, { work, options });
     return super.step(key, work, options);
   }

@@ -29,8 +29,10 @@ function replayed(
   const place = isAgreed ? hash + AGREED : hash;
   const found = recorded.next(place);
   recorded.note(place);
-  if (found?.result.ok) return { ok: true, value: found.result.value, reused: found.run };
-  if (found) return { ok: false, error: found.result.error };
+  if (found) {
+    const { result, run } = found;
+    return result.ok ? { ok: true, value: result.value, reused: run } : { ok: false, error: result.error };
+  }
   if (isAgreed && recorded.replay === "lenient") return undefined;
   const difference = recorded.difference({ kind, asked: asked() });
   if (recorded.replay === "strict") return { ok: false, error: notRecorded(difference) };

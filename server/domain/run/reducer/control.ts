@@ -4,7 +4,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { waitersFor } from "../commands/signals";
-import { takeFromReady } from "../endings";
+import { endActivation, takeFromReady } from "../endings";
 import type { ControlEvents } from "../events/control-events";
 import type { RunState } from "../state";
 import type { Handlers } from "./handlers";
@@ -37,6 +37,7 @@ export const control: Handlers<keyof ControlEvents> = {
     const id = present(event.activation_id, "event.activation_id");
     const node_id = present(event.node_id, "event.node_id");
     const before = present(s.activations[id], "s.activations[id]");
+    if (s.running.has(id) && before.waiting?.for !== "retry") endActivation(s, id, event.ts, "stopped");
     // One that waits for its next attempt is at work still.
     if (!s.running.delete(id)) s.work.set(node_id, (s.work.get(node_id) ?? 0) + 1);
     getReady(s, before);
