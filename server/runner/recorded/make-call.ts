@@ -104,11 +104,11 @@ const WORDS: Readonly<
 > = {
   done_before: (tool) => ({
     title: `Use ${tool} once more?`,
-    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
+    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
   }),
   in_flight: (tool) => ({
     title: `Use ${tool} once more?`,
-    why: "The server stopped while this very call was in flight: it may have been made already, and may have changed something. Approve to make it again; decline to continue without its answer.",
+    why: "The server stopped while this very call was in flight: it may have been made already, and may have changed something. Approve to make it again; reject to continue without its answer.",
   }),
   not_recorded: (tool, obstacle) => ({
     title: tool === MODEL_CALL ? "Ask a model?" : `Use ${tool}?`,
