@@ -95,8 +95,8 @@ function* patterns(): Generator<{
         const end = node.text.lastIndexOf("/");
         yield { file, at, literal: { source: node.text.slice(1, end), flags: node.text.slice(end + 1) } };
       }
-      const isMade = ts.isNewExpression(node) || ts.isCallExpression(node);
-      if (isMade && node.expression.getText(tree) === "RegExp") yield { file, at, literal: null };
+      const maker = ts.isNewExpression(node) || ts.isCallExpression(node) ? node.expression : undefined;
+      if (maker?.getText(tree) === "RegExp") yield { file, at, literal: null };
     }
   }
 }

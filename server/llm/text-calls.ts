@@ -182,6 +182,9 @@ function regionEnd(text: string, start: number): number {
   return text.length;
 }
 
+/** Brackets that open so often are no JSON that anybody could read. */
+const MAX_NESTED = 1000;
+
 /** The JSON that begins here: its end, null where it never closes; undefined where none begins here. */
 function spanOf(text: string, start: number): { end: number | null } | undefined {
   if (text[start] !== "{" && text[start] !== "[") return undefined;
@@ -192,7 +195,7 @@ function spanOf(text: string, start: number): { end: number | null } | undefined
     (sign, at) => {
       if (sign === "{" || sign === "[") depth++;
       else if ((sign === "}" || sign === "]") && --depth === 0) end = at + 1;
-      return end !== null;
+      return end !== null || depth > MAX_NESTED;
     },
     { from: start },
   );
