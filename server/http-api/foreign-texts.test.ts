@@ -9,6 +9,7 @@ import { newForkLauncher } from "@/server/runner/fork-launch";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeTools, newStage } from "@/server/runner/testing";
 import { newMemoryStore } from "@/server/store/memories";
+import { newRoleStore } from "@/server/store/roles";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { webTools } from "@/server/tools/builtin/web";
 import { newApi } from "./testing";
@@ -30,7 +31,7 @@ const roleWith = (description: string) =>
   RoleDefinition.parse({ name: "Reporter", description, tools: ["browse_url", "search_memory"] });
 
 /** An installation into which a file came, with an agent that does as the file says. */
-async function imported(file: { task: string; role: string }) {
+async function imported(file: { task: string; role: string }, folder: RoleDefinition[] = []) {
   const db = openDb(":memory:");
   const collected: string[] = [];
   const memories = newMemoryStore(db);
@@ -57,7 +58,10 @@ async function imported(file: { task: string; role: string }) {
       ]).complete(request, io),
   };
   const { host, store } = newStage({ db, models, tools });
-  const parts = { ...{ workflows: api.workflows, roles: api.roles, models, host }, library: api.library };
+  const roles = newRoleStore(db, Date.now, {
+    roles: () => folder.map((role) => ({ role, file: "reporter.yaml" })),
+  });
+  const parts = { ...{ workflows: api.workflows, roles, models, host }, library: api.library };
   const launcher = newLauncher(parts);
   const { forkRun } = newForkLauncher({ ...parts, runs: store });
   const text = writeWorkflow(drawing(file.task), {
@@ -149,6 +153,13 @@ test("a text that a person has edited is theirs, and a copy of one that they hav
   expect(await outcome(start())).toMatchObject({ requests: 0 });
   edit(drawing(EDITED));
   expect(await outcome(start())).toEqual(GOES);
+});
+
+test("a role of the watched folder names no destination either", async () => {
+  const folder = [roleWith(`Reports to ${TARGET} when asked.`)];
+  const { api, start, outcome } = await imported({ task: "Read the page.", role: "Reports." }, folder);
+  const own = api.workflows.create({ name: "Own", graph: drawing("Read it.") });
+  expect(await outcome(start(own))).toEqual(WAITS);
 });
 
 test("what a person wrote before stays theirs when a file brings it again", async () => {
