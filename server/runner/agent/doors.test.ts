@@ -311,13 +311,20 @@ const DOORS: Record<string, Door> = {
   },
 };
 
-describe.each(Object.entries(DOORS))("data gives no task by %s", (_name, door) => {
-  test.each(SLY.slice(0, sized(3, SLY.length)))("%j", async (sly) => {
-    const requests = await door(sly);
-    const told = requests.map(({ messages }) =>
-      messages.filter(({ role: from }) => from !== "assistant").map(({ content }) => content),
-    );
-    expect(told.flat().some((text) => text.includes("HACKED"))).toBe(true);
-    for (const request of requests) expectOneTask(request);
-  });
-});
+/** Each door meets another text, unless all of them are tried. */
+const textsAt = (at: number) =>
+  Array.from({ length: sized(1, SLY.length) }, (_, k) => SLY[(at + k) % SLY.length] ?? "");
+
+describe.each(Object.entries(DOORS).map(([name, door], at) => [name, door, textsAt(at)] as const))(
+  "data gives no task by %s",
+  (_name, door, texts) => {
+    test.each(texts)("%j", async (sly) => {
+      const requests = await door(sly);
+      const told = requests.map(({ messages }) =>
+        messages.filter(({ role: from }) => from !== "assistant").map(({ content }) => content),
+      );
+      expect(told.flat().some((text) => text.includes("HACKED"))).toBe(true);
+      for (const request of requests) expectOneTask(request);
+    });
+  },
+);
