@@ -111,7 +111,7 @@ export const controlOperations = {
     name: "editRunState",
     summary: "Changes the state of a paused run",
     about:
-      "Sets and removes keys. What does not fit the workflow's schema of the state, or is too large, is refused. A node at work that read one of these keys begins again when the run continues, unless something outside was asked already: then it keeps what it read, and so does a node whose output is of the old value. `warnings` names both.",
+      "Sets and removes keys. What does not fit the workflow's schema of the state, or is too large, is refused. A running node that read one of these keys begins again when the run continues, unless something outside was asked already: then it keeps what it read, and so does a node whose output is of the old value. `warnings` names both.",
     input: ByRun.extend({
       set: z.record(StateKey, Json).default({}),
       remove: z.array(StateKey).max(1_000).default([]),

@@ -33,7 +33,7 @@ const Forked = z.object({
   run_id: z.string(),
   at_seq: z.int().meta({
     description:
-      "The last event that both runs have. A fork that changes the state begins before the nodes at work that read what is changed, if nothing has come from outside since they began",
+      "The last event that both runs have. A fork that changes the state begins before the running nodes that read what is changed, if nothing has come from outside since they began",
   }),
   warnings: z.array(z.string()).exactOptional().meta({
     description: "Which nodes keep a value that they read before it was changed, a sentence each",

@@ -25,7 +25,7 @@ const chain = draw("start > a > b > c > t > end", {
   c: { ...ask("c: y is {{y}}", "z"), input_keys: ["y"] },
   t: { ...ask("t: y is {{y}} and z {{z}}", "w"), input_keys: ["y", "z"] },
 });
-/** Beside c, d asks as well. */
+/** In parallel to c, d and e ask. */
 const parallel = draw("start > a > c > t > end; a > d > e > end", {
   a: { config: { set: { y: "'first'" } }, output_keys: ["y"] },
   c: { ...ask("c: y is {{y}}", "z"), input_keys: ["y"] },

@@ -22,7 +22,7 @@ const turn = ({ messages }: ModelRequest) =>
   messages.filter((message) => message.role === "assistant").length;
 const artifact = (request: ModelRequest) => /art_[0-9a-z]+/.exec(said(request))![0];
 
-/** Agents that go on from what their files are called. */
+/** Agents whose next requests name their files. */
 const writer = (request: ModelRequest): ScriptedStep =>
   [
     () => calls(call("file_write", { path: "notes.md", content: "one" })),
@@ -109,7 +109,7 @@ function newWritingStage(answer: (request: ModelRequest) => ScriptedStep) {
 }
 
 test.each(Object.entries(cases))(
-  "a fork at any moment of a run that %s asks no model anew",
+  "a fork at any moment of a run that %s asks no model again",
   { timeout: 60_000 },
   async (_, { graph, answer }) => {
     const { models, host, store, run, workspace } = newWritingStage(answer);

@@ -53,7 +53,7 @@ export interface ForkRequest {
 /** How a fork begins: the run to create, and the event up to which it is its original. */
 export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersion"> {
   origin: RunOrigin;
-  /** What of its patches counts later than somebody may expect, a sentence each. */
+  /** Which nodes keep a value that they read before it was changed, a sentence each. */
   warnings: string[];
   fork: NonNullable<NewRun["fork"]>;
 }
@@ -203,7 +203,7 @@ function lastCommon(events: readonly RunEvent[], seq: number, turns: readonly St
 
 /**
  * The moment, or the one before nodes began that read what the patches change: where nothing has come from outside since,
- * nothing is lost by that. `kept`: who goes on with what they read.
+ * nothing is lost by that. `kept`: nodes that keep what they read.
  */
 function beforeReaders(
   run_id: string,

@@ -113,7 +113,7 @@ const made = (events: readonly RunEvent[], line: string) => {
   return events.filter(({ type, call_id }) => type === "tool_call_completed" && calls.has(call_id)).length;
 };
 
-/** Lets a run go on until it has ended, or waits for a person who leaves it open. */
+/** Drives a run until it has ended, or waits for a person who leaves it open. */
 async function drive({ stage, approved }: ReturnType<typeof newWorld>, id: string, random: Random) {
   const left = new Set<string>();
   for (;;) {
@@ -161,7 +161,7 @@ const outcome = (stage: ReturnType<typeof newStage>, id: string) => {
 };
 
 test.each(Array.from({ length: LINEAGES }, (_, seed) => [seed]))(
-  "outside happens what was approved and what nobody had done before, whatever comes from whatever: lineage %i",
+  "outside happens what was approved and what no run had done before, whatever comes from whatever: lineage %i",
   { timeout: sized(20_000, 120_000) },
   async (seed) => {
     const random = newRandom(seed + 1);

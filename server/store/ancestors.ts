@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
 
-/** The runs that a run comes from, the nearest first, also those in the bin; none that were deleted for good. */
+/** The runs that a run comes from, the nearest first, also those in the bin, without those permanently deleted. */
 export function newAncestors({ $client: client }: Pick<Db, "$client">) {
   const select = client.prepare<[string], { id: string; last_turn: number }>(
     `with recursive line (id, root, depth) as (

@@ -36,7 +36,7 @@ export class StateReads {
     for (const key of keysOf({ set, remove })) this.written.set(key, seq);
   }
 
-  /** Nodes at work, and those whose newest output is of a value that changes. */
+  /** Running nodes, and those whose newest output is of a value that changes. */
   readersOf(s: RunState, change: StatePatch): Reader[] {
     const changed = keysOf(change).filter((key) => !isSame(s.state[key], change.set[key]));
     return Object.values(s.activations).flatMap((activation): Reader[] => {

@@ -20,7 +20,7 @@ export function recordedAnswer(
     : { ok: false, error: obstacle({ why: "done_before", run, value }) };
 }
 
-/** The answer that a replay is given; it makes no call by itself. Where its original asked a person first, it asks as well. */
+/** The answer that a replay is given; it makes no call. Where its original asked a person first, it asks as well. */
 function replayed(
   recorded: RecordedAnswers,
   { kind, asked, isAgreed }: StepRequest,

@@ -59,7 +59,7 @@ export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?:
   }
 }
 
-/** What a call comes to that nobody agreed to: what it gave before. Throws StepFailed where it was never made. */
+/** The result of a call that no person agreed to: what it gave before. Throws StepFailed where it was never made. */
 function notMade(agreed: keyof typeof NOT_MADE, obstacle: Obstacle): { value: Json; reused?: string } {
   if (obstacle.why === "in_flight") return { value: obstacle.value };
   if (obstacle.why === "done_before") return { value: obstacle.value, reused: obstacle.run };

@@ -18,17 +18,17 @@ export interface RecordedAnswer {
 }
 
 /** What one asking of a request came to. */
-export interface RecordedCall {
+interface RecordedCall {
   run: string;
   /** As it was recorded; where a person had to agree first, this says so. */
   result: Settled;
-  /** What the run went on with; absent where nothing came. */
+  /** What the run continued with; absent where nothing came. */
   value?: Json;
 }
 
 /** What follows the key of a call in the key of the same call once a person agreed to it; a number may come behind. */
 export const AGREED = "/agreed";
-/** The key of the call that a person agreed to; null where nobody was asked about this one. */
+/** The key of the call that a person agreed to; null where no person was asked about this one. */
 export const agreedTo = (key: string): string | null => /^(.*)\/agreed\d*$/.exec(key)?.[1] ?? null;
 
 /**
@@ -105,7 +105,7 @@ export const countRecorded = (answers: Iterable<RecordedAnswer>): number =>
     .filter(([request]) => !request.endsWith(AGREED))
     .reduce((sum, [, calls]) => sum + calls.filter(([call]) => call?.value !== undefined).length, 0);
 
-/** What each asking of a request came to, in the nearest run first. */
+/** What each asking of a request came to, that of the nearest run first. */
 function byRequest(answers: Iterable<RecordedAnswer>, runId: string): Map<string, RecordedCall[][]> {
   const found = new Map<string, RecordedCall[][]>();
   const counts = new Map<string, number>();
