@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { portableTools } from "@/server/tools/builtin";
-import { defineTool, type ToolScope } from "@/server/tools/define";
+import { defineTool, ToolFailure, type ToolScope } from "@/server/tools/define";
 import { newRemoteTools } from "./remote-tools";
 import { type ControlSide, newControlSide } from "./testing";
 
@@ -27,6 +27,18 @@ const slow = defineTool({
     return "done";
   },
 });
+let tries = 0;
+const flaky = defineTool({
+  name: "flaky",
+  description: "Fails the first time.",
+  input: z.object({}),
+  source: "builtin",
+  risk: "LOW",
+  execute() {
+    if (++tries < 2) throw new ToolFailure(503, "Not now.");
+    return tries;
+  },
+});
 const long = defineTool({
   name: "long",
   description: "Says much, right at the worker.",
@@ -40,7 +52,8 @@ const long = defineTool({
 let side: ControlSide;
 beforeEach(async () => {
   seen = [];
-  side = newControlSide({ more: [slow] });
+  tries = 0;
+  side = newControlSide({ more: [slow, flaky] });
   await side.start();
 });
 afterEach(() => side.stop());
@@ -97,6 +110,7 @@ describe("tools of a worker", () => {
       "current_time",
       "file_read",
       "file_write",
+      "flaky",
       "http_request",
       "http_write",
       "read_artifact",
@@ -142,6 +156,15 @@ describe("a call at the server", () => {
     setTimeout(() => release(), 200);
     expect(await call).toMatchObject({ status_code: 200, output: "done" });
     expect(seen).toEqual(["began", "ended"]);
+  });
+
+  test("that is made again after it failed executes again", async () => {
+    const call = (again: object) => newTools().invoke("flaky", {}, { ...scope("run_a/1"), ...again });
+    expect([await call({}), await call({}), await call({ again: 1 })]).toMatchObject([
+      { status_code: 503 },
+      { status_code: 503 },
+      { status_code: 200, output: 2 },
+    ]);
   });
 
   test("is aborted with the step that made it", async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
+import { sentScope } from "@/server/tools/at-workers";
 import type { ToolInterface, ToolScope } from "@/server/tools/define";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -39,7 +40,7 @@ export function newRemoteTools(
       if (registry.get(name)) return here.invoke(name, args, scope);
       const { signal } = scope;
       try {
-        const about = { name, args, scope: asSent(scope) };
+        const about = { name, args, scope: sentScope(scope) };
         return ToolOutput.parse(await control.insist("tools/invoke", about, { signal, withinMs: TOOL_MS }));
       } catch (error) {
         if (signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
@@ -67,14 +68,3 @@ export function newRemoteTools(
 }
 
 const callerOf = ({ run, agent }: Pick<ToolScope, "run" | "agent">) => ({ run, agent });
-
-function asSent({ idempotencyKey, originalKey, answers, tainted, run, agent }: ToolScope) {
-  return {
-    idempotencyKey,
-    run,
-    agent,
-    ...(originalKey === undefined ? {} : { originalKey }),
-    ...(answers === undefined ? {} : { answers }),
-    ...(tainted === undefined ? {} : { tainted }),
-  };
-}

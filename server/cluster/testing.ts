@@ -44,7 +44,7 @@ export function newControlSide(
     knock,
   });
   // Whoever is not there now does not come in a test.
-  const lines = new Lines({ holdMs: 500, goneMs: 300, waitMs: 300 });
+  const lines = new Lines({ holdMs: 500, goneMs: 1_000, waitMs: 1_000 });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const nothing = () => Promise.reject(new Error("no network in this test"));

@@ -86,6 +86,7 @@ export const InvokeBody = z.object({
   scope: CallerBody.extend({
     idempotencyKey: z.string().min(1).max(4000),
     originalKey: z.string().min(1).max(4000).exactOptional(),
+    again: Count.exactOptional(),
     answers: z.array(Answer).exactOptional(),
     tainted: z.boolean().exactOptional(),
   }),

@@ -113,7 +113,7 @@ export function* callTool(
       name,
       args,
       agent,
-      { ...keysOf(run, key), answers },
+      { ...keysOf(run, key), answers, ...(again > 0 ? { again } : {}) },
       spec,
     );
     if (!asks) return output;
@@ -167,7 +167,7 @@ function* callOnce(
   {
     asked = args,
     ...about
-  }: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers"> & { asked?: JsonObject },
+  }: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers" | "again"> & { asked?: JsonObject },
   spec?: ToolSpec,
 ): Flow<ToolOutput> {
   const { tools } = run.effects;

@@ -58,11 +58,8 @@ export const NO_LINES: WorkerLines = {
   onThere: () => {},
 };
 
-/** A call as it travels to the worker. */
-export interface WiredCall {
-  args: Json;
-  scope: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers" | "tainted" | "run" | "agent">;
-}
+/** What of its scope travels with a call. */
+export const sentScope = ({ signal: _, ...scope }: ToolScope): Json => asJson(scope);
 
 /** A tool of the operator's file that only workers with its label carry out, as the server has it. */
 export function toolAtWorkers(
@@ -89,17 +86,10 @@ async function callAtWorker(
   lines: WorkerLines,
   what: AtWorkers,
   args: Json,
-  { signal, idempotencyKey, originalKey, answers, tainted, run, agent }: ToolScope,
+  scope: ToolScope,
 ): Promise<ToolOutput> {
-  const scope: WiredCall["scope"] = {
-    idempotencyKey,
-    run,
-    agent,
-    ...(originalKey === undefined ? {} : { originalKey }),
-    ...(answers === undefined ? {} : { answers }),
-    ...(tainted === undefined ? {} : { tainted }),
-  };
-  const call: Json = { args, scope: asJson(scope) };
+  const { signal, run, idempotencyKey } = scope;
+  const call: Json = { args, scope: sentScope(scope) };
   let settle: (output: ToolOutput) => void = () => {};
   const answer = new Promise<ToolOutput>((resolve) => (settle = resolve));
   try {

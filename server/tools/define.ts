@@ -11,6 +11,8 @@ export interface ToolScope {
   readonly idempotencyKey: string;
   /** The key that this call has in the run from which the run's lineage comes; absent where the run is no fork and no replay. */
   readonly originalKey?: string;
+  /** How often the same call was made before and failed; absent: never. */
+  readonly again?: number;
   /** What a person answered to what this call asked before; absent where nobody can be asked. */
   readonly answers?: readonly ToolAnswer[];
   /** The run has read content of strangers: what this call keeps for later carries that. Absent: it is not known, so it does. */
