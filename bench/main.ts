@@ -8,6 +8,7 @@ const PARTS: Record<string, () => Promise<Figure[]>> = {
     ...(await (await import("./cluster")).measureCluster()),
   ],
   freezing: async () => (await import("./freezing")).measureFreezing(),
+  thread: async () => (await import("./thread")).measureThread(),
   waiting: async () => (await import("./engine")).measureWaiting(),
   tests: async () => (await import("./scenarios")).measureScenarios(),
   start: async () => (await import("./start")).measureStart(),
