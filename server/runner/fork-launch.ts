@@ -4,21 +4,19 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
-import type { ForeignTexts } from "@/server/store/foreign-texts";
 import type { RunStore } from "@/server/store/runs";
 import { type ForkRequest, RefusedFork } from "./forking";
 import type { Host } from "./host";
-import { foreignText, RefusedStart, readyToRun, refusePriceless } from "./launch";
+import { foreignText, RefusedStart, readyToRun, refusePriceless, type TextSources } from "./launch";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
 
 /** Makes runs that begin as others went: looks up the present drawing, checks, hands over to the host. */
 export function newForkLauncher(parts: {
-  workflows: {
+  workflows: TextSources["workflows"] & {
     find(id: string): { graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
-    foreign?: Pick<ForeignTexts, "among">;
   };
-  roles: { all(): RoleDefinition[]; list?(): { role: RoleDefinition; origin?: unknown }[] };
+  roles: TextSources["roles"] & { all(): RoleDefinition[] };
   library?: Library;
   models: Models;
   runs: Pick<RunStore, "find" | "state">;

@@ -50,13 +50,12 @@ export interface Launch {
 
 /** Starts runs of saved workflows: load, check, hand over to the host. */
 export function newLauncher(parts: {
-  workflows: {
+  workflows: TextSources["workflows"] & {
     find(
       id: string,
     ): { id: string; name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
-    foreign?: Pick<ForeignTexts, "among">;
   };
-  roles: { all(): RoleDefinition[]; list?(): { role: RoleDefinition; origin?: unknown }[] };
+  roles: TextSources["roles"] & { all(): RoleDefinition[] };
   /** A run gets a copy of the crews and agents that its workflow names. */
   library?: Library;
   models: Models;
@@ -149,12 +148,15 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
   return { pins };
 }
 
-/** The texts of a run that came with files, and what a person has allowed of them: marks among what is withheld. */
+/** Where it is known which texts came with files. */
+export interface TextSources {
+  workflows: { foreign?: Pick<ForeignTexts, "among"> };
+  roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
+}
+
+/** The texts of a workflow and of these roles that came with files. */
 export function foreignOf(
-  parts: {
-    workflows: { foreign?: Pick<ForeignTexts, "among"> };
-    roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
-  },
+  parts: TextSources,
   graph: Pick<WorkflowGraph, "nodes">,
   roles: readonly RoleDefinition[],
 ): string[] {
@@ -165,9 +167,9 @@ export function foreignOf(
   ];
 }
 
-/** What a run is told of that. */
+/** What a run is told of that; `withheld` has marks for what a person allowed. */
 export function foreignText(
-  parts: Parameters<typeof foreignOf>[0],
+  parts: TextSources,
   { graph, roles }: Pick<StartRequest, "graph" | "roles">,
   withheld: readonly string[] = [],
 ): Pick<StartRequest, "foreign"> {

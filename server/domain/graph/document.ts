@@ -18,7 +18,7 @@ import { firstText, readGraph } from "./graph-reader";
 import { writeGraph } from "./graph-writer";
 import { toOriginal } from "./original-format";
 import { readPlanAsWorkflow } from "./plan-reader";
-import { secretPlaces } from "./secrets";
+import { keysIn } from "./secrets";
 
 export type { Finding } from "@/server/domain/base/lenient-reader";
 
@@ -212,7 +212,7 @@ export function writeWorkflow(
 export function lossesOf(graph: WorkflowGraph, flavour: WriteOptions["flavour"]): Finding[] {
   if (flavour === "openhands") return toOriginal(graph).losses;
   return Object.values(graph.nodes).flatMap((node) =>
-    secretPlaces(node.config).map(
+    [...new Set(keysIn(node.config).map(({ place }) => place))].map(
       (place): Finding => ({
         level: "dropped",
         at: `nodes.${node.id}.config.${place}`,

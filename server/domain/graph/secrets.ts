@@ -34,26 +34,23 @@ export function keysIn(config: unknown): Found[] {
   return found;
 }
 
-/** A copy without them; what is passed on to providers as it is loses such fields whole. */
-export const withoutSecrets = (value: unknown): unknown => hideKeys(withoutPassedOn(value), () => {});
+/** A copy without them. */
+export const withoutSecrets = (value: unknown): unknown => hideKeys(value, () => {});
 
-/** A copy in which HIDDEN stands for such texts; `note` hears of each. */
+/** A copy in which HIDDEN stands for such texts; what is passed on to providers as it is loses their fields. `note` hears of each. */
 function hideKeys(
   value: unknown,
   note: (place: string, value: string) => void,
   at = "",
-  name = "",
-  isSent = false,
+  about: { name?: string; isSent?: boolean; isPassedOn?: boolean } = {},
 ): unknown {
+  const { name = "", isSent = false, isPassedOn = false } = about;
   if (typeof value === "string") {
-    if (isSent && isKey(name, value)) {
-      note(at, value.trim());
-      return HIDDEN;
-    }
     const hide = (key: string) => {
-      note(at, key);
+      note(at, key.trim());
       return HIDDEN;
     };
+    if (isSent && isKey(name, value)) return hide(value);
     return value
       .replace(KEY_SHAPES, hide)
       .replace(
@@ -62,43 +59,23 @@ function hideKeys(
           isKey(part, text) ? before + hide(text) : whole,
       );
   }
-  if (Array.isArray(value))
-    return value.map((item, position) => hideKeys(item, note, join(at, position), name, isSent));
+  if (Array.isArray(value)) return value.map((item, place) => hideKeys(item, note, join(at, place), about));
   if (!isRaw(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
+    Object.entries(value).flatMap(([key, inner]) => {
+      const place = join(at, key);
       // The text of an expression is none that is sent.
-      key === "$expr"
-        ? inner
-        : hideKeys(inner, note, join(at, key), key === "$template" ? name : key, isSent || SENDING.has(key)),
-    ]),
-  );
-}
-
-/** Where a file of this value does not hold what looks like a secret. */
-export const secretPlaces = (value: unknown): string[] => [
-  ...passedOnPlaces(value),
-  ...new Set(keysIn(withoutPassedOn(value)).map(({ place }) => place)),
-];
-
-/** In the fields that are passed on to providers as they are. */
-function passedOnPlaces(value: unknown, at = "", isPassedOn = false): string[] {
-  if (Array.isArray(value))
-    return value.flatMap((item, position) => passedOnPlaces(item, join(at, position), isPassedOn));
-  if (!isRaw(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    if (isPassedOn && SECRET.test(key)) return [join(at, key)];
-    return passedOnPlaces(inner, join(at, key), isPassedOn || key === "extra_body");
-  });
-}
-
-function withoutPassedOn(value: unknown, isPassedOn = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutPassedOn(item, isPassedOn));
-  if (!isRaw(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !(isPassedOn && SECRET.test(key)))
-      .map(([key, inner]) => [key, withoutPassedOn(inner, isPassedOn || key === "extra_body")]),
+      if (key === "$expr") return [[key, inner]];
+      if (isPassedOn && SECRET.test(key)) {
+        note(place, typeof inner === "string" ? inner : "");
+        return [];
+      }
+      const inside = {
+        name: key === "$template" ? name : key,
+        isSent: isSent || SENDING.has(key),
+        isPassedOn: isPassedOn || key === "extra_body",
+      };
+      return [[key, hideKeys(inner, note, place, inside)]];
+    }),
   );
 }
