@@ -267,13 +267,14 @@ test.each(Object.entries(READERS))(
   "reading %s takes time in proportion to its length",
   async (name, [read, share = 1]) => {
     const slow: string[] = [];
-    const size = sized(16_384, 65_536) * share;
+    const size = sized(32_768, 131_072) * share;
     for (const unit of UNITS)
       for (const beginning of BEGINNINGS)
         for (const ending of ENDINGS) {
           const shape = JSON.stringify([beginning, unit, ending]);
           const isUsual = (beginning === "" || unit === " ") && ending === "x";
-          if (numberOf(name + shape) % sized(isUsual ? 1 / share : 500, isUsual ? 1 : 10) !== 0) continue;
+          const every = isUsual ? sized((unit === " " ? 1 : 2) / share, 1) : sized(500, 10);
+          if (numberOf(name + shape) % every !== 0) continue;
           const textOf = (length: number) =>
             beginning + unit.repeat(Math.ceil(length / unit.length)) + ending;
           const found = await tooSlow(read, textOf, size);
