@@ -285,12 +285,6 @@ export interface WorkerSettings {
   identity: string | null;
 }
 
-/** Where it is not set, the server is on this machine, at the port that it is told to open. */
-const controlUrl = (settings: Settings, env: Env): string =>
-  env.TROUPE_CONTROL_URL?.trim()
-    ? settings.TROUPE_CONTROL_URL
-    : `http://127.0.0.1:${settings.TROUPE_INTERNAL_PORT}`;
-
 /** Reads the environment of a worker. Throws SettingsError. */
 export function readWorkerSettings(machine: string, env: Env = process.env): WorkerSettings {
   const settings = readSettings({ ...env, HOST: undefined });
@@ -298,7 +292,9 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
   const missing = missingKeys(settings);
   if (missing !== null || token === undefined)
     throw new SettingsError(`A worker needs ${missing}, the same as the server has.`);
-  const { TROUPE_WORKER_HOST: host, TROUPE_WORKER_PORT: port } = settings;
+  const { TROUPE_WORKER_HOST: host, TROUPE_WORKER_PORT: port, TROUPE_INTERNAL_PORT } = settings;
+  // Where it is not set, the server is on this machine.
+  const control = env.TROUPE_CONTROL_URL?.trim() || `http://127.0.0.1:${TROUPE_INTERNAL_PORT}`;
   if (!isLoopback(host) && identity === null)
     throw new SettingsError(
       `TROUPE_WORKER_HOST=${host} would let other machines hand this worker runs of their own. Set TROUPE_RESTATE_IDENTITY as well; npm run engine prints it.`,
@@ -310,7 +306,7 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
     port,
     runs: settings.TROUPE_WORKER_RUNS,
     toolsFile: settings.TROUPE_TOOLS_FILE ?? null,
-    control: { url: controlUrl(settings, env).replace(/(?<!\/)\/+$/, ""), token },
+    control: { url: control.replace(/(?<!\/)\/+$/, ""), token },
     identity,
   };
 }
