@@ -25,7 +25,7 @@ export function routeOf(
 export function resultLine(
   graph: WorkflowGraph,
   nodeId: string,
-  { labels = [], output }: { labels?: readonly string[]; output: JsonObject | null | undefined },
+  { labels = [], output }: { labels?: readonly string[]; output?: JsonObject | null },
   max: number,
 ): string {
   if (labels.length === 0) return output ? oneLine(output).slice(0, max) : "";
