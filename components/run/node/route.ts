@@ -2,7 +2,7 @@ import { formatList } from "@/components/display/format";
 import { oneLine } from "@/components/display/one-line";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
-import { chooseEdges } from "@/server/domain/run/schedule/ways";
+import { chooseEdges } from "@/server/domain/run/schedule/choose-edges";
 
 /** The edges that a router's answer takes; `isFallback`: no edge has the answer as its label. */
 export function routeOf(

@@ -10,10 +10,11 @@ import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expr
 import type { RunState } from "..";
 import { isSince } from "../edition";
 import type { NewEvent, Payloads } from "../events";
+import { chooseEdges } from "./choose-edges";
 import { nameOf, quoted } from "./names";
 import { retryDelay } from "./retry-delay";
 import { patch, referring, tooLarge } from "./state-write";
-import { chooseEdges, chosenWay, failedExpression, leave, skipped, taken } from "./ways";
+import { chosenWay, failedExpression, leave, skipped, taken } from "./ways";
 
 /**
  * What follows when an activation has its result: state, completion, tokens on the edges. `now`, here and below: the

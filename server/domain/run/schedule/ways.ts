@@ -4,9 +4,7 @@ import { cutText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import type { Analysis } from "@/server/domain/graph/analysis";
-import type { WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
-import { settingsOf } from "@/server/domain/nodes";
-import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
+import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { ExpressionError, evaluateCondition } from "@/server/domain/text/expression";
 import type { Activation, RunState } from "..";
 import type { NewEvent } from "../events";
@@ -41,28 +39,6 @@ export const wayTo = (a: Analysis, node_id: string, to: string): WorkflowEdge | 
 /** The way that a person chose for an activation, whatever its node chooses. */
 export function chosenWay(a: Analysis, { node_id, next }: Activation): WorkflowEdge | undefined {
   return next === undefined ? undefined : wayTo(a, node_id, next);
-}
-
-/** Which normal edges of a router's outgoing ones its labels choose; null if none matches and there is no default. */
-export function chooseEdges(
-  outgoing: readonly WorkflowEdge[] = [],
-  node: WorkflowNode,
-  labels: readonly string[],
-): WorkflowEdge[] | null {
-  const config = settingsOf(node);
-  const edges = outgoing.filter((edge) => edge.kind === "normal");
-  const wanted = new Set(config.mode === "all" ? labels : labels.slice(0, 1));
-  const matching = edges.filter((edge) => edge.edge_label != null && wanted.has(edge.edge_label));
-  if (matching.length > 0) return matching;
-  const fallback = edges.filter(
-    (edge) =>
-      edge.is_default ||
-      (edge.edge_label != null &&
-        (edge.edge_label === config.default_label || isDefaultWord(edge.edge_label))),
-  );
-  if (fallback.length > 0) return fallback;
-  const unnamed = edges.filter((edge) => edge.edge_label == null || edge.edge_label === "");
-  return unnamed.length > 0 ? unnamed : null;
 }
 
 /**
