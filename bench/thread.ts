@@ -23,7 +23,7 @@ const TURN = {
 const echo = () => new Worker(ECHO, { eval: true });
 const answerOf = (worker: Worker) => new Promise((resolve) => worker.once("message", resolve));
 
-/** What it costs to have the interpreter on a thread of its own: each turn crosses to the log and back before the next begins. */
+/** What a separate thread would cost the interpreter: each turn crosses to the log and back before the next begins. */
 export async function measureThread(): Promise<Figure[]> {
   const worker = echo();
   worker.postMessage(TURN);

@@ -62,7 +62,7 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     // Left there by the boot, which is a part of the build: nothing comes further than this without being looked at.
     const isAnsweredAtEdge = globalThis.__troupeEdge;
     answer = (request, response) =>
-      // Named to the watchdog, without the query, which may hold what nobody is to read.
+      // Named to the watchdog without the query, which may hold secrets.
       globalThis.__troupeExecuting.run(
         { request: `${request.method} ${request.url.split("?", 1)[0]}` },
         () => isAnsweredAtEdge(request, response) || isStatic(request, response) || handle(request, response),

@@ -1,4 +1,4 @@
-// Keeps the server running: starts it as a process of its own, and again where it crashes or its watchdog ends it.
+// Keeps the server running: starts it as a child process, and restarts it after a crash or when its watchdog ends it.
 import { spawn } from "node:child_process";
 import process from "node:process";
 
@@ -6,7 +6,7 @@ import process from "node:process";
 const GRACE_MS = 13_000;
 const RESTARTS = { most: 5, withinMs: 60_000 };
 
-/** How a server ends that somebody asked to end, here or directly. */
+/** How a server ends that was asked to stop, here or directly. */
 const ASKED = [0, 130, 143, "SIGINT", "SIGTERM", "SIGHUP"];
 
 /**

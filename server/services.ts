@@ -225,7 +225,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   };
 }
 
-/** How a process ends by a fault of its own: by one of these signals, or by leaving unasked; not by being killed. */
+/** How a process crashes: by one of these signals, or by exiting unasked; a kill is no crash. */
 const CRASHES = /^(?:SIG(?:ABRT|SEGV|BUS|ILL|FPE|TRAP)|\d+)$/;
 
 /** Where the start script restarts the server, the watchdog ends one that hangs. */

@@ -176,7 +176,9 @@ export const Settings = z.object({
     ),
   TROUPE_INTERNAL_PORT: port("TROUPE_INTERNAL_PORT")
     .default(3010)
-    .describe("The port on which the server answers its workers, where TROUPE_ENGINE is restate"),
+    .describe(
+      "The port on which the server answers its workers, while TROUPE_ENGINE is restate or workers still finish runs",
+    ),
   TROUPE_INTERNAL_HOST: z
     .string()
     .default("127.0.0.1")
@@ -191,7 +193,9 @@ export const Settings = z.object({
     .describe("By which workers and the server know one another; `openssl rand -hex 32` makes one"),
   TROUPE_CONTROL_URL: url("TROUPE_CONTROL_URL")
     .default("http://127.0.0.1:3010")
-    .describe("Worker: where the server answers its workers"),
+    .describe(
+      "Worker: where the server answers its workers; by default this machine at TROUPE_INTERNAL_PORT",
+    ),
   TROUPE_WORKER_PORT: port("TROUPE_WORKER_PORT")
     .default(9081)
     .describe("Worker: the port on which Restate hands it runs"),

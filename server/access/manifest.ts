@@ -41,7 +41,7 @@ export function withNamed(asked: readonly Capability[], named: readonly string[]
   ];
 }
 
-/** What is kept of a choice: what is withheld, and marks for the named places that are not. */
+/** How a choice is stored: what is withheld, and a mark for each named host that is allowed. */
 export const keptGrants = (withheld: readonly string[], named: readonly string[]): string[] => [
   ...withheld,
   ...named.flatMap((name) => (withheld.includes(`host:${name}`) ? [] : [allowedMark(`host:${name}`)])),

@@ -28,7 +28,7 @@ export interface WorkerPort {
   close(): Promise<void>;
 }
 
-/** Whether workers carry out runs of this server, or still have some that they finish. */
+/** Whether workers execute runs of this server, or still have some to finish. */
 const hasWorkers = (db: Db, settings: Settings): boolean =>
   settings.TROUPE_SECRET_KEY !== undefined &&
   (settings.TROUPE_ENGINE === "restate" ||

@@ -22,7 +22,7 @@ const EngineHealth = z.object({
 const RunsHealth = z.object({
   quarantined: z.int().meta({ description: "Runs with status `held`; each says why" }),
   next_retry_at: z.int().nullable().meta({
-    description: "When the next of them is tried again automatically, in Unix milliseconds; null: none is",
+    description: "When the next of them is retried automatically, in Unix milliseconds; null: none is",
   }),
 });
 

@@ -66,7 +66,7 @@ export function newModels(options: ModelsOptions): Models {
   const ratios = newTokenRatios();
   /** Models that were seen to think before they answer; nothing is lost with the process. */
   const thinkers = new Set<string>();
-  /** Turns whose last try was answered with blanks in JSON mode, which may go on for ever: the next asks in the prompt. */
+  /** Turns whose last answer in JSON mode was blank: the next try asks for JSON in the prompt. */
   const blanked = new Set<string>();
 
   const countOf = (provider: Provider, model: string) => (text: string) =>

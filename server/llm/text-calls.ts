@@ -182,7 +182,7 @@ function regionEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Brackets that open so often are no JSON that anybody could read. */
+/** Text with more opening brackets than this is not parsed as JSON. */
 const MAX_NESTED = 1000;
 
 /** The JSON that begins here: its end, null where it never closes; undefined where none begins here. */

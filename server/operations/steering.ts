@@ -22,7 +22,7 @@ export const Accepted = z.object({
   command_id: z.string().meta({ description: "The event that the command causes carries it" }),
   applied: z.boolean().meta({
     description:
-      "False: it is kept for good, and the run applies it once it comes to it. An event with this `command_id` then says what became of it: what it caused, or a warning with the reason why it was dropped.",
+      "False: the command is stored, and the run applies it as soon as it can. An event with this `command_id` then says what became of it: its effect, or a warning with the reason why it was dropped.",
   }),
 });
 export const PENDING = "It is accepted and not applied yet";
@@ -37,7 +37,7 @@ export function acceptedBy(
   refused: ProblemCode = "not_now",
 ): z.output<typeof Accepted> {
   const { status, final_status } = runOf(services, run_id);
-  // One that is held meanwhile has it before it once it is tried again.
+  // A quarantined run applies it when it is retried.
   const isPending = heard === null || (heard === "ended" && status !== "finished");
   const late = isPending ? null : tooLate(heard);
   if (late === null) return { command_id, applied: !isPending };
@@ -77,7 +77,7 @@ export const steeringOperations = {
     name: "tryRunAgain",
     summary: "Tries a held run again",
     about:
-      "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is tried again automatically. It goes on where its log ends. 409 where it is not held.",
+      "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is retried automatically. It goes on where its log ends. 409 where it is not held.",
     tag: "Runs",
     input: ByRun,
     output: Told,

@@ -1,12 +1,12 @@
 import type { RunEvent } from "@/server/domain/run/events";
 
-/** How long somebody waits for a run to apply what they told it, in milliseconds. */
+/** How long a caller waits for a run to apply its command, in milliseconds. */
 const WITHIN_MS = 5_000;
 
 /** What a run made of a command: the events of its turn; null: it has not come to it in time; or it ended without. */
 export type Heard = RunEvent[] | "ended" | null;
 
-/** Who waits for a run to apply a command of theirs. */
+/** Callers that wait for a run to apply their command. */
 export class CommandWaiters {
   private readonly waiting = new Map<string, Set<{ name: string; hear(heard: Heard): void }>>();
 
@@ -33,7 +33,7 @@ export class CommandWaiters {
     for (const one of this.waiting.get(runId) ?? []) if (one.name === name) one.hear(events);
   }
 
-  /** The run has left this process; whoever still waits learns that it did not apply their command. */
+  /** The run has left this process without applying the commands that are still awaited. */
   left(runId: string): void {
     for (const one of this.waiting.get(runId) ?? []) one.hear("ended");
   }

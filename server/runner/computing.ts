@@ -17,7 +17,7 @@ export class Computing {
     private readonly parts: {
       atWork?: AtWork | undefined;
       watchdog?: Watchdog | undefined;
-      /** Whether the last process ended because of a fault of its own; one that was killed did not. */
+      /** Whether the last process crashed; a killed one did not. */
       crashed?: boolean | undefined;
       store: Pick<RunStore, "noteStops">;
       log?: HostLog | undefined;

@@ -106,7 +106,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
 
   /** By its signals, or by what is recorded of it: a fork has its original's turns. */
   isSent(name: string): boolean {
-    // The log says that the flow went on in this turn: the signal came later.
+    // The log shows that the flow continued in this turn, so the signal came later.
     if (this.isRecorded && this.lastSeq < this.known.get(this.turn).lastSeq) return false;
     return this.signals.has(name) || this.known.isAnsweredAfter(this.turn, name);
   }

@@ -62,7 +62,7 @@ export interface HostOptions {
   atWork?: AtWork;
   /** Sees when this thread no longer responds, and notes for what run it executes then. */
   watchdog?: Watchdog;
-  /** Whether the last process ended because of a fault of its own. */
+  /** Whether the last process crashed, rather than being killed or stopped. */
   crashed?: boolean;
   /** Where runs are carried out in other processes; absent where nothing is known of any. */
   elsewhere?: Elsewhere;
@@ -267,7 +267,7 @@ export class Host {
     for (const id of this.store.retriesDue(this.now)) this.tryAgain(id, { keepsStops: true });
   }
 
-  /** Takes up a run again that is held; false if it is not. `keepsStops`: what it did to the server before still counts. */
+  /** Retries a quarantined run; false if it is not quarantined. `keepsStops`: its earlier stops of the server still count. */
   tryAgain(runId: string, { keepsStops = false } = {}): boolean {
     const { elsewhere } = this.options;
     const stretch = elsewhere?.stretchOf(runId) ?? null;
@@ -289,7 +289,7 @@ export class Host {
     return this.people.raiseLimit(runId, limit, to, by);
   }
 
-  /** Tells a run something, for good. */
+  /** Stores a command for a run and delivers it. */
   command(runId: string, command: RunCommand, by: string): Promise<Told> {
     return this.people.command(runId, command, by);
   }
@@ -299,7 +299,7 @@ export class Host {
     return this.waiters.wait(runId, name);
   }
 
-  /** Changes the plan of a crew at work. Answers what is wrong with the change, or what became of it. */
+  /** Changes the plan of a running crew. Returns what is wrong with the change, or what became of it. */
   editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<Told> {
     return this.people.editPlan(runId, activationId, edit, by);
   }

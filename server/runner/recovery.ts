@@ -5,7 +5,7 @@ import { interpreters, unknownVersionText } from "./interpreters";
 
 /** How often the server may end because of a run, without progress in between, until the run is quarantined. */
 const STOPS_ALLOWED = 2;
-/** After how long such a run is tried again, the first time and after each further stop; then a person decides. */
+/** Delays before such a run is retried, the first time and after each further stop; then a person decides. */
 const RETRY_AFTER_MS = [60_000, 5 * 60_000, 30 * 60_000];
 
 /** How long recovery keeps the thread at a time, in milliseconds. */

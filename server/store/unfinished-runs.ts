@@ -80,7 +80,7 @@ export function newUnfinishedRuns(db: Db) {
       if (ids.length > 0) noteAll.immediate(ids, atLeast);
     },
 
-    /** Quarantined runs that are to be tried again by then. */
+    /** Quarantined runs whose retry is due by then. */
     retriesDue: (at: number): string[] => selectRetries.pluck().all(at),
 
     quarantine: () => countHeld.get() ?? { quarantined: 0, next_retry_at: null },

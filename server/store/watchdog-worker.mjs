@@ -50,7 +50,7 @@ function note(what) {
   try {
     writeFileSync(file, JSON.stringify(found), { mode: 0o600 });
   } catch {
-    // The process is ended all the same.
+    // The process is ended anyway.
   }
 }
 

@@ -9,7 +9,7 @@
  * and a run that went over a hard limit says so.
  * An id names an agent's task, data neither opens nor closes tags of prompts, and a role's `knowledge` says what its answers may rest on.
  * A judge of criteria sees the results of tasks, a team with open tasks stays, and a crew that fails at its limit keeps what was written.
- * Commands have ids, a call in flight at a crash goes by its tool's `on_crash`, and a breakpoint that is set again counts anew.
+ * Commands have ids, a call in flight at a crash goes by its tool's `on_crash`, and a breakpoint that is set again counts from zero.
  * A running node that read a value of the state begins again when that is changed, or says that it keeps what it read.
  * What a file's text says is no person's own words; `foreign` in `run_created` names such texts, so that other logs are judged as they were.
  */

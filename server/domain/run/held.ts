@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { namedError } from "@/server/domain/base/named-error";
 
-/** Why a run is quarantined, until it is tried again or a person cancels it. */
+/** Why a run is quarantined, until it is retried or a person cancels it. */
 export const HeldReason = z.object({
   code: z.enum([
     /** The server hung while it executed this run, or crashed more than once. */
@@ -22,7 +22,7 @@ export const HeldReason = z.object({
   /** Since when, in Unix milliseconds. */
   at: z.int(),
   retry_at: z.int().optional().meta({
-    description: "When it is tried again automatically, in Unix milliseconds; absent: a person decides",
+    description: "When it is retried automatically, in Unix milliseconds; absent: a person decides",
   }),
 });
 export type HeldReason = z.infer<typeof HeldReason>;
@@ -42,7 +42,7 @@ const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
 export const heldMessage = (code: HeldReason["code"], happened: string, isRetried = false): string =>
   [
     /[.!?]$/.test(happened) ? happened : `${happened}.`,
-    isRetried ? "It is tried again automatically; you can do so now, or cancel it." : ADVICE[code],
+    isRetried ? "It will be retried automatically. You can also retry it now, or cancel it." : ADVICE[code],
   ]
     .filter(Boolean)
     .join(" ");

@@ -14,7 +14,7 @@ import { type ImportFile, newSource, type Source } from "./source";
  */
 const MOST_WORK = 300_000;
 export const TOO_COMPLEX =
-  "This file is too complex to read: what stands in it multiplies, or refers to itself too often. Shorten it, or import its parts one by one.";
+  "This file is too complex to read: its values multiply or refer to each other too often. Shorten it, or import its parts separately.";
 /** Characters of all that an import brings. */
 const MOST_CHARS = IMPORT_LIMITS.fileBytes;
 

@@ -55,7 +55,7 @@ export interface ToolEvents {
     /** It was not made anew: that run had the same call answered. */
     reused?: string;
   };
-  /** Its attempt ended while it was in flight: it may have happened all the same. */
+  /** Its attempt ended while it was in flight: it may have happened anyway. */
   tool_call_abandoned: { tool_name: string; message: string };
   artifact_created: {
     artifact_id: string;

@@ -6,7 +6,7 @@ import { defineRunTool, done, refused } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
-/** States of tasks that somebody has yet to begin. */
+/** Statuses of tasks that have not started. */
 const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "awaiting_human"]);
 const names = z.array(z.string()).max(32);
 

@@ -236,7 +236,7 @@ export class Members {
       if (asked && asksFirst(this.declarations.resolved(item)))
         here.dropped(
           "",
-          `People approve there before ${member.title} asks ${this.member(asked).title}, which nobody does here. Put an approval before this step where that is needed.`,
+          `A person approves before ${member.title} asks ${this.member(asked).title}; this approval is not imported. Add an approval gate before this step if you need it.`,
         );
       if (!asked && !tool)
         here.dropped(
