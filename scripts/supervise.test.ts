@@ -20,10 +20,7 @@ const UP = `process.send("up")`;
 const WAIT = "setInterval(() => {}, 1000)";
 
 /** Runs it until it leaves; `act` is called once `starts` programs have started. */
-async function supervised(
-  server: string,
-  { starts = 1, act = (_pid: number) => {}, options = {} as object } = {},
-) {
+async function supervised(server: string, { starts = 1, act = (_pid: number) => {}, options = {} } = {}) {
   const file = path.join(folder, "starts");
   const text = `
     const { supervise } = await import(${JSON.stringify(path.join(import.meta.dirname, "supervise.mjs"))});

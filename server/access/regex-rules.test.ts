@@ -35,7 +35,7 @@ const under = (dir: string): string[] =>
 
 interface Part {
   type: string;
-  max?: number;
+  max?: unknown;
   raw: string;
   element?: Part;
   elements?: Part[];

@@ -304,7 +304,7 @@ test.each([0, 5, 20, 200])(
         calls: new CallsOnce(),
         open: (_offer, out) => ({
           message(asked) {
-            executed.push(String(asked));
+            executed.push(JSON.stringify(asked));
             out.message("done");
           },
           close() {},
@@ -330,7 +330,7 @@ test.each([0, 5, 20, 200])(
     await render("after");
     isQuiet = false;
     await expect.poll(() => isQuiet, BUSY).toBe(true);
-    expect(executed.filter((key) => key === "after")).toEqual(["after"]);
+    expect(executed.filter((key) => key === '"after"')).toEqual(['"after"']);
   },
 );
 

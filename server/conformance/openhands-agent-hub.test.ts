@@ -137,7 +137,7 @@ describe("State", () => {
       iteration: 1,
       max_iterations: 1,
     });
-    stage.host.raiseLimit(id, "max_global_iterations", 10, "ann");
+    void stage.host.raiseLimit(id, "max_global_iterations", 10, "ann");
     await stage.host.settled(id);
     expect(hubState(stage.store.state(id)!).root_task.agent_state).toBe("FINISHED");
   });

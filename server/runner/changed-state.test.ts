@@ -83,7 +83,7 @@ function consistent(stage: Stage, id: string, warnings: readonly string[]) {
     ["c", "z"],
     ["t", "w"],
   ] as const) {
-    const read = seenBy(who, String(state[key]));
+    const read = seenBy(who, JSON.stringify(state[key]));
     expect(read).toBeDefined();
     if (read !== state.y) expect([who, told]).toEqual([who, expect.stringContaining(`${who} read “y”`)]);
     else expect([who, told]).toEqual([who, expect.not.stringContaining(`${who} read “y”`)]);

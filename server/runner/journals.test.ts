@@ -172,7 +172,7 @@ async function recordAll(): Promise<Recorded[]> {
     { config: { max_steps: 3 } },
     async (stage, id) => {
       await stage.host.settled(id);
-      stage.host.raiseLimit(id, "max_steps", 50, "user");
+      void stage.host.raiseLimit(id, "max_steps", 50, "user");
     },
   );
   const gate = draw("start > gate; gate approved> form > end; gate rejected> bad", {
@@ -235,7 +235,7 @@ async function recordAll(): Promise<Recorded[]> {
         await say(stage, id, "budget", { answer: "chosen", option, by: "ann" });
         await stage.host.settled(id);
         // A run that stopped at a limit goes on, and a log is whole only then.
-        if (option === "stop") stage.host.raiseLimit(id, "max_steps", 50, "bo");
+        if (option === "stop") void stage.host.raiseLimit(id, "max_steps", 50, "bo");
       },
     );
   return recorded;

@@ -86,7 +86,7 @@ test("told to stop, it stops as without a question, and asks again once it was r
     reason_code: "MAX_STEPS",
     resumable: ["max_steps"],
   });
-  stage.host.raiseLimit(id, "max_steps", 3, "ann");
+  void stage.host.raiseLimit(id, "max_steps", 3, "ann");
   expect((await asked(stage, id)).requested.args).toEqual({ limit: "max_steps", now: 3 });
   give(stage, id, "raise");
   await stage.host.settled(id);
@@ -105,7 +105,7 @@ test("a limit that is raised on the run's page needs no answer any more", async 
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   const open = await asked(stage, id);
-  stage.host.raiseLimit(id, "max_steps", 90, "bo");
+  void stage.host.raiseLimit(id, "max_steps", 90, "bo");
   await stage.host.settled(id);
   const { run, interactions } = stage.store.state(id)!;
   expect([run.final_status, run.config.max_steps, interactions[open.id]!.answered?.by]).toEqual([

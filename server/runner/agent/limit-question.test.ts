@@ -144,7 +144,7 @@ test("a limit that is raised at another place needs no answer any more", async (
   const stage = newStage({ models: models() });
   const id = stage.start(graph, { roles, ...ASK });
   const open = await asked(stage, id);
-  stage.host.raiseLimit(id, "max_total_tokens", 400, "bo");
+  void stage.host.raiseLimit(id, "max_total_tokens", 400, "bo");
   await stage.host.settled(id);
   const { run, interactions } = stage.store.state(id)!;
   expect([run.final_status, run.config.budget.max_total_tokens, interactions[open.id]!.answered]).toEqual([

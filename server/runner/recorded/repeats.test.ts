@@ -159,7 +159,7 @@ const steered: [
     { config: { max_steps: 2, on_limit: "stop" } },
     async (stage, id) => {
       await isOver(stage, id);
-      stage.host.raiseLimit(id, "max_steps", 50, "ann");
+      void stage.host.raiseLimit(id, "max_steps", 50, "ann");
       await expect.poll(() => stage.store.find(id)?.final_status).toBe("COMPLETED");
     },
   ],
