@@ -76,7 +76,7 @@ export function CapabilityList(props: CapabilityListProps) {
             >
               {ofKind.map((one) => {
                 const tool = one.kind === "tool" ? known.get(one.name) : undefined;
-                const what = one.kind === "tool" ? describeTool(one.name, tool) : "";
+                const what = tools && one.kind === "tool" ? describeTool(one.name, tool) : "";
                 const isNew = isChange && !one.had;
                 return (
                   <li key={one.key} className="flex flex-wrap items-start gap-x-3 gap-y-1.5 px-3 py-2">

@@ -47,7 +47,7 @@ describe("a run", () => {
   });
 
   test("hands an agent's answer on under its output key", async () => {
-    const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[1]}`);
+    const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[3]}`);
     const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
     });

@@ -82,6 +82,7 @@ test("roles come with the tools that were ticked, and say what they came without
   };
   const asked = async () => within(await screen.findByRole("region", { name: "What the roles want to use" }));
   let dialog = await look();
+  await (await asked()).findByText(/brings in content of strangers/);
   const boxes = (await asked()).getAllByRole("checkbox");
   expect(boxes.map((box) => box.getAttribute("aria-checked"))).toEqual(["false", "false", "false"]);
   const rows = (await asked()).getAllByRole("listitem").map(({ textContent }) => textContent);
