@@ -149,6 +149,8 @@ test("Tab walks through the zoom controls and out of the canvas", async ({ app, 
   await page.keyboard.press("Enter");
   await expect(canvas.getByRole("button", { name: "Show the whole drawing" })).toBeFocused();
   await page.keyboard.press("Tab");
+  await expect(canvas.getByRole("link", { name: "React Flow attribution" })).toBeFocused();
+  await page.keyboard.press("Tab");
   await expect(canvas.locator(":focus")).toHaveCount(0);
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
