@@ -1,5 +1,5 @@
-/** Less than this is noise, also on a loaded machine. Milliseconds. */
-const FLOOR_MS = 80;
+/** Less than this is noise, also on a loaded machine: what takes the square needs seconds at the largest size. Milliseconds. */
+const FLOOR_MS = 250;
 const ROUNDS = 8;
 
 async function timed(work: () => unknown): Promise<number> {

@@ -15,7 +15,7 @@ test("a router's card names the edge that was taken, and a fallback with the val
   expect([line(["approved"]), line(["rejected"]), line(['{"field":"yes"}'])]).toEqual([
     "→ approved",
     "→ rejected",
-    '→ rejected (otherwise; the value was {"field":"yes"})',
+    '→ rejected (otherwise: {"field":"yes"})',
   ]);
 });
 

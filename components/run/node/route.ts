@@ -32,5 +32,5 @@ export function resultLine(
   const { names, isFallback } = routeOf(graph, nodeId, labels);
   if (names.length === 0) return `→ ${labels.join(", ")}`.slice(0, max);
   const where = `→ ${names.join(", ")}`;
-  return (isFallback ? `${where} (otherwise; the value was ${formatList(labels)})` : where).slice(0, max);
+  return (isFallback ? `${where} (otherwise: ${formatList(labels)})` : where).slice(0, max);
 }
