@@ -61,6 +61,8 @@ const SPELLINGS = [
   "<ta\u200Bsk>",
   "<\u2060task>",
   "<t\u00ADa\uFEFFsk>",
+  "<\u0001task>",
+  "<\u0000/t\u001Bask>",
   "＜task＞",
   "＜／ｔａｓｋ＞",
   "‹task›",
@@ -91,7 +93,7 @@ test("other tags stay as they are, in a tool's result also those that hold data 
   );
 });
 
-test.each(["<", "< ", "<\u200B", "</", "&lt;", "<ta\u200B", "<a.", "\u200B", " "])(
+test.each(["<", "< ", "<\u200B", "</", "&lt;", "<ta\u200B", "<ta\u0001", "<\u0001", "<a.", "\u200B", " "])(
   "breaking tags takes time in proportion to a text of %j",
   async (piece) => {
     const textOf = (size: number) => piece.repeat(size);

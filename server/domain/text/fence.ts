@@ -27,12 +27,12 @@ const DIRECTING: ReadonlySet<string> = new Set(["task", "goal", "expected_output
 
 /** "<" and what a model may read as it, then a name, perhaps with blanks, slashes or invisible characters between. */
 const TAG =
-  /([<＜﹤‹〈⟨]|&(?:lt|#0*60|#x0*3c);?|\\u003c)(?!\\)([\s\p{Cf}/／⁄∕]*)([\p{L}_][\p{L}\p{N}\p{M}\p{Cf}_.-]*)/giu;
+  /([<＜﹤‹〈⟨]|&(?:lt|#0*60|#x0*3c);?|\\u003c)(?!\\)([\s\p{Cc}\p{Cf}/／⁄∕]*)([\p{L}_](?:[\p{L}\p{N}\p{M}\p{Cf}_.-]|(?!\s)\p{Cc})*)/giu;
 
 const plainName = (name: string): string =>
   name
     .normalize("NFKD")
-    .replace(/[\p{Cf}\p{M}]/gu, "")
+    .replace(/[\p{Cc}\p{Cf}\p{M}]/gu, "")
     .toLowerCase();
 
 function broken(text: string, names: ReadonlySet<string>, own?: string): string {
