@@ -28,7 +28,7 @@ export function stretchJournal(
           recorded: {
             run_id: from_run,
             ...(replay ? { replay } : {}),
-            answers: answersBefore(runs, runId),
+            answers: answersBefore(runs, runId, replay),
             requests: replay ? requestsOf(runs, from_run) : [],
           },
         }),

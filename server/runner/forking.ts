@@ -16,8 +16,8 @@ import type { Journal } from "./embedded-contract";
 import { interpreters } from "./interpreters";
 import { commandsOf } from "./recorded/commands-of";
 import type { ForkTurn } from "./recorded/fork-turn";
-import { type RecordedAnswer, RecordedAnswers } from "./recorded/recorded-answers";
-import { type RetracedRequest, retracedRequests } from "./recorded/retrace";
+import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "./recorded/recorded-answers";
+import { type RetracedRequest, retracedCalls, retracedRequests } from "./recorded/retrace";
 
 /** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
 export class RefusedFork extends namedError("RefusedFork") {
@@ -132,7 +132,7 @@ export function withOriginal(
   if (from === undefined) return journal;
   const recorded = new RecordedAnswers(
     from,
-    () => answersBefore(store, runId),
+    () => answersBefore(store, runId, replay),
     replay,
     () => requestsOf(store, from),
     () => store.ancestors(runId).reduce((sum, { last_turn }) => sum + last_turn, 0),
@@ -140,12 +140,46 @@ export function withOriginal(
   return { ...journal, recorded };
 }
 
-/** The answers of the runs that a fork comes from, those of the nearest first. Throws DamagedLog. */
+/**
+ * The answers of the runs that a fork comes from, those of the nearest first; for a fork also the tool calls that they left
+ * in flight, which may have happened. Throws DamagedLog.
+ */
 export const answersBefore = (
-  store: Pick<RunStore, "answers" | "ancestors">,
+  store: Pick<RunStore, "answers" | "ancestors" | "journal">,
   runId: string,
+  replay: ReplayMode | undefined,
 ): RecordedAnswer[] =>
-  store.ancestors(runId).flatMap(({ id: run }) => store.answers(run).map((answer) => ({ ...answer, run })));
+  store.ancestors(runId).flatMap(({ id: run }) => {
+    const answers = store.answers(run);
+    return (replay ? answers : [...answers, ...leftInFlight(store, run)]).map((answer) => ({
+      ...answer,
+      run,
+    }));
+  });
+
+/** The tool calls of a run that have no answer, each with the obstacle that keeps a fork from making it silently. */
+function leftInFlight(store: Pick<RunStore, "journal">, run: string): RecordedAnswer[] {
+  const journal = store.journal(run);
+  const execute = interpreters[journal.version];
+  const open = new Set<string>();
+  for (const { events } of journal.turns)
+    for (const { type, call_id = "" } of events)
+      if (type === "tool_call_started") open.add(call_id);
+      else if (type === "tool_call_completed" || type === "tool_call_refused") open.delete(call_id);
+  if (open.size === 0 || !execute) return [];
+  return retracedCalls(run, journal, execute).flatMap(({ key, kind, request, result, asked_at: at }) =>
+    kind === "tool" && !result
+      ? [
+          {
+            key,
+            turn: journal.turns.length,
+            at,
+            result: { ok: false, error: obstacle(inFlight(run)), request },
+          },
+        ]
+      : [],
+  );
+}
 
 /** What people told a run beside answering it, as another one can be told it; empty where its log cannot be repeated here. */
 export function repeatedOf(

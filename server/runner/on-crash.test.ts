@@ -56,7 +56,7 @@ function world(
   const options = () => ({
     tools: fakeTools([tool]),
     models: newScriptedModels([
-      ...[1, 2, 3].map(() => ({ text: "done", matches: /receipt-7|stopped while/ })),
+      ...[1, 2, 3].map(() => ({ text: "done", matches: /receipt-7|in flight when/ })),
       { tool_calls: [{ id: "c1", tool_name: "mail", args: {} }] },
     ]),
   });
@@ -126,7 +126,7 @@ describe.each(["node", "agent"] as const)(
     const twice = (key: string) =>
       `mail may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${key}).`;
     const NOT_AGAIN =
-      "The server stopped while this call was in flight, so it may have happened already. It was not made again.";
+      "This call was in flight when its run or the server stopped, so it may have happened already. It was not made again.";
 
     test("is repeated with the same key at low risk, and the run says that it may have happened twice", async () => {
       const { lines, asked, key, final, warnings, call } = await killedInFlight({});
@@ -164,6 +164,27 @@ describe.each(["node", "agent"] as const)(
         expect(lines.length).toBe(count);
       }
     });
+
+    test.each([true, false])(
+      "is not made by a fork without a question if its run was cancelled (%j) or still runs",
+      async (isCancelled) => {
+        let isOver = false;
+        const { lines, options } = world({}, () => (isOver ? Promise.resolve() : never()));
+        const stage: Stage = newStage(options());
+        const id = stage.start(GRAPHS[kind], { roles });
+        await expect.poll(() => lines.length).toBe(1);
+        if (isCancelled) {
+          stage.host.cancel(id, { by: "ann", reason: "enough" });
+          await stage.host.settled(id);
+        }
+        isOver = true;
+        const fork = { at: { seq: 2 }, patches: {}, graph: "original", by: "ann", trigger: "test" } as const;
+        const first = stage.host.fork({ ...fork, run_id: id }).run_id;
+        expect([await finish(stage, first, () => "reject"), lines.length]).toEqual([1, 1]);
+        const second = stage.host.fork({ ...fork, run_id: first }).run_id;
+        expect([await finish(stage, second, () => "approve"), lines.length]).toEqual([1, 2]);
+      },
+    );
 
     test("fails without a question where its tool says so", async () => {
       const { lines, asked, call, final } = await killedInFlight({ on_crash: "fail" });

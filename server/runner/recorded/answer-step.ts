@@ -1,5 +1,5 @@
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
-import { AGREED, notRecorded, obstacle, type RecordedAnswers } from "./recorded-answers";
+import { AGREED, notRecorded, obstacle, obstacleOf, type RecordedAnswers } from "./recorded-answers";
 
 /** What a recorded answer makes of a step that asks this; undefined: it is carried out. `hash`: of its request. */
 export function recordedAnswer(
@@ -14,10 +14,11 @@ export function recordedAnswer(
   const found = recorded.next(place, request.again === "agree");
   recorded.note(place);
   if (found?.value === undefined || request.fits?.(found.value) === false) return undefined;
-  const { value, run } = found;
-  return request.again === "reuse"
-    ? { ok: true, value, reused: run }
-    : { ok: false, error: obstacle({ why: "done_before", run, value }) };
+  const { value, run, result } = found;
+  if (request.again !== "reuse") return { ok: false, error: obstacle({ why: "done_before", run, value }) };
+  // A call that was left in flight gave nothing that could be used again.
+  const isInFlight = !result.ok && obstacleOf(result.error)?.why === "in_flight";
+  return isInFlight ? undefined : { ok: true, value, reused: run };
 }
 
 /** The answer that a replay is given; it makes no call. Where its original asked a person first, it asks as well. */

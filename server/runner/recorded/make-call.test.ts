@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
+import { newRun } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import type { PersonQuestion } from "../ports";
 import { MODEL_CALL, makeCall } from "./make-call";
@@ -20,6 +21,8 @@ function made(
   const requests: [key: string, isAgreed: boolean, isRepeatable: boolean | undefined][] = [];
   const asked: [key: string, question: PersonQuestion][] = [];
   const request: StepRequest = { kind: "tool", again: "agree", asked: () => null };
+  const state = newRun("r1");
+  state.run.edition = 3;
   const flow = makeCall(
     {
       request(key, one, _work, isRepeatable) {
@@ -31,6 +34,7 @@ function made(
         return { interaction_id: "i", answer, by: "ann" };
       },
       isApproved: (tool) => approved.includes(tool),
+      s: state,
     },
     {
       key: "k",
@@ -83,7 +87,7 @@ describe("a call that was made before", () => {
     about: {},
     kind: "tool_confirmation",
     title: "Use send once more?",
-    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
+    why: "The run that this one comes from made or began this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
     tool_name: "send",
     args: { to: "bob" },
   };

@@ -1,5 +1,7 @@
 import type { Durable, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
 import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import type { RiskLevel } from "@/server/domain/tool/tool";
 import { StepFailed } from "../flow";
@@ -15,6 +17,7 @@ export interface Caller {
   request(key: string, request: StepRequest, work: StepWork, isRepeatable?: boolean): Durable;
   ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
   isApproved(tool: string): boolean;
+  readonly s: RunState;
 }
 
 interface Call {
@@ -85,7 +88,7 @@ function* agreement(
 ): Flow<"yes" | keyof typeof NOT_MADE> {
   const { about, tool_name, args, risk } = question;
   if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return "yes";
-  const { title, why } = WORDS[obstacle.why](tool_name, obstacle);
+  const { title, why } = WORDS[obstacle.why](tool_name, obstacle, run.s.run);
   const { answer } = yield* run.ask(key, {
     about,
     kind: "tool_confirmation",
@@ -100,15 +103,20 @@ function* agreement(
 }
 
 const WORDS: Readonly<
-  Record<Obstacle["why"], (tool: string, obstacle: Obstacle) => { title: string; why: string }>
+  Record<
+    Obstacle["why"],
+    (tool: string, obstacle: Obstacle, run: RunState["run"]) => { title: string; why: string }
+  >
 > = {
-  done_before: (tool) => ({
+  done_before: (tool, _obstacle, run) => ({
     title: `Use ${tool} once more?`,
-    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
+    why: isSince(run, 3)
+      ? "The run that this one comes from made or began this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then."
+      : "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
   }),
   in_flight: (tool) => ({
     title: `Use ${tool} once more?`,
-    why: "The server stopped while this very call was in flight: it may have been made already, and may have changed something. Approve to make it again; reject to continue without its answer.",
+    why: "This very call was in flight when its run or the server stopped: it may have been made already, and may have changed something. Approve to make it again; reject to continue without its answer.",
   }),
   not_recorded: (tool, obstacle) => ({
     title: tool === MODEL_CALL ? "Ask a model?" : `Use ${tool}?`,

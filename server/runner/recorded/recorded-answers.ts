@@ -182,7 +182,7 @@ export const inFlight = (run: string): Obstacle => ({
   value: {
     status_code: 409,
     error:
-      "The server stopped while this call was in flight, so it may have happened already. It was not made again.",
+      "This call was in flight when its run or the server stopped, so it may have happened already. It was not made again.",
   },
 });
 
