@@ -364,7 +364,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
     const { request } = handle;
     if (request) {
       handle.hash = requestHash(request);
-      const recorded = recordedAnswer(this.journal.recorded, request, handle.hash);
+      const recorded = recordedAnswer(this.journal.recorded, request, handle);
       if (recorded) return this.settle(handle, recorded);
       if (handle.mayHaveBegun && request.onCrash) {
         if (request.onCrash !== "repeat")

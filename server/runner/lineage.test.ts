@@ -8,8 +8,8 @@ import { defineTool } from "@/server/tools/define";
 import { fakeModels, fakeTools, newStage, role } from "./testing";
 
 /*
- * Runs that come from one another, by chance: forks and replays of originals, of forks, of replays, of runs that still ask
- * and of cancelled ones. Outside happens what the original did, what people approved, and what no run of the lineage had
+ * Runs that come from one another, by chance: forks and replays of originals, of forks, of replays, of runs that still ask,
+ * of cancelled ones, and of runs whose call is in flight or was when they were cancelled. Outside happens what the original did, what people approved, and what no run of the lineage had
  * done before; nothing else.
  */
 
@@ -77,7 +77,9 @@ interface Born {
   from?: Born;
 }
 
-function newWorld() {
+function newWorld({ chance }: Random) {
+  /** Calls that wrote their line and never answered. */
+  const hanging: { run: string; line: string }[] = [];
   const written: { run: string; key: string; original: string | undefined }[] = [];
   const unasked: string[] = [];
   const approved = new Set<string>();
@@ -89,19 +91,26 @@ function newWorld() {
       input: z.object({ line: z.string() }),
       source: "builtin",
       risk: "LOW",
-      execute({ line }, { run, idempotencyKey, originalKey }) {
+      async execute({ line }, { run, idempotencyKey, originalKey, signal }) {
         const id = run!.id;
         written.push({ run: id, key: idempotencyKey, original: originalKey });
         const mine = started(stage.store.events(id, 0, 1e6), line) - 1;
-        const before = stage.store.ancestors(id).map((one) => made(stage.store.events(one.id, 0, 1e6), line));
+        const left = (of: string) => hanging.filter((one) => one.run === of && one.line === line).length;
+        const before = stage.store
+          .ancestors(id)
+          .map((one) => made(stage.store.events(one.id, 0, 1e6), line) + left(one.id));
         if (!approved.has(idempotencyKey) && before.some((count) => count > mine))
           unasked.push(`${idempotencyKey} ${line}`);
+        if (chance(0.1)) {
+          hanging.push({ run: id, line });
+          await new Promise((_answer, abort) => signal.addEventListener("abort", abort));
+        }
         return `wrote ${line}`;
       },
     }),
   ]);
   const stage = newStage({ models, tools });
-  return { stage, models, written, unasked, approved };
+  return { stage, models, written, unasked, approved, hanging };
 }
 const isOf = (event: RunEvent, line: string) =>
   event.type === "tool_call_started" && event.payload.args.line === line;
@@ -113,12 +122,18 @@ const made = (events: readonly RunEvent[], line: string) => {
   return events.filter(({ type, call_id }) => type === "tool_call_completed" && calls.has(call_id)).length;
 };
 
-/** Drives a run until it has ended, or waits for a person who leaves it open. */
-async function drive({ stage, approved }: ReturnType<typeof newWorld>, id: string, random: Random) {
+/** Drives a run until it has ended, waits for a person who leaves it open, or is left with a call in flight. */
+async function drive({ stage, approved, hanging }: ReturnType<typeof newWorld>, id: string, random: Random) {
   const left = new Set<string>();
   for (;;) {
     const { status, waits_for } = stage.store.find(id)!;
     if (status === "finished") return stage.host.settled(id);
+    if (hanging.some(({ run }) => run === id)) {
+      if (random.chance(0.5)) return;
+      stage.host.cancel(id, { by: "ann", reason: "" });
+      await expect.poll(() => stage.store.find(id)?.status, { interval: 1 }).toBe("finished");
+      continue;
+    }
     if (waits_for === "person") {
       const { interactions } = stage.store.state(id)!;
       const open = Object.values(interactions).filter(
@@ -165,7 +180,7 @@ test.each(Array.from({ length: LINEAGES }, (_, seed) => [seed]))(
   { timeout: sized(20_000, 120_000) },
   async (seed) => {
     const random = newRandom(seed + 1);
-    const world = newWorld();
+    const world = newWorld(random);
     const { stage, models, written } = world;
     const first: Born = {
       id: stage.start(arbitraryGraph(random), { roles: [role("Worker")] }),

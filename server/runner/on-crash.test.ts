@@ -56,7 +56,7 @@ function world(
   const options = () => ({
     tools: fakeTools([tool]),
     models: newScriptedModels([
-      ...[1, 2, 3].map(() => ({ text: "done", matches: /receipt-7|in flight when/ })),
+      ...[1, 2, 3].map(() => ({ text: "done", matches: /receipt-7|answer is unknown/ })),
       { tool_calls: [{ id: "c1", tool_name: "mail", args: {} }] },
     ]),
   });
@@ -126,7 +126,7 @@ describe.each(["node", "agent"] as const)(
     const twice = (key: string) =>
       `mail may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${key}).`;
     const NOT_AGAIN =
-      "This call was in flight when its run or the server stopped, so it may have happened already. It was not made again.";
+      "This call was begun before and its answer is unknown, so it may have happened already. It was not made again.";
 
     test("is repeated with the same key at low risk, and the run says that it may have happened twice", async () => {
       const { lines, asked, key, final, warnings, call } = await killedInFlight({});

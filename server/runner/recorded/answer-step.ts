@@ -1,23 +1,23 @@
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
-import { AGREED, notRecorded, obstacle, obstacleOf, type RecordedAnswers } from "./recorded-answers";
+import type { Handle } from "../handles";
+import { AGREED, notRecorded, obstacle, questionOf, type RecordedAnswers } from "./recorded-answers";
 
-/** What a recorded answer makes of a step that asks this; undefined: it is carried out. `hash`: of its request. */
+/** What a recorded answer makes of a step that asks this; undefined: it is executed. `hash`: of its request. */
 export function recordedAnswer(
   recorded: RecordedAnswers | undefined,
   request: StepRequest,
-  hash: string,
+  { key, hash = "" }: Pick<Handle, "key" | "hash">,
 ): Settled | undefined {
   if (!recorded) return undefined;
-  if (recorded.replay) return replayed(recorded, request, hash);
+  if (recorded.replay) return replayed(recorded, request, hash, key);
   if (request.again === "ask" || (request.isAgreed && !request.isInherited)) return undefined;
   const place = request.isAgreed ? hash + AGREED : hash;
   const found = recorded.next(place, request.again === "agree");
   recorded.note(place);
   if (found?.value === undefined || request.fits?.(found.value) === false) return undefined;
-  const { value, run, result } = found;
-  if (request.again !== "reuse") return { ok: false, error: obstacle({ why: "done_before", run, value }) };
-  // A call that was left in flight gave nothing that could be used again.
-  const isInFlight = !result.ok && obstacleOf(result.error)?.why === "in_flight";
+  const { value, run, isInFlight } = found;
+  if (request.again !== "reuse")
+    return { ok: false, error: obstacle({ why: isInFlight ? "in_flight" : "done_before", run, value }) };
   return isInFlight ? undefined : { ok: true, value, reused: run };
 }
 
@@ -26,6 +26,7 @@ function replayed(
   recorded: RecordedAnswers,
   { kind, asked, isAgreed }: StepRequest,
   hash: string,
+  key: string,
 ): Settled | undefined {
   const place = isAgreed ? hash + AGREED : hash;
   const found = recorded.next(place);
@@ -34,7 +35,8 @@ function replayed(
     const { result, run } = found;
     return result.ok ? { ok: true, value: result.value, reused: run } : { ok: false, error: result.error };
   }
-  if (isAgreed && recorded.replay === "lenient") return undefined;
+  // What a person agreed to in the original, which did not make the call, is no agreement for its replays.
+  if (isAgreed && recorded.replay === "lenient" && !recorded.wasAnswered(questionOf(key))) return undefined;
   const difference = recorded.difference({ kind, asked: asked() });
   if (recorded.replay === "strict") return { ok: false, error: notRecorded(difference) };
   const { sentence } = difference;

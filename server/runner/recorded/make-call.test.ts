@@ -87,7 +87,7 @@ describe("a call that was made before", () => {
     about: {},
     kind: "tool_confirmation",
     title: "Use send once more?",
-    why: "The run that this one comes from made or began this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
+    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then.",
     tool_name: "send",
     args: { to: "bob" },
   };

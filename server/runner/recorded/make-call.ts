@@ -49,7 +49,7 @@ export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?:
     const obstacle = obstacleOf(result.error);
     if (!obstacle) throw new StepFailed(result.error);
     const nth = k === 1 ? "" : String(k);
-    const isInFlight = obstacle.why === "in_flight";
+    const isInFlight = obstacle.why === "in_flight" && obstacle.run === run.s.run.id;
     const agreed =
       isInFlight && call.request.onCrash === "fail"
         ? "no"
@@ -111,12 +111,12 @@ const WORDS: Readonly<
   done_before: (tool, _obstacle, run) => ({
     title: `Use ${tool} once more?`,
     why: isSince(run, 3)
-      ? "The run that this one comes from made or began this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then."
+      ? "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; reject to continue with what it answered then."
       : "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
   }),
   in_flight: (tool) => ({
     title: `Use ${tool} once more?`,
-    why: "This very call was in flight when its run or the server stopped: it may have been made already, and may have changed something. Approve to make it again; reject to continue without its answer.",
+    why: "This very call was begun before and its answer is unknown: it may have been made already, and may have changed something. Approve to make it again; reject to continue without its answer.",
   }),
   not_recorded: (tool, obstacle) => ({
     title: tool === MODEL_CALL ? "Ask a model?" : `Use ${tool}?`,

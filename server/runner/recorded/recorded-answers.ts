@@ -24,10 +24,15 @@ interface RecordedCall {
   result: Settled;
   /** What the run continued with; absent where nothing came. */
   value?: Json;
+  /** The call was begun and its answer is unknown. */
+  isInFlight?: boolean;
 }
 
 /** What follows the key of a call in the key of the same call once a person agreed to it; a number may come behind. */
 export const AGREED = "/agreed";
+/** The answer of the person who agreed to the call of that key. */
+export const questionOf = (agreed: string): string =>
+  `answer:${agreed.replace(/\/agreed(\d*)$/, "/before$1")}`;
 /** The key of the call that a person agreed to; null where no person was asked about this one. */
 export const agreedTo = (key: string): string | null => /^(.*)\/agreed\d*$/.exec(key)?.[1] ?? null;
 
@@ -83,6 +88,13 @@ export class RecordedAnswers {
     return nearest && answered ? { ...answered, result: nearest.result } : nearest;
   }
 
+  /** Whether a person answered in the run that is replayed, so that the replay was given that answer. */
+  wasAnswered(question: string): boolean {
+    for (const { key, run = this.runId } of this.read())
+      if (run === this.runId && key === question) return true;
+    return false;
+  }
+
   /** What a request asks beside the nearest of those that were recorded and not asked yet. */
   difference(asked: AskedRequest): RequestDifference {
     const left = new Map(this.asked);
@@ -124,11 +136,13 @@ function byRequest(answers: Iterable<RecordedAnswer>, runId: string): Map<string
     const obstacle = result.ok ? null : obstacleOf(result.error);
     if (!result.ok && !obstacle) continue;
     const value = result.ok ? result.value : obstacle && "value" in obstacle ? obstacle.value : undefined;
-    const call: RecordedCall = { run, result, ...(value === undefined ? {} : { value }) };
+    const isInFlight = obstacle?.why === "in_flight";
+    const call: RecordedCall = { run, result, ...(value === undefined ? {} : { value, isInFlight }) };
     const first = agreedTo(key);
     add(first === null ? request : request + AGREED, call);
     if (first === null) stopped.set(`${run} ${key}`, call);
-    else if (result.ok) Object.assign(stopped.get(`${run} ${first}`) ?? {}, { value });
+    else if (result.ok || isInFlight)
+      Object.assign(stopped.get(`${run} ${first}`) ?? {}, { value, isInFlight });
   }
   return found;
 }
@@ -182,7 +196,7 @@ export const inFlight = (run: string): Obstacle => ({
   value: {
     status_code: 409,
     error:
-      "This call was in flight when its run or the server stopped, so it may have happened already. It was not made again.",
+      "This call was begun before and its answer is unknown, so it may have happened already. It was not made again.",
   },
 });
 
