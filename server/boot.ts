@@ -81,7 +81,7 @@ export async function boot(): Promise<void> {
     const amiss = [
       closeDataFolder(dataDir()),
       lostSecretsRemark(lostSecrets(troupe), dataDir()),
-      troupe.toolSources.remark,
+      await troupe.toolSources.remark(),
     ].filter((remark) => remark !== null);
     globalThis.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...amiss];
     // The start script prints these with the address; in development nobody else does.

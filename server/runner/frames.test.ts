@@ -38,8 +38,8 @@ test("a key is hidden in live text, in whatever pieces and spelling it comes", (
       const whole = `Here it is: ${spelling}. That was it.`;
       const places = [0, ...cuts.sort((a, b) => a - b), whole.length];
       const pieces = places.slice(1).map((end, at) => whole.slice(places[at], end));
-      // The last character of a key in base64 has four of its bits and may come, with the padding, when the rest is already hidden.
-      expect(shown(pieces).replace(/\[hidden\]A?=/, "[hidden]")).toBe("Here it is: [hidden]. That was it.");
+      // The padding behind a key in base64 tells nothing, and may come when the rest is hidden already.
+      expect(shown(pieces).replace("[hidden]=", "[hidden]")).toBe("Here it is: [hidden]. That was it.");
     }),
   );
 });

@@ -78,15 +78,25 @@ export class Frames {
     return frames;
   }
 
+  /** What of a text can be shown, without secrets, and the rest, which waits for what follows. */
+  private settled(text: string): [shown: string, rest: string] {
+    const { hide, heldBack } = this.redactor;
+    const clean = hide(text);
+    const rest = text.slice(text.length - heldBack(text));
+    const head = hide(text.slice(0, text.length - rest.length));
+    // One secret may be the beginning of a longer one: that waits as it came, unless its end is another secret's.
+    if (head + hide(rest) === clean) return [head, rest];
+    const shown = clean.slice(0, clean.length - heldBack(clean));
+    return [shown, clean.slice(shown.length)];
+  }
+
   private flush(runId: string): void {
     this.timers.delete(runId);
     const frames: LiveFrame[] = [];
     for (const [call_id, channels] of this.runs.get(runId) ?? [])
       for (const [channel, stream] of channels) {
-        // Whole secrets first: the end of one may look like the beginning of another.
-        const clean = this.redactor.hide(stream.unsent);
-        const text = clean.slice(0, clean.length - this.redactor.heldBack(clean));
-        stream.unsent = clean.slice(text.length);
+        const [text, unsent] = this.settled(stream.unsent);
+        stream.unsent = unsent;
         if (!text) continue;
         frames.push({ type: "llm_delta", call_id, channel, offset: stream.sent.length, text });
         stream.sent += text;

@@ -28,7 +28,7 @@ export interface ToolSources {
   /** TROUPE_ENABLE_CODE. */
   readonly isCodeEnabled: boolean;
   /** What the operator is to know of the tools in their file; null: nothing. */
-  readonly remark: string | null;
+  remark(): Promise<string | null>;
   /** Whether a new custom tool cannot have this name. */
   isTaken(name: string): boolean;
   /** To be called after every change of `customTools`. */
@@ -93,7 +93,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
     customTools,
     mcp,
     isCodeEnabled: isEnabled,
-    remark: exposedRemark(file, env),
+    remark: () => exposedRemark(file, env),
     isTaken,
     customToolsChanged: notify,
     tryOut(definition, args, signal) {

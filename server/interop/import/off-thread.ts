@@ -109,7 +109,8 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
     if (waiting >= limits.waiting) return BUSY.read;
     waiting++;
     const answer = line.then(() => answerTo({ sent, choices }));
-    line = answer;
+    // A fault of one import does not hold up the next.
+    line = answer.catch(() => {});
     const given = await answer.finally(() => waiting--);
     if ("read" in given) return given.read;
     if ("refused" in given) throw new ArchiveError(given.refused);

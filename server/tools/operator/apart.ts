@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { runProcess } from "./process";
 
 const SETUP =
   '{ [ ! -d "$0" ] || mount -t tmpfs none "$0"; } && exec /usr/bin/setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"';
@@ -7,7 +7,7 @@ const SETUP =
  * The words before a program that is to see neither other processes, whose environments hold keys, nor a folder. Null where
  * the system lacks the programs or does not let users make namespaces, as in most containers.
  */
-export function apartFrom(folder: string): readonly string[] | null {
+export async function apartFrom(folder: string): Promise<readonly string[] | null> {
   const words = [
     "/usr/bin/unshare",
     "--user",
@@ -16,12 +16,23 @@ export function apartFrom(folder: string): readonly string[] | null {
     "--pid",
     "--fork",
     "--kill-child",
+    "--mount-proc",
+    "/bin/sh",
+    "-c",
+    SETUP,
+    folder,
   ];
-  const [program = "", ...args] = [...words, "--mount-proc", "/bin/sh", "-c", SETUP, folder];
-  try {
-    execFileSync(program, [...args, "/bin/true"], { stdio: "ignore", timeout: 5_000 });
-    return [program, ...args];
-  } catch {
-    return null;
-  }
+  const probe = {
+    words: [...words, "/bin/true"],
+    stdin: "",
+    environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+    timeout_ms: 5_000,
+    max_output_bytes: 1024,
+    signal: new AbortController().signal,
+  };
+  const works = await runProcess(probe).then(
+    ({ exit_code }) => exit_code === 0,
+    () => false,
+  );
+  return works ? words : null;
 }

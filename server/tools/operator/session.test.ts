@@ -152,7 +152,7 @@ folder = os.environ.get('LOOK_INTO')
 print(b'CANARY-environment' in b''.join(seen), sorted(os.listdir(folder)) if os.path.isdir(folder) else [])
 `;
 
-describe.runIf(isPythonHere)("what a session sees of Troupe", () => {
+describe.runIf(isPythonHere)("what a session sees of Troupe", async () => {
   const data = mkdtempSync(path.join(tmpdir(), "troupe-data-"));
   writeFileSync(path.join(data, "secret.key"), "CANARY");
   const file = (text: string) => parseOperatorFile(text, { file: "tools.yaml", folder: "/" });
@@ -161,27 +161,30 @@ describe.runIf(isPythonHere)("what a session sees of Troupe", () => {
   );
   const env = { ...process.env, TROUPE_DATA_DIR: data };
 
-  test.runIf(apartFrom(data))("is neither the environment of a process nor the data folder", async () => {
-    // A process of the same user, started with the key in its environment, as the server is.
-    const other = spawn("sleep", ["60"], { env: { ...process.env, SOME_KEY: "CANARY-environment" } });
-    const [tool] = operatorTools(notebook, env);
-    const { output } = await tool!.execute(
-      { code: SPY },
-      { signal: new AbortController().signal, idempotencyKey: "spy", run: null, agent: null },
-    );
-    other.kill("SIGKILL");
-    expect(Said.parse(output).output).toBe("False []\n");
-    expect(exposedRemark(notebook, env)).toBeNull();
-  });
+  test.runIf(await apartFrom(data))(
+    "is neither the environment of a process nor the data folder",
+    async () => {
+      // A process of the same user, started with the key in its environment, as the server is.
+      const other = spawn("sleep", ["60"], { env: { ...process.env, SOME_KEY: "CANARY-environment" } });
+      const [tool] = operatorTools(notebook, env);
+      const { output } = await tool!.execute(
+        { code: SPY },
+        { signal: new AbortController().signal, idempotencyKey: "spy", run: null, agent: null },
+      );
+      other.kill("SIGKILL");
+      expect(Said.parse(output).output).toBe("False []\n");
+      expect(await exposedRemark(notebook, env)).toBeNull();
+    },
+  );
 
-  test("is said where a model's program could read keys", () => {
+  test("is said where a model's program could read keys", async () => {
     const shell =
       'tools: [{ name: shell, type: script, description: d, command: [bash, "-c", "{{command}}"], input: { type: object, properties: { command: { type: string } }, required: [command] } }]';
-    expect(exposedRemark(file(shell), env)).toContain(
+    expect(await exposedRemark(file(shell), env)).toContain(
       "shell (TROUPE_TOOLS_FILE): programs that a model writes can",
     );
-    expect(exposedRemark(file(shell.replace("-c", "--")), env)).toBeNull();
+    expect(await exposedRemark(file(shell.replace("-c", "--")), env)).toBeNull();
     const inside = `tools: [{ name: n, type: python_session, description: d, python: "${data}/venv/bin/python" }]`;
-    expect(exposedRemark(file(inside), env)).toContain("n (TROUPE_TOOLS_FILE)");
+    expect(await exposedRemark(file(inside), env)).toContain("n (TROUPE_TOOLS_FILE)");
   });
 });

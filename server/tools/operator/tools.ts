@@ -34,7 +34,7 @@ type CalledTool = Exclude<OperatorTool, { type: "python_session" }>;
 type SessionTool = Extract<OperatorTool, { type: "python_session" }>;
 
 /** What keeps a session apart from Troupe's processes and data folder; null where nothing does. */
-const apartOf = (python: string, { TROUPE_DATA_DIR }: NodeJS.ProcessEnv) => {
+const apartOf = async (python: string, { TROUPE_DATA_DIR }: NodeJS.ProcessEnv) => {
   const folder = path.resolve(TROUPE_DATA_DIR || "data");
   return python.startsWith(folder + path.sep) ? null : apartFrom(folder);
 };
@@ -43,17 +43,22 @@ const apartOf = (python: string, { TROUPE_DATA_DIR }: NodeJS.ProcessEnv) => {
 const TAKES_CODE = /^(?:-\w*[ce]|--command|--eval)$/;
 
 /** The tools of a file by which a model's own program could read the keys and the data of Troupe, as a sentence; null: none. */
-export function exposedRemark(file: OperatorFile, env: NodeJS.ProcessEnv = process.env): string | null {
-  const names = file.tools.flatMap((tool) => {
+export async function exposedRemark(
+  file: OperatorFile,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | null> {
+  const names: string[] = [];
+  for (const tool of file.tools) {
+    if (tool.worker_label !== undefined) continue;
     const isExposed =
       tool.type === "python_session"
-        ? apartOf(resolveProgram(tool.python, file.folder), env) === null
+        ? (await apartOf(resolveProgram(tool.python, file.folder), env)) === null
         : tool.type === "script" &&
           tool.command.some(
             (word, at) => word.startsWith("{{") && TAKES_CODE.test(tool.command[at - 1] ?? ""),
           );
-    return isExposed && tool.worker_label === undefined ? [tool.name] : [];
-  });
+    if (isExposed) names.push(tool.name);
+  }
   return names.length === 0
     ? null
     : `${names.join(", ")} (TROUPE_TOOLS_FILE): programs that a model writes can read Troupe's keys and data there. Use a container to prevent that.`;
@@ -63,9 +68,10 @@ export function exposedRemark(file: OperatorFile, env: NodeJS.ProcessEnv = proce
 function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
   const sessions = new Sessions();
   const python = resolveProgram(tool.python, folder);
-  const order = {
+  let words: ReturnType<typeof apartOf> | undefined;
+  const newOrder = async () => ({
     words: [
-      ...(apartOf(python, env) ?? []),
+      ...((await (words ??= apartOf(python, env))) ?? []),
       python,
       "-I",
       "-u",
@@ -74,7 +80,7 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
     ],
     environment: { ...chosen([...ALWAYS, ...tool.env], env), ...tool.set_env },
     idle_ms: tool.idle_ms,
-  };
+  });
   return {
     spec: operatorSpec(tool),
     check: (args) => checkBySchema(tool.input, args),
@@ -83,7 +89,7 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
       // Tried out by a person, it keeps nothing.
       const owner = ownerOf(scope) ?? scope.idempotencyKey;
       try {
-        const { is_first, ok, ...told } = await sessions.run(owner, order, {
+        const { is_first, ok, ...told } = await sessions.run(owner, await newOrder(), {
           code,
           timeout_ms: tool.timeout_ms,
           max_output_bytes: tool.max_output_kb * 1024,
