@@ -1,6 +1,7 @@
-/** Less than this is noise, also on a loaded machine: what takes the square needs seconds at the largest size. Milliseconds. */
-const FLOOR_MS = 250;
-const ROUNDS = 8;
+/** Less than this is noise, also on a loaded machine. Milliseconds. */
+const FLOOR_MS = 80;
+/** Only what looks too slow is measured so often: on a loaded machine most rounds are disturbed. */
+const ROUNDS = 24;
 
 async function timed(work: () => unknown): Promise<number> {
   const started = performance.now();
