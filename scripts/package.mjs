@@ -111,7 +111,7 @@ function takeOwnFiles() {
   writeFileSync(inApp("package.json"), `${JSON.stringify(described, null, 2)}\n`);
 }
 
-/** The programs that scripts/troupe.mjs starts, and the thread that reads imports, with what they share beside them. */
+/** The programs that scripts/troupe.mjs starts, the thread that reads imports, and the chunks they share. */
 async function bundleCommands() {
   const { build } = await import("esbuild");
   await build({

@@ -11,7 +11,7 @@ const ASKED = [0, 130, 143, "SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
  * Runs Node with these arguments until it ends as asked, and leaves with its exit code. The next process learns from
- * TROUPE_LAST_END how the one before ended. One that leaves before it has sent a message cannot start, and is not started again.
+ * TROUPE_LAST_END how the one before ended. One that exits before it has sent a message cannot start, and is not restarted.
  */
 export function supervise(args, { env = {}, graceMs = GRACE_MS, restarts = RESTARTS } = {}) {
   const ends = [];
@@ -38,7 +38,7 @@ export function supervise(args, { env = {}, graceMs = GRACE_MS, restarts = RESTA
         );
         process.exit(70);
       }
-      process.stderr.write(`The server ended with ${end}. It is started again.\n`);
+      process.stderr.write(`The server ended with ${end}. Restarting it.\n`);
       start(String(end));
     });
   };

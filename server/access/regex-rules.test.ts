@@ -1,14 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
 import { analyse } from "scslre";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { filesUnder, parsed } from "@/server/testing/sources";
 
 // A pattern that takes the square of a text's length, or worse, lets a file or a model's answer stop the server. What one
 // character shows is found by scslre; what takes several (`<a>` repeated, for `/<a>.*<\/a>/`) by growing texts in the
 // tests of those who read them.
-
-const ROOT = path.resolve(import.meta.dirname, "../..");
 
 /** Patterns that are made of parts, with what keeps each of them small. */
 const MADE: Readonly<Record<string, string>> = {
@@ -25,13 +22,6 @@ const MADE: Readonly<Record<string, string>> = {
   "server/secrets/redact.ts": "keys that stand for themselves",
   "scripts/test.mjs": "the colors of a terminal",
 };
-
-const under = (dir: string): string[] =>
-  readdirSync(path.join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
-    const at = path.posix.join(dir, entry.name);
-    if (entry.isDirectory()) return /^(?:node_modules|dist|testing)$/.test(entry.name) ? [] : under(at);
-    return /\.(?:tsx?|mjs)$/.test(entry.name) && !/\.test\.tsx?$|^testing\.ts$/.test(entry.name) ? [at] : [];
-  });
 
 interface Part {
   type: string;
@@ -65,20 +55,14 @@ function fault(source: string, flags: string): string | null {
   return report ? `takes the square of many ${JSON.stringify(report.character.pick)}` : null;
 }
 
+const isTest = (file: string) => /\.test\.tsx?$|(^|\/)testing(\/|\.ts$)/.test(file);
 const files = [
-  ...["app", "components", "server", "db", "scripts", "packages"].flatMap(under),
+  ...["app", "components", "server", "db", "scripts", "packages"].flatMap(filesUnder),
   "proxy.ts",
   "instrumentation.ts",
-].map((file) => ({
-  file,
-  tree: ts.createSourceFile(
-    file,
-    readFileSync(path.join(ROOT, file), "utf8"),
-    ts.ScriptTarget.Latest,
-    true,
-    file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
-  ),
-}));
+]
+  .filter((file) => !isTest(file))
+  .map(parsed);
 
 /** All patterns of the product: null where one is made of parts. */
 function* patterns(): Generator<{

@@ -1,32 +1,19 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
 import { Database } from "@/db/sqlite.mjs";
+import { filesUnder, parsed } from "@/server/testing/sources";
 
 // What the code must not do, read from its syntax trees. server/boundaries.test.ts says who may import whom and bans
 // eval, markup around React and server actions; here is what takes more than a pattern to see.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-const under = (dir: string): string[] =>
-  readdirSync(path.join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
-    const at = path.posix.join(dir, entry.name);
-    return entry.isDirectory() ? under(at) : /\.tsx?$/.test(entry.name) ? [at] : [];
-  });
 const isTest = (file: string) => /\.test\.tsx?$|(^|\/)testing(\/|\.ts$)/.test(file);
-const files = [...["app", "components", "server", "db"].flatMap(under), "proxy.ts", "instrumentation.ts"]
-  .filter((file) => !isTest(file))
-  .map((file) => ({
-    file,
-    tree: ts.createSourceFile(
-      file,
-      readFileSync(path.join(ROOT, file), "utf8"),
-      ts.ScriptTarget.Latest,
-      true,
-      file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
-    ),
-  }));
+const files = [...["app", "components", "server", "db"].flatMap(filesUnder), "proxy.ts", "instrumentation.ts"]
+  .filter((file) => /\.tsx?$/.test(file) && !isTest(file))
+  .map(parsed);
 
 /** Where a rule is broken, as "file:line what". */
 function findings(rule: (node: ts.Node, file: string) => string | false | undefined): string[] {

@@ -24,7 +24,7 @@ export const callId = (asked: unknown): string =>
 
 /**
  * Calls that are asked for at least once and executed once: whoever asks for the same again gets the answer of the call
- * that is running, or that was given a moment ago. A call that nobody waits for is aborted after a while.
+ * that is running, or that was given a moment ago. A call without a waiting caller is aborted after a while.
  */
 export class CallsOnce {
   private readonly calls = new Map<string, Call>();
@@ -55,7 +55,7 @@ export class CallsOnce {
     return [...this.calls.values()].filter(({ isSettled }) => !isSettled).length;
   }
 
-  /** Aborts a call at once if it is running and nobody else waits for it. */
+  /** Aborts a call at once if it is running without another waiting caller. */
   cancel(asked: unknown): void {
     const id = callId(asked);
     const call = this.calls.get(id);

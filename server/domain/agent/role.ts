@@ -34,7 +34,7 @@ export const GUARDRAIL_KINDS: Record<Guardrail["kind"], string> = {
 export const Knowledge = z.enum(["material", "general"]);
 export type Knowledge = z.infer<typeof Knowledge>;
 
-/** What a role's answers may rest on, in words. */
+/** Labels for what a role's answers may rest on. */
 export const KNOWLEDGE: Record<Knowledge, string> = {
   material: "Only the material provided",
   general: "General knowledge as well",

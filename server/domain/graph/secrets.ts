@@ -7,7 +7,7 @@ const SECRET =
 const SENT = /^(?:key|sig|signature|(?:set-)?cookie|x-.*-key|.*(?:access|auth|subscription)[-_]key)$/i;
 const SCHEME = /^(?:bearer|basic|token|bot|key|api-?key) +/i;
 
-/** What a node sends as it is typed: a header, a part of an address, an argument of a tool. */
+/** Settings that a node sends unchanged: headers, parts of a URL, arguments of a tool. */
 const SENDING: ReadonlySet<string> = new Set(["headers", "query", "args"]);
 
 interface Found {
@@ -37,7 +37,7 @@ export function keysIn(config: unknown): Found[] {
 /** A copy without them. */
 export const withoutSecrets = (value: unknown): unknown => hideKeys(value, () => {});
 
-/** A copy in which HIDDEN stands for such texts; what is passed on to providers as it is loses their fields. `note` hears of each. */
+/** A copy with HIDDEN in place of keys; settings passed unchanged to providers lose those fields. `note` is called for each. */
 function hideKeys(
   value: unknown,
   note: (place: string, value: string) => void,

@@ -22,7 +22,7 @@ const LONGEST_INLINE = 200;
 export const promptText = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** Tags that say what is to be done: the result of a tool stands in no tag, so only these could mislead. */
+/** Tags that give instructions: the result of a tool has no tag around it, so only these could mislead. */
 const DIRECTING: ReadonlySet<string> = new Set(["task", "goal", "expected_output", "criteria", "rule"]);
 
 /** "<" and what a model may read as it, then a name, perhaps with blanks, slashes or invisible characters between. */
@@ -51,9 +51,9 @@ export interface Fences {
   harmlessResult(text: string): string;
   /** A value between tags of that name. Attributes are shortened and lose what would end them. */
   fence(name: string, value: Json, attributes?: Readonly<Record<string, string>>): string;
-  /** A value under a name of its own: one that is no tag's, or one of prompts' own, becomes an attribute. */
+  /** A value in a tag of that name. A name that cannot be a tag, or is one of prompts, becomes an attribute. */
   named(name: string, value: Json): string;
-  /** The tag that such a value stands in, as it opens. */
+  /** The opening tag of such a value. */
   opening(name: string): string;
 }
 

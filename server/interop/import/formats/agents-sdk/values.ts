@@ -114,7 +114,7 @@ function templatePath(key: string, path: readonly string[]): string | null {
 
 const expressions = new WeakMap<Value, string | null>();
 
-/** A value as an expression; null where it cannot be one. A value that stands in several others is written once. */
+/** A value as an expression; null if it cannot be one. A value shared by several others is written once. */
 export function celOf(value: Value, work: Work): string | null {
   const known = expressions.get(value);
   if (known !== undefined) return known;
