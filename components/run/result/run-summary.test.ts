@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { foldRun } from "@/server/domain/run";
+import type { NewEvent } from "@/server/domain/run/events";
+import { completed, created, failedWith, logOf, of, over, ready, started } from "@/server/domain/run/testing";
+import { draw } from "@/server/domain/testing/drawing";
+import { approvalRun } from "../run-example";
+import { runSummary } from "./run-summary";
+
+const task = {
+  node_type: "agent_task",
+  config: { required_role: "Worker", task_description_template: "Work" },
+};
+const graph = draw("start > a > b > gate; gate approved> c > end; gate rejected> d > enddone", {
+  a: task,
+  b: task,
+  c: task,
+  d: task,
+  gate: { node_type: "approval_gate", name: "Your decision", config: { title: "Good?" } },
+});
+const begin: NewEvent[] = [created(graph), { type: "run_started", payload: {} }];
+const worked = (id: string, role_name: string): NewEvent[] => [
+  ready(id),
+  started(id),
+  {
+    ...of(id, "agent_started", { role_name, output_keys: [], limits: { max_iterations: 1 } }),
+    agent_id: id,
+  } as NewEvent,
+  completed(id),
+];
+const summary = (...events: NewEvent[]) => runSummary(foldRun("r", logOf([...begin, ...events])));
+
+test("an approval says who decided, how many calls it took, and how long", () => {
+  expect(runSummary(foldRun("run_1", approvalRun))).toBe("Approved by ApprovalAgent. 1 call, $0, 2.9 s");
+});
+
+test("there is no summary until the run has ended", () => {
+  expect(runSummary(foldRun("run_1", approvalRun.slice(0, -1)))).toBe("");
+});
+
+test("agents that ran one after the other share a clause, and a person's decision is told as one", () => {
+  expect(
+    summary(
+      ...worked("a", "Researcher"),
+      ...worked("b", "Writer"),
+      ready("gate"),
+      started("gate"),
+      of("gate", "interaction_requested", {
+        interaction_id: "q",
+        kind: "approval",
+        title: "Good?",
+        why: "",
+        fingerprint: "",
+        expires_at: 0,
+      }),
+      of("gate", "router_decided", { kind: "function", labels: ["rejected"] }),
+      of("gate", "node_completed", { output: {}, written_keys: [], labels: ["rejected"] }),
+      ...worked("d", "NotificationAgent"),
+      over(),
+    ),
+  ).toMatch(
+    /^Researcher and Writer ran, then a person rejected it, then NotificationAgent ran\. 0 calls, \$0, /,
+  );
+});
+
+test("a node that ran again is told once, with how often", () => {
+  expect(summary(...worked("a#1", "Developer"), ...worked("a#2", "Developer"), over())).toMatch(
+    /^Developer \(2 times\) ran\. /,
+  );
+});
+
+test("a run that failed says where", () => {
+  expect(
+    summary(
+      ready("a"),
+      started("a"),
+      failedWith("a", "fail_run"),
+      over({ final_status: "ERROR", reason_code: "CONFIG" }),
+    ),
+  ).toMatch(/^Failed at a\. 0 calls/);
+});

@@ -1,0 +1,100 @@
+import { countOf, formatDuration, formatList } from "@/components/display/format";
+import { costInWords } from "@/server/domain/model/cost";
+import { findNodeKind } from "@/server/domain/nodes";
+import type { Activation, RunState } from "@/server/domain/run";
+import { failedNode } from "@/server/domain/run/result";
+
+/** What one node did on the route: `by` ran, or decided for `label`. */
+interface Step {
+  by: string;
+  times: number;
+  label?: string;
+}
+
+/**
+ * How a finished run went, in one line: its route, who decided, and what it took. For example "Approved by
+ * ApprovalAgent, then ActionAgent ran. 2 calls, $0, 1.7 s". Empty until the run has ended.
+ */
+export function runSummary(state: RunState): string {
+  const { status, started_at, finished_at } = state.run;
+  if (status !== "finished" || started_at === undefined || finished_at === undefined) return "";
+  const facts = [
+    countOf(Object.keys(state.calls).length, "call"),
+    costInWords(state.totals),
+    formatDuration(finished_at - started_at),
+  ].join(", ");
+  const route = routeOf(state);
+  return route === "" ? facts : `${route.charAt(0).toUpperCase()}${route.slice(1)}. ${facts}`;
+}
+
+function routeOf(state: RunState): string {
+  const failed = failedNode(state);
+  if (failed !== null) return `failed at ${state.graph.nodes[failed]?.name || failed}`;
+  const { final_status } = state.run;
+  if (final_status === "CANCELLED") return "cancelled";
+  if (final_status === "INCOMPLETE") return "stopped before it reached an end";
+  return clausesOf(stepsOf(state)).join(", then ");
+}
+
+function stepsOf(state: RunState): Step[] {
+  const byNode = new Map<string, Activation[]>();
+  for (const one of Object.values(state.activations).sort((a, b) => a.order - b.order))
+    if (one.status === "completed") byNode.set(one.node_id, [...(byNode.get(one.node_id) ?? []), one]);
+  const steps: Step[] = [];
+  for (const [id, activations] of byNode) {
+    const last = activations[activations.length - 1];
+    const node = state.graph.nodes[id];
+    if (!last || !node) continue;
+    const worker = workerOf(state, last.id);
+    const label = findNodeKind(node.node_type)?.routes ? last.labels?.join(" and ") : undefined;
+    const times = activations.length;
+    if (label !== undefined) {
+      const asked = Object.values(state.interactions).some(({ activation_id }) => activation_id === last.id);
+      // What an agent found out, a router only reads.
+      const decider = asked ? undefined : steps.at(-1);
+      const isRead = decider !== undefined && decider.label === undefined;
+      if (isRead) steps.pop();
+      steps.push({
+        by: asked ? "a person" : (worker ?? (isRead ? decider.by : node.name || id)),
+        times,
+        label,
+      });
+    } else if (worker !== undefined) steps.push({ by: worker, times });
+  }
+  return steps;
+}
+
+/** The crew or the role at work in an activation. */
+function workerOf(state: RunState, activationId: string): string | undefined {
+  const crew = state.crews[activationId];
+  if (crew) return `a crew of ${crew.members.length}`;
+  return Object.values(state.agents).find(({ activation_id }) => activation_id === activationId)?.role_name;
+}
+
+/** Workers beyond these are counted. */
+const NAMED = 4;
+
+function clausesOf(steps: readonly Step[]): string[] {
+  const clauses: string[] = [];
+  let group: string[] = [];
+  const endGroup = () => {
+    const named =
+      group.length > NAMED ? [...group.slice(0, NAMED - 1), `${group.length - NAMED + 1} others`] : group;
+    if (group.length > 0) clauses.push(`${formatList(named)} ran`);
+    group = [];
+  };
+  for (const { by, times, label } of steps) {
+    if (label === undefined) {
+      group.push(times > 1 ? `${by} (${times} times)` : by);
+      continue;
+    }
+    endGroup();
+    const round = times > 1 ? ` in round ${times}` : "";
+    // "approved", "rejected": labels that are verbs already.
+    const isVerb = /^\w+ed$/.test(label);
+    if (!isVerb) clauses.push(`${by} chose “${label}”${round}`);
+    else clauses.push(clauses.length === 0 ? `${label} by ${by}${round}` : `${by} ${label} it${round}`);
+  }
+  endGroup();
+  return clauses;
+}
