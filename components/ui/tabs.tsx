@@ -43,7 +43,10 @@ export function Tabs<V extends string>({
         role="tablist"
         aria-label={label}
         onKeyDown={walk}
-        className={clsx("relative flex shrink-0 gap-4 overflow-x-auto border-b border-line", listClassName)}
+        className={clsx(
+          "relative flex shrink-0 gap-4 overflow-x-auto overflow-y-hidden border-b border-line",
+          listClassName,
+        )}
       >
         {tabs.map((tab) => {
           const isActive = tab.value === value;
