@@ -10,7 +10,7 @@ type Verdict = RunState["criteria"][string][number];
 export interface Trouble {
   key: string;
   /** failed: it ended work; warning: it was got over, or something is missing. */
-  status: "failed" | "warning" | "completed";
+  status: "failed" | "warning";
   text: string;
 }
 
@@ -18,7 +18,7 @@ const FAILED: ReadonlySet<AgentView["status"]> = new Set(["failed", "rejected"])
 
 /**
  * What went wrong with a crew's members on the way: model calls that were made again, going round in circles, tools that
- * somebody works without, failures, results that a person sent back, and how each criterion of success came out.
+ * somebody works without, failures, results that a person sent back, and criteria of success that are not met.
  */
 export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonly Verdict[]): Trouble[] {
   const taskOf = (id: string | undefined) =>
@@ -86,12 +86,16 @@ export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonl
       : [];
   });
   const newest = new Map(criteria.map((one) => [one.criterion, one]));
-  const verdicts = [...newest.values()].map(
-    ({ criterion, met, evidence }): Trouble => ({
-      key: `criterion ${criterion}`,
-      status: met ? "completed" : "failed",
-      text: `${met ? "Met" : "Not met"}: ${criterion}${evidence ? `. ${evidence}` : ""}`,
-    }),
+  const unmet = [...newest.values()].flatMap(({ criterion, met, evidence }): Trouble[] =>
+    met
+      ? []
+      : [
+          {
+            key: `criterion ${criterion}`,
+            status: "failed",
+            text: `Not met: ${criterion}${evidence ? `. ${evidence}` : ""}`,
+          },
+        ],
   );
-  return [...members, ...sentBack, ...verdicts].map((one) => ({ ...one, text: withoutDemoMark(one.text) }));
+  return [...members, ...sentBack, ...unmet].map((one) => ({ ...one, text: withoutDemoMark(one.text) }));
 }
