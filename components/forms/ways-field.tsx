@@ -1,6 +1,7 @@
 "use client";
 
 import { ArrowDown, ArrowRight, ArrowUp, Plus, Trash2, X } from "lucide-react";
+import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
@@ -31,6 +32,7 @@ const NOWHERE = "(nowhere)";
 /** The ways out of a router as rows: name, when it is taken, and where it leads. The lines of the drawing follow. */
 export function WaysField({ label, hint, error }: FieldProps) {
   const { graph, node, change } = useFormScope();
+  const [added, setAdded] = useState<number | null>(null);
   const ways = node && routerWays(graph, node.id);
   if (!node || !ways || !change) return null;
   const by = routerKindOf(node);
@@ -48,6 +50,7 @@ export function WaysField({ label, hint, error }: FieldProps) {
             at={at}
             all={ways}
             hasWhen={by === "expression"}
+            isNew={at === added}
             write={write}
           />
         ))}
@@ -58,7 +61,10 @@ export function WaysField({ label, hint, error }: FieldProps) {
           <Button
             size="sm"
             icon={<Plus aria-hidden />}
-            onClick={() => write("Add way", (drawn) => addWay(drawn, node.id))}
+            onClick={() => {
+              setAdded(ways.ways.length);
+              write("Add way", (drawn) => addWay(drawn, node.id));
+            }}
           >
             Add a way out
           </Button>
@@ -76,10 +82,11 @@ interface WayRowProps {
   at: number;
   all: RouterWays;
   hasWhen: boolean;
+  isNew: boolean;
   write: Write;
 }
 
-function WayRow({ way, at, all, hasWhen, write }: WayRowProps) {
+function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
   const { node } = useFormScope();
   const id = node?.id ?? "";
   const { label } = way;
@@ -92,6 +99,7 @@ function WayRow({ way, at, all, hasWhen, write }: WayRowProps) {
           <DraftField
             label={`Way out ${at + 1}`}
             value={label}
+            isNew={isNew}
             onCommit={(text) =>
               text.trim() === label
                 ? undefined

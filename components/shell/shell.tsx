@@ -3,13 +3,14 @@
 import clsx from "clsx";
 import { CircleHelp, Ellipsis, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { InboxWatch, useInboxCount } from "@/components/inbox/inbox-count";
 import { leaveTo } from "@/components/page/leaving";
 import { openHelp, openPalette } from "@/components/page/page-commands";
 import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
+import { countMovedPresses } from "@/components/ui/moved-press";
 import { PageLink } from "@/components/ui/page-link";
 import { Toolbar } from "@/components/ui/toolbar";
 import { Tooltip } from "@/components/ui/tooltip";
@@ -31,6 +32,7 @@ export function Shell({
   children: ReactNode;
 }) {
   const path = usePathname();
+  useEffect(countMovedPresses, []);
   if (path.startsWith("/login")) return children;
   // The stage needs the room: the rail shrinks to icons beside a canvas.
   const isStage = /^\/(workflows|runs)\/./.test(path);

@@ -64,6 +64,8 @@ export function SuggestField({
             if (!next) setSearching(false);
           }}
           openOnInputClick
+          // Enter takes the first that fits; before anything is written it takes none.
+          autoHighlight
         >
           <Base.Input
             {...control}
