@@ -9,8 +9,12 @@ import type { CardSize } from "./card-size";
 
 /** One way out sits in the middle of the card; several are rows, each with its words. */
 export function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) {
+  const { editing } = useCanvas();
   const isRouter = !!getNodeKind(node.node_type).routes;
-  const rows = ports.filter((port) => isRouter || port.kind !== "out");
+  // The stub that offers another connection says nothing about a run.
+  const rows = ports.filter(
+    ({ kind, isConnected }) => kind !== "out" || (isRouter && (editing || isConnected)),
+  );
   const plain = isRouter ? undefined : ports.find((port) => port.kind === "out");
   return (
     <>

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { edits } from "@/components/editor/editing/edits";
+import { textEdits } from "@/components/editor/editing/text-edits";
 import { anyMove, sampleGraph } from "@/components/editor/testing";
 import { portsOf } from "@/components/forms/ports";
+import { present } from "@/server/domain/base/must";
 import { fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
 import { align } from "./helplines";
 import { layout } from "./layout";
@@ -87,6 +89,19 @@ describe("ports", () => {
       ["no", true, true],
       ["maybe", false, true],
     ]);
+  });
+
+  test("a router by value offers another branch until it has an Otherwise", () => {
+    const graph = textEdits.setConfig.apply(sampleGraph(), {
+      id: "route",
+      patch: { kind: "value", value: "state.answer", ways: ["yes", "no"] },
+    });
+    const route = present(graph.nodes.route, "route");
+    const titles = (edges: typeof graph.edges) => portsOf(route, edges).map(({ title }) => title);
+    const [yes, no] = graph.edges.slice(2) as [(typeof graph.edges)[number], (typeof graph.edges)[number]];
+    expect(titles([yes, no])).toEqual(["yes", "no", "another way"]);
+    expect(titles([yes, { ...no, is_default: true }])).toEqual(["yes", "no"]);
+    expect(titles([yes, { ...no, edge_label: null, is_default: true }])).toEqual(["yes", "no", "otherwise"]);
   });
 
   test("an error exit appears where failures have a way of their own", () => {

@@ -146,3 +146,16 @@ test("a condition offers the values that a key can have", async () => {
     conditions: [{ label: "way 1", when: 'state.approval_status == "rejected"' }],
   });
 });
+
+test("the values of a key are not made of the router's own branches", async () => {
+  const { person } = open();
+  await person.type(await screen.findByRole("combobox", { name: "Value" }), "note");
+  await person.tab();
+  await person.click(screen.getByRole("button", { name: "Add a way out" }));
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Way out 1" }));
+  expect(screen.queryByText(/^note is/)).toBeNull();
+  await person.clear(screen.getByRole("combobox", { name: "Value" }));
+  await person.type(screen.getByRole("combobox", { name: "Value" }), "approval_status");
+  await person.tab();
+  expect(screen.getByText(/^approval_status is .*: approved, rejected\./)).toBeTruthy();
+});

@@ -17,8 +17,14 @@ export interface KeyFacts {
   values: string[];
 }
 
-/** What is known of a key: its shape where it is asked for or written, and what it is compared with anywhere. */
-export function keyFacts(graph: WorkflowGraph, key: string): KeyFacts {
+/** The names that new branches get, which say nothing about values. */
+const PLACEHOLDER = /^way \d+$/;
+
+/**
+ * What is known of a key: its shape where it is asked for or written, and what it is compared with anywhere but in
+ * `asking`, the router that wants to know.
+ */
+export function keyFacts(graph: WorkflowGraph, key: string, asking?: string): KeyFacts {
   if (key === "") return { values: [] };
   const shapes = shapesOf(graph, key);
   const listed = shapes.flatMap(valuesOf);
@@ -31,7 +37,9 @@ export function keyFacts(graph: WorkflowGraph, key: string): KeyFacts {
   );
   const named = Object.values(graph.nodes).flatMap((node) => {
     const { kind, value, ways } = settingsOf(node);
-    return kind === "value" && value === `state.${key}` ? (ways ?? []) : [];
+    return node.id !== asking && kind === "value" && value === `state.${key}`
+      ? (ways ?? []).filter((way) => !PLACEHOLDER.test(way))
+      : [];
   });
   // "Anything" is no news.
   const kind = shapes.map(describeType).find((word) => word !== "Anything");

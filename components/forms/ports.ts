@@ -1,5 +1,5 @@
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind, isRouterNode, routerKindOf } from "@/server/domain/nodes";
+import { getNodeKind, isRouterNode, routerKindOf, settingsOf } from "@/server/domain/nodes";
 import { followsBuiltIn } from "@/server/domain/nodes/conditional-router";
 
 /** A place on the right side of a card where edges begin. */
@@ -41,7 +41,9 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
   if (kind.hasExit === false) return [];
   const used = new Set(outgoing.map((edge) => portOf(edge, node)));
   const ports = kind.routes ? exitPorts(node, outgoing, used) : [];
-  if (!kind.routes || takesAnyLabel(node) || used.has(OUT) || ports.length === 0)
+  // A router with an Otherwise takes one of its branches whatever the answer is: no stub for another one.
+  const isOpen = takesAnyLabel(node) && !settingsOf(node).default_label && !outgoing.some(isDefault);
+  if (!kind.routes || isOpen || used.has(OUT) || ports.length === 0)
     ports.push(
       newPort({
         id: OUT,
@@ -61,6 +63,8 @@ export const portsIn = ({ edges }: WorkflowGraph, node: WorkflowNode): Port[] =>
     node,
     edges.filter(({ source_node_id }) => source_node_id === node.id),
   );
+
+const isDefault = ({ kind, is_default }: WorkflowEdge) => kind === "normal" && is_default;
 
 /** A line of its own for what fits no way. */
 const isOwnDefault = (edge: WorkflowEdge) => edge.is_default && !edge.edge_label;

@@ -2,12 +2,21 @@ import { screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { present } from "@/server/domain/base/must";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { textEdits } from "../editing/text-edits";
 import { sampleGraph } from "../testing";
 import { openEditor } from "../testing-editor";
 import type { ShownProblem } from "../use-problems";
 import { Keys } from "./node-keys";
 
 vi.mock("../use-grants", () => ({ useAllow: () => ({ change: () => undefined, isPending: false }) }));
+
+function showKeys(graph: WorkflowGraph, id: string, problems: readonly ShownProblem[] = []) {
+  const { show } = openEditor(graph);
+  const node = present(graph.nodes[id], id);
+  const scope = { graph, node, roles: [], keys: keysAvailableAt(graph, id), change: () => undefined };
+  show(<Keys node={node} scope={scope} problems={problems} />);
+}
 
 const problem = (severity: "error" | "warning"): ShownProblem => ({
   severity,
@@ -23,15 +32,24 @@ test.each([
 ] as const)(
   "what a %s says of keys is told where they are, and only a mistake makes the field invalid",
   (severity, isInvalid) => {
-    const graph = sampleGraph();
-    const { show } = openEditor(graph);
-    const node = present(
-      Object.values(graph.nodes).find(({ node_type }) => node_type === "agent_task"),
-      "a task",
-    );
-    const scope = { graph, node, roles: [], keys: keysAvailableAt(graph, node.id), change: () => undefined };
-    show(<Keys node={node} scope={scope} problems={[problem(severity)]} />);
+    showKeys(sampleGraph(), "ask", [problem(severity)]);
     expect(screen.getByText(`Nothing writes it (${severity}).`)).toBeTruthy();
     expect(screen.queryByLabelText("Warning") !== null).toBe(!isInvalid);
   },
 );
+
+test("an End without keys says that it returns everything", () => {
+  showKeys(sampleGraph(), "done");
+  expect(screen.getByText("Returns")).toBeTruthy();
+  expect(screen.getByPlaceholderText("All keys")).toBeTruthy();
+  expect(screen.getByText("Everything")).toBeTruthy();
+});
+
+test("a router by value shows the key that its value reads", () => {
+  const graph = textEdits.setConfig.apply(sampleGraph(), {
+    id: "route",
+    patch: { kind: "value", value: "state.answer" },
+  });
+  showKeys(graph, "route");
+  expect(screen.getByText("Its settings also read answer.")).toBeTruthy();
+});

@@ -4,6 +4,7 @@ import { type FormScope, writersOf } from "@/components/forms/form-scope";
 import { KeysField } from "@/components/forms/keys-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { keysRead } from "@/server/domain/graph/keys-read";
 import { mentionedKeys, proposedKeys } from "@/server/domain/graph/mentioned-keys";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
@@ -25,27 +26,33 @@ export function Keys({
   const set = useSetNode(node.id);
   const reads = scope.keys.map((key) => ({ key: key.key, detail: writersOf(scope, key) }));
   const known = [...new Set([...Object.keys(stateProperties(scope.graph)), ...allKeys(scope.graph)])];
-  const mentioned = mentionedKeys(node).required.filter(
-    (key) => !node.input_keys.includes(key) && !node.optional_input_keys.includes(key),
+  const declared = [...node.input_keys, ...node.optional_input_keys];
+  const mentioned = mentionedKeys(node).required.filter((key) => !declared.includes(key));
+  const { required, optional } = keysRead(node);
+  const inSettings = [...required, ...optional].filter(
+    (key) => !declared.includes(key) && !mentioned.includes(key),
   );
-  const keys = [...node.input_keys, ...node.output_keys].join(", ");
+  const keys = [...node.input_keys, ...inSettings, ...node.output_keys].join(", ");
   return (
     <Disclosure
       look="section"
-      title={kind.ends ? "Hands out" : "Reads and writes"}
+      title={kind.ends ? "Returns" : "Reads and writes"}
       isOpen
-      aside={keys || "Nothing"}
+      aside={keys || (kind.ends ? "Everything" : "Nothing")}
     >
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
-          {...(kind.ends ? { hint: "Empty: the whole state, as it is when the run ends" } : {})}
+          {...(kind.ends ? { hint: "Empty: everything in the state when the run ends" } : {})}
           error={mistakeAt(problems, "input_keys")}
           keys={node.input_keys}
           onChange={(input_keys) => set({ input_keys })}
           suggestions={reads}
-          placeholder="Keys this node needs"
+          placeholder={kind.ends ? "All keys" : "Keys this node needs"}
         />
+        {inSettings.length > 0 ? (
+          <p className="text-[13px] text-ink-3">Its settings also read {inSettings.join(", ")}.</p>
+        ) : null}
         <FieldWarnings problems={warningsAt(problems, "input_keys")} />
         {mentioned.length > 0 && (
           <button

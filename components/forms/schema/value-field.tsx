@@ -38,7 +38,7 @@ export function ValueField({ label, hint, error, value, onChange }: ValueFieldPr
     );
   const shown = draft ?? key;
   const fault = draft !== null && draft !== "" && !StateKey.safeParse(draft).success;
-  const { kind, values } = keyFacts(scope.graph, key);
+  const { kind, values } = keyFacts(scope.graph, key, scope.node?.id);
   const known = [kind, values.length > 0 ? values.join(", ") : undefined].filter(Boolean).join(": ");
   return (
     <div className="flex flex-col gap-1">

@@ -6,6 +6,7 @@ import { CrewWork } from "@/components/run/crew/crew-work";
 import { byDelegation } from "@/components/run/crew/members";
 import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind } from "@/server/domain/nodes";
 import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
 import { AnsweredAsks } from "../past/answered-asks";
 import { useRun, useRunList } from "../run-context";
@@ -21,6 +22,7 @@ import { ToolCallCard } from "./tool-call-card";
 
 /** One time a node ran: what it waits for, what was done, what came out and what went in. */
 export function ActivationDetail({ node, activation }: { node: WorkflowNode; activation: Activation }) {
+  const kind = getNodeKind(node.node_type);
   const agents = useRunList<string>(({ state }) =>
     byDelegation(Object.values(state.agents).filter((agent) => agent.activation_id === activation.id)).map(
       ({ key }) => key,
@@ -74,7 +76,13 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
           <KeyValues
             values={activation.input}
             label={`input of ${node.name || node.id}`}
-            empty="It reads nothing."
+            empty={
+              kind.ends
+                ? "The whole state"
+                : kind.routes
+                  ? "What its rule reads from the state"
+                  : "It reads nothing."
+            }
           />
         </ViewPart>
       ) : null}

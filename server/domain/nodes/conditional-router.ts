@@ -108,7 +108,7 @@ export const conditionalRouter = defineNode({
       key: "value",
       label: "Value",
       as: "value",
-      hint: "The way that has its text as its name is taken",
+      hint: "Takes the way whose name matches this value",
       showIf: (c) => c.kind === "value",
     },
     { key: "instruction", label: "Instruction", as: "template", showIf: (c) => c.kind === "llm" },
