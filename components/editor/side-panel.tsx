@@ -237,7 +237,7 @@ function PaletteItem({
         event.dataTransfer.effectAllowed = "copy";
       }}
       onClick={() => commands.addSensibly(choice)}
-      className="group/item flex w-full cursor-grab items-center gap-2.5 rounded-lg p-1.5 text-left hover:bg-ink/5 active:cursor-grabbing"
+      className="group/item relative flex w-full cursor-grab items-center gap-2.5 rounded-lg p-1.5 text-left hover:bg-ink/5 active:cursor-grabbing"
     >
       {icon}
       <span className="min-w-0 flex-1">
@@ -245,9 +245,14 @@ function PaletteItem({
           <span className="sr-only">Add </span>
           {title}
         </span>
-        <span className="block truncate text-xs text-ink-3">{hint}</span>
+        <span title={hint} className="line-clamp-2 text-xs text-ink-3">
+          {hint}
+        </span>
       </span>
-      <Plus aria-hidden className="size-3.5 shrink-0 text-ink-3 opacity-0 group-hover/item:opacity-100" />
+      <Plus
+        aria-hidden
+        className="absolute top-2 right-1.5 size-3.5 text-ink-3 opacity-0 group-hover/item:opacity-100"
+      />
     </button>
   );
 }

@@ -3,12 +3,8 @@
 import dynamic from "next/dynamic";
 import type { CodeAreaProps } from "./code-area-editor";
 import { Field } from "./field";
-import { Skeleton } from "./skeleton";
 
-const Editor = dynamic(() => import("./code-area-editor"), {
-  ssr: false,
-  loading: () => <Skeleton className="h-full min-h-8 w-full" />,
-});
+const Editor = dynamic(() => import("./code-area-editor"), { ssr: false });
 
 /** A small code editor; loads when it is first shown. */
 export function CodeArea({ label, hideLabel, hint, error, aside, fieldClassName, ...editor }: CodeAreaProps) {

@@ -72,7 +72,7 @@ function Inspector({
   );
   return (
     <FormScopeContext.Provider value={scope}>
-      <header className="sticky top-0 z-5 flex items-start gap-2 bg-surface px-4 pt-4 pr-12 pb-4">
+      <header className="sticky top-0 z-5 flex items-start gap-2 border-b border-line bg-surface px-4 pt-4 pr-12 pb-4">
         <div className="min-w-0 flex-1">
           <h2 className="text-[13px] font-semibold">Connection</h2>
           <p className="mt-1 flex flex-wrap items-center gap-1.5 text-[13px] text-ink-2">
@@ -90,7 +90,7 @@ function Inspector({
           onClick={commands.remove}
         />
       </header>
-      <div className="flex flex-col gap-5 px-4 pb-5">
+      <div className="flex flex-col gap-5 px-4 py-5">
         {!isRouter && (
           <SegmentedControl
             label="Taken when"

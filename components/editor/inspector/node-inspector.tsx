@@ -87,13 +87,15 @@ function NodeHeader({ node }: { node: WorkflowNode }) {
   return (
     <>
       {/* It stays where it is: beside it stands what closes the settings. */}
-      <header className="sticky top-0 z-5 flex items-center gap-1 bg-surface px-4 pt-4 pr-12 pb-3">
+      <header className="sticky top-0 z-5 flex items-center gap-1 border-b border-line bg-surface px-4 pt-4 pr-12 pb-3">
         <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
           <KindIcon name={kind.icon} />
         </span>
         <span className="ml-1.5 min-w-0 flex-1">
           <span className="block text-[13px] font-semibold">{kind.title}</span>
-          <span className="block truncate text-xs text-ink-3">{kind.hint}</span>
+          <span title={kind.hint} className="line-clamp-2 text-xs text-ink-3">
+            {kind.hint}
+          </span>
         </span>
         <IconButton
           label="Duplicate"
@@ -111,7 +113,7 @@ function NodeHeader({ node }: { node: WorkflowNode }) {
           onClick={commands.remove}
         />
       </header>
-      <div data-field="name" className="px-4 pb-4">
+      <div data-field="name" className="px-4 py-4">
         <TextField label="Name" value={node.name} maxLength={200} onValueChange={(name) => set({ name })} />
       </div>
     </>

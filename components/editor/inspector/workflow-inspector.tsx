@@ -42,11 +42,11 @@ export function WorkflowInspector() {
   const set = useSetWorkflow();
   return (
     <>
-      <header className="sticky top-0 z-5 bg-surface px-4 pt-4 pr-12 pb-3">
+      <header className="sticky top-0 z-5 border-b border-line bg-surface px-4 pt-4 pr-12 pb-3">
         <h2 className="text-[13px] font-semibold">Workflow</h2>
         <p className="text-xs text-ink-3">{describeSize(graph)}</p>
       </header>
-      <div className="flex flex-col gap-5 px-4 pb-5">
+      <div className="flex flex-col gap-5 px-4 py-5">
         <ProblemNote />
         <div data-field="name">
           <DraftField
