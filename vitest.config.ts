@@ -66,6 +66,7 @@ export default defineConfig({
     // The offline model answers at once in tests; nothing reads the settings of the person who runs them.
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
     restoreMocks: true,
+    globalSetup: "server/testing/temporary.ts",
     // One less than there are cores is usual; many of these wait for a second or for another process.
     maxWorkers: "100%",
     projects: [

@@ -1,7 +1,7 @@
-// `npm test`: everything, the same here and on a clean checkout. The last line is `N passed, N failed`; above it stands
-// where the time went. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
-// `npm test -- thorough`: everything with larger numbers (random graphs, kills, cuts), lint without its cache, the unit
-// tests on every Node version besides, and a sample of changes made on purpose that the tests must notice.
+// `npm test`: what every change needs, the same here and on a clean checkout. The last line is `N passed, N failed`; above
+// it stands where the time went. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
+// `npm test -- thorough`: everything, with larger numbers (random graphs, kills, cuts), all trials on Restate, the unit tests
+// and a walk on every Node version, the package, and a sample of changes made on purpose that the tests must notice.
 // `npm test -- mutants [FILE ...] [--sample N] [--seed S]`: such changes alone; see scripts/mutants/run.mjs.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -11,8 +11,8 @@ import { installed as installedEngine, whyNoEngine } from "./engine-package.mjs"
 import { otherNodes } from "./nodes.mjs";
 import { checkNode, ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
 
-const USUAL = ["build", "lint", "nodes", "engine", "unit", "e2e"];
-const PARTS = [...USUAL, "mutants"];
+const USUAL = ["build", "unit", "lint", "engine", "e2e"];
+const PARTS = [...USUAL, "nodes", "mutants"];
 const asked = process.argv.slice(2);
 const isThorough = asked[0] === "thorough";
 const part = PARTS.includes(asked[0]) ? asked[0] : null;
@@ -94,34 +94,41 @@ const routeTypes = [bin("next/dist/bin/next"), "typegen"];
 /** Fetched while everything else runs, as well: why there is no package for runs on Restate, or null. */
 const noEngine = wanted.has("engine") ? whyNoEngine() : Promise.resolve(null);
 
-// Two cores, two lanes: what is built and read in one, the unit tests in the other. The browser comes last, alone: it has
-// as many workers as there are cores.
 let built = false;
-const first = USUAL.filter((name) => wanted.has(name) && name !== "e2e");
-if (first.length > 0) heading(`Beside each other: ${first.join(", ")}`);
-await Promise.all([buildAndChecks(), wanted.has("unit") && timed("unit", () => unit())]);
-if (wanted.has("nodes") && isThorough)
+let buildDone = () => {};
+const build = new Promise((resolve) => (buildDone = resolve));
+const beside = [...wanted].filter((name) => USUAL.includes(name));
+if (beside.length > 0) heading(beside.join(", "));
+// Two lanes for two cores: the build and the browser in one, everything that needs no build in the other.
+await Promise.all([buildAndBrowser(), unitAndChecks()]);
+if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
+if (isThorough)
   for (const { version, node, missing } of await nodes)
     if (!missing) await timed(`unit, Node ${version}`, () => unit(version, node));
-if (wanted.has("e2e")) await onBuildOnly("e2e", e2e);
 if (wanted.has("mutants")) await timed("mutants", mutants);
 report();
 
-async function buildAndChecks() {
+async function buildAndBrowser() {
   if (wanted.has("build"))
     built = await timed("build", () => check("production build", [["scripts/start.mjs", "--build-only"]]));
-  // Route types are a part of the build, and the lint and the compiler read them.
+  buildDone();
+  if (wanted.has("e2e")) await onBuildOnly("e2e", e2e);
+}
+
+async function unitAndChecks() {
+  if (wanted.has("unit")) await timed("unit", () => unit());
   if (wanted.has("lint")) {
-    if (!built) await check("route types", [routeTypes]);
     await timed("format", () =>
       check("format, import order, accessibility", [
         [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
       ]),
     );
-    await timed("types and lint", typesAndLint);
     await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
+    // Route types are a part of the build, and the lint and the compiler read them.
+    await build;
+    if (!built) await check("route types", [routeTypes]);
+    await timed("types and lint", typesAndLint);
   }
-  if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
   if (wanted.has("engine")) await timed("engine", engine);
 }
 
@@ -168,11 +175,16 @@ async function unit(version = process.versions.node, node = process.execPath) {
   await vitest(`unit and property tests on Node ${version}`, `unit-${version}`, [], node);
 }
 
-/** Runs on Restate itself: by a package of its own, fetched once. */
+/** Runs on Restate itself, by a package of its own, fetched once: beside everything else only what takes seconds. */
 async function engine() {
   const why = await noEngine;
   if (why) return console.log(`  skipped  runs on Restate: ${why}`);
-  await vitest("runs on Restate", "engine", ["--config", "packages/engine-restate/vitest.config.mjs"]);
+  const only = part || isThorough ? [] : ["short.test.ts", "balancer.test.ts", "sessions.test.ts"];
+  await vitest("runs on Restate", "engine", [
+    "--config",
+    "packages/engine-restate/vitest.config.mjs",
+    ...only,
+  ]);
 }
 
 /** Tests of one configuration, each of which counts. */

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunEvent } from "@/server/domain/run/events";
-import { newStage } from "@/server/runner/testing";
 import { sized } from "@/server/testing/thorough";
 import { newCluster } from "./testing/cluster";
-import { DRAWINGS, newWorld, ROLES, type WorldCall } from "./testing/world";
-
-type Drawing = keyof typeof DRAWINGS;
-type Stage = ReturnType<typeof newStage>;
+import { type Drawing, finish, outcome, start, twins } from "./testing/outcome";
+import type { WorldCall } from "./testing/world";
 
 let cluster: Awaited<ReturnType<typeof newCluster>>;
 beforeAll(async () => {
@@ -15,57 +11,6 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const start = (stage: Stage, drawing: Drawing, who: string) =>
-  stage.start(DRAWINGS[drawing], { roles: ROLES, input: { who } });
-
-/** Agrees to whatever is asked until all of these runs have ended. */
-async function finish(stage: () => Stage, ids: readonly string[]): Promise<void> {
-  await expect
-    .poll(
-      () => {
-        const { host, store } = stage();
-        for (const id of ids)
-          for (const { status, requested } of Object.values(store.state(id)?.interactions ?? {}))
-            if (status === "open")
-              host.answer(id, requested.interaction_id, requested.fingerprint, {
-                answer: "approve",
-                by: "ann",
-              });
-        return ids.filter((id) => store.find(id)?.status !== "finished");
-      },
-      { timeout: 30_000, interval: 20 },
-    )
-    .toEqual([]);
-}
-
-const isRepeatWarning = (event: RunEvent) =>
-  event.type === "warning" && event.payload.code === "MAY_HAVE_HAPPENED_TWICE";
-
-/** What a run came to, without what differs between any two runs: times, the order of parallel steps, calls that were repeated. */
-function outcome({ store }: Stage, id: string) {
-  const state = store.state(id)!;
-  const events: RunEvent[] = store.events(id, 0, 1e6);
-  return {
-    status: state.run.final_status,
-    state: state.state,
-    events: events
-      .filter((event) => !isRepeatWarning(event))
-      .map(({ type, node_id }) => [type, node_id].filter(Boolean).join(" "))
-      .toSorted(),
-    seqs: events.map(({ seq }) => seq).every((seq, at) => seq === at + 1),
-  };
-}
-
-/** The same runs in one process. */
-async function twins(runs: readonly (readonly [Drawing, string])[]) {
-  const stage = newStage({ ...newWorld("embedded", () => {}, 1), maxRuns: 100 });
-  const ids = runs.map(([drawing, who]) => start(stage, drawing, who));
-  await finish(() => stage, ids);
-  const outcomes = ids.map((id) => outcome(stage, id));
-  await stage.host.drain(0);
-  return outcomes;
-}
-
 /** What may be lost: answers that came in these times, as nobody had put them down yet when something ended. */
 interface Loss {
   from: number;

@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     environment: "node",
     include: ["*.test.ts"],
+    globalSetup: path.join(root, "server/testing/temporary.ts"),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A machine under load takes its time.
