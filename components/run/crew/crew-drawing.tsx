@@ -8,9 +8,8 @@ import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/timeline/sentence-words";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { CrewExchange } from "@/server/domain/run";
-import { type CrewLayout, MEMBER, PROPOSAL_SIZE, REQUESTER_SIZE } from "./crew-layout";
+import { type CrewLayout, MEMBER, PROPOSAL_SIZE, sizeOf } from "./crew-layout";
 import {
-  bow,
   type CrewLine,
   linesOf,
   memberNamed,
@@ -86,22 +85,15 @@ export function CrewDrawing({
         </p>
       ) : null}
       {proposal && proposalSpot ? (
-        <>
-          <Proposes
-            from={spots[memberNamed(crew, proposal.by) ?? ""]}
-            to={proposalSpot}
-            area={size}
-            hasVotes={proposal.votes.length > 0}
-          />
-          <div
-            className="crew-proposal"
-            style={{ ...at(proposalSpot), width: PROPOSAL_SIZE.width }}
-            data-outcome={proposal.outcome?.outcome}
-          >
-            <p className="line-clamp-2 text-[13px] leading-[17px] font-medium">{proposal.decision}</p>
-            <p className="mt-0.5 text-[13px] text-ink-2 tabular-nums">{tally(proposal.votes)}</p>
-          </div>
-        </>
+        <div
+          className="crew-proposal"
+          style={{ ...at(proposalSpot), ...PROPOSAL_SIZE }}
+          data-outcome={proposal.outcome?.outcome}
+        >
+          <p className="truncate text-[13px] leading-[17px] text-ink-2">{person(proposal.by)} proposes</p>
+          <p className="line-clamp-2 text-[13px] leading-[17px] font-medium">{proposal.decision}</p>
+          <p className="mt-0.5 text-[13px] text-ink-2 tabular-nums">{tally(proposal.votes)}</p>
+        </div>
       ) : null}
     </div>
   );
@@ -190,7 +182,7 @@ function Lines({
             type="button"
             className="crew-words"
             data-lit={age === 0 || undefined}
-            data-quiet={(isCrowded && age > 0 && !isPicked) || undefined}
+            data-quiet={(isCrowded && !isPicked) || undefined}
             data-kind={kindOf(latest)}
             aria-pressed={isPicked}
             aria-label={`${person(from)} to ${to.startsWith(PROPOSAL) ? "the proposal" : person(to)}: ${label}`}
@@ -204,47 +196,6 @@ function Lines({
       })}
     </>
   );
-}
-
-/** The line from an agent to the proposal that it made; its name is left out where the names of votes need the room. */
-function Proposes({
-  from,
-  to,
-  area,
-  hasVotes,
-}: {
-  from: Spot | undefined;
-  to: Spot;
-  area: Size;
-  hasVotes: boolean;
-}) {
-  if (!from) return null;
-  // To the other side than the vote of whoever proposed it.
-  const { path, words } = bow({ ...from, ...MEMBER }, { ...to, ...PROPOSAL_SIZE }, -36, 0.6);
-  return (
-    <>
-      <svg
-        aria-hidden
-        className="pointer-events-none absolute inset-0"
-        width={area.width}
-        height={area.height}
-      >
-        <title>Who proposes it</title>
-        <path d={path} className="crew-line" data-kind="proposes" markerEnd="url(#crew-arrow)" />
-      </svg>
-      {/* The words of votes need the room. */}
-      {hasVotes ? null : (
-        <span className="crew-words" style={at(words)}>
-          proposes
-        </span>
-      )}
-    </>
-  );
-}
-
-function sizeOf(id: string): Size {
-  if (id === REQUESTER) return REQUESTER_SIZE;
-  return id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
 }
 
 /** The kind as the style sheet knows it: votes by what they say. */
@@ -275,7 +226,12 @@ function MemberCard({
   const name = isSameWord(own, roleName) ? roleName : own;
   const task = taskOf(scene, agentId);
   return (
-    <div className="crew-member" data-state={look.state} data-picked={isPicked || undefined} style={MEMBER}>
+    <div
+      className="crew-member"
+      data-state={look.state}
+      data-picked={isPicked || undefined}
+      style={{ width: MEMBER.width, height: MEMBER.height }}
+    >
       <button
         type="button"
         data-member={agentId}

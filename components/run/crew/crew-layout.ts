@@ -1,22 +1,30 @@
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
-import { memberNamed, PROPOSAL, REQUESTER, type Size, type Spot, saidIn } from "./crew-lines";
+import { type BoxSize, memberNamed, PROPOSAL, REQUESTER, type Size, type Spot, saidIn } from "./crew-lines";
 
 /*
  * Where everyone of a crew stands, and how much room that takes: the crew's node grows to it. Known from the members and
  * the way in which they work, so that nobody moves while the crew is at work. All measures are pixels of the drawing.
  */
 
-/** A member's card: its face and name, its task, and two lines of what it says. */
-export const MEMBER: Size = { width: 204, height: 122 };
+/** A member's card: its face and name, two lines of its task, two of what it says, and its badge above. */
+export const MEMBER: BoxSize = { width: 204, height: 132, badge: 12 };
 export const REQUESTER_SIZE: Size = { width: 118, height: 32 };
-export const PROPOSAL_SIZE: Size = { width: 236, height: 92 };
+export const PROPOSAL_SIZE: Size = { width: 236, height: 96 };
+
+/** How large someone's card is. */
+export function sizeOf(id: string): BoxSize {
+  if (id === REQUESTER) return REQUESTER_SIZE;
+  return id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
+}
 
 /** Between cards side by side, where lines carry their words. */
-const ASIDE = 116;
+const ASIDE = 126;
 /** Between cards one below the other. */
 const BELOW = 84;
+/** Around the middle of a ring. */
+const AROUND_MIDDLE = 96;
 /** Around everything. */
 const EDGE = 28;
 /** Above and below a single row of three. */
@@ -64,18 +72,23 @@ export function layoutOf(crew: CrewRun, plan: ExecutionPlan | undefined): CrewLa
   });
 }
 
+/** A manager of more members than this is in the middle of them: no line has to pass a member. */
+const MOST_BELOW = 3;
+
 /**
- * A manager stands above its people, those who hand over, vote or follow a pattern in a ring, those who work side by side
- * in columns, everyone else in rows.
+ * A manager is above its few members or in the middle of many; those who hand over, vote or follow a pattern are in a
+ * ring, those who work side by side in columns, all others in rows.
  */
 export function placeCrew(shape: Shape): CrewLayout {
   const { process, manager, members } = shape;
   if (process === "swarm" || process === "consensus" || process === "custom") return ring(shape);
   const hasManager = manager !== undefined && members.includes(manager);
   const below = hasManager ? members.filter((id) => id !== manager) : members;
+  if (hasManager && process === "hierarchical" && below.length > MOST_BELOW)
+    return ring({ ...shape, members: below });
   const layers = shape.layers ?? {};
   const isInColumns = process === "parallel" && new Set(below.flatMap((id) => layers[id] ?? [])).size > 1;
-  const grid = isInColumns ? columns(below, layers) : rows(below);
+  const grid = isInColumns ? columns(below, layers) : rows(below, process === "sequential");
   const isTopTaken = hasManager || shape.hasRequester === true;
   // Ways past whoever stands in between lead above and below the row.
   if (!isTopTaken) return laidOut(grid, { x: EDGE, y: !isInColumns && below.length === 3 ? AROUND : EDGE });
@@ -115,8 +128,8 @@ const across = (count: number, size: number, gap: number) => count * size + Math
 /** How many stand side by side: two rows rather than one that is too wide. */
 const perRowOf = (count: number) => (count <= 3 ? count : count === 4 ? 2 : count <= 9 ? 3 : MOST_COLUMNS);
 
-/** From left to right, row by row; a row that is not full stands in the middle. */
-function rows(ids: readonly string[]): Grid {
+/** Row by row, from left to right or, for a chain, back and forth; a row that is not full is in the middle. */
+function rows(ids: readonly string[], isChain: boolean): Grid {
   const perRow = Math.max(1, perRowOf(ids.length));
   const count = Math.max(1, Math.ceil(ids.length / perRow));
   const width = across(perRow, MEMBER.width, ASIDE);
@@ -125,8 +138,9 @@ function rows(ids: readonly string[]): Grid {
     const row = Math.floor(at / perRow);
     const inRow = Math.min(perRow, ids.length - row * perRow);
     const aside = (width - across(inRow, MEMBER.width, ASIDE)) / 2;
+    const column = isChain && row % 2 === 1 ? inRow - 1 - (at % perRow) : at % perRow;
     spots[id] = {
-      x: aside + MEMBER.width / 2 + (at % perRow) * (MEMBER.width + ASIDE),
+      x: aside + MEMBER.width / 2 + column * (MEMBER.width + ASIDE),
       y: MEMBER.height / 2 + row * (MEMBER.height + BELOW),
     };
   }
@@ -164,9 +178,17 @@ function columns(ids: readonly string[], layers: Readonly<Record<string, number>
 }
 
 /** Around a middle that is kept free, clockwise from the top left; two stand side by side. */
-function ring({ members, proposal, hasRequester }: Shape): CrewLayout {
-  const inMiddle = proposal !== undefined ? PROPOSAL_SIZE : REQUESTER_SIZE;
-  const hasSides = members.length > 6;
+function ring({ process, members, manager, proposal, hasRequester }: Shape): CrewLayout {
+  const inMiddle =
+    process === "hierarchical"
+      ? manager
+      : proposal !== undefined
+        ? PROPOSAL + proposal
+        : hasRequester
+          ? REQUESTER
+          : undefined;
+  const core = sizeOf(inMiddle ?? REQUESTER);
+  const hasSides = members.length > 6 && process !== "hierarchical";
   const left = hasSides ? members.at(-1) : undefined;
   const others = hasSides ? members.slice(0, -1) : members;
   const onTop = others.slice(0, Math.ceil((others.length - (hasSides ? 1 : 0)) / 2));
@@ -174,8 +196,12 @@ function ring({ members, proposal, hasRequester }: Shape): CrewLayout {
   const below = others.slice(onTop.length + (hasSides ? 1 : 0)).toReversed();
   const hasTwo = members.length === 2 && proposal === undefined;
   const perRow = Math.max(onTop.length, hasTwo ? 2 : 1, hasSides ? 3 : 1);
-  const width = Math.max(across(perRow, MEMBER.width, ASIDE), inMiddle.width + 2 * ASIDE);
-  const band = hasSides ? MEMBER.height : inMiddle.height;
+  const isBeside = process === "hierarchical" && hasRequester === true;
+  const width = Math.max(
+    across(perRow, MEMBER.width, ASIDE),
+    core.width + 2 * (ASIDE + (isBeside ? REQUESTER_SIZE.width : 0)),
+  );
+  const band = hasSides ? MEMBER.height : core.height;
   const spots: Record<string, Spot> = {};
   const row = (ids: readonly string[], y: number) => {
     const apart = ids.length > 1 ? (width - MEMBER.width) / (ids.length - 1) : 0;
@@ -183,14 +209,14 @@ function ring({ members, proposal, hasRequester }: Shape): CrewLayout {
     for (const [at, id] of ids.entries()) spots[id] = { x: EDGE + first + at * apart, y };
   };
   const top = EDGE + MEMBER.height / 2;
-  const middle = EDGE + MEMBER.height + BELOW * 0.8 + band / 2;
-  const bottom = middle + band / 2 + BELOW * 0.8 + MEMBER.height / 2;
+  const middle = EDGE + MEMBER.height + AROUND_MIDDLE + band / 2;
+  const bottom = middle + band / 2 + AROUND_MIDDLE + MEMBER.height / 2;
   row(hasTwo ? members : onTop, top);
   row(hasTwo ? [] : below, bottom);
   if (right !== undefined) spots[right] = { x: EDGE + width - MEMBER.width / 2, y: middle };
   if (left !== undefined) spots[left] = { x: EDGE + MEMBER.width / 2, y: middle };
-  if (proposal !== undefined) spots[PROPOSAL + proposal] = { x: EDGE + width / 2, y: middle };
-  else if (hasRequester) spots[REQUESTER] = { x: EDGE + width / 2, y: middle };
+  if (inMiddle !== undefined) spots[inMiddle] = { x: EDGE + width / 2, y: middle };
+  if (isBeside) spots[REQUESTER] = { x: EDGE + REQUESTER_SIZE.width / 2, y: middle };
   const end = hasTwo || members.length < 2 ? middle + band / 2 : bottom + MEMBER.height / 2;
   return { size: { width: width + 2 * EDGE, height: end + EDGE }, spots };
 }

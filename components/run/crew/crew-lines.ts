@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import type { CrewExchange, CrewRun } from "@/server/domain/run";
 
 export interface Size {
@@ -141,76 +141,173 @@ export function lineWords({ all, latest }: Pick<CrewLine, "all" | "latest">): st
   return times > 1 ? `${newest} ×${times}` : newest;
 }
 
-/** A line with its way through the drawing. `isCrowded`: nowhere on it is room for its words. */
-export type RoutedLine = CrewLine & { label: string; path: string; words: Spot; isCrowded: boolean };
+/** A line with its path through the drawing and the place of its label. */
+export type RoutedLine = CrewLine &
+  Bow & {
+    label: string;
+    words: Spot;
+    /** How much room the label takes. */
+    size: Size;
+    /** There is no room for the label, only for a dot. */
+    isCrowded: boolean;
+  };
 
 /**
- * The ways of lines: each goes around the cards that are not its own, and its words stand where no card and no other
- * words are, the newest line's first.
+ * Routes lines around the cards that are not their own, the newest first, and places their labels. A label covers no
+ * card, no badge, no arrowhead and no other label, and rather no other line; where it has no room, a dot stands for it.
  */
 export function routeLines(
   lines: readonly CrewLine[],
   spots: Readonly<Record<string, Spot>>,
-  sizeOf: (id: string) => Size,
+  sizeOf: (id: string) => BoxSize,
   area: Size,
 ): RoutedLine[] {
   const boxes = Object.entries(spots).map(([id, spot]) => ({ id, ...spot, ...sizeOf(id) }));
-  const placed: (Spot & Size)[] = [];
-  const routed = [...lines].reverse().flatMap((line): RoutedLine[] => {
+  const cards = boxes.map(withBadge);
+  const taken: Record<string, Bow> = {};
+  const isInside = ({ x, y, width, height }: Spot & Size) =>
+    x - width / 2 > 2 &&
+    x + width / 2 < area.width - 2 &&
+    y - height / 2 > 2 &&
+    y + height / 2 < area.height - 2;
+  const routed = lines.flatMap((line) => {
     const from = boxes.find(({ id }) => id === line.from);
     const to = boxes.find(({ id }) => id === line.to);
     if (!from || !to) return [];
-    const others = boxes.filter((box) => box !== from && box !== to);
+    const others = boxes.filter((box) => box !== from && box !== to).map(withBadge);
+    const blocked = ({ points }: Bow) =>
+      points.filter((at) => {
+        const point = { ...at, width: 12, height: 12 };
+        return !isInside(point) || others.some((box) => isTouching(point, box));
+      }).length;
     const natural = bendOf(from, to);
-    const isFree = (bend: number) =>
-      SAMPLES.every((at) => {
-        const { words: point } = bow(from, to, bend, at);
-        const isInside = point.x > 4 && point.x < area.width - 4 && point.y > 4 && point.y < area.height - 4;
-        return isInside && others.every((box) => !isTouching({ ...point, width: 12, height: 12 }, box));
-      });
-    const free = [natural, ...BENDS.filter((more) => more > natural)].filter(isFree);
-    const label = lineWords(line);
-    const size = { width: label.length * LETTER + 20, height: 26 };
-    const hasRoom = ({ x, y }: Spot) =>
-      x - size.width / 2 > 2 &&
-      x + size.width / 2 < area.width - 2 &&
-      [...boxes, ...placed].every((box) => !isTouching({ x, y, ...size }, box));
-    const ways = (free.length > 0 ? free : [natural]).flatMap((bend) =>
-      WORDS_AT.map((share) => bow(from, to, bend, share)),
+    const bends = [natural, ...BENDS.filter((more) => more > natural)];
+    // There and back lie on different sides; a line bows to the other side only where its own is blocked or nothing comes back.
+    const comesBack = lines.some((other) => other.from === line.to && other.to === line.from);
+    const bows = [
+      ...(comesBack ? [...bends, ...bends.map((bend) => -bend)] : bends.flatMap((bend) => [bend, -bend])).map(
+        (bend) => bow(from, to, bend),
+      ),
+      ...sideBySide(from, to),
+    ];
+    const back = taken[`${line.to}→${line.from}`]?.at(0.5);
+    const cost = new Map(
+      bows.map((way) => {
+        const { x, y } = way.at(0.5);
+        const isSame = back !== undefined && Math.hypot(x - back.x, y - back.y) < HEAD.width;
+        return [way, blocked(way) + (isSame ? 0.5 : 0)];
+      }),
     );
-    const roomy = ways.find(({ words }) => hasRoom(words));
-    const way = roomy ?? bow(from, to, free[0] ?? natural);
-    placed.push({ ...way.words, ...(roomy ? size : DOT) });
-    return [{ ...line, label, ...way, isCrowded: roomy === undefined }];
+    bows.sort((one, other) => must(cost, one) - must(cost, other));
+    const free = bows.filter((way) => must(cost, way) < 1);
+    taken[line.key] = present(bows[0], "bow");
+    const span = Math.hypot(to.x - from.x, to.y - from.y);
+    return [{ line, bows, free: free.length > 0 ? free : bows.slice(0, 1), span }];
   });
-  return routed.reverse();
+  // Where there is little room, it is for the newest, then for the shortest line.
+  routed.sort(
+    (one, other) => Number(other.line.age === 0) - Number(one.line.age === 0) || one.span - other.span,
+  );
+  const drawn = routed.map(({ bows }) => present(bows[0], "bow"));
+  const placed: (Spot & Size)[] = [];
+  const placedLines = routed.map(({ line, bows, free }, own): RoutedLine => {
+    const others = drawn.filter((_, at) => at !== own);
+    const label = lineWords(line);
+    const place = (size: Size, ways: readonly Bow[]) => {
+      let best: { way: Bow; words: Spot; cost: number } | undefined;
+      for (const [at, way] of ways.entries()) {
+        if (best && best.cost <= at) break;
+        if (placed.some((box) => isTouching(way.head, box))) continue;
+        const obstacles = [...cards, ...placed, way.head, ...others.map(({ head }) => head)];
+        for (const words of placesAlong(way, size)) {
+          const box = { ...words, ...size };
+          if (!isInside(box) || obstacles.some((one) => isTouching(box, one))) continue;
+          // Rather on another line than on a line that goes a long way round.
+          const cost =
+            at + others.filter(({ points }) => points.some((point) => isTouching(point, box))).length;
+          if (!best || cost < best.cost) best = { way, words, cost };
+          if (cost === at) break;
+        }
+      }
+      return best;
+    };
+    const full = { width: label.length * LETTER + 20, height: 26 };
+    const roomy = place(full, free);
+    const found = roomy ?? place(DOT, bows);
+    const way = found?.way ?? present(bows[0], "bow");
+    const words = found?.words ?? way.at(WORDS_AT[0]);
+    const size = roomy ? full : DOT;
+    drawn[own] = way;
+    placed.push({ ...words, ...size });
+    return { ...line, ...way, label, words, size, isCrowded: roomy === undefined };
+  });
+  return placedLines.sort((one, other) => other.age - one.age);
 }
 
-/** How wide a letter of a line's words is, about. */
+/** From the side of a card to the side of another, where one is clear of the other: no line is shorter between columns. */
+function sideBySide(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
+  const side = Math.sign(to.x - from.x);
+  const port = ({ x, y, width }: Spot & Size, at: number) => ({
+    x: x + (at * width) / 2,
+    y,
+    width: 0,
+    height: Number.POSITIVE_INFINITY,
+  });
+  const [out, into] = [port(from, side), port(to, -side)];
+  return (into.x - out.x) * side > 2 * HEAD.width ? [0, 24, -24].map((bend) => bow(out, into, bend)) : [];
+}
+
+/** The places for a label: on its line, then next to it. */
+function* placesAlong({ at }: Bow, { width, height }: Size): Generator<Spot> {
+  for (const share of WORDS_AT) yield at(share);
+  for (const share of WORDS_AT) {
+    const [before, here, after] = [at(share - 0.05), at(share), at(share + 0.05)];
+    const length = Math.hypot(after.x - before.x, after.y - before.y) || 1;
+    const across = { x: -(after.y - before.y) / length, y: (after.x - before.x) / length };
+    const apart = (Math.abs(across.x) * width + Math.abs(across.y) * height) / 2 + 4;
+    for (const side of [apart, -apart]) yield { x: here.x + across.x * side, y: here.y + across.y * side };
+  }
+}
+
+/** How wide a letter of a label is, about. */
 const LETTER = 7.1;
-/** What is left of a line's words where there is no room for them. */
+/** What is left of a label where there is no room for it. */
 const DOT: Size = { width: 14, height: 14 };
+/** An arrowhead, around the middle of it. */
+const HEAD: Size = { width: 14, height: 14 };
 /** How far lines may bend around what is in their way. */
 const BENDS = [90, 130, 180, 240];
 const SAMPLES = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
-/** Where words may stand: nearer to where the line comes from, so that those of there and back do not meet. */
+/** Where labels may be: nearer to where the line comes from, so that those of there and back do not meet. */
 const WORDS_AT = [0.4, 0.5, 0.32, 0.6, 0.25, 0.68, 0.18, 0.78] as const;
 
-const isTouching = (a: Spot & Size, b: Spot & Size) =>
-  Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < (a.height + b.height) / 2;
+const isTouching = (a: Spot & Partial<Size>, b: Spot & Size) =>
+  Math.abs(a.x - b.x) < ((a.width ?? 0) + b.width) / 2 &&
+  Math.abs(a.y - b.y) < ((a.height ?? 0) + b.height) / 2;
+
+/** A card's size. `badge`: how far the badge on its upper edge stands out. */
+export type BoxSize = Size & { badge?: number };
+
+const withBadge = ({ x, y, width, height, badge = 0 }: Spot & BoxSize): Spot & Size => ({
+  x,
+  y: y - badge / 2,
+  width,
+  height: height + badge,
+});
 
 const bendOf = (from: Spot, to: Spot) => Math.min(44, Math.hypot(to.x - from.x, to.y - from.y) * 0.17);
 
-/**
- * A bowed line from the edge of one box to the edge of another: its path, and the place for its words at that share
- * of the way. A negative bend bows to the other side.
- */
-export function bow(
-  from: Spot & Size,
-  to: Spot & Size,
-  bend: number = bendOf(from, to),
-  share: number = WORDS_AT[0],
-): { path: string; words: Spot } {
+/** A bowed line: its path, the room of its arrowhead, and the point at a share of the way. */
+interface Bow {
+  path: string;
+  head: Spot & Size;
+  at: (share: number) => Spot;
+  /** Points of it, for what must not meet it. */
+  points: readonly Spot[];
+}
+
+/** A bowed line from the edge of one box to the edge of another. A negative bend bows to the other side. */
+export function bow(from: Spot & BoxSize, to: Spot & BoxSize, bend: number = bendOf(from, to)): Bow {
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length = Math.hypot(dx, dy) || 1;
@@ -220,22 +317,31 @@ export function bow(
     y: (from.y + to.y) / 2 + (dx / length) * bend,
   };
   const start = borderTowards(from, control, 4);
-  const end = borderTowards(to, control, 9);
-  const onCurve = (axis: "x" | "y") =>
-    round((1 - share) ** 2 * start[axis] + 2 * share * (1 - share) * control[axis] + share ** 2 * end[axis]);
+  const tip = borderTowards(to, control, 9);
+  const onCurve = (axis: "x" | "y", share: number) =>
+    round((1 - share) ** 2 * start[axis] + 2 * share * (1 - share) * control[axis] + share ** 2 * tip[axis]);
+  const at = (share: number) => ({ x: onCurve("x", share), y: onCurve("y", share) });
+  const back = Math.hypot(control.x - tip.x, control.y - tip.y) || 1;
   return {
-    path: `M ${round(start.x)} ${round(start.y)} Q ${round(control.x)} ${round(control.y)} ${round(end.x)} ${round(end.y)}`,
-    words: { x: onCurve("x"), y: onCurve("y") },
+    path: `M ${round(start.x)} ${round(start.y)} Q ${round(control.x)} ${round(control.y)} ${round(tip.x)} ${round(tip.y)}`,
+    head: {
+      x: tip.x + ((control.x - tip.x) / back) * 4,
+      y: tip.y + ((control.y - tip.y) / back) * 4,
+      ...HEAD,
+    },
+    at,
+    points: SAMPLES.map(at),
   };
 }
 
 /** Where the way from a box's middle to a point leaves the box, a little outside of it. */
-function borderTowards(box: Spot & Size, point: Spot, distance: number): Spot {
+function borderTowards(box: Spot & BoxSize, point: Spot, distance: number): Spot {
   const dx = point.x - box.x;
   const dy = point.y - box.y;
+  const above = dy < 0 ? (box.badge ?? 0) : 0;
   const share = Math.min(
     dx === 0 ? Number.POSITIVE_INFINITY : (box.width / 2 + distance) / Math.abs(dx),
-    dy === 0 ? Number.POSITIVE_INFINITY : (box.height / 2 + distance) / Math.abs(dy),
+    dy === 0 ? Number.POSITIVE_INFINITY : (box.height / 2 + distance + above) / Math.abs(dy),
     1,
   );
   return { x: box.x + dx * share, y: box.y + dy * share };

@@ -1,18 +1,11 @@
 import { expect, test } from "vitest";
-import { foldRun, type RunState } from "@/server/domain/run";
-import {
-  type CrewLayout,
-  depthOf,
-  layersOf,
-  MEMBER,
-  PROPOSAL_SIZE,
-  placeCrew,
-  REQUESTER_SIZE,
-} from "./crew-layout";
+import { type CrewRun, foldRun, type RunState } from "@/server/domain/run";
+import { type CrewLayout, depthOf, layersOf, MEMBER, placeCrew, sizeOf } from "./crew-layout";
 import { bow, linesOf, lineWords, memberNamed, PROPOSAL, REQUESTER, routeLines } from "./crew-lines";
 import { byDelegation, type CrewScene, costsBy, lastSaid, memberLook, taskOf } from "./members";
 import { stories } from "./testing/stories";
 import { CREW_ACTIVATION, keyOf } from "./testing/story";
+import { talking } from "./testing/talking";
 
 function sceneOf(state: RunState): CrewScene {
   const mine = (one: { activation_id: string }) => one.activation_id === CREW_ACTIVATION;
@@ -36,9 +29,6 @@ const sceneAfter = (
   return sceneOf(foldRun(name, stories[name].slice(0, at + 1)));
 };
 
-const sizeOf = (id: string) =>
-  id === REQUESTER ? REQUESTER_SIZE : id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
-
 /** Everything of a layout that lies outside of it or on something else. */
 function misplaced({ size, spots }: CrewLayout): string[] {
   const boxes = Object.entries(spots).map(([id, { x, y }]) => {
@@ -61,7 +51,15 @@ function misplaced({ size, spots }: CrewLayout): string[] {
   ];
 }
 
-const PROCESSES = ["sequential", "parallel", "hierarchical", "swarm", "consensus", "custom"] as const;
+const PROCESSES = [
+  "sequential",
+  "parallel",
+  "hierarchical",
+  "swarm",
+  "consensus",
+  "sample",
+  "custom",
+] as const;
 
 test.each(PROCESSES)(
   "a crew of 2 to 9 that works %s stands apart, in a card that fits a screen",
@@ -234,6 +232,93 @@ test("a line goes around the cards between its ends, and words cover neither car
       );
 });
 
+type Box = { what: string; x: number; y: number; width: number; height: number };
+
+/** Everything that the drawing of a crew shows, but its lines. */
+function drawnBoxes(
+  crew: Pick<CrewRun, "members" | "manager" | "exchanges">,
+  { spots, size }: CrewLayout,
+): Box[] {
+  const cards = Object.entries(spots).flatMap(([id, { x, y }]): Box[] => {
+    const { width, height, badge = 0 } = sizeOf(id);
+    const top = y - height / 2;
+    return [
+      { what: id, x, y, width, height },
+      ...(badge > 0
+        ? [{ what: `badge of ${id}`, x, y: top - badge / 2, width: width - 20, height: badge }]
+        : []),
+    ];
+  });
+  const lines = routeLines(linesOf(crew), spots, sizeOf, size).flatMap(
+    ({ key, words, size: own, head }): Box[] => [
+      { what: `label of ${key}`, ...words, ...own },
+      { what: `arrowhead of ${key}`, ...head },
+    ],
+  );
+  return [...cards, ...lines];
+}
+
+/** What lies on what: labels on anything, arrowheads on cards and badges. */
+const covered = (boxes: readonly Box[]) =>
+  boxes.flatMap((a, at) =>
+    boxes.slice(at + 1).flatMap((b) => {
+      const isLabel = a.what.startsWith("label") || b.what.startsWith("label");
+      const isHead = a.what.startsWith("arrowhead") !== b.what.startsWith("arrowhead");
+      const isTouching =
+        Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < (a.height + b.height) / 2;
+      return (isLabel || isHead) && isTouching ? [`${a.what} on ${b.what}`] : [];
+    }),
+  );
+
+const SIZES = [2, 3, 4, 5, 6, 7, 8, 9];
+
+test.each(PROCESSES)(
+  "in a crew that works %s, labels cover no card, badge, arrowhead or other label",
+  (process) => {
+    for (const count of SIZES)
+      for (const busy of [false, true]) {
+        const { crew, layout } = talking(process, count, busy);
+        expect({ count, busy, covered: covered(drawnBoxes(crew, layout)) }).toEqual({
+          count,
+          busy,
+          covered: [],
+        });
+      }
+  },
+);
+
+test.each(PROCESSES)(
+  "in a crew that works %s, every line has its label and its own way past the cards",
+  (process) => {
+    for (const count of SIZES) {
+      const { crew, layout } = talking(process, count);
+      const lines = routeLines(linesOf(crew), layout.spots, sizeOf, layout.size);
+      expect({ count, dots: lines.filter(({ isCrowded }) => isCrowded).map(({ key }) => key) }).toEqual({
+        count,
+        dots: [],
+      });
+      const passed = lines.flatMap(({ key, from, to, at }) =>
+        Object.entries(layout.spots).flatMap(([id, spot]) =>
+          id !== from &&
+          id !== to &&
+          Array.from({ length: 39 }, (_, share) => at((share + 1) / 40)).some(
+            ({ x, y }) =>
+              Math.abs(x - spot.x) < sizeOf(id).width / 2 && Math.abs(y - spot.y) < sizeOf(id).height / 2,
+          )
+            ? [`${key} behind ${id}`]
+            : [],
+        ),
+      );
+      expect({ count, passed }).toEqual({ count, passed: [] });
+      const middles = lines.map(({ at }) => at(0.5));
+      const same = middles.filter((one, at) =>
+        middles.some((other, place) => place > at && Math.hypot(one.x - other.x, one.y - other.y) < 6),
+      );
+      expect({ count, same }).toEqual({ count, same: [] });
+    }
+  },
+);
+
 test("members are known by id, by role and as the manager", () => {
   const { crew } = scene("hierarchical");
   expect(
@@ -246,8 +331,8 @@ test("there and back are different lines, from edge to edge", () => {
   const b = { x: 500, y: 100, ...MEMBER };
   const there = bow(a, b);
   const back = bow(b, a);
-  expect(there.words.y).toBeGreaterThan(100);
-  expect(back.words.y).toBeLessThan(100);
+  expect(there.at(0.5).y).toBeGreaterThan(100);
+  expect(back.at(0.5).y).toBeLessThan(100);
   expect(there.path).not.toBe(back.path);
   const [startX = 0] = there.path.slice(2).split(" ").map(Number);
   expect(startX).toBeGreaterThan(a.x + MEMBER.width / 2);
