@@ -1,5 +1,5 @@
 import clsx from "clsx";
-import type { Sketch } from "@/server/domain/graph/sketch";
+import type { Sketch, SketchedCrew } from "@/server/domain/graph/sketch";
 
 const CARD = { w: 190, h: 84 };
 /** How far from the cards a line goes along them, and how far its corners are rounded off. */
@@ -85,7 +85,7 @@ function towards(corner: Point, next: Point): Point {
   return { x: corner.x + (next.x - corner.x) * part, y: corner.y + (next.y - corner.y) * part };
 }
 
-function Card({ x, y, silhouette }: Sketch["nodes"][number]) {
+function Card({ x, y, silhouette, crew }: Sketch["nodes"][number]) {
   const cy = y + CARD.h / 2;
   if (silhouette === "start") return <circle cx={x + CARD.w - 34} cy={cy} r={34} className="sketch-ink" />;
   if (silhouette === "end")
@@ -107,6 +107,7 @@ function Card({ x, y, silhouette }: Sketch["nodes"][number]) {
       </g>
     );
   }
+  if (crew) return <Crew x={x + CARD.w / 2} y={cy} {...crew} />;
   return (
     <g>
       {silhouette === "crew" ? (
@@ -120,4 +121,72 @@ function Card({ x, y, silhouette }: Sketch["nodes"][number]) {
       />
     </g>
   );
+}
+
+/** How far the members of a crew are from its middle. */
+const REACH = 50;
+
+/** A crew by its pattern: a ring of voters, a star around a manager, a chain, a fan, or a circle of steps. */
+function Crew({ x, y, process, members }: Point & SketchedCrew) {
+  const { dots, lines } = patternOf(process, Math.max(2, Math.min(5, members)));
+  const path = lines.map(([from, to]) => {
+    const [a, b] = [dots[from], dots[to]];
+    return a && b ? `M${a.x} ${a.y}L${b.x} ${b.y}` : "";
+  });
+  const isVote = process === "consensus" || process === "sample";
+  return (
+    <g transform={`translate(${Math.round(x)} ${Math.round(y)})`}>
+      <rect x={-CARD.w / 2} y={-74} width={CARD.w} height={148} rx={26} className="sketch-card" />
+      {isVote ? (
+        <circle r={REACH} className="sketch-edge" />
+      ) : (
+        <path d={path.join("")} className="sketch-edge" />
+      )}
+      {dots.map((dot, at) => (
+        <circle
+          key={at}
+          cx={dot.x}
+          cy={dot.y}
+          r={process === "hierarchical" && at === 0 ? 19 : 12}
+          className="sketch-ink"
+        />
+      ))}
+    </g>
+  );
+}
+
+function patternOf(
+  process: SketchedCrew["process"],
+  count: number,
+): { dots: Point[]; lines: [number, number][] } {
+  const all = Array.from({ length: count }, (_, at) => at);
+  const around = (many: number) =>
+    Array.from({ length: many }, (_, at) => {
+      const angle = (2 * Math.PI * at) / many - Math.PI / 2;
+      return { x: Math.round(REACH * Math.cos(angle)), y: Math.round(REACH * Math.sin(angle)) };
+    });
+  const chain = all.slice(1).map((to): [number, number] => [to - 1, to]);
+  const fromFirst = all.slice(1).map((to): [number, number] => [0, to]);
+  const spread = (at: number, many: number) => (many < 2 ? 0 : (2 * at) / (many - 1) - 1);
+  switch (process) {
+    case "sequential":
+      return { dots: all.map((at) => ({ x: 62 * spread(at, count), y: 0 })), lines: chain };
+    case "swarm":
+      return {
+        dots: all.map((at) => ({ x: 58 * spread(at, count), y: at % 2 === 0 ? -24 : 24 })),
+        lines: chain,
+      };
+    case "parallel":
+      return {
+        dots: [
+          { x: -50, y: 0 },
+          ...all.slice(1).map((at) => ({ x: 50, y: REACH * spread(at - 1, count - 1) })),
+        ],
+        lines: fromFirst,
+      };
+    case "hierarchical":
+      return { dots: [{ x: 0, y: 0 }, ...around(count - 1)], lines: fromFirst };
+    default:
+      return { dots: around(count), lines: [...chain, [count - 1, 0]] };
+  }
 }

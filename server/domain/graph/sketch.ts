@@ -1,12 +1,19 @@
-import { isExecutable } from "@/server/domain/nodes";
+import type { CrewProcess } from "@/server/domain/crew/crew";
+import { isCrewNode, isExecutable } from "@/server/domain/nodes";
 import { type Silhouette, silhouetteOf } from "@/server/domain/nodes/silhouette";
 import type { WorkflowGraph } from "./graph";
 
 /** A graph as a small drawing sees it: where cards stand, what leads to what. */
 export interface Sketch {
-  nodes: { x: number; y: number; silhouette: Silhouette }[];
+  nodes: { x: number; y: number; silhouette: Silhouette; crew?: SketchedCrew }[];
   /** Pairs of places in `nodes`. */
   edges: [from: number, to: number][];
+}
+
+/** How a crew works, and how many are in it. */
+export interface SketchedCrew {
+  process: CrewProcess;
+  members: number;
 }
 
 const COLUMN = 300;
@@ -25,6 +32,9 @@ export function sketchOf(graph: Pick<WorkflowGraph, "nodes" | "edges">): Sketch 
   const spots = unplaced ? columns(shown.length, edges) : [];
   const nodes = shown.map((node, at) => ({
     silhouette: silhouetteOf(node),
+    ...(isCrewNode(node) && node.config.crew
+      ? { crew: { process: node.config.crew.process, members: node.config.crew.agents.length } }
+      : {}),
     ...(unplaced ? (spots[at] ?? { x: 0, y: 0 }) : { x: node.ui?.x ?? 0, y: node.ui?.y ?? 0 }),
   }));
   return { nodes, edges };

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { sketchOf } from "./sketch";
 import {
@@ -107,6 +108,14 @@ test("a workflow is sketched as it is drawn, notes and lines to them left out", 
       [0, 1],
       [1, 2],
     ],
+  });
+});
+
+test("a crew is sketched with how it works, and how many are in it", () => {
+  const graph = draw("start > a > end", { a: writersNode() });
+  expect(sketchOf(graph).nodes[1]).toMatchObject({
+    silhouette: "crew",
+    crew: { process: "sequential", members: 2 },
   });
 });
 
