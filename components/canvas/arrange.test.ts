@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { arrange, type ToArrange } from "./arrange";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
+import { COLUMN } from "./places";
+import { SMALLEST_WHOLE } from "./view-fit";
 
 const cards = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ id: `n${at}`, height: PLAIN_HEIGHT }));
@@ -26,6 +28,53 @@ describe("a tidy drawing", () => {
       ["n0", "n1", "n2", "n3"],
       ["n4", "n5", "n6", "n7"],
     ]);
+  });
+
+  test("of five steps is one row, and a wider window takes more of them", () => {
+    const rows = (task: ToArrange) => new Set(Object.values(arrange(task)).map(({ y }) => y)).size;
+    expect(rows({ cards: cards(5), lines: chain(5) })).toBe(1);
+    expect(rows({ cards: cards(8), lines: chain(8), width: 2000 })).toBe(1);
+    expect(rows({ cards: cards(8), lines: chain(8), width: 390 })).toBe(2);
+  });
+
+  test("keeps forks from left to right, also where a chain leads to them", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 2, max: 4 }), (before, ways) => {
+        // A chain to a router, ways of two steps, and an end for each.
+        const names = (at: number) => [`a${at}`, `b${at}`, `end${at}`];
+        const all = Array.from({ length: ways }, (_, at) => names(at));
+        const ids = [...cards(before + 1).map(({ id }) => id), ...all.flat()];
+        const lines = [
+          ...chain(before + 1),
+          ...all.flatMap((way) =>
+            way.map((to, at) => ({ from: at === 0 ? `n${before}` : (way[at - 1] ?? ""), to })),
+          ),
+        ];
+        const places = arrange({ cards: ids.map((id) => ({ id, height: PLAIN_HEIGHT })), lines });
+        const x = (id: string) => places[id]?.x ?? Number.NaN;
+        for (const way of all) {
+          expect(x(`n${before}`)).toBeLessThan(x(way[0] ?? ""));
+          expect(way.map(x)).toEqual([...way.map(x)].sort((a, b) => a - b));
+        }
+        const tops = all.map(([first = ""]) => places[first]?.y ?? Number.NaN);
+        expect(tops).toEqual([...tops].sort((a, b) => a - b));
+        // As wide as a laptop shows at the smallest zoom at which a drawing opens whole.
+        if (before < 3) expect(size(places).width).toBe((before + 4) * COLUMN - COLUMN + CARD_WIDTH);
+        else expect(size(places).width).toBeLessThan(1200 / SMALLEST_WHOLE);
+      }),
+    );
+  });
+
+  test("joins branches in the column behind them", () => {
+    const branches = ["a", "b", "c", "d", "e"];
+    const lines = branches.flatMap((id) => [
+      { from: "start", to: id },
+      { from: id, to: "end" },
+    ]);
+    const all = ["start", ...branches, "end"].map((id) => ({ id, height: PLAIN_HEIGHT }));
+    const places = arrange({ cards: all, lines });
+    expect(places.end?.x).toBeGreaterThan(places.a?.x ?? 0);
+    expect(places.end?.y).toBeCloseTo(places.start?.y ?? 0);
   });
 
   test("of a long chain whose failures all end in one place is no strip, and that end stands below", () => {

@@ -1,25 +1,30 @@
 import dagre, { type EdgeLabel, type GraphLabel, type NodeLabel } from "@dagrejs/dagre";
 import { CARD_WIDTH, ENTRY_LINE } from "./card-size";
 import { COLUMN, ROW, type XY } from "./places";
+import { READABLE, SMALLEST_WHOLE } from "./view-fit";
 
 /** Cards and lines to arrange, in the order in which they should lie. Lines back to where a loop begins are left out. */
 export interface ToArrange {
   cards: readonly { id: string; height: number }[];
   lines: readonly { from: string; to: string }[];
+  /** How wide the window on the drawing is, in its own pixels; never less than that of a laptop. */
+  width?: number;
 }
+
+/** The least width that a drawing is made for: it is stored, and people share it. */
+const LAPTOP = 1200;
+/** What lines back take on both sides of the cards. */
+const SIDES = 80;
 
 /** Room below a card: for what a run says there, and for lines that pass. */
 const GAP = ROW - 74;
-/** An end to which so many lines lead stands aside: it would pull everything apart, and long lines take long. */
+/** An end reached from so many depths stands aside: it would pull everything apart, and long lines take long. */
 const COMMON = 4;
-/** Strips longer than this, for their height, go on in the next row, as text does. */
-const STRIP = 2.4;
 const LIKED_SHAPE = 1.5;
 const FEWEST_COLUMNS = 4;
-const MOST_COLUMNS = 8;
 
-/** Upper left corners for cards, from left to right, in as many rows as make a drawing of a good shape. */
-export function arrange({ cards, lines }: ToArrange): Record<string, XY> {
+/** Upper left corners for cards, from left to right; what is wider than the window continues in rows where one line leads on. */
+export function arrange({ cards, lines, width = 0 }: ToArrange): Record<string, XY> {
   const aside = commonEnds(lines);
   const main = cards.filter(({ id }) => !aside.has(id));
   const places = inColumns(
@@ -28,21 +33,25 @@ export function arrange({ cards, lines }: ToArrange): Record<string, XY> {
   );
   const height = new Map(cards.map((card) => [card.id, card.height]));
   mirrorIfUpsideDown(places, lines);
-  wrap(places, lines, height);
+  wrap(places, lines, height, Math.max(width, LAPTOP));
   if (main.length > 0) putAside(places, aside, lines, height);
   return Object.fromEntries(places);
 }
 
-/** Nodes that nothing follows and much leads to, such as where all failures end. */
+/** Nodes that nothing follows and that are reached from many depths, such as where all failures end. */
 function commonEnds(lines: ToArrange["lines"]): Set<string> {
-  const left = new Set(lines.map(({ from }) => from));
-  const sources = new Map<string, Set<string>>();
-  for (const { from, to } of lines) {
-    const known = sources.get(to);
-    if (known) known.add(from);
-    else sources.set(to, new Set([from]));
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of lines) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const entered = new Set(lines.map(({ to }) => to));
+  const seen = new Set<string>();
+  const depths = new Map<string, number>();
+  for (let level = [...targets.keys()].filter((id) => !entered.has(id)); level.length > 0; ) {
+    const next = new Set(level.flatMap((id) => targets.get(id) ?? []));
+    for (const id of next) if (!targets.has(id)) depths.set(id, (depths.get(id) ?? 0) + 1);
+    for (const id of level) seen.add(id);
+    level = [...next].filter((id) => targets.has(id) && !seen.has(id));
   }
-  return new Set([...sources].flatMap(([to, from]) => (from.size >= COMMON && !left.has(to) ? [to] : [])));
+  return new Set([...depths].flatMap(([id, count]) => (count >= COMMON ? [id] : [])));
 }
 
 function inColumns(cards: ToArrange["cards"], lines: ToArrange["lines"]): Map<string, XY> {
@@ -80,24 +89,29 @@ function mirrorIfUpsideDown(places: Map<string, XY>, lines: ToArrange["lines"]):
   if (turned > 0) for (const place of places.values()) place.y = -place.y;
 }
 
-/** A long strip goes on in the next row. */
+/** What is too wide continues in the next row, as text does: only where a single line leads on, so no fork is torn. */
 function wrap(
   places: Map<string, XY>,
   lines: ToArrange["lines"],
   heights: ReadonlyMap<string, number>,
+  window: number,
 ): void {
   const columns = [...new Set([...places.values()].map(({ x }) => Math.round(x)))].sort((a, b) => a - b);
   const columnOf = (id: string) => columns.indexOf(Math.round(places.get(id)?.x ?? 0));
-  const { top, bottom } = extent(places, heights);
-  const width = columns.length * COLUMN;
-  if (columns.length <= FEWEST_COLUMNS || width / (bottom - top) < STRIP) return;
-  const rows = Math.max(2, Math.round(Math.sqrt(width / (LIKED_SHAPE * (bottom - top + GAP)))));
-  const most = Math.min(MOST_COLUMNS, Math.max(FEWEST_COLUMNS, Math.ceil(columns.length / rows)));
-  const cuts = cutsOf(
-    columns.length,
-    most,
-    lines.map(({ from, to }) => [columnOf(from), columnOf(to)]),
+  const spans = lines.map(({ from, to }): [number, number] => [columnOf(from), columnOf(to)]);
+  const crossing = columns.map((_, at) => spans.filter(([from, to]) => from < at && to >= at).length);
+  const isChain = columns.length === places.size && crossing.every((count) => count <= 1);
+  const most = Math.floor(
+    (window / (isChain ? READABLE : SMALLEST_WHOLE) - SIDES + COLUMN - CARD_WIDTH) / COLUMN,
   );
+  if (columns.length <= most) return;
+  const { top, bottom } = extent(places, heights);
+  const rows = Math.max(
+    2,
+    Math.round(Math.sqrt((columns.length * COLUMN) / (LIKED_SHAPE * (bottom - top + GAP)))),
+  );
+  const each = Math.min(most, Math.max(FEWEST_COLUMNS, Math.ceil(columns.length / rows)));
+  const cuts = cutsOf(columns.length, each, (at) => (crossing[at] ?? 0) <= 1);
   const rowOf = (id: string) => cuts.filter((cut) => columnOf(id) >= cut).length;
   const members = new Map<number, string[]>();
   for (const id of places.keys()) members.set(rowOf(id), [...(members.get(rowOf(id)) ?? []), id]);
@@ -119,14 +133,19 @@ function wrap(
   }
 }
 
-/** At which columns new rows begin: evenly, or one earlier where fewer lines are cut. */
-function cutsOf(count: number, most: number, spans: readonly (readonly [number, number])[]): number[] {
+/** At which columns new rows begin: evenly, as near as the columns allow at which one may begin. */
+function cutsOf(count: number, most: number, mayCut: (column: number) => boolean): number[] {
   const each = Math.ceil(count / Math.ceil(count / most));
-  const cutBy = (cut: number) => spans.filter(([from, to]) => from < cut && to >= cut).length;
   const cuts: number[] = [];
-  for (let begin = 0; count - begin > most; begin = cuts.at(-1) ?? count) {
+  for (let begin = 0; count - begin > most; ) {
     const even = begin + each;
-    cuts.push(each > 3 && cutBy(even - 1) < cutBy(even) ? even - 1 : even);
+    // A row is rather shorter than longer; of one column only it would be no row.
+    const found = [...Array(each - 1).keys(), ...Array(count - even).keys()]
+      .map((step, at) => (at < each - 1 ? even - step : even + 1 + step))
+      .find((column) => column > begin && column < count && mayCut(column));
+    if (found === undefined) break;
+    cuts.push(found);
+    begin = found;
   }
   return cuts;
 }

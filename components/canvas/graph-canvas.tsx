@@ -38,6 +38,7 @@ import { useCanvasView } from "./use-canvas-view";
 import { useConnecting } from "./use-connecting";
 import { useDragging } from "./use-dragging";
 import { NOTHING, type Selection, toggled, useFlow, useSelected } from "./use-flow";
+import { MIN_ZOOM } from "./view-fit";
 import { walk } from "./walking";
 import { ZoomControls } from "./zoom-controls";
 import "./canvas.css";
@@ -70,6 +71,8 @@ export interface GraphCanvasProps {
   run?: CanvasRun | null;
   /** How much of its right side a panel covers, in pixels: what is fitted or revealed stays clear of it. */
   insetRight?: number;
+  /** The part of its height that a panel from below covers, from 0 to 1. */
+  insetBottom?: number;
   onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
   /** A person moved the view by hand: whoever follows a run should stop. */
   onUserMove?: () => void;
@@ -144,6 +147,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
               data-run={!!run || undefined}
               data-room={room}
               data-inset-right={insetRight}
+              data-inset-bottom={props.insetBottom}
               style={{ "--inset-right": `${insetRight}px` }}
               onKeyDown={onKeyDown}
               nodes={nodes}
@@ -209,7 +213,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
               snapGrid={SNAP}
               panOnScroll
               zoomOnDoubleClick={false}
-              minZoom={0.1}
+              minZoom={MIN_ZOOM}
               maxZoom={2}
               onlyRenderVisibleElements={nodes.length > MANY_NODES && !isTiny}
               elevateNodesOnSelect

@@ -8,11 +8,13 @@ import { fallbackPlaces, type XY } from "./places";
 /**
  * Tidy places, from left to right: of all nodes, or only of those given, which then keep their upper left corner.
  * Works beside the page, with a library that loads when it is first needed. `signal`: gives up, and answers null.
+ * `width`: that of the window on the drawing.
  */
 export async function layout(
   graph: WorkflowGraph,
   only?: ReadonlySet<string>,
   signal?: AbortSignal,
+  width?: number,
 ): Promise<Record<string, XY> | null> {
   const { analyse } = await import("@/server/domain/graph/analysis");
   if (signal?.aborted) return null;
@@ -35,6 +37,7 @@ export async function layout(
         const { id, source_node_id: from, target_node_id: to } = edge;
         return ids.has(from) && ids.has(to) && from !== to && !backEdges.has(id) ? [{ from, to }] : [];
       }),
+      ...(width === undefined ? {} : { width }),
     },
     signal,
   );

@@ -1,16 +1,25 @@
 import { getViewportForBounds, useReactFlow, useStoreApi } from "@xyflow/react";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
-import type { XY } from "./places";
+import { COLUMN, type XY } from "./places";
 import { SLIP } from "./routes";
-import { cardView, MAX_FIT, type Room, readableView, viewAt } from "./view-fit";
+import {
+  type Area,
+  besideView,
+  cardView,
+  type Room,
+  readableView,
+  type View,
+  viewAt,
+  wholeView,
+} from "./view-fit";
 
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
 /** What stays free around a drawing that is fitted, and above it, where controls are. */
 const MARGIN = 20;
 const TOP = 28;
-/** What stays free below a card that has grown, where the controls of the view are. */
+/** What stays free below, where the controls of the view are. */
 const CONTROLS = 60;
 /** The part of the room that stays free around a map. */
 const MAP_PADDING = 0.08;
@@ -31,8 +40,16 @@ export interface CanvasView {
   focusDrawing(isQuiet?: boolean): void;
   /** Brings nodes into view if they are not. */
   reveal(nodeIds: readonly string[]): void;
-  /** Moves the view just as far as the panel over its right side covers these nodes. */
-  uncover(nodeIds: readonly string[]): void;
+  /** The view now, and another one. */
+  look(): View;
+  lookFrom(view: View): void;
+  /** How wide the window on the drawing is. */
+  width(): number;
+  /**
+   * The view that shows what is around these cards, or else the cards alone, beside the panel over its right side; null:
+   * nothing has to move for that.
+   */
+  beside(around: readonly string[], cards: readonly string[]): View | null;
   /**
    * Moves the view so that this node is in the middle, or as near to it as leaves no room empty; in a direction in which
    * it is seen already, nothing moves.
@@ -57,12 +74,8 @@ export function useCanvasView(): CanvasView {
 
   // A panel may lie over the right side of the drawing.
   const insetRight = () => Number(store.getState().domNode?.dataset.insetRight ?? 0);
-  const fitOptions = () => ({
-    maxZoom: MAX_FIT,
-    duration: duration(),
-    padding: { x: "6%", y: "8%", right: `${insetRight() + 48}px` } as const,
-  });
-
+  const insetBottom = () =>
+    Number(store.getState().domNode?.dataset.insetBottom ?? 0) * store.getState().height;
   const isInView = (nodeId: string) => {
     const node = flow.getInternalNode(nodeId);
     if (!node) return true;
@@ -73,46 +86,62 @@ export function useCanvasView(): CanvasView {
     const top = y * zoom + ty;
     const right = left + (node.measured.width ?? CARD_WIDTH) * zoom;
     const bottom = top + (node.measured.height ?? PLAIN_HEIGHT) * zoom;
-    return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - 8;
+    return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - insetBottom() - 8;
   };
 
-  /** What may be used of the place where the drawing is seen. `below`: what stays free there. */
-  const roomOf = (below = MARGIN): Room => {
+  /** What may be used of the place where the drawing is seen. */
+  const roomOf = (): Room => {
     const { width, height } = store.getState();
     return {
       left: MARGIN,
       top: MARGIN + TOP,
       width: width - insetRight() - 2 * MARGIN,
-      height: height - MARGIN - TOP - below,
+      height: height - MARGIN - TOP - Math.max(CONTROLS, insetBottom() + MARGIN),
     };
   };
 
-  const drawingBounds = () => {
-    const bounds = flow.getNodesBounds(flow.getNodes());
-    return { ...bounds, height: bounds.height + SLIP };
+  /** What cards take with their slips and the lines between them; all of them where none are named. */
+  const boundsOf = (nodeIds?: ReadonlySet<string>): Area => {
+    const isMeant = (id: string) => !nodeIds || nodeIds.has(id);
+    const nodes = flow.getNodes();
+    const cards = flow.getNodesBounds(nodes.filter(({ id }) => isMeant(id)));
+    const ways = flow
+      .getEdges()
+      .flatMap(({ source, target, data }) => (isMeant(source) && isMeant(target) ? (data?.route ?? []) : []));
+    const left = Math.min(cards.x, ...ways.map(({ x }) => x));
+    const top = Math.min(cards.y, ...ways.map(({ y }) => y));
+    return {
+      x: left,
+      y: top,
+      // Of a single card, with the place for what follows it.
+      width:
+        Math.max(cards.x + cards.width, ...ways.map(({ x }) => x)) - left + (nodes.length === 1 ? COLUMN : 0),
+      height: Math.max(cards.y + cards.height + SLIP, ...ways.map(({ y }) => y)) - top,
+    };
   };
+
+  const lookFrom = (view: View, isAtOnce = false) =>
+    void flow.setViewport(view, { duration: isAtOnce ? 0 : duration() });
 
   const center = (nodeId: string) => {
     if (!flow.getInternalNode(nodeId)) return;
     const now = flow.getViewport();
     const zoom = Math.max(now.zoom, 0.6);
-    const next = viewAt(zoom, drawingBounds(), roomOf(), flow.getNodesBounds([nodeId]), now);
-    void flow.setViewport(next, { duration: duration() });
+    lookFrom(viewAt(zoom, boundsOf(), roomOf(), flow.getNodesBounds([nodeId]), now));
   };
+  const fit = (nodeIds: readonly string[] = [], isAtOnce = false) =>
+    lookFrom(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomOf()), isAtOnce);
 
   return {
-    fit: (nodeIds, isAtOnce) =>
-      void flow.fitView({
-        ...fitOptions(),
-        ...(isAtOnce ? { duration: 0 } : {}),
-        ...(nodeIds && nodeIds.length > 0 ? { nodes: nodeIds.map((id) => ({ id })) } : {}),
-      }),
+    fit,
+    look: flow.getViewport,
+    lookFrom,
+    width: () => store.getState().width,
     open(nodeId, isAtOnce) {
       const [first] = flow.getNodes();
       const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? first;
       if (!node || store.getState().width === 0) return;
-      const next = readableView(drawingBounds(), roomOf(), flow.getNodesBounds([node.id]));
-      void flow.setViewport(next, { duration: isAtOnce ? 0 : duration() });
+      lookFrom(readableView(boundsOf(), roomOf(), flow.getNodesBounds([node.id])), isAtOnce);
     },
     showMap() {
       const { width, height, minZoom } = store.getState();
@@ -123,27 +152,24 @@ export function useCanvasView(): CanvasView {
     zoomOut: () => void flow.zoomOut({ duration: duration() }),
     zoomTo: (zoom) => void flow.zoomTo(zoom, { duration: duration() }),
     center,
-    uncover(nodeIds) {
-      const inset = insetRight();
-      if (inset === 0) return;
-      const { transform, width } = store.getState();
-      const [x, y, zoom] = transform;
-      const rights = nodeIds.flatMap((id) => {
-        const node = flow.getInternalNode(id);
-        return node ? [node.internals.positionAbsolute.x + (node.measured.width ?? CARD_WIDTH)] : [];
-      });
-      const hidden = Math.max(...rights) * zoom + x - (width - inset - 40);
-      if (hidden > 0) void flow.setViewport({ x: x - hidden, y, zoom }, { duration: duration() });
+    beside(around, cards) {
+      if (store.getState().width === 0) return null;
+      const known = cards.length > 0 ? flow.getNodesBounds([...cards]) : null;
+      return besideView(flow.getViewport(), roomOf(), boundsOf(new Set(around)), known);
     },
     reveal(nodeIds) {
       const hidden = nodeIds.filter((id) => !isInView(id));
       if (hidden.length === 1 && hidden[0]) center(hidden[0]);
-      else if (hidden.length > 1)
-        void flow.fitView({ ...fitOptions(), nodes: nodeIds.map((id) => ({ id })) });
+      else if (hidden.length > 1) fit(nodeIds);
     },
     focusNode(nodeId) {
-      if (!isInView(nodeId)) center(nodeId);
-      focusCard(store.getState().domNode, nodeId, 20);
+      whenDrawn(
+        () => flow.getInternalNode(nodeId) !== undefined,
+        () => {
+          if (!isInView(nodeId)) center(nodeId);
+          focusCard(store.getState().domNode, nodeId);
+        },
+      );
     },
     focusDrawing(isQuiet) {
       const { domNode } = store.getState();
@@ -170,9 +196,7 @@ export function useCanvasView(): CanvasView {
             height: at.height / zoom,
           }
         : { x: card.x, y: card.y, width: 0, height: 0 };
-      void flow.setViewport(cardView({ x, y, zoom }, roomOf(CONTROLS), card, matters), {
-        duration: duration(),
-      });
+      lookFrom(cardView({ x, y, zoom }, roomOf(), card, matters));
     },
     middle() {
       const { width, height, domNode } = store.getState();
@@ -186,8 +210,16 @@ export function useCanvasView(): CanvasView {
 }
 
 /** A card that is out of view, or new, is drawn a few frames later: wait for it. */
-function focusCard(root: HTMLElement | null, nodeId: string, tries: number) {
-  const card = root?.querySelector<HTMLElement>(`[data-node="${CSS.escape(nodeId)}"]`);
-  if (card) card.focus({ preventScroll: true });
-  else if (tries > 0) requestAnimationFrame(() => focusCard(root, nodeId, tries - 1));
+function focusCard(root: HTMLElement | null, nodeId: string) {
+  const card = () => root?.querySelector<HTMLElement>(`[data-node="${CSS.escape(nodeId)}"]`);
+  whenDrawn(
+    () => !!card(),
+    () => card()?.focus({ preventScroll: true }),
+  );
+}
+
+/** Does it once something is there, in one of the next frames. */
+function whenDrawn(isThere: () => boolean, act: () => void, tries = 20) {
+  if (isThere()) act();
+  else if (tries > 0) requestAnimationFrame(() => whenDrawn(isThere, act, tries - 1));
 }

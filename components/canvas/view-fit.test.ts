@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cardView, READABLE, readableView, viewAt } from "./view-fit";
+import { besideView, cardView, READABLE, readableView, SMALLEST_WHOLE, viewAt } from "./view-fit";
 
 const CARD = { width: 208, height: 74 };
 const room = { left: 20, top: 48, width: 900, height: 700 };
@@ -17,13 +17,24 @@ describe("where one looks first", () => {
     expect(100 * view.zoom + view.x).toBeCloseTo(20);
   });
 
+  test("all of it is seen where that takes no less than 70 %, and on a phone always", () => {
+    const wide = { x: 0, y: 0, width: 1250, height: 300 };
+    expect(readableView(wide, room, { x: 0, y: 0, ...CARD })).toEqual({
+      zoom: 0.72,
+      x: 20,
+      y: expect.any(Number),
+    });
+    const phone = { left: 20, top: 48, width: 350, height: 600 };
+    expect(readableView(wide, phone, { x: 0, y: 0, ...CARD })).toEqual({ zoom: 0.28, x: 20, y: 306 });
+  });
+
   test("the card that matters is in view, and nothing is smaller than can be read", () => {
     fc.assert(
       fc.property(fc.nat(6000), fc.nat(6000), fc.nat(5000), fc.nat(5000), (width, height, x, y) => {
         const drawing = { x: -50, y: 30, width: width + x + 208, height: height + y + 74 };
         const card = { x: x - 50, y: y + 30, ...CARD };
         const view = readableView(drawing, room, card);
-        expect(view.zoom).toBeGreaterThanOrEqual(READABLE);
+        expect(view.zoom).toBeGreaterThanOrEqual(SMALLEST_WHOLE);
         const left = card.x * view.zoom + view.x;
         const top = card.y * view.zoom + view.y;
         expect(left).toBeGreaterThanOrEqual(room.left - 0.01);
@@ -89,5 +100,61 @@ describe("a card that has grown", () => {
       expect(top).toBeGreaterThan(48);
       expect(top + 122 * READABLE).toBeLessThan(748);
     }
+  });
+});
+
+describe("beside a form", () => {
+  const beside = { ...room, width: 540 };
+  const inside = (
+    view: { x: number; y: number; zoom: number },
+    area: { x: number; y: number; width: number; height: number },
+  ) =>
+    area.x * view.zoom + view.x >= beside.left - 0.01 &&
+    area.y * view.zoom + view.y >= beside.top - 0.01 &&
+    (area.x + area.width) * view.zoom + view.x <= beside.left + beside.width + 0.01 &&
+    (area.y + area.height) * view.zoom + view.y <= beside.top + beside.height + 0.01;
+  const area = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
+  const anyView = fc.record({
+    x: fc.integer({ min: -3000, max: 3000 }),
+    y: fc.integer({ min: -3000, max: 3000 }),
+    zoom: fc.constantFrom(0.3, 0.7, 1, 1.5),
+  });
+
+  test("nothing moves as long as everything that the form is about is seen", () => {
+    expect(
+      besideView({ x: 0, y: 0, zoom: 1 }, beside, area(30, 60, 480, 74), area(30, 60, 208, 74)),
+    ).toBeNull();
+  });
+
+  test("cards move with their neighbors into what the form leaves free, at the same size where they fit", () => {
+    const now = { x: 20, y: 100, zoom: 1 };
+    expect(besideView(now, beside, area(300, 0, 480, 74), area(572, 0, 208, 74))).toEqual({
+      zoom: 1,
+      x: -220,
+      y: 100,
+    });
+    expect(besideView(now, beside, area(300, 0, 600, 74), area(572, 0, 208, 74))?.zoom).toBeCloseTo(0.9);
+  });
+
+  test("cards alone are seen where their neighbors are too far apart, and a whole drawing that is too large stays", () => {
+    fc.assert(
+      fc.property(
+        anyView,
+        fc.nat(2000),
+        fc.nat(2000),
+        fc.integer({ min: 208, max: 4000 }),
+        (now, x, y, width) => {
+          const card = area(x, y, 208, 74);
+          const around = area(Math.max(0, x + 208 - width), y, width, 74);
+          const view = besideView(now, beside, around, card) ?? now;
+          expect(view.zoom).toBeLessThanOrEqual(now.zoom);
+          expect(view.zoom).toBeGreaterThanOrEqual(Math.min(now.zoom, SMALLEST_WHOLE));
+          expect(inside(view, card)).toBe(true);
+          const fits = width * Math.min(now.zoom, SMALLEST_WHOLE) <= beside.width;
+          if (fits) expect(inside(view, around)).toBe(true);
+          else expect(besideView(now, beside, around, null)).toBeNull();
+        },
+      ),
+    );
   });
 });

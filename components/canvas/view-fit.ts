@@ -1,13 +1,26 @@
 import type { XY } from "./places";
 
+export const MIN_ZOOM = 0.1;
 /** Nothing is made larger than it was drawn. */
 export const MAX_FIT = 1;
 /** The smallest zoom at which a card can be read: its 13 pixels are 11 then. */
 export const READABLE = 0.85;
+/** A drawing that can be seen whole at this zoom or more opens whole. */
+export const SMALLEST_WHOLE = 0.7;
 
-interface Area extends XY {
+/** The smallest zoom at which names can be read: a narrow window opens a drawing no smaller than this. */
+const SMALLEST_NAMES = 0.25;
+/** Side by side, hardly two cards can be read in a narrower window: an overview says more. */
+const NARROW = 540;
+
+export interface Area extends XY {
   width: number;
   height: number;
+}
+
+/** How a drawing is looked at: what it is moved by, in pixels of the window, and how large it is. */
+export interface View extends XY {
+  zoom: number;
 }
 
 /** What may be used of the place where the drawing is seen. */
@@ -18,27 +31,46 @@ export interface Room {
   height: number;
 }
 
+const zoomToFit = (area: Area, room: Room) => Math.min(room.width / area.width, room.height / area.height);
+
 /**
- * Where to look from so that a drawing can be read: all of it in the middle where it fits at a readable size; else from
- * its beginning, moved on only as far as the card that matters has to be seen.
+ * Where to look from so that a drawing can be read: all of it in the middle where that is not too small; else from its
+ * beginning, moved on only as far as the card that matters has to be seen.
  */
-export function readableView(drawing: Area, room: Room, card: Area): XY & { zoom: number } {
-  const fits = Math.min(room.width / drawing.width, room.height / drawing.height);
-  return viewAt(Math.min(MAX_FIT, Math.max(READABLE, fits)), drawing, room, card);
+export function readableView(drawing: Area, room: Room, card: Area): View {
+  const fits = zoomToFit(drawing, room);
+  const isNarrow = room.width < NARROW;
+  const zoom = isNarrow ? Math.max(SMALLEST_NAMES, fits) : fits >= SMALLEST_WHOLE ? fits : READABLE;
+  return viewAt(Math.min(MAX_FIT, zoom), drawing, room, card);
 }
+
+/** Where to look from to see all of an area. */
+export const wholeView = (area: Area, room: Room): View =>
+  viewAt(Math.max(MIN_ZOOM, Math.min(MAX_FIT, zoomToFit(area, room))), area, room, area);
+
+/**
+ * Where to look from so that cards are seen together with what is around them: moved, then made smaller, as little as
+ * that needs; where it would be too small, the cards alone. Null: nothing has to move, or nothing would help.
+ */
+export function besideView(now: View, room: Room, around: Area, cards: Area | null): View | null {
+  const fits = zoomToFit(around, room);
+  const isRoomy = fits >= Math.min(now.zoom, SMALLEST_WHOLE);
+  const area = isRoomy ? around : cards;
+  if (!area) return null;
+  const zoom = isRoomy ? Math.min(now.zoom, fits) : now.zoom;
+  const next = { zoom, ...movedInto(now, zoom, room, area, area) };
+  return isSameView(next, now) ? null : next;
+}
+
+export const isSameView = (a: View, b: View) =>
+  Math.abs(a.x - b.x) < 1 && Math.abs(a.y - b.y) < 1 && Math.abs(a.zoom - b.zoom) < 0.001;
 
 /**
  * Where to look from to see a card at a zoom: the whole drawing in the middle where it fits; else the card in the middle,
  * unless the drawing's beginning or end is nearer than that, so that no room is left empty. `now`: where one looks from
  * now; in a direction in which all of the card is seen from there at this zoom, that stays.
  */
-export function viewAt(
-  zoom: number,
-  drawing: Area,
-  room: Room,
-  card: Area,
-  now?: XY & { zoom: number },
-): XY & { zoom: number } {
+export function viewAt(zoom: number, drawing: Area, room: Room, card: Area, now?: View): View {
   const isSeen = (at: number, size: number, moved: number, first: number, length: number) =>
     at * zoom + moved >= first && (at + size) * zoom + moved <= first + length;
   const staysX = now?.zoom === zoom && isSeen(card.x, card.width, now.x, room.left, room.width);
@@ -71,14 +103,14 @@ function along(
  * Where to look from so that a card is seen, moved as little as that needs: all of it where it fits at a readable size;
  * else the part of it that matters, as near its beginning as that allows.
  */
-export function cardView(
-  now: XY & { zoom: number },
-  room: Room,
-  card: Area,
-  part: Area,
-): XY & { zoom: number } {
-  const fits = Math.min(room.width / card.width, room.height / card.height);
+export function cardView(now: View, room: Room, card: Area, part: Area): View {
+  const fits = zoomToFit(card, room);
   const zoom = Math.max(READABLE, Math.min(MAX_FIT, Math.max(now.zoom, READABLE), fits));
+  return { zoom, ...movedInto(now, zoom, room, card, part) };
+}
+
+/** The least movement by which all of an area is seen at a zoom; where there is no room for it, a part of it. */
+function movedInto(now: View, zoom: number, room: Room, area: Area, part: Area): XY {
   const move = (
     seen: number,
     at: number,
@@ -88,12 +120,11 @@ export function cardView(
     partAt: number,
     partSize: number,
   ) =>
-    size * zoom > from
+    size * zoom > from + 0.5
       ? first + along(at, size, from, partAt, partSize, zoom)
       : Math.min(Math.max(at * now.zoom + seen, first), first + from - size * zoom) - at * zoom;
   return {
-    x: move(now.x, card.x, card.width, room.left, room.width, part.x, part.width),
-    y: move(now.y, card.y, card.height, room.top, room.height, part.y, part.height),
-    zoom,
+    x: move(now.x, area.x, area.width, room.left, room.width, part.x, part.width),
+    y: move(now.y, area.y, area.height, room.top, room.height, part.y, part.height),
   };
 }

@@ -1,4 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { CARD_WIDTH } from "@/components/canvas/card-size";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { drawingCommandFromAfar } from "./keys";
 import { openEditor } from "./testing-editor";
 
@@ -65,4 +67,61 @@ test("what is missing on a new node is to do until its field was left, and due o
   expect([...ui.getState().left]).toEqual([`${id} required_role`]);
   commands.callDue();
   expect(ui.getState().fresh.size).toBe(0);
+});
+
+describe("a workflow of which only the start is there", () => {
+  const blank = () =>
+    WorkflowGraph.parse({
+      graph_id: "blank",
+      start_node_id: "start",
+      nodes: { start: { id: "start", node_type: "start", name: "Start", ui: { x: 0, y: 0 } } },
+      edges: [],
+    });
+  const linesOf = ({ store }: ReturnType<typeof openEditor>) =>
+    store
+      .getState()
+      .doc.graph.edges.map(({ source_node_id, target_node_id }) => [source_node_id, target_node_id]);
+
+  test("gets its end with the first step, and both go with one undo", () => {
+    const editor = openEditor(blank());
+    const step = editor.commands.add({ type: "agent_task" });
+    expect(linesOf(editor)).toEqual([
+      ["start", step],
+      [step, "end"],
+    ]);
+    editor.commands.undo();
+    expect(Object.keys(editor.store.getState().doc.graph.nodes)).toEqual(["start"]);
+  });
+
+  test("gets a way to its end from a first step that routes, and no second end behind a first end", () => {
+    const routed = openEditor(blank());
+    const router = routed.commands.add({ type: "conditional_router" }, { at: { x: 400, y: 200 } });
+    expect(linesOf(routed)).toEqual([
+      ["start", router],
+      [router, "end"],
+    ]);
+    const ended = openEditor(blank());
+    ended.commands.add({ type: "note" });
+    const end = ended.commands.addSensibly({ type: "end" });
+    expect(linesOf(ended)).toEqual([["start", end]]);
+  });
+});
+
+test("a step after one that leads straight to an end comes before that end; a line dropped elsewhere is another branch", () => {
+  const editor = openEditor();
+  const { store, commands } = editor;
+  const from = (id: string) => store.getState().doc.graph.edges.filter((edge) => edge.source_node_id === id);
+  const after = { nodeId: "route", edge: { kind: "normal", edge_label: "yes" } } as const;
+  const step = commands.add({ type: "agent_task" }, { after });
+  expect(from("route").map(({ target_node_id }) => target_node_id)).toEqual([step, "ask"]);
+  expect(from(step).map(({ target_node_id }) => target_node_id)).toEqual(["done"]);
+  const { nodes } = store.getState().doc.graph;
+  expect(nodes.done?.ui?.x).toBeGreaterThanOrEqual((nodes[step]?.ui?.x ?? 0) + CARD_WIDTH);
+  commands.add(
+    { type: "agent_task" },
+    { after: { ...after, nodeId: step, edge: { kind: "normal", edge_label: null } }, at: { x: 0, y: 400 } },
+  );
+  expect(from(step)).toHaveLength(2);
+  const note = commands.add({ type: "note" }, { after });
+  expect(store.getState().doc.graph.edges.some(({ target_node_id }) => target_node_id === note)).toBe(false);
 });

@@ -1,10 +1,10 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import type { Dressing } from "@/components/canvas/flow-mapping";
 import { GraphCanvas } from "@/components/canvas/graph-canvas";
-import type { Selection } from "@/components/canvas/use-flow";
+import { subjectOf, useViewBeside } from "@/components/canvas/use-view-beside";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { isTyping } from "@/components/page/typing";
 import { ContextMenu } from "@/components/ui/context-menu";
@@ -14,6 +14,8 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
+import { loneStart } from "./editing/placing";
+import { FirstStep, FirstStepButton } from "./first-step";
 import { BreakpointList } from "./inspector/breakpoints-here";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
@@ -31,8 +33,8 @@ const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { s
 const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
 const FindPanel = dynamic(() => import("./find-panel").then((m) => m.FindPanel), { ssr: false });
 
-/** How long the second click of a double click may take. */
-const DOUBLE_CLICK_MS = 400;
+/** The part of the drawing that the settings cover on a phone; editor.css says the same. */
+const SHEET = 0.7;
 
 interface StageProps {
   roles: ReadonlyMap<string, RoleDefinition>;
@@ -57,6 +59,7 @@ export function Stage({ roles, marks }: StageProps) {
   );
   const shown = useMemo(() => withFolded(graph), [graph]);
   const isEmpty = Object.keys(graph.nodes).length === 0;
+  const hasOnlyStart = loneStart(graph) !== null;
   const isNarrow = useMedia(NARROW);
   const look = useUi((state) => state.look);
   const lookSwitch = isNarrow && !isEmpty && (
@@ -65,14 +68,10 @@ export function Stage({ roles, marks }: StageProps) {
   const isCovered = useIsInspectorShown();
   const isSideOpen = useUi((state) => state.side !== null);
   const inspectorWidth = useUi((state) => state.inspectorWidth);
-  const insetRight = isCovered && window.innerWidth > 640 ? inspectorWidth : 0;
-  const picked = placesPicked(graph, selection).join("\n");
-  useEffect(() => {
-    if (!isCovered || picked === "") return;
-    // What is clicked twice stays under the pointer until the second click.
-    const timer = setTimeout(() => commands.view.uncover(picked.split("\n")), DOUBLE_CLICK_MS);
-    return () => clearTimeout(timer);
-  }, [isCovered, isSideOpen, picked, commands]);
+  const isSheet = useMedia("(max-width: 640px)");
+  const insetRight = isCovered && !isSheet ? inspectorWidth : 0;
+  const subject = useMemo(() => subjectOf(shown, selection), [shown, selection]);
+  useViewBeside(commands.view, isCovered, subject, `${isSideOpen} ${insetRight}`);
   if (isNarrow && !isEmpty && look === "list")
     return (
       <section
@@ -93,6 +92,7 @@ export function Stage({ roles, marks }: StageProps) {
             ui.setState({ isInspectorOpen: true });
           }}
         />
+        {hasOnlyStart && <FirstStepButton className="first-step mx-2 w-[calc(100%-1rem)]" />}
         <BreakpointList />
       </section>
     );
@@ -121,6 +121,7 @@ export function Stage({ roles, marks }: StageProps) {
           onSelectionChange={store.getState().changeSelection}
           dressing={dressing}
           insetRight={insetRight}
+          {...(isCovered && isSheet ? { insetBottom: SHEET } : {})}
           onKeyDown={(event) => {
             const native = event.nativeEvent;
             if (pressInConnectMode(native, commands, ui)) {
@@ -144,6 +145,7 @@ export function Stage({ roles, marks }: StageProps) {
           }}
         >
           {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
+          {hasOnlyStart && <FirstStep />}
         </GraphCanvas>
         {lookSwitch}
         {isFinding && <FindPanel />}
@@ -157,15 +159,6 @@ export function Stage({ roles, marks }: StageProps) {
       </section>
     </ContextMenu>
   );
-}
-
-/** The nodes where what is picked lies: the first one of nodes, both ends of a connection. */
-function placesPicked(graph: WorkflowGraph, { nodes, edges }: Selection): string[] {
-  const [node] = nodes;
-  if (node !== undefined) return [node];
-  const [edgeId] = edges;
-  const edge = graph.edges.find(({ id }) => id === edgeId);
-  return edge ? [edge.source_node_id, edge.target_node_id] : [];
 }
 
 function targetClasses(

@@ -29,7 +29,9 @@ export function shownProblems(
     const isToDo =
       kind === "node"
         ? isFresh(id) && !left.has(fieldKey(id ?? "", field ?? ""))
-        : edge !== undefined && (isFresh(edge.source_node_id) || isFresh(edge.target_node_id));
+        : kind === "workflow"
+          ? isNew
+          : edge !== undefined && (isFresh(edge.source_node_id) || isFresh(edge.target_node_id));
     return { ...problem, isToDo };
   });
 }

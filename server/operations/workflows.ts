@@ -320,7 +320,7 @@ function freshName(base: string, workflows: WorkflowStore): string {
 /** What a drawing is called before it has a name: its file takes the name that it has by then. */
 const BLANK_ID = /^untitled_workflow(_\d+)?$/i;
 
-/** Where a drawing begins: a start and an end, with room between them. */
+/** Where a drawing begins. Its end comes with its first step. */
 function blankGraph(name: string): WorkflowGraph {
   return WorkflowGraph.parse({
     graph_id: toId(name) || "workflow",
@@ -333,7 +333,6 @@ function blankGraph(name: string): WorkflowGraph {
         output_keys: ["user_request"],
         ui: { x: 0, y: 0 },
       },
-      end: { id: "end", node_type: "end", name: "End", ui: { x: 680, y: 0 } },
     },
     edges: [],
   });

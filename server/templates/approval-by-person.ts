@@ -19,7 +19,7 @@ export const approvalByPerson = defineTemplate({
             examples: ["Please approve 5000 dollars for a new desk."],
           },
         },
-        at(0),
+        at(0, 0.5),
       ),
       recommend: {
         id: "recommend",
@@ -31,7 +31,7 @@ export const approvalByPerson = defineTemplate({
         },
         input_keys: ["user_request"],
         output_keys: ["approval_status", "approver_comments"],
-        ui: at(1),
+        ui: at(1, 0.5),
       },
       decide: {
         id: "decide",
@@ -45,7 +45,7 @@ export const approvalByPerson = defineTemplate({
         },
         input_keys: ["user_request", "approval_status", "approver_comments"],
         output_keys: ["decision", "comment"],
-        ui: at(2),
+        ui: at(2, 0.5),
       },
       carry_out: {
         id: "carry_out",
@@ -57,7 +57,7 @@ export const approvalByPerson = defineTemplate({
         },
         input_keys: ["user_request", "comment"],
         output_keys: ["action_result"],
-        ui: at(1, 1.5),
+        ui: at(3),
       },
       tell: {
         id: "tell",
@@ -69,10 +69,10 @@ export const approvalByPerson = defineTemplate({
         },
         input_keys: ["user_request", "comment"],
         output_keys: ["notification_status"],
-        ui: at(1, 2.5),
+        ui: at(3, 1),
       },
-      end_approved: { id: "end_approved", node_type: "end", name: "Approved", ui: at(2, 1.5) },
-      end_rejected: { id: "end_rejected", node_type: "end", name: "Rejected", ui: at(2, 2.5) },
+      end_approved: { id: "end_approved", node_type: "end", name: "Approved", ui: at(4) },
+      end_rejected: { id: "end_rejected", node_type: "end", name: "Rejected", ui: at(4, 1) },
     },
     edges: [
       { id: "edge_1", source_node_id: "start", target_node_id: "recommend" },

@@ -20,7 +20,7 @@ export const approval = defineTemplate({
         node_type: "start",
         name: "Start Workflow",
         output_keys: ["user_request"],
-        ui: at(0),
+        ui: at(0, 0.5),
       },
       node_get_approval: {
         id: "node_get_approval",
@@ -32,7 +32,7 @@ export const approval = defineTemplate({
         },
         input_keys: ["user_request"],
         output_keys: ["approval_status", "approver_comments"],
-        ui: at(1),
+        ui: at(1, 0.5),
       },
       node_approval_router: {
         id: "node_approval_router",
@@ -40,7 +40,7 @@ export const approval = defineTemplate({
         name: "Check Approval",
         config: { router_function_name: "approval_status_router" },
         input_keys: ["approval_status"],
-        ui: at(2),
+        ui: at(2, 0.5),
       },
       node_approved_action: {
         id: "node_approved_action",
@@ -52,7 +52,7 @@ export const approval = defineTemplate({
         },
         input_keys: ["user_request", "approver_comments"],
         output_keys: ["action_result"],
-        ui: at(1, 1.5),
+        ui: at(3),
       },
       node_rejected_action: {
         id: "node_rejected_action",
@@ -65,19 +65,19 @@ export const approval = defineTemplate({
         },
         input_keys: ["user_request", "approver_comments"],
         output_keys: ["notification_status"],
-        ui: at(1, 2.5),
+        ui: at(3, 1),
       },
       node_end_approved: {
         id: "node_end_approved",
         node_type: "end",
         name: "End (Approved)",
-        ui: at(2, 1.5),
+        ui: at(4),
       },
       node_end_rejected: {
         id: "node_end_rejected",
         node_type: "end",
         name: "End (Rejected)",
-        ui: at(2, 2.5),
+        ui: at(4, 1),
       },
     },
     edges: [

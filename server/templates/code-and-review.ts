@@ -17,7 +17,7 @@ export const codeAndReview = defineTemplate({
             examples: ["A function that checks whether a text is a palindrome"],
           },
         },
-        at(0),
+        at(0, 0.5),
       ),
       develop: {
         id: "develop",
@@ -33,7 +33,7 @@ export const codeAndReview = defineTemplate({
         optional_input_keys: ["code", "issues"],
         output_keys: ["code"],
         max_iterations: 5,
-        ui: at(1),
+        ui: at(1, 0.5),
       },
       review: {
         id: "review",
@@ -46,7 +46,7 @@ export const codeAndReview = defineTemplate({
         },
         input_keys: ["feature_request", "code"],
         output_keys: ["verdict", "issues", "summary"],
-        ui: at(2),
+        ui: at(2, 0.5),
       },
       good_enough: {
         id: "good_enough",
@@ -61,14 +61,14 @@ export const codeAndReview = defineTemplate({
           default_label: "give up",
         },
         input_keys: ["verdict"],
-        ui: at(1, 1.25),
+        ui: at(3, 0.5),
       },
       done: {
         id: "done",
         node_type: "end",
         name: "Approved code",
         input_keys: ["code", "summary"],
-        ui: at(2, 1.25),
+        ui: at(4),
       },
       not_approved: {
         id: "not_approved",
@@ -77,7 +77,7 @@ export const codeAndReview = defineTemplate({
         description: "Reached when five rounds were not enough.",
         input_keys: ["code", "issues"],
         config: { status: "ERROR" },
-        ui: at(2, 2.25),
+        ui: at(4, 1),
       },
     },
     edges: [

@@ -16,7 +16,7 @@ export function defineTemplate(
 }
 
 // Cards are 208 x 74 pixels; columns and lanes leave room for edges between them, and below a card for what a run says.
-// Four columns at most: so many can be read beside the panel of a run. What comes after them stands in the next lane.
+// Five columns at most: that many fit beside the panel of a run at 70 % zoom or more.
 const COLUMN = 272;
 const LANE = 152;
 

@@ -77,9 +77,9 @@ export const researchAndWrite = defineTemplate({
         },
         input_keys: ["topic", "draft", "findings"],
         output_keys: ["article"],
-        ui: at(0, 1),
+        ui: at(3),
       },
-      end: { id: "end", node_type: "end", name: "Article", input_keys: ["article"], ui: at(1, 1) },
+      end: { id: "end", node_type: "end", name: "Article", input_keys: ["article"], ui: at(4) },
     },
     edges: [
       { id: "edge_1", source_node_id: "start", target_node_id: "research" },

@@ -2,7 +2,7 @@ import type { DropPoint } from "@/components/canvas/canvas-context";
 import { CARD_WIDTH } from "@/components/canvas/card-size";
 import type { Choice } from "@/components/editor/editing/choice";
 import { edits, type NewNode, newNodeId } from "@/components/editor/editing/edits";
-import { centredAt, dropPlace, freePlace, placeOf } from "@/components/editor/editing/placing";
+import { centredAt, dropPlace, freePlace, loneStart, placeOf } from "@/components/editor/editing/placing";
 import type { PickerRequest } from "@/components/editor/ui-store";
 import { edgeFrom, portsIn } from "@/components/forms/ports";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -26,24 +26,32 @@ export function addCommands({
     const type = choice.type;
     const id = newNodeId(graph(), type);
     const kind = getNodeKind(type);
-    const hangs = request.after && kind.hasEntry !== false && kind.executes !== false;
+    const joins = kind.hasEntry !== false && kind.executes !== false;
+    const start = loneStart(graph());
+    const after = request.after ?? (start !== null && joins ? freeWay(graph(), start) : null) ?? undefined;
+    // A step after one that leads straight to an end comes before that end.
+    const beforeEnd =
+      after && !request.at && joins && kind.hasExit !== false ? edgeToEnd(graph(), after) : undefined;
+    const onEdge = request.onEdge ?? beforeEnd;
+    const hangs = after && joins;
     // What hangs on nothing, such as a note, comes to stand near what it was asked for at, else in the middle.
-    const beside = request.after && placeOf(graph(), request.after.nodeId);
+    const beside = after && placeOf(graph(), after.nodeId);
     const near = beside ? { x: beside.x, y: beside.y - 128 } : centredAt(view.middle());
-    const at = request.at ?? (hangs || request.onEdge ? undefined : freePlace(graph(), near));
+    const at = request.at ?? (hangs || onEdge ? undefined : freePlace(graph(), near));
     const args: NewNode = {
       id,
       type,
       at,
-      after: request.after,
+      after,
       before: request.before,
-      onEdge: request.onEdge,
+      onEdge,
+      end: start === null ? undefined : newNodeId(graph(), "end"),
       config: choice.config,
       base: choice.name ? { name: choice.name } : undefined,
     };
     store.getState().edit(edits.addNode, args, { select: { nodes: [id] } });
     ui.setState(({ fresh }) => ({ fresh: new Set(fresh).add(id) }));
-    const place = hangs && request.after ? `, after ${nameOf(request.after.nodeId)}` : "";
+    const place = hangs ? `, after ${nameOf(after.nodeId)}` : "";
     say(`Added ${nameOf(id)}${place}`);
     focus(id);
     return id;
@@ -93,6 +101,19 @@ export function addCommands({
   }
 
   return { add, addSensibly, openPicker, besideCard, dropKind };
+}
+
+/** The line from there to an end, where no other leaves there. */
+function edgeToEnd(
+  { nodes, edges }: WorkflowGraph,
+  { nodeId, edge: way }: NonNullable<PickerRequest["after"]>,
+): string | undefined {
+  const [edge, ...others] = edges.filter(
+    ({ source_node_id, kind, edge_label }) =>
+      source_node_id === nodeId && kind === way.kind && (edge_label ?? null) === (way.edge_label ?? null),
+  );
+  const target = edge && nodes[edge.target_node_id];
+  return target && others.length === 0 && getNodeKind(target.node_type).ends ? edge.id : undefined;
 }
 
 /** The first way out of a node that leads nowhere yet; else its plain one, as several lines may begin there. */

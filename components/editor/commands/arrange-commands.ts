@@ -16,7 +16,8 @@ export function arrangeCommands({ store, view, say, graph, nameOf, pickedNodes }
     const mine = new AbortController();
     tidying = mine;
     const { layout } = await import("@/components/canvas/layout");
-    const places = await layout(before, picked.length > 1 ? new Set(picked) : undefined, mine.signal);
+    const only = picked.length > 1 ? new Set(picked) : undefined;
+    const places = await layout(before, only, mine.signal, view.width());
     if (tidying === mine) tidying = null;
     if (!places) return;
     if (graph() !== before) return say("The drawing changed meanwhile. Tidy up again.");

@@ -36,6 +36,8 @@ export interface NewNode {
   before?: string | undefined;
   /** Comes in between. */
   onEdge?: string | undefined;
+  /** The id of an end that is added behind it. */
+  end?: string | undefined;
   config?: Record<string, unknown> | undefined;
   base?: Partial<NodeBase> | undefined;
 }
@@ -58,7 +60,7 @@ export const edits = {
   addNode: edit<NewNode>({
     id: "add_node",
     label: "Add node",
-    apply(graph, { id, type, at, after, before, onEdge, config, base }) {
+    apply(graph, { id, type, at, after, before, onEdge, end, config, base }) {
       const kind = getNodeKind(type);
       const source = after && graph.nodes[after.nodeId];
       const edge = onEdge === undefined ? undefined : graph.edges.find((known) => known.id === onEdge);
@@ -71,8 +73,16 @@ export const edits = {
       if (kind.executes === false) return next;
       if (onLine && !at && onLine.shift > 0) next = shiftRight(next, edge.target_node_id, onLine.shift, id);
       if (edge) return spliced(next, id, edge);
-      if (source && kind.hasEntry !== false)
-        return connected(next, { source_node_id: source.id, target_node_id: id, ...after.edge });
+      if (source && kind.hasEntry !== false) {
+        next = connected(next, { source_node_id: source.id, target_node_id: id, ...after.edge });
+        if (end === undefined || kind.hasExit === false) return next;
+        const last = newNode("end", {
+          id: end,
+          name: getNodeKind("end").title,
+          ui: { ...placeAfter(next, id) },
+        });
+        return connectedOn(withNode(next, last), id, end);
+      }
       if (before !== undefined && kind.hasExit !== false) return connectedOn(next, id, before);
       return next;
     },

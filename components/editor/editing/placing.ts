@@ -2,10 +2,17 @@ import type { DropPoint } from "@/components/canvas/canvas-context";
 import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
 import { COLUMN, fallbackPlaces, ROW } from "@/components/canvas/places";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 
 export interface Place {
   x: number;
   y: number;
+}
+
+/** The start of a workflow of which nothing else is there yet, except notes. */
+export function loneStart(graph: WorkflowGraph): string | null {
+  const [start, ...others] = Object.values(graph.nodes).filter(isExecutable);
+  return start && others.length === 0 && getNodeKind(start.node_type).begins ? start.id : null;
 }
 
 /** On the drawing's grid. */

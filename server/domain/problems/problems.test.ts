@@ -423,6 +423,15 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
   ],
   [
     "W_NO_END",
+    graph("start"),
+    {
+      severity: "warning",
+      at: { kind: "workflow" },
+      message: 'Nothing follows "start" yet. Add the first step.',
+    },
+  ],
+  [
+    "W_NO_END",
     graph("start > a"),
     {
       severity: "warning",

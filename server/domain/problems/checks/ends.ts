@@ -1,5 +1,5 @@
 import { present } from "@/server/domain/base/must";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 import type { Check } from "../check";
 import { named, nameOf } from "../names";
 
@@ -37,14 +37,19 @@ export function checkEnds({ graph, analysis, report, outgoing }: Check): void {
 
   const isEnd = (id: string) =>
     getNodeKind(present(graph.nodes[id], "graph.nodes[id]").node_type).ends !== undefined;
+  const [first, ...others] = nodes.filter(isExecutable);
   if (!analysis.order.some(isEnd))
     report.warning(
       "W_NO_END",
       workflow,
-      nodes.some((node) => isEnd(node.id))
-        ? "No way leads from the start to an end, so a run stays incomplete. Connect one."
-        : "Add an end node: without one a run stays incomplete.",
-      nodes.some((node) => isEnd(node.id)) ? undefined : { kind: "add_end", label: "Add an end" },
+      first && others.length === 0
+        ? `Nothing follows ${nameOf(first)} yet. Add the first step.`
+        : nodes.some((node) => isEnd(node.id))
+          ? "No way leads from the start to an end, so a run stays incomplete. Connect one."
+          : "Add an end node: without one a run stays incomplete.",
+      others.length === 0 || nodes.some((node) => isEnd(node.id))
+        ? undefined
+        : { kind: "add_end", label: "Add an end" },
     );
   for (const node of nodes) {
     const kind = getNodeKind(node.node_type);

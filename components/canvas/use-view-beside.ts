@@ -1,0 +1,56 @@
+import { useEffect, useRef } from "react";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { CanvasView } from "./use-canvas-view";
+import type { Selection } from "./use-flow";
+import { isSameView, type View } from "./view-fit";
+
+/** How long the second click of a double click may take. */
+const DOUBLE_CLICK_MS = 400;
+
+/** What a form is about: the cards themselves, and what is around them. Node ids. */
+export interface Subject {
+  cards: readonly string[];
+  around: readonly string[];
+}
+
+/** Cards with their direct neighbors, both ends of a connection, or all where nothing is selected. */
+export function subjectOf({ nodes, edges }: WorkflowGraph, selection: Selection): Subject {
+  const [first, ...others] = selection.nodes;
+  if (others.length > 0) return { cards: [...selection.nodes], around: [...selection.nodes] };
+  const known = edges.filter(({ id, source_node_id, target_node_id }) =>
+    first === undefined ? selection.edges.has(id) : source_node_id === first || target_node_id === first,
+  );
+  const ends = new Set(
+    known.flatMap(({ source_node_id, target_node_id }) => [source_node_id, target_node_id]),
+  );
+  if (first !== undefined) return { cards: [first], around: [...ends.add(first)] };
+  return { cards: [], around: ends.size > 0 ? [...ends] : Object.keys(nodes) };
+}
+
+/** While a form covers part of the drawing, its subject stays in view; then the view returns, unless somebody moved it. */
+export function useViewBeside(
+  view: CanvasView,
+  isCovered: boolean,
+  { cards, around }: Subject,
+  place: unknown,
+) {
+  const moved = useRef<{ from: View; to: View } | null>(null);
+  const key = JSON.stringify([cards, around, place]);
+  useEffect(() => {
+    const [cards, around]: [string[], string[]] = JSON.parse(key);
+    const isUntouched = () => moved.current !== null && isSameView(view.look(), moved.current.to);
+    if (!isCovered) {
+      if (moved.current && isUntouched()) view.lookFrom(moved.current.from);
+      moved.current = null;
+      return;
+    }
+    // What is clicked twice stays under the pointer until the second click.
+    const timer = setTimeout(() => {
+      const to = view.beside(around, cards);
+      if (!to) return;
+      moved.current = { from: (isUntouched() && moved.current?.from) || view.look(), to };
+      view.lookFrom(to);
+    }, DOUBLE_CLICK_MS);
+    return () => clearTimeout(timer);
+  }, [view, isCovered, key]);
+}
