@@ -1,22 +1,47 @@
 "use client";
 
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
 import { formatClock, formatDuration } from "@/components/display/format";
 import { useRun } from "./run-context";
+import { isIdle, type RunView } from "./run-view-store";
 
-/** How long the run took, or has taken as of the cursor; ticks while it runs. */
-export function RunElapsed({ className }: { className?: string | undefined }) {
-  const started = useRun<number | undefined>(({ state }) => state.run.started_at, undefined);
-  const finished = useRun<number | undefined>(({ state }) => state.run.finished_at, undefined);
-  const cursorTime = useRun<number | null>(
-    ({ cursor, events }) => (cursor === null ? null : (events[cursor - 1]?.ts ?? null)),
-    null,
-  );
-  if (started === undefined) return <span className={className}>–</span>;
-  const until = finished ?? cursorTime;
-  if (until !== null) return <span className={className}>{formatDuration(until - started)}</span>;
-  return <Ticking from={started} className={className} />;
+/** How long the run has worked as of the cursor, without the time that it waited; ticks while it works. */
+export function RunElapsed() {
+  const { from, worked, isWaiting } = useRunTimes();
+  if (worked === null) return <>–</>;
+  return isWaiting === false ? <Ticking from={from} /> : <>{formatDuration(worked)}</>;
 }
+
+/** How long the run has only waited, from a second on; ticks while it waits. */
+export function RunWaited({ children }: { children: (time: ReactNode) => ReactNode }) {
+  const { waited, waitingFrom, isWaiting } = useRunTimes();
+  if (isWaiting) return children(<Ticking from={waitingFrom} />);
+  return waited < 1_000 ? null : children(formatDuration(waited));
+}
+
+/** `isWaiting` is null where no clock ticks: at the end, and in the past. */
+function useRunTimes() {
+  return useRun(
+    useShallow((view: RunView) => {
+      const { state, cursor, events, lastSeq } = view;
+      const { started_at, finished_at } = state.run;
+      const at = cursor ?? lastSeq;
+      const waited = view.waited[at - 1] ?? 0;
+      const last = events[at - 1]?.ts ?? 0;
+      const begun = started_at ?? last;
+      return {
+        from: begun + waited,
+        waited,
+        waitingFrom: last - waited,
+        worked: started_at === undefined ? null : Math.max(0, (finished_at ?? last) - started_at - waited),
+        isWaiting: finished_at !== undefined || cursor !== null ? null : isIdle(state),
+      };
+    }),
+    NO_TIMES,
+  );
+}
+const NO_TIMES = { from: 0, waited: 0, waitingFrom: 0, worked: null, isWaiting: null };
 
 /** The time now, in Unix milliseconds, anew every so many milliseconds. */
 export function useNow(everyMs: number): number {

@@ -31,12 +31,13 @@ import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import { ReplayButton } from "./control/replay-button";
 import { RunControls } from "./control/run-controls";
-import { RunElapsed } from "./elapsed";
+import { RunElapsed, RunWaited } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
 import { KeepDialog } from "./keep/keep-button";
 import { ShareButton } from "./past/share-button";
 import { PlaceNote } from "./place-note";
 import { useRun } from "./run-context";
+import { isIdle } from "./run-view-store";
 import { useRunAgain } from "./start/run-again";
 import { runStatus } from "./status";
 
@@ -117,7 +118,7 @@ function GoneNote({ workflowId }: { workflowId: string }) {
 
 function RunStatus({ isHeld }: { isHeld: boolean }) {
   const run = useRun<RunState["run"] | null>(({ state }) => state.run, null);
-  const isWaiting = useRun(({ state }) => run?.status === "running" && isOnlyWaiting(state), false);
+  const isWaiting = useRun(({ state }) => run?.status === "running" && isIdle(state), false);
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   if (!run && !isHeld) return null;
   const status = isHeld || !run ? "held" : isWaiting && !run.paused_at ? "waiting" : statusOf(run);
@@ -142,13 +143,6 @@ function useRunTitle(name: string, isHeld: boolean): void {
 const statusOf = ({ status, final_status, paused_at }: RunState["run"]) =>
   runStatus(paused_at ? "paused" : status, final_status);
 
-/** Nothing moves until a timer rings or a person answers. */
-function isOnlyWaiting(state: RunState): boolean {
-  if (state.running.size === 0 || state.ready.length > 0) return false;
-  for (const id of state.running) if (state.activations[id]?.status !== "waiting") return false;
-  return true;
-}
-
 function RunFacts() {
   const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
@@ -160,6 +154,7 @@ function RunFacts() {
         <Fact name="Time">
           <RunElapsed />
         </Fact>
+        <RunWaited>{(time) => <Fact name="Waited">{time}</Fact>}</RunWaited>
         <Fact name="Tokens">
           <span title={`${formatTokens(usage.input_tokens)} in, ${formatTokens(usage.output_tokens)} out`}>
             {formatTokens(usage.input_tokens + usage.output_tokens)}

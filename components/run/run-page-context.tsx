@@ -14,6 +14,8 @@ export interface RunPage {
   openCrew: (nodeId: string) => void;
   /** Shows a node's part in the run. */
   openNode: (nodeId: string) => void;
+  /** Shows the open questions. */
+  openAsks: () => void;
   /** The run goes on after it had ended. */
   onResumed: () => void;
 }

@@ -1,10 +1,10 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { CircleSlash2, Unplug } from "lucide-react";
+import { CircleSlash2, Hand, Unplug } from "lucide-react";
 import dynamic from "next/dynamic";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
-import { AskBar, LateAsks } from "@/components/run/crew/asks";
+import { AskBar, AskPanel, focusAsks, LateAsks, openAsksOf } from "@/components/run/crew/asks";
 import { useCrewNodes } from "@/components/run/crew/crew-on-canvas";
 import { type CrewStage, CrewStageProvider, useNewCrewStage } from "@/components/run/crew/crew-stage";
 import { useTrpc } from "@/components/trpc";
@@ -13,6 +13,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { Tabs } from "@/components/ui/tabs";
 import { NARROW, useMedia } from "@/components/ui/use-media";
+import type { RunState } from "@/server/domain/run";
 import type { HeldReason } from "@/server/domain/run/held";
 import { failedNode } from "@/server/domain/run/result";
 import { BreakpointsOver } from "./breakpoints/breakpoints-over";
@@ -41,19 +42,20 @@ import "./run.css";
 const FilesView = dynamic(() => import("./result/files-view").then((module) => module.FilesView));
 const CrewPanel = dynamic(() => import("./crew/crew-panel").then((module) => module.CrewPanel));
 
-type Tab = "result" | "timeline" | "node" | "crew" | "state" | "files" | "findings";
+type Tab = "question" | "result" | "workflow" | "timeline" | "node" | "crew" | "state" | "files" | "findings";
 
 /** One run: on the drawing it happened on, with its result, its timeline, its nodes and its state. */
 export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
   const { store, resume } = useRunEvents(runId);
   return (
     <RunProvider store={store}>
-      <Screen runId={runId} workflowId={workflowId} onResumed={resume} />
+      <ShownRun runId={runId} workflowId={workflowId} onResumed={resume} />
     </RunProvider>
   );
 }
 
-function Screen({
+/** The page of the run around, whose events come from elsewhere. */
+export function ShownRun({
   runId,
   workflowId,
   onResumed,
@@ -139,7 +141,10 @@ function Body({
   );
 }
 
-/** The drawing above (on phones) or to the left, the panel below or to the right; the line between them moves. */
+/**
+ * The panel beside the drawing; the line between them moves. On phones the panel is all there is, and the drawing is one
+ * of its tabs.
+ */
 function Stage({
   runId,
   held,
@@ -149,22 +154,18 @@ function Stage({
   held: HeldReason | null;
   onResumed: () => void;
 }) {
-  // Until a person opens something, the panel shows what matters: what happens, and in the end what came of it.
-  const [opened, setTab] = useState<Tab | null>(null);
+  const isNarrow = useMedia(NARROW);
+  const { tab, setTab, questions, isOver, isPast } = useTab(isNarrow, held !== null);
   const [look, setLook] = useState(FIRST_LOOK);
-  const isOver = useRun(({ head }) => head.run.status === "finished", false) || held !== null;
-  const isPast = useRun(({ cursor }) => cursor !== null, false);
-  const tab = opened ?? (isOver && !isPast ? "result" : "timeline");
   const [chosen, setSelected] = useState<string | null | undefined>(undefined);
   const failed = useRun(({ head }) => failedNode(head), null);
   const selected = chosen === undefined ? failed : chosen;
   const [activation, setActivation] = useState<string | null>(null);
   const [wide, setWide] = useShare("troupe.run.wide", 30);
-  const [tall, setTall] = useShare("troupe.run.tall", 52);
   const lit = useRun(spotlightNode, null);
   const choose = useControlling()?.select;
   useEffect(() => choose?.(selected), [choose, selected]);
-  const showCrew = useCallback(() => setTab("crew"), []);
+  const showCrew = useCallback(() => setTab("crew"), [setTab]);
   const crews = useNewCrewStage(showCrew);
   const crewNodes = useCrewNodes();
   const [file, setFile] = useState<string | null>(null);
@@ -185,8 +186,12 @@ function Stage({
         setActivation(null);
         setTab("node");
       },
+      openAsks: () => {
+        setTab("question");
+        focusAsks();
+      },
     }),
-    [runId, held, onResumed, crews.unfold],
+    [runId, held, onResumed, crews.unfold, setTab],
   );
 
   const select = (nodeId: string | null, activationId: string | null = null) => {
@@ -195,41 +200,36 @@ function Stage({
     if (nodeId) setTab("node");
   };
 
+  const canvas = (
+    <div className="relative min-h-0 flex-1">
+      {isNarrow ? null : <BreakpointsOver />}
+      <RunCanvas selected={selected} onSelect={select} isHeld={held !== null} />
+    </div>
+  );
   return (
     <StageProviders page={page} crews={crews}>
-      <AskBar />
+      {tab === "question" ? null : <AskBar onAnswer={page.openAsks} />}
       <LateAsks />
       <PausedBar />
       <div
-        className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
-        style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` }}
+        className="run-stage relative flex min-h-0 flex-1 flex-col md:flex-row"
+        style={{ "--run-wide": `${wide}%` }}
       >
-        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-          <div className="relative min-h-0 flex-1">
-            <BreakpointsOver />
-            <RunCanvas selected={selected} onSelect={select} isHeld={held !== null} />
-          </div>
-          <Scrubber />
-        </div>
-        <Splitter
-          label="Width of the panel"
-          orientation="vertical"
-          value={wide}
-          min={24}
-          max={60}
-          onValueChange={setWide}
-          className="max-md:hidden"
-        />
-        <Splitter
-          label="Height of the panel"
-          orientation="horizontal"
-          value={tall}
-          min={20}
-          max={76}
-          onValueChange={setTall}
-          className="md:hidden"
-        />
-        <aside aria-label="About this run" className="run-panel flex min-h-0 shrink-0 flex-col bg-surface">
+        {isNarrow ? (
+          <BreakpointsOver />
+        ) : (
+          <>
+            <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+              {canvas}
+              <Scrubber />
+            </div>
+            <Splitter label="Width of the panel" value={wide} min={24} max={60} onValueChange={setWide} />
+          </>
+        )}
+        <aside
+          aria-label="About this run"
+          className="run-panel flex min-h-0 flex-col bg-surface max-md:flex-1 md:shrink-0"
+        >
           <Tabs<Tab>
             label="About this run"
             value={tab}
@@ -238,6 +238,21 @@ function Stage({
             listClassName="px-4"
             panelClassName="overflow-y-auto overscroll-contain"
             tabs={[
+              ...(questions > 0
+                ? [
+                    {
+                      value: "question" as const,
+                      label: questions > 1 ? "Questions" : "Question",
+                      icon: <Hand aria-hidden className="text-waiting" />,
+                      badge:
+                        questions > 1 ? (
+                          <span className="text-xs font-normal text-ink-3 tabular-nums">{questions}</span>
+                        ) : null,
+                      content: <AskPanel />,
+                    },
+                  ]
+                : []),
+              ...(isNarrow ? [{ value: "workflow" as const, label: "Workflow", content: canvas }] : []),
               {
                 value: "result",
                 label: "Result",
@@ -298,10 +313,37 @@ function Stage({
             ]}
           />
         </aside>
+        {isNarrow && (tab === "workflow" || isPast) ? <Scrubber /> : null}
       </div>
     </StageProviders>
   );
 }
+
+/**
+ * Which tab the panel shows. Until a person opens one, that is what matters: what happens, and in the end what came of
+ * it. Whenever the run begins to wait for a person, it is the question.
+ */
+function useTab(isNarrow: boolean, isHeld: boolean) {
+  const store = useRunViewStore();
+  const [opened, setOpened] = useState<{ tab: Tab; asking: string | null } | null>(null);
+  const isOver = useRun(({ head }) => head.run.status === "finished", false) || isHeld;
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  const questions = useRun(({ head }) => (isHeld ? 0 : openAsksOf(head).length), 0);
+  const waitedFor = useRun(({ head }) => (isHeld ? null : newestAsk(head)), null);
+  const setTab = useCallback(
+    (tab: Tab) => setOpened({ tab, asking: store ? newestAsk(store.view.getState().head) : null }),
+    [store],
+  );
+  const isThere = (tab: Tab) => (tab === "question" ? questions > 0 : tab !== "workflow" || isNarrow);
+  const usual: Tab = isOver && !isPast ? "result" : isNarrow ? "workflow" : "timeline";
+  const isNews = waitedFor !== null && waitedFor !== opened?.asking && !isPast;
+  const tab: Tab = isNews ? "question" : opened && isThere(opened.tab) ? opened.tab : usual;
+  return { tab, setTab, questions, isOver, isPast };
+}
+
+/** The newest question for which the run waits. */
+const newestAsk = (head: RunState): string | null =>
+  openAsksOf(head).findLast(({ requested }) => requested.mode !== "advisory")?.id ?? null;
 
 function StageProviders({ page, crews, children }: { page: RunPage; crews: CrewStage; children: ReactNode }) {
   return (

@@ -196,3 +196,25 @@ const plain = (state: unknown): unknown =>
       value instanceof Set || value instanceof Map ? [...(value as Iterable<unknown>)] : value,
     ),
   );
+
+test("time in which a run only waits for a person or is paused is told apart from its work", () => {
+  const { store, frame, see } = newStore();
+  const at = 1_700_000_000_000;
+  const node = { node_id: "get", activation_id: "get#1" };
+  const waits: RunEvent[] = [
+    ...upTo(9),
+    { ...node, seq: 10, ts: at + 1_000, type: "node_waiting", payload: { for: "human" } },
+    {
+      seq: 11,
+      ts: at + 61_000,
+      type: "run_paused",
+      payload: { reason: "person", by: "user", at: { point: "anywhere" } },
+    },
+    { seq: 12, ts: at + 65_000, type: "run_continued", payload: { as: "resume", by: "user" } },
+    { ...node, seq: 13, ts: at + 70_000, type: "node_completed", payload: { output: {}, written_keys: [] } },
+    { seq: 14, ts: at + 71_000, type: "warning", payload: { message: "" } },
+  ] as RunEvent[];
+  store.apply(waits);
+  frame();
+  expect(see().waited.slice(8)).toEqual([0, 0, 60_000, 64_000, 69_000, 69_000]);
+});

@@ -31,6 +31,8 @@ export interface RunView {
   /** The newest state, wherever the cursor is. */
   head: RunState;
   live: Readonly<Record<string, LiveText>>;
+  /** For each event: how long the run had done nothing but wait by then, in ms since it began; grows in place. */
+  waited: readonly number[];
   connection: Connection;
   /** Why the run cannot be shown, where the connection failed. */
   trouble?: string | undefined;
@@ -58,6 +60,7 @@ function nextFrame(work: () => void): void {
 /** The store of one opened run: events go in, the run's state as of a cursor comes out. */
 export function newRunViewStore(schedule: (work: () => void) => void = nextFrame): RunViewStore {
   const events: RunEvent[] = [];
+  const waited: number[] = [];
   const history = newHistory();
   let head = newRun();
   let folded = 0;
@@ -73,6 +76,7 @@ export function newRunViewStore(schedule: (work: () => void) => void = nextFrame
     state: head,
     head,
     live: newRecord<LiveText>(),
+    waited,
     connection: "connecting",
   }));
 
@@ -92,7 +96,11 @@ export function newRunViewStore(schedule: (work: () => void) => void = nextFrame
     frames = [];
     const ended = new Set<string>();
     while (folded < events.length) {
-      const event = present(events[folded++], "events[folded++]");
+      const event = present(events[folded], "events[folded]");
+      const gap = isIdle(head) ? event.ts - (events[folded - 1]?.ts ?? event.ts) : 0;
+      const isBeginning = event.type === "run_started" || event.type === "run_forked";
+      waited.push(isBeginning ? 0 : (waited[folded - 1] ?? 0) + gap);
+      folded++;
       head = evolve(head, event);
       if (event.call_id && event.type !== "llm_call_started") ended.add(event.call_id);
     }
@@ -143,6 +151,14 @@ export function newRunViewStore(schedule: (work: () => void) => void = nextFrame
     },
     flush,
   };
+}
+
+/** Whether a run that has begun is only waiting: for a person, a time or a signal, or because it is paused. */
+export function isIdle({ run, running, ready, activations }: RunState): boolean {
+  if (run.status === "finished" || run.paused_at) return true;
+  if (running.size === 0 || ready.length > 0) return false;
+  for (const id of running) if (activations[id]?.status !== "waiting") return false;
+  return true;
 }
 
 /** Adds streamed text; a frame that begins later than what is known leaves a gap and says so. */

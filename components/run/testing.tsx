@@ -17,7 +17,14 @@ export function OnRunPage({
   page?: Partial<RunPage>;
   children: () => ReactNode;
 }) {
-  const usual = { held: null, onResumed: nothing, openFile: nothing, openCrew: nothing, openNode: nothing };
+  const usual = {
+    held: null,
+    onResumed: nothing,
+    openFile: nothing,
+    openCrew: nothing,
+    openNode: nothing,
+    openAsks: nothing,
+  };
   return (
     <RunProvider store={store}>
       <RunPageProvider value={{ ...usual, runId: runId(), ...page }}>{children()}</RunPageProvider>

@@ -24,6 +24,7 @@ test("another run goes on from just before a node, and the first one stays as it
     openFile: nothing,
     openCrew: nothing,
     openNode: nothing,
+    openAsks: nothing,
   });
   const { ask, troupe, person, show } = openPage(
     <Late>

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Hand } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { useRun, useRunList } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
@@ -11,7 +11,7 @@ import { person } from "@/components/run/timeline/sentence-words";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import type { Interaction } from "@/server/domain/run";
+import type { Interaction, RunState } from "@/server/domain/run";
 
 const AskCard = dynamic(() => import("./ask-card").then((module) => module.AskCard));
 
@@ -77,17 +77,16 @@ export function LateAsks() {
 /** The questions that can be answered now, wherever in time the page looks; the oldest first. A run that is put aside takes no answer. */
 export function useOpenAsks(): Interaction[] {
   const isHeld = useRunPage()?.held != null;
-  return useRunList<Interaction>(({ head }) =>
-    isHeld || head.run.status === "finished"
-      ? []
-      : Object.values(head.interactions).filter(({ status }) => status === "open"),
-  );
+  return useRunList<Interaction>(({ head }) => (isHeld ? [] : openAsksOf(head)));
 }
 
-/** Over the whole page: somebody is waiting for you. */
-export function AskBar() {
+/** The questions of a run that it takes answers to, the oldest first. */
+export const openAsksOf = ({ run, interactions }: RunState): Interaction[] =>
+  run.status === "finished" ? [] : Object.values(interactions).filter(({ status }) => status === "open");
+
+/** Over the page while its panel shows something else: a person is waited for. */
+export function AskBar({ onAnswer }: { onAnswer: () => void }) {
   const asks = useOpenAsks();
-  const [isOpen, setOpen] = useState(false);
   const first = asks[0];
   if (!first) return null;
   return (
@@ -104,16 +103,51 @@ export function AskBar() {
           {asks.length > 1 ? `, and ${countOf(asks.length - 1, "more question")}` : ""}.
         </span>
       </p>
-      <Button size="sm" onClick={() => setOpen(true)}>
-        Look and answer
+      <Button size="sm" onClick={onAnswer}>
+        Answer
       </Button>
-      <AskDialog asks={asks} open={isOpen} onOpenChange={setOpen} />
     </div>
   );
 }
 
+/** The open questions with their answers, one below the other. Once the last is answered, the keyboard stays in the panel. */
+export function AskPanel() {
+  const asks = useOpenAsks();
+  const wasInside = useRef(false);
+  useEffect(
+    () => () => {
+      if (wasInside.current && document.activeElement === document.body)
+        document.querySelector<HTMLElement>(".run-panel [role=tab][aria-selected=true]")?.focus();
+    },
+    [],
+  );
+  return (
+    <section
+      id={ASKS}
+      tabIndex={-1}
+      aria-label="Questions for you"
+      onFocus={() => {
+        wasInside.current = true;
+      }}
+      // A button that is disabled once it is pressed loses the focus to nothing.
+      onBlur={({ relatedTarget }) => {
+        if (relatedTarget) wasInside.current = false;
+      }}
+      className="flex flex-col gap-3 p-4 outline-none"
+    >
+      {asks.map((ask) => (
+        <RunAsk key={ask.id} ask={ask} />
+      ))}
+    </section>
+  );
+}
+
+const ASKS = "run-asks";
+/** Brings the keyboard to the questions, once the panel shows them. */
+export const focusAsks = () => requestAnimationFrame(() => document.getElementById(ASKS)?.focus());
+
 /** The questions in front of the page, one below the other. */
-export function AskDialog({
+function AskDialog({
   asks,
   open,
   onOpenChange,

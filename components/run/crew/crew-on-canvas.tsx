@@ -2,11 +2,12 @@
 
 import { useInternalNode, ViewportPortal } from "@xyflow/react";
 import { Hand, UsersRound } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "@/components/canvas/card-size";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { useRun, useRunList } from "@/components/run/run-context";
-import { AskDialog, useOpenAsks } from "./asks";
+import { useRunPage } from "@/components/run/run-page-context";
+import { useOpenAsks } from "./asks";
 import { layoutOf } from "./crew-layout";
 import { focusCrew, useCrewStage } from "./crew-stage";
 import { headCrew } from "./use-crew";
@@ -122,22 +123,18 @@ function Door({ nodeId, isShifted, onOpen }: { nodeId: string; isShifted: boolea
 
 function AskDoor({ nodeId, isShifted }: { nodeId: string; isShifted: boolean }) {
   const box = useBox(nodeId);
-  const [isOpen, setOpen] = useState(false);
-  const asks = useOpenAsks().filter((ask) => ask.node_id === nodeId);
-  if (!box) return null;
+  const page = useRunPage();
+  if (!box || !page) return null;
   return (
-    <>
-      <button
-        type="button"
-        className="crew-door nodrag nopan"
-        data-tone="waiting"
-        style={{ left: box.x + box.width * (isShifted ? 0.76 : 0.5), top: box.y }}
-        onClick={() => setOpen(true)}
-      >
-        <Hand aria-hidden />
-        Answer
-      </button>
-      <AskDialog asks={asks} open={isOpen} onOpenChange={setOpen} />
-    </>
+    <button
+      type="button"
+      className="crew-door nodrag nopan"
+      data-tone="waiting"
+      style={{ left: box.x + box.width * (isShifted ? 0.76 : 0.5), top: box.y }}
+      onClick={page.openAsks}
+    >
+      <Hand aria-hidden />
+      Answer
+    </button>
   );
 }

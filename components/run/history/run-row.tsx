@@ -78,9 +78,7 @@ export function RunRow({
           {hasName ? <span>{statusWord(status)}</span> : null}
           <TimeText at={run.created_at} />
           <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
-          <span>
-            <Duration run={run} />
-          </span>
+          <Duration run={run} />
           <Taken run={run} />
         </p>
         {run.held ? (
@@ -182,10 +180,11 @@ function Taken({ run }: { run: RunSummary }) {
 }
 
 function Duration({ run }: { run: RunSummary }) {
-  if (run.started_at === null) return <>–</>;
+  if (run.started_at === null) return <span>–</span>;
   const end = run.finished_at ?? run.held?.at;
-  if (end != null) return <>{formatDuration(end - run.started_at)}</>;
-  return <Ticking from={run.started_at} />;
+  if (end != null) return <span>{formatDuration(end - run.started_at)}</span>;
+  // While a run only waits, a running clock would look like work.
+  return run.waits_for !== null || run.status === "paused" ? null : <Ticking from={run.started_at} />;
 }
 
 const TRIGGERS: Record<string, string> = {

@@ -25,6 +25,7 @@ async function openRun() {
             openFile: nothing,
             openCrew: nothing,
             openNode: nothing,
+            openAsks: nothing,
           }}
         >
           <KeepButton />

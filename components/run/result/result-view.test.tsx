@@ -34,6 +34,7 @@ function open(events: readonly RunEvent[], page: Partial<RunPage> = {}) {
     openFile: vi.fn(),
     openCrew: vi.fn(),
     openNode: vi.fn(),
+    openAsks: vi.fn(),
     ...page,
   };
   const around = (inner: ReactNode) => (

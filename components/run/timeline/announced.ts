@@ -78,7 +78,7 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   artifact_created: false,
 
   // The bar of open questions is a live region of its own.
-  interaction_requested: false,
+  interaction_requested: true,
   interaction_reminded: false,
   interaction_escalated: false,
   interaction_extended: false,

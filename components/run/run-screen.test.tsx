@@ -1,0 +1,66 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import { ShownRun } from "./run-screen";
+
+/** The page of a run of this workflow; `read` takes in what happened since. */
+async function watch(graph: WorkflowGraph, { phone = false } = {}) {
+  vi.stubGlobal("matchMedia", (query: string) => ({
+    matches: phone && query.includes("max-width"),
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  }));
+  const store = newRunViewStore((work) => work());
+  const ids = { run: "", workflow: "" };
+  const Watched = () => (
+    <RunProvider store={store}>
+      <ShownRun runId={ids.run} workflowId={ids.workflow} onResumed={() => undefined} />
+    </RunProvider>
+  );
+  const page = openPage(<Watched />);
+  ids.workflow = (await page.ask.workflows.create({ name: "Letters", graph })).id;
+  ids.run = (await page.ask.runs.start({ workflow_id: ids.workflow })).run_id;
+  const read = () => {
+    store.apply(page.troupe.runs.events(ids.run, store.received(), 500));
+    store.flush();
+    return store.view.getState();
+  };
+  return { ...page, ids, store, read };
+}
+
+const tab = () => screen.getByRole("tab", { selected: true }).textContent;
+
+const asks = draw("start > ask; ask approved> good; ask rejected> bad; ask > end", {
+  ask: { node_type: "approval_gate", name: "Your decision", config: { title: "Send it?" } },
+  good: { node_type: "end" },
+  bad: { node_type: "end" },
+});
+
+for (const phone of [false, true])
+  test(`a run that waits for a person shows the question with its answers${phone ? ", on a phone too" : ""}`, async () => {
+    const { person, read, show, troupe, ids } = await watch(asks, { phone });
+    await waitFor(() => expect(Object.values(read().head.interactions)).toHaveLength(1));
+    show();
+    expect(tab()).toBe("Question");
+    const question = await screen.findByRole("region", { name: "Question: Send it?" });
+    expect(screen.queryByRole("dialog")).toBeNull();
+    // Whoever looks at something else is told, and brought back.
+    await person.click(screen.getByRole("tab", { name: "State" }));
+    expect(screen.queryByRole("region", { name: "Question: Send it?" })).toBeNull();
+    await person.click(
+      within(screen.getByText("Send it?").closest("div")!).getByRole("button", { name: "Answer" }),
+    );
+    await waitFor(() =>
+      expect(document.activeElement).toBe(screen.getByRole("region", { name: "Questions for you" })),
+    );
+    await person.click(await screen.findByRole("button", { name: "approved" }));
+    await troupe.host.settled(ids.run);
+    await waitFor(() => expect(read().head.run.status).toBe("finished"));
+    await waitFor(() => expect(tab()).toBe("Result"));
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole("tab", { name: "Result" })));
+    expect(question.isConnected).toBe(false);
+  });
