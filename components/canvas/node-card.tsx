@@ -1,5 +1,5 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { Fragment, memo, use, useContext } from "react";
+import { Fragment, memo, use, useContext, useState } from "react";
 import { roleColor } from "@/components/display/role-face";
 import type { Port } from "@/components/forms/ports";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
@@ -12,6 +12,7 @@ import { type NodeRunView, useNodeRunView, useRunParts } from "./canvas-run-cont
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
 import { BORDER, type CardSize, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT } from "./card-size";
+import { CardTools } from "./card-tools";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KeySlip } from "./key-slip";
 import { MarkIcon } from "./mark-icon";
@@ -28,6 +29,8 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   const breakpoint = useBreakpointMark("node", node.id);
   const isTiny = useContext(TinyContext);
   const tint = useTint(node);
+  const [isPointedAt, setPointedAt] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
   // The plain height is in canvas.css: a style of its own on each of hundreds of cards takes its time.
   const height = cardHeight(node, ports);
   const hasOwnHeight = isTiny && !grown && height !== PLAIN_HEIGHT;
@@ -49,7 +52,14 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
           : undefined
       }
       tabIndex={-1}
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+      onFocus={() => setFocus(true)}
+      onBlur={() => setFocus(false)}
     >
+      {(isPointedAt || hasFocus) && !isTiny ? (
+        <CardTools nodeId={node.id} name={node.name || kind.title} />
+      ) : null}
       {isTiny ? (
         <Plate node={node} ports={ports} run={run} grown={grown} />
       ) : (
@@ -186,7 +196,7 @@ function Marks({
           try {run.attempt}
         </span>
       )}
-      {tried?.isPinned && <PinMark isStale={tried.stale !== null} />}
+      {tried?.from === "pin" && <PinMark isStale={tried.stale !== null} />}
       {stale !== undefined && <StaleMark reason={stale} />}
       {mark && <MarkIcon mark={mark} />}
       {parts && run && run.status !== "idle" && <parts.Status status={run.status} />}

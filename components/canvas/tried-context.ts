@@ -1,9 +1,10 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
 
-/** What a card shows of its node having been tried out beside the drawing. */
+/** The last result of a node, for its card in the editor. */
 export interface CardTry {
-  isPinned: boolean;
-  status: "running" | "waiting" | "completed" | "failed" | "pinned";
+  /** A pinned output, a run of the node alone, or a run of the workflow. */
+  from: "pin" | "try" | "run";
+  status: "running" | "waiting" | "completed" | "failed";
   /** What came of it, in one line. */
   said: string;
   /** Why that may not hold any more. */
@@ -14,6 +15,9 @@ export interface CardTry {
 export interface CanvasTries {
   subscribe(listener: () => void): () => void;
   node(nodeId: string): CardTry | undefined;
+  canTry(nodeId: string): boolean;
+  /** Runs this one node, with the inputs that it had last. */
+  tryNode(nodeId: string): void;
 }
 
 /** Absent where nothing is tried out. */

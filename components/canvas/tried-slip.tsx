@@ -1,21 +1,29 @@
 import { Pin } from "lucide-react";
 import type { CardTry } from "./tried-context";
 
-const BEFORE: Readonly<Record<CardTry["status"], string>> = {
-  running: "Running by itself…",
-  waiting: "Waits for an answer; open the run to give it",
-  completed: "Tried: ",
-  failed: "Failed: ",
-  pinned: "Pinned: ",
-};
+const LABELS: Readonly<Record<CardTry["from"], string>> = { pin: "Pinned", try: "Tried", run: "Last run" };
 
-/** The slip under a card whose node was run by itself, or whose output is pinned. */
+/** Where a result comes from, in words. */
+export function resultLabel({ from, status }: Pick<CardTry, "from" | "status">): string {
+  if (status === "running") return "Running…";
+  if (status === "waiting") return "Waiting for an answer; open the run to give it";
+  return status === "failed" ? (from === "run" ? "Failed in the last run" : "Failed") : LABELS[from];
+}
+
+/** The slip under a card in the editor: the last result of its node. */
 export function TriedSlip({ tried }: { tried: CardTry }) {
-  const words = `${BEFORE[tried.status]}${tried.said}`;
   return (
-    <div className="node-slip node-tried" data-failed={tried.status === "failed" || undefined}>
-      <p className="node-said" title={words}>
-        {words}
+    <div
+      className="node-slip node-tried"
+      data-failed={tried.status === "failed" || undefined}
+      data-stale={tried.stale !== null || undefined}
+    >
+      <p className="node-said">
+        <span className="node-from">
+          {resultLabel(tried)}
+          {tried.said ? ":" : ""}
+        </span>{" "}
+        {tried.said}
       </p>
       {tried.stale && (
         <p className="node-stale" title={tried.stale}>

@@ -124,10 +124,10 @@ export const keyCommands: readonly KeyCommand[] = [
   },
   {
     id: "run_node",
-    label: "Run the selected node by itself",
+    label: "Try the selected node with its last inputs",
     keys: "shift+Enter",
     where: "drawing",
-    run: (it) => it.runNode(),
+    run: (it) => it.tryNode(),
   },
   {
     id: "run_to",

@@ -11,7 +11,8 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
         { label: "Rename", shortcut: "F2", onSelect: commands.rename },
         ...(commands.canTryOut()
           ? [
-              { label: "Run this node…", shortcut: "Shift Enter", onSelect: commands.runNode },
+              { label: "Try this node", shortcut: "Shift Enter", onSelect: () => commands.tryNode() },
+              { label: "Try with other inputs…", onSelect: commands.runNode },
               { label: "Run to here…", shortcut: "Shift F10", onSelect: commands.runToHere },
               ...(commands.hasResult()
                 ? [{ label: "Clear its result", onSelect: commands.forgetResult }]

@@ -50,8 +50,8 @@ export interface EditorUi {
   find: { nonce: number } | null;
   /** The list of breakpoints is open; `at`: at the one of this place. A new number: it was asked for once more. */
   breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
-  /** Which node is to be run by itself, or to have its output pinned. */
-  tryOut: { what: "run" | "pin"; nodeId: string } | null;
+  /** Which node to run alone, after asking for its inputs (`run`) or with its last ones (`try`), or whose output to pin. */
+  tryOut: { what: "run" | "try" | "pin"; nodeId: string } | null;
   /** The run sheet is open for a run up to this node. */
   runTo: string | null;
   /** The crew that is to be unfolded into nodes. */

@@ -6,7 +6,7 @@ import { Pins } from "@/server/domain/run/commands/pins";
 import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import type { RunSummary } from "@/server/store/runs";
 import { WorkspaceError } from "@/server/store/workspace";
-import { nodeResult } from "./node-result";
+import { lastResults, nodeResult } from "./node-result";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
@@ -109,6 +109,16 @@ export const runOperations = {
     http: { browserOnly: "GET /runs/{id} tells it with the rest" },
     run: (services, { workflow_id, node_id, run_id, keys }) =>
       nodeResult(services, workflow_id, node_id, run_id, keys),
+  }),
+
+  lastResults: operation({
+    kind: "query",
+    name: "listLastResults",
+    summary: "The last result of each node of a workflow",
+    tag: "Runs",
+    input: z.object({ workflow_id: z.string() }),
+    http: { browserOnly: "GET /runs/{id} returns it with the rest" },
+    run: (services, { workflow_id }) => lastResults(services, workflow_id),
   }),
 
   list: operation({

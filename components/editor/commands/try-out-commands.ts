@@ -10,20 +10,26 @@ export function tryOutCommands({
   ui,
   say,
 }: Pick<CommandContext, "graph" | "pickedNodes" | "ui" | "say"> & { tryOuts: TryOutStore }) {
-  /** The one picked node that does something by itself. */
+  /** Whether a node can run alone. */
+  function canTry(nodeId: string): boolean {
+    const node = graph().nodes[nodeId];
+    if (!node || !isExecutable(node)) return false;
+    const { begins, ends } = getNodeKind(node.node_type);
+    return !begins && !ends;
+  }
+  /** The one picked node that can run alone. */
   function picked(): string | null {
     const [id, ...others] = pickedNodes();
-    const node = id === undefined ? undefined : graph().nodes[id];
-    if (!node || others.length > 0 || !isExecutable(node)) return null;
-    const { begins, ends } = getNodeKind(node.node_type);
-    return begins || ends ? null : node.id;
+    return id !== undefined && others.length === 0 && canTry(id) ? id : null;
   }
-  const open = (what: "run" | "pin") => {
-    const nodeId = picked();
-    if (nodeId === null) return say("Select one node that does something by itself");
+  const open = (what: "run" | "try" | "pin", nodeId = picked()) => {
+    if (nodeId === null) return say("Select one node that can run alone");
     ui.setState({ tryOut: { what, nodeId } });
   };
   return {
+    canTry,
+    /** Runs a node with its last inputs; asks for them where they are not known. */
+    tryNode: (nodeId?: string) => open("try", nodeId),
     canTryOut: () => picked() !== null,
     isPinned: () => tryOuts.getState().pins[picked() ?? ""] !== undefined,
     hasResult: () => tryOuts.getState().tries[picked() ?? ""] !== undefined,
@@ -31,7 +37,7 @@ export function tryOutCommands({
     pinOutput: () => open("pin"),
     runToHere() {
       const nodeId = picked();
-      if (nodeId === null) return say("Select one node that does something by itself");
+      if (nodeId === null) return say("Select one node that can run alone");
       ui.setState({ runTo: nodeId, fresh: new Set(), isNew: false });
     },
     unpin() {

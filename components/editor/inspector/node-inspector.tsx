@@ -16,6 +16,7 @@ import { useEditorCommands } from "../commands";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 import { edits } from "../editing/edits";
 import { useProblemsAt } from "../use-problems";
+import { LastResult } from "./last-result";
 import { Advanced } from "./node-advanced";
 import { Failing, Joining } from "./node-failing";
 import { AsideFields, Inputs, KindFields, NoteSize } from "./node-fields";
@@ -67,6 +68,7 @@ function Inspector({ graph, node, roles }: Props) {
         {kind.noteText ? <NoteSize node={node} /> : null}
         {isCrewNode(node) ? <UnfoldButton /> : null}
       </div>
+      {runs && <LastResult graph={graph} node={node} />}
       {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
       <AsideFields node={node} problems={problems} />
       {kind.hasExit !== false && !kind.routes && <GoesOnTo graph={graph} node={node} />}

@@ -1,11 +1,13 @@
 "use client";
 
+import { useQuery } from "@tanstack/react-query";
 import dynamic from "next/dynamic";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import { TriesContext } from "@/components/canvas/tried-context";
 import { newCanvasTries } from "@/components/run/try-out/canvas-tries";
-import { tryOutsOf } from "@/components/run/try-out/try-out-store";
+import { makeOf, tryOutsOf } from "@/components/run/try-out/try-out-store";
+import { useTrpc } from "@/components/trpc";
 import { useEditorCommands } from "../commands";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 import { useUi, useUiStore } from "../ui-store";
@@ -25,13 +27,18 @@ const TryWatcher = dynamic(() => import("@/components/run/try-out/try-watcher").
 export function WithTryOuts({ children }: { children: ReactNode }) {
   const store = useEditorStore();
   const id = useEditor((state) => state.id);
+  const commands = useEditorCommands();
   const value = useMemo(
     () =>
-      newCanvasTries(tryOutsOf(id), {
-        graph: () => store.getState().doc.graph,
-        subscribe: (listener) => store.subscribe(listener),
-      }),
-    [id, store],
+      newCanvasTries(
+        tryOutsOf(id),
+        {
+          graph: () => store.getState().doc.graph,
+          subscribe: (listener) => store.subscribe(listener),
+        },
+        commands,
+      ),
+    [id, store, commands],
   );
   return <TriesContext.Provider value={value}>{children}</TriesContext.Provider>;
 }
@@ -58,7 +65,16 @@ export function TryOutDialogs({ flush }: { flush: () => Promise<boolean> }) {
   };
   return (
     <>
-      {props && open?.what === "run" ? <RunNodeDialog {...props} beforeStart={flush} /> : null}
+      <LastResults />
+      {props && (open?.what === "run" || open?.what === "try") ? (
+        <RunNodeDialog
+          // A second click asks again.
+          key={open.what}
+          {...props}
+          isDirect={open.what === "try"}
+          beforeStart={flush}
+        />
+      ) : null}
       {props && open?.what === "pin" ? <PinDialog {...props} /> : null}
       {Object.entries(tries)
         .filter(([, { status }]) => status === "running" || status === "waiting")
@@ -75,4 +91,22 @@ export function TryOutDialogs({ flush }: { flush: () => Promise<boolean> }) {
         ))}
     </>
   );
+}
+
+/** Reads what the nodes came to in the last runs of the workflow. */
+function LastResults() {
+  const id = useEditor((state) => state.id);
+  const editor = useEditorStore();
+  const { data } = useQuery(useTrpc().runs.lastResults.queryOptions({ workflow_id: id }));
+  useEffect(() => {
+    const { nodes } = editor.getState().doc.graph;
+    const last = (data ?? []).flatMap(({ node_id, finished_at, labels, error, ...one }) => {
+      const node = nodes[node_id];
+      if (!node) return [];
+      const more = { ...(labels ? { labels } : {}), ...(error ? { error } : {}) };
+      return [[node_id, { ...one, ...more, at: finished_at, input: {}, made_of: makeOf(node) }] as const];
+    });
+    tryOutsOf(id).setLast(Object.fromEntries(last));
+  }, [data, id, editor]);
+  return null;
 }

@@ -2,31 +2,38 @@ import type { CanvasTries, CardTry } from "@/components/canvas/tried-context";
 import { resultLine } from "@/components/run/node/route";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { staleReason } from "./stale";
-import type { TryOutStore } from "./try-out-store";
+import { shownResult, type TryOutStore, type TryOuts } from "./try-out-store";
 
 /** How much of an output a card shows. */
 const SAID = 200;
+
+/** What the card of a node shows of its last result; undefined where there is none. */
+export function cardResult(all: TryOuts, graph: WorkflowGraph, id: string): CardTry | undefined {
+  const shown = shownResult(all, id);
+  if (!shown || !graph.nodes[id]) return undefined;
+  const { from, result } = shown;
+  const status = from === "pin" ? "completed" : result.status;
+  return {
+    from,
+    status,
+    said: (from !== "pin" && result.error) || resultLine(graph, id, result, SAID),
+    stale:
+      status === "running"
+        ? null
+        : ((from === "run" ? result.stale : null) ?? staleReason(id, result, graph, all)),
+  };
+}
 
 /** What was tried out as the canvas wants it; `drawing` tells of changes of the drawing, which make outputs stale. */
 export function newCanvasTries(
   store: TryOutStore,
   drawing: { graph: () => WorkflowGraph; subscribe: (listener: () => void) => () => void },
+  { canTry, tryNode }: Pick<CanvasTries, "canTry" | "tryNode">,
 ): CanvasTries {
   const known = new Map<string, CardTry>();
-  const find = (id: string): CardTry | undefined => {
-    const all = store.getState();
-    const pin = all.pins[id];
-    const tried = all.tries[id];
-    const shown = pin ?? tried;
-    if (!shown || !drawing.graph().nodes[id]) return undefined;
-    return {
-      isPinned: !!pin,
-      status: pin ? "pinned" : (tried?.status ?? "completed"),
-      said: (!pin && tried?.error) || resultLine(drawing.graph(), id, shown, SAID),
-      stale: tried?.status === "running" && !pin ? null : staleReason(id, shown, drawing.graph(), all),
-    };
-  };
   return {
+    canTry,
+    tryNode,
     subscribe(listener) {
       const stop = [store.subscribe(listener), drawing.subscribe(listener)];
       return () => {
@@ -34,12 +41,12 @@ export function newCanvasTries(
       };
     },
     node(id) {
-      const next = find(id);
+      const next = cardResult(store.getState(), drawing.graph(), id);
       const before = known.get(id);
       if (!next) return void known.delete(id);
       if (
         before &&
-        before.isPinned === next.isPinned &&
+        before.from === next.from &&
         before.status === next.status &&
         before.said === next.said &&
         before.stale === next.stale

@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import {
   type InputError,
@@ -30,6 +30,8 @@ export interface RunNodeProps {
   store: TryOutStore;
   /** Runs before the start: saves what is drawn. False: it could not be saved. */
   beforeStart: () => Promise<boolean>;
+  /** Runs without asking where the last inputs are all that the node needs. */
+  isDirect?: boolean;
   onClose: () => void;
 }
 
@@ -49,33 +51,39 @@ export function RunNodeDialog(props: RunNodeProps) {
     retry: false,
   });
   if (!last.isPending) return <Asking {...props} fields={fields} last={last.data ?? null} />;
+  if (props.isDirect) return null;
   return (
     <Dialog open onOpenChange={(next) => next || onClose()} title={titleOf(node)}>
       <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
-        <Spinner size={14} /> Looking for what it was given last
+        <Spinner size={14} /> Loading its last inputs
       </p>
     </Dialog>
   );
 }
 
-const titleOf = ({ name, id }: WorkflowNode) => `Run ${name || id} by itself`;
+const titleOf = ({ name, id }: WorkflowNode) => `Try ${name || id}`;
 
 function Asking({
   workflowId,
   node,
   store,
   beforeStart,
+  isDirect = false,
   onClose,
   fields,
   last,
 }: RunNodeProps & { fields: InputField[]; last: { input: JsonObject } | null }) {
-  const given = store.getState().tries[node.id]?.input ?? last?.input;
+  const given = last?.input ?? store.getState().tries[node.id]?.input;
   const [values, setValues] = useState<InputValues>(() => toValues(fields, given ?? {}));
   const [errors, setErrors] = useState<readonly InputError[]>([]);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const [isAsking, setAsking] = useState(
+    () => !isDirect || (fields.length > 0 && !given) || readInput(fields, values).errors.length > 0,
+  );
   const start = useMutation(
     useTrpc().runs.startNode.mutationOptions({
       onError(error) {
+        setAsking(true);
         const { message, errors: told, problems } = readRefusal(error);
         setErrors(told);
         const ofField = told.filter(({ key }) => fields.some((field) => field.key === key));
@@ -83,13 +91,16 @@ function Asking({
       },
     }),
   );
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async (event?: FormEvent) => {
+    event?.preventDefault();
     setTrouble(null);
     const read = readInput(fields, values);
     setErrors(read.errors);
     if (read.errors.length > 0) return;
-    if (!(await beforeStart())) return setTrouble("The workflow could not be saved, so nothing was run.");
+    if (!(await beforeStart())) {
+      setAsking(true);
+      return setTrouble("The workflow could not be saved, so nothing was run.");
+    }
     const state = read.input;
     start.mutate(
       { workflow_id: workflowId, node_id: node.id, state },
@@ -109,13 +120,20 @@ function Asking({
       },
     );
   };
+  const isBegun = useRef(false);
+  useEffect(() => {
+    if (isAsking || isBegun.current) return;
+    isBegun.current = true;
+    void submit();
+  });
+  if (!isAsking) return null;
   return (
     <Dialog
       open
       onOpenChange={(next) => next || onClose()}
       sticky
       title={titleOf(node)}
-      description="Only this node is carried out, with what stands here. What it gives shows on its card."
+      description="Runs only this node, with these inputs. The result appears on its card."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -126,7 +144,7 @@ function Asking({
             icon={<Play aria-hidden />}
             pending={start.isPending}
           >
-            Run this node
+            Try this node
           </Button>
         </>
       }
@@ -139,7 +157,7 @@ function Asking({
       >
         {fields.length === 0 ? <p className="text-[13px] text-ink-2">This node reads no values.</p> : null}
         {fields.length > 0 && given ? (
-          <p className="text-[13px] text-ink-2">Filled in with what it was given last.</p>
+          <p className="text-[13px] text-ink-2">Filled in with its last inputs.</p>
         ) : null}
         <InputFields
           autoFocus

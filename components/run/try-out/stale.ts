@@ -14,7 +14,7 @@ export function staleReason(
   nodeId: string,
   one: Known,
   graph: WorkflowGraph,
-  { pins, tries }: TryOuts,
+  { pins, tries }: Pick<TryOuts, "pins" | "tries">,
 ): string | null {
   const node = graph.nodes[nodeId];
   if (!node) return null;

@@ -25,11 +25,23 @@ export interface NodeTry extends Omit<Tried, "output"> {
   error?: string;
 }
 
+/** What a node came to in the last run of the workflow that finished it. */
+export interface LastRun extends Omit<Tried, "output"> {
+  run_id: string;
+  status: "completed" | "failed";
+  output: JsonObject | null;
+  error?: string;
+  /** Why it might return something else now, as the server knows it. */
+  stale: string | null;
+}
+
 export interface TryOuts {
   /** Outputs that runs from the editor take instead of carrying the node out. */
   pins: Readonly<Record<string, Tried>>;
   /** The last run of each node by itself. */
   tries: Readonly<Record<string, NodeTry>>;
+  /** From the runs of the workflow; read from the server, not kept in the browser. */
+  last: Readonly<Record<string, LastRun>>;
 }
 
 /** What was tried out beside one drawing: kept in this browser, never in the workflow. */
@@ -38,6 +50,7 @@ export interface TryOutStore extends StoreApi<TryOuts> {
   unpin(nodeId: string): void;
   put(nodeId: string, one: NodeTry): void;
   forget(nodeId: string): void;
+  setLast(last: TryOuts["last"]): void;
 }
 
 const keyOf = (workflowId: string) => `troupe.tried.${workflowId}`;
@@ -63,7 +76,17 @@ export function newTryOutStore(workflowId: string): TryOutStore {
     unpin: (id: string) => change(({ pins }) => ({ pins: without(pins, id) })),
     put: (id: string, one: NodeTry) => change(({ tries }) => ({ tries: { ...tries, [id]: one } })),
     forget: (id: string) => change(({ tries }) => ({ tries: without(tries, id) })),
+    setLast: (last: TryOuts["last"]) => store.setState({ last }),
   });
+}
+
+/** The newest result of a node: its pinned output, else that of its last run alone or with the workflow. */
+export function shownResult({ pins, tries, last }: TryOuts, nodeId: string) {
+  const [pin, tried, run] = [pins[nodeId], tries[nodeId], last[nodeId]];
+  if (pin) return { from: "pin" as const, result: pin };
+  const isNewer = tried && (tried.output === null || !run || tried.at >= run.at);
+  if (isNewer) return { from: "try" as const, result: tried };
+  return run && { from: "run" as const, result: run };
 }
 
 /** The pins that a run of this drawing can be given. */
@@ -85,12 +108,12 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Record<st
 }
 
 function read(workflowId: string): TryOuts {
-  const nothing = { pins: {}, tries: {} };
+  const nothing = { pins: {}, tries: {}, last: {} };
   if (typeof localStorage === "undefined") return nothing;
   try {
     const saved: unknown = JSON.parse(localStorage.getItem(keyOf(workflowId)) ?? "null");
     if (!isObject(saved)) return nothing;
-    return { pins: kept(saved.pins, isTried), tries: kept(saved.tries, isTry) };
+    return { pins: kept(saved.pins, isTried), tries: kept(saved.tries, isTry), last: {} };
   } catch {
     return nothing;
   }

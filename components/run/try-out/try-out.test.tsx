@@ -5,7 +5,7 @@ import { useStore } from "zustand";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
-import { newCanvasTries } from "./canvas-tries";
+import { cardResult } from "./canvas-tries";
 import { RunNodeDialog } from "./run-node-dialog";
 import { staleReason } from "./stale";
 import { makeOf, newTryOutStore, pinsFor, type TryOutStore } from "./try-out-store";
@@ -48,14 +48,14 @@ test("pins are kept per workflow, and a run is given those whose nodes are there
   store.pin("gone", tried);
   const again = newTryOutStore("wf").getState();
   expect(pinsFor(again.pins, graph)).toEqual({ check: { output: { ok: true } } });
-  expect(newTryOutStore("another").getState()).toEqual({ pins: {}, tries: {} });
+  expect(newTryOutStore("another").getState()).toEqual({ pins: {}, tries: {}, last: {} });
   store.unpin("check");
   expect(Object.keys(newTryOutStore("wf").getState().pins)).toEqual(["gone"]);
 });
 
 test("what was stored and cannot be read is as if it were not there", () => {
   localStorage.setItem("troupe.tried.wf", '{"pins": {"a": 3, "b": {"at": 1}}, "tries": []}');
-  expect(newTryOutStore("wf").getState()).toEqual({ pins: {}, tries: {} });
+  expect(newTryOutStore("wf").getState()).toEqual({ pins: {}, tries: {}, last: {} });
 });
 
 test("an output is stale where the node was changed, its input changed, or what comes before it ran again", () => {
@@ -89,14 +89,29 @@ test("an output is stale where the node was changed, its input changed, or what 
 /** Shows what is known only once it is shown. */
 const Late = ({ children }: { children: () => ReactNode }) => children();
 
-function Trying({ id, store, graph: of = graph }: { id: string; store: TryOutStore; graph?: WorkflowGraph }) {
+function Trying({
+  id,
+  store,
+  graph: of = graph,
+  isDirect = false,
+}: {
+  id: string;
+  store: TryOutStore;
+  graph?: WorkflowGraph;
+  isDirect?: boolean;
+}) {
   const [isOpen, setOpen] = useState(true);
   const one = useStore(store, ({ tries }) => tries.check);
   const props = { workflowId: id, graph: of, node: present(of.nodes.check, "check"), store };
   return (
     <>
       {isOpen ? (
-        <RunNodeDialog {...props} beforeStart={() => Promise.resolve(true)} onClose={() => setOpen(false)} />
+        <RunNodeDialog
+          {...props}
+          isDirect={isDirect}
+          beforeStart={() => Promise.resolve(true)}
+          onClose={() => setOpen(false)}
+        />
       ) : null}
       {one?.status === "running" ? (
         <TryWatcher {...props} nodeId="check" name="Check" one={one} onSay={said} />
@@ -112,7 +127,7 @@ test("a node is run by itself from a form of what it reads, and its card tells w
   const { ask, person, show } = openPage(<Late>{() => <Trying id={id} store={store} />}</Late>);
   ({ id } = await ask.workflows.create({ name: "Two", graph }));
   show();
-  const run = await screen.findByRole("button", { name: "Run this node" });
+  const run = await screen.findByRole("button", { name: "Try this node" });
   await person.click(run);
   await screen.findByText("Please fill this in.");
   expect(store.getState().tries).toEqual({});
@@ -121,8 +136,12 @@ test("a node is run by itself from a form of what it reads, and its card tells w
   await waitFor(() => expect(store.getState().tries.check?.status).toBe("completed"), { timeout: 5_000 });
   expect(store.getState().tries.check).toMatchObject({ input: { text: "one" }, output: { ok: true } });
   expect(said).toHaveBeenCalledWith("Check is done");
-  const tries = newCanvasTries(store, { graph: () => graph, subscribe: () => () => undefined });
-  expect(tries.node("check")).toEqual({ isPinned: false, status: "completed", said: "Yes", stale: null });
+  expect(cardResult(store.getState(), graph, "check")).toEqual({
+    from: "try",
+    status: "completed",
+    said: "Yes",
+    stale: null,
+  });
 });
 
 test("a key that only an expression names is asked for, with the value that the node read in the last run", async () => {
@@ -157,8 +176,93 @@ test("a key that only an expression names is asked for, with the value that the 
   });
   show();
   await screen.findByDisplayValue("21");
-  await person.click(screen.getByRole("button", { name: "Run this node" }));
+  await person.click(screen.getByRole("button", { name: "Try this node" }));
   await waitFor(() => expect(store.getState().tries.check?.output).toEqual({ amount: 42 }), {
     timeout: 5_000,
   });
+});
+
+const doubling = (factor: number) =>
+  WorkflowGraph.parse({
+    graph_id: "doubling",
+    start_node_id: "start",
+    nodes: {
+      start: { id: "start", node_type: "start", name: "Start", config: {}, output_keys: ["amount"] },
+      check: {
+        id: "check",
+        node_type: "transform",
+        name: "Double",
+        config: { set: { total: `state.amount * ${factor}` } },
+        output_keys: ["total"],
+      },
+      end: { id: "end", node_type: "end", name: "End", config: {} },
+    },
+    edges: [
+      { id: "e1", source_node_id: "start", target_node_id: "check" },
+      { id: "e2", source_node_id: "check", target_node_id: "end" },
+    ],
+  });
+
+type Ask = ReturnType<typeof openPage>["ask"];
+
+async function runThrough(ask: Ask, workflow_id: string, amount: number) {
+  const { run_id } = await ask.runs.start({ workflow_id, input: { amount } });
+  await waitFor(async () => expect((await ask.runs.get({ run_id })).status).toBe("finished"), {
+    timeout: 5_000,
+  });
+  return run_id;
+}
+
+test("a node is tried with the inputs of its last run, without a question", async () => {
+  const store = newTryOutStore("wf");
+  let id = "";
+  const { ask, show } = openPage(
+    <Late>{() => <Trying id={id} store={store} graph={doubling(2)} isDirect />}</Late>,
+  );
+  ({ id } = await ask.workflows.create({ name: "Doubling", graph: doubling(2) }));
+  await runThrough(ask, id, 21);
+  show();
+  await waitFor(() => expect(store.getState().tries.check?.output).toEqual({ total: 42 }), {
+    timeout: 5_000,
+  });
+  expect(screen.queryByRole("dialog")).toBeNull();
+});
+
+test("a node without a last run is asked for its inputs, although it was to be tried at once", async () => {
+  const store = newTryOutStore("wf");
+  let id = "";
+  const { ask, show } = openPage(<Late>{() => <Trying id={id} store={store} isDirect />}</Late>);
+  ({ id } = await ask.workflows.create({ name: "Two", graph }));
+  show();
+  expect(await screen.findByRole("dialog", { name: "Try Check" })).toBeTruthy();
+  expect(store.getState().tries).toEqual({});
+});
+
+test("last results come from the newest run that reached a node, and are stale once the node changed", async () => {
+  const { ask } = openPage(null);
+  const { id } = await ask.workflows.create({ name: "Doubling", graph: doubling(2) });
+  await runThrough(ask, id, 1);
+  const run_id = await runThrough(ask, id, 21);
+  // What ran alone is no run of the workflow.
+  await ask.runs.startNode({ workflow_id: id, node_id: "check", state: { amount: 5 } });
+  const check = async () =>
+    (await ask.runs.lastResults({ workflow_id: id })).find(({ node_id }) => node_id === "check");
+  expect(await check()).toMatchObject({ run_id, status: "completed", output: { total: 42 }, stale: null });
+  await ask.workflows.save({ id, name: "Doubling", graph: doubling(3), revision: 1 });
+  expect(await check()).toMatchObject({ output: { total: 42 }, stale: "It was changed since." });
+});
+
+test("a card shows the newer of a try and the last run, and a pin before both", () => {
+  const store = newTryOutStore("wf");
+  const last = { ...tried, run_id: "r1", status: "completed" as const, stale: null };
+  store.setLast({ check: last });
+  const shown = () => cardResult(store.getState(), graph, "check");
+  expect(shown()).toMatchObject({ from: "run", said: "Yes", stale: null });
+  store.put("check", { ...last, run_id: "r2", at: 50 });
+  expect(shown()?.from).toBe("run");
+  store.put("check", { ...last, run_id: "r3", at: 150, output: { ok: false } });
+  expect(shown()).toMatchObject({ from: "try", said: "No" });
+  store.pin("check", tried);
+  expect(shown()?.from).toBe("pin");
+  expect(newTryOutStore("wf").getState().last).toEqual({});
 });
