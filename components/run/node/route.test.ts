@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { resultLine, routeOf } from "./route";
 
@@ -29,4 +30,11 @@ test("without a match and without a fallback, the value itself is shown", () => 
 test("other nodes show the start of their output", () => {
   expect(resultLine(graph, "yes", { output: { text: "Two words" } }, 5)).toBe("Two w");
   expect(resultLine(graph, "yes", { output: null }, 5)).toBe("");
+});
+
+test("a start shows the first input that was given, not the last", () => {
+  const asked = draw("start > yes", { start: { output_keys: ["topic", "audience"] } });
+  const line = (output: JsonObject) => resultLine(asked, "start", { output }, 60);
+  expect(line({ audience: "newcomers", topic: "Bees" })).toBe("Bees");
+  expect(line({ audience: "newcomers", topic: "" })).toBe("newcomers");
 });

@@ -1,7 +1,8 @@
 import { formatList } from "@/components/display/format";
 import { oneLine } from "@/components/display/one-line";
-import type { JsonObject } from "@/server/domain/base/values";
-import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind } from "@/server/domain/nodes";
 import { chooseEdges } from "@/server/domain/run/schedule/choose-edges";
 
 /** The edges that a router's answer takes; `isFallback`: no edge has the answer as its label. */
@@ -21,6 +22,12 @@ export function routeOf(
   };
 }
 
+/** Of what a run was started with, the first input that is given says the most; elsewhere what was written last does. */
+function mainOf(node: WorkflowNode | undefined, output: JsonObject): Json {
+  if (!node || !getNodeKind(node.node_type).begins) return output;
+  return node.output_keys.map((key) => output[key] ?? "").find((value) => oneLine(value) !== "") ?? output;
+}
+
 /** What a node returned, in one line: the start of its output, or where a router went. A fallback names the value that matched no edge. */
 export function resultLine(
   graph: WorkflowGraph,
@@ -28,7 +35,7 @@ export function resultLine(
   { labels = [], output }: { labels?: readonly string[]; output?: JsonObject | null },
   max: number,
 ): string {
-  if (labels.length === 0) return output ? oneLine(output).slice(0, max) : "";
+  if (labels.length === 0) return output ? oneLine(mainOf(graph.nodes[nodeId], output)).slice(0, max) : "";
   const { names, isFallback } = routeOf(graph, nodeId, labels);
   if (names.length === 0) return `→ ${labels.join(", ")}`.slice(0, max);
   const where = `→ ${names.join(", ")}`;
