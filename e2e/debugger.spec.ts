@@ -134,9 +134,9 @@ test("one node is run by itself, its output pinned, and a run from the editor ta
   await app.openWorkflow(counting);
   await app.canvas.select("Count up");
   await page.keyboard.press("Shift+Enter");
-  const dialog = page.getByRole("dialog", { name: "Run Count up by itself" });
+  const dialog = page.getByRole("dialog", { name: "Try Count up" });
   await dialog.getByRole("textbox").fill("8");
-  await dialog.getByRole("button", { name: "Run this node" }).click();
+  await dialog.getByRole("button", { name: "Try this node" }).click();
   await expect(app.canvas.card("Count up").getByText("Tried: 9")).toBeVisible();
   await app.canvas.select("Count up");
   await page.keyboard.press("p");
