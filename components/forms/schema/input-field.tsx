@@ -198,7 +198,14 @@ function Example({ field, onUse }: { field: InputField; onUse: (value: string) =
       <button
         type="button"
         className="cursor-pointer text-left text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
-        onClick={() => onUse(field.example ?? "")}
+        onClick={({ currentTarget }) => {
+          onUse(field.example ?? "");
+          // The button goes away, so the focus moves to the field that it filled.
+          currentTarget
+            .closest("p")
+            ?.parentElement?.querySelector<HTMLElement>("input, textarea, [contenteditable=true]")
+            ?.focus();
+        }}
       >
         Try “{field.example}”
       </button>

@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { RunConfig } from "@/server/domain/agent/outcome";
@@ -21,6 +21,8 @@ async function openSheet(graph: WorkflowGraph) {
   const { person, troupe } = page;
   await screen.findByRole("combobox", { name: "Mode" });
   return {
+    /** Opens it once more. */
+    again: { person, show: () => (cleanup(), page.show()) },
     mode: () => screen.getByRole("combobox", { name: "Mode" }),
     async choose(name: RegExp) {
       await person.click(screen.getByRole("combobox", { name: "Mode" }));
@@ -61,4 +63,46 @@ test("step by step is one press away, whatever is chosen", async () => {
   const { choose, started } = await openSheet(steps);
   await choose(/^Stop at marked nodes/);
   expect(await started("Run step by step")).toEqual(["step", "start", undefined]);
+});
+
+test("what is missing is said at its field, and what a workflow was run with last is there the next time", async () => {
+  const graph = draw("start > end", { start: { output_keys: ["topic"] } });
+  const { started, again } = await openSheet(graph);
+  const topic = () => screen.getByLabelText<HTMLInputElement>(/^Topic/);
+  expect(screen.queryByText("Please fill this in.")).toBeNull();
+  await again.person.click(screen.getByRole("button", { name: "Start" }));
+  expect(screen.getByText("Please fill this in.")).toBeTruthy();
+  await again.person.type(topic(), "Bees");
+  expect(await started("Start")).toEqual(["continuous", undefined, "COMPLETED"]);
+  again.show();
+  await waitFor(() => expect(topic().value).toBe("Bees"));
+});
+
+test("an example that is used leaves the keyboard in its field, where Ctrl+Enter starts the run", async () => {
+  const graph = {
+    ...draw("start > end", { start: { output_keys: ["topic"] } }),
+    global_state_schema: {
+      type: "object",
+      properties: { topic: { type: "string", examples: ["Bees in cities"] } },
+    },
+  };
+  const { again } = await openSheet(graph);
+  await again.person.click(screen.getByRole("button", { name: "Try “Bees in cities”" }));
+  expect(document.activeElement).toBe(screen.getByLabelText(/^Topic/));
+  await again.person.keyboard("{Control>}{Enter}{/Control}");
+  await waitFor(() => expect(window.location.pathname).toMatch(/\/runs\/run_/));
+});
+
+test("warnings are counted in one line, with those that may stop the run, and lead to their places", async () => {
+  const graph = draw("start > a > which; which yes> end; which no> b; lost > end", {
+    which: {
+      node_type: "conditional_router",
+      config: { kind: "expression", conditions: [{ label: "yes", when: "1 == 1" }] },
+    },
+  });
+  const { again } = await openSheet(graph);
+  const line = screen.getByText(/^\d+ warnings\. 1 may stop the run\.$/);
+  await again.person.click(line);
+  const link = screen.getByRole("link", { name: /fails the run/ });
+  expect(link.getAttribute("href")).toMatch(/\?node=which$/);
 });

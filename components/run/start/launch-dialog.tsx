@@ -35,7 +35,7 @@ import { pinsFor, tryOutsOf } from "../try-out/try-out-store";
 import { AnsweredBy } from "./answered-by";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
-import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./launch-problems";
+import { Refusal, type StartRefusal, type ToldProblem, useProblems, Warnings } from "./launch-problems";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { inputFields } from "./run-form";
 import { RUN_MODES } from "./run-modes";
@@ -83,7 +83,8 @@ export function LaunchDialog({
   const [key, setKey] = useState(newIdempotencyKey);
   const { start, isPending, refusal } = useStart({ workflowId, beforeStart, onErrors: setErrors });
 
-  const blockers = useBlockers(workflowId, beforeStart);
+  const problems = useProblems(workflowId, beforeStart);
+  const blockers = problems?.filter(({ severity }) => severity === "error");
   const isBlocked = blockers !== undefined && blockers.length > 0;
 
   const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
@@ -215,6 +216,7 @@ export function LaunchDialog({
               onShow={onShowProblem ? problemsOf : undefined}
             />
           ) : null}
+          <Warnings {...{ problems, workflowId, graph }} onShow={onShowProblem ? problemsOf : undefined} />
           {left.length > 0 ? (
             <p className="text-[13px] text-ink-2">
               The workflow does not ask for {formatList(left)} any more, so that is left out.

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
 import { useId } from "react";
+import { countOf } from "@/components/display/format";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
@@ -16,10 +17,10 @@ export interface StartRefusal {
 }
 
 /**
- * What keeps a workflow from running, asked once as the sheet opens; `save` comes first, so that it is about what is drawn.
+ * The problems of a workflow, asked once as the sheet opens; `save` comes first, so that it is about what is drawn.
  * Undefined while that is not known. Where it cannot be known, nothing is said: the start says it.
  */
-export function useBlockers(
+export function useProblems(
   workflowId: string,
   save: (() => Promise<boolean | void>) | undefined,
 ): readonly ToldProblem[] | undefined {
@@ -30,7 +31,7 @@ export function useBlockers(
     queryFn: async () => {
       await save?.();
       const { problems } = await client.workflows.validate.query({ id: workflowId });
-      return problems.filter(({ severity }) => severity === "error");
+      return problems;
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -39,18 +40,38 @@ export function useBlockers(
   return error ? [] : data;
 }
 
+/** Warnings after which a run may fail, loop or end without a result. */
+const MAY_STOP: ReadonlySet<string> = new Set([
+  "W_INPUT_ONLY_IN_LOOP",
+  "W_LOOP_WITHOUT_EXIT",
+  "W_NO_END",
+  "W_NO_ERROR_EDGE",
+  "W_ROUTER_NO_DEFAULT",
+  "W_ROUTER_READS_OBJECT",
+  "W_TOOL_OFF",
+]);
+
+/** One line about the warnings; open, each with a link to its place. */
+export function Warnings(
+  props: Omit<ListProps, "problems"> & { problems: readonly ToldProblem[] | undefined },
+) {
+  const warnings = once(props.problems?.filter(({ severity }) => severity === "warning") ?? []);
+  if (warnings.length === 0) return null;
+  const stopping = warnings.filter(({ code }) => MAY_STOP.has(code)).length;
+  return (
+    <details className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2 text-[13px]">
+      <summary className="cursor-pointer pointer-coarse:py-1.5">
+        {countOf(warnings.length, "warning")}.{stopping > 0 ? ` ${stopping} may stop the run.` : ""}
+      </summary>
+      <div className="pt-2">
+        <ProblemList {...props} problems={warnings} />
+      </div>
+    </details>
+  );
+}
+
 /** What stops a start, each sentence once, with the way to its place. */
-export function Refusal({
-  refusal,
-  workflowId,
-  graph,
-  onShow,
-}: {
-  refusal: StartRefusal;
-  workflowId: string;
-  graph: WorkflowGraph;
-  onShow?: ((problem: ToldProblem) => void) | undefined;
-}) {
+export function Refusal({ refusal, ...rest }: Omit<ListProps, "problems"> & { refusal: StartRefusal }) {
   const problems = once(refusal.problems);
   return (
     <div
@@ -59,26 +80,37 @@ export function Refusal({
     >
       <p className="flex gap-2 font-medium">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
-        {problems.length > 0 ? "This workflow cannot run yet. Choose a line to mend it:" : refusal.message}
+        {problems.length > 0 ? "This workflow cannot run yet. Click a problem to fix it:" : refusal.message}
       </p>
-      {problems.length > 0 ? (
-        <ul className="flex flex-col gap-1 pl-6">
-          {problems.map((problem) => (
-            <li key={keyOf(problem)}>
-              {onShow ? (
-                <button type="button" onClick={() => onShow(problem)} className={look}>
-                  <Words problem={problem} graph={graph} />
-                </button>
-              ) : (
-                <a href={placeOf(workflowId, problem)} className={look}>
-                  <Words problem={problem} graph={graph} />
-                </a>
-              )}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      {problems.length > 0 ? <ProblemList {...rest} problems={problems} /> : null}
     </div>
+  );
+}
+
+interface ListProps {
+  problems: readonly ToldProblem[];
+  workflowId: string;
+  graph: WorkflowGraph;
+  onShow?: ((problem: ToldProblem) => void) | undefined;
+}
+
+function ProblemList({ problems, workflowId, graph, onShow }: ListProps) {
+  return (
+    <ul className="flex flex-col gap-1 pl-6">
+      {problems.map((problem) => (
+        <li key={keyOf(problem)}>
+          {onShow ? (
+            <button type="button" onClick={() => onShow(problem)} className={look}>
+              <Words problem={problem} graph={graph} />
+            </button>
+          ) : (
+            <a href={placeOf(workflowId, problem)} className={look}>
+              <Words problem={problem} graph={graph} />
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 
