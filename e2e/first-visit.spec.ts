@@ -7,14 +7,18 @@ test("a first visit leads to a first completed run", async ({ app, page }) => {
   expect(await app.accessibilityFaults()).toEqual([]);
 
   await app.fromTemplate("Approval");
+  await app.canvas.still();
+  expect(await app.canvas.smallestWords()).toBeGreaterThanOrEqual(11);
   expect(await app.accessibilityFaults()).toEqual([]);
 
   await app.run.start({ user_request: "Please approve my vacation for next week." });
   await app.run.expectEnd("Completed");
   await expect(
-    page.getByText(/simulated/i).first(),
+    page.locator("header").getByText(/^Demo/).first(),
     "nobody is led to believe that an AI answered",
   ).toBeVisible();
+  await app.canvas.still();
+  expect(await app.canvas.smallestWords()).toBeGreaterThanOrEqual(11);
   expect(await app.accessibilityFaults()).toEqual([]);
 
   await page.reload();

@@ -12,6 +12,7 @@ import { HeldActions } from "@/components/run/held-note";
 import { person } from "@/components/run/timeline/sentence-words";
 import type { Answers } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 
 export type Question = Answers["questions"]["inbox"]["questions"][number];
@@ -61,6 +62,7 @@ export function QuestionItem({
               >
                 {ask.requested.title}
               </span>
+              {question.simulated ? <SimulatedBadge /> : null}
               <Urgent urgency={question.urgency} />
             </span>
             <span className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">

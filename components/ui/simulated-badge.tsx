@@ -1,9 +1,9 @@
 import clsx from "clsx";
 import { Drama } from "lucide-react";
 
-/** Marks what the offline demo made. `full` says it in words wherever there is room. */
+/** Labels what the offline demo wrote. `full` says it in words where there is room. */
 export function SimulatedBadge({ full, className }: { full?: boolean; className?: string }) {
-  const title = "Simulated — offline demo, not an AI";
+  const title = "Demo: written for this sample or by rules, not by an AI";
   return (
     <span
       title={full ? undefined : title}
@@ -17,7 +17,7 @@ export function SimulatedBadge({ full, className }: { full?: boolean; className?
         title
       ) : (
         <>
-          Simulated<span className="sr-only"> — offline demo, not an AI</span>
+          Demo<span className="sr-only">, not an AI</span>
         </>
       )}
     </span>

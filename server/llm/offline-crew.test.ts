@@ -51,7 +51,7 @@ test("the demo model reads a task with an id as one without, and answers the sam
   };
   const [old, first, second] = [await said(), await said("0123456789ab"), await said("ba9876543210")];
   expect(first).toBe(second);
-  for (const text of [old, first]) expect(text).toMatch(/Received keys: topic \(4 chars\)/);
+  for (const text of [old, first]) expect(text).toMatch(/^Draft: Owls\n/);
 });
 
 describe("the demo model in a crew", () => {
@@ -71,7 +71,7 @@ describe("the demo model in a crew", () => {
     );
     expect(cast).toMatchObject({
       vote,
-      reasoning: expect.stringMatching(/\(rule ".*"\)\. — offline demo text$/) as string,
+      reasoning: expect.stringMatching(/\w\.$/) as string,
     });
   });
 
@@ -100,7 +100,7 @@ describe("the demo model in a crew", () => {
       ["it is short", false],
       ["all tests pass", false],
     ]);
-    expect(JSON.stringify(await judged("a result"))).toContain("this demo looks at no more");
+    expect(JSON.stringify(await judged("a result"))).toContain("nothing else was checked");
   });
 
   test("a plan that is made anew takes no id that there is", async () => {

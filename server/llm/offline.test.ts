@@ -8,7 +8,6 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { instanceOf } from "./offline/instance";
-import { SUFFIX } from "./offline/personas/prose";
 import { parseOutput } from "./structured-output";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
 
@@ -59,7 +58,6 @@ describe("the offline model as a server", () => {
   test("says the same thing to the same request, and marks it", async () => {
     const [a, b] = [await say("Task: Write about the sea"), await say("Task: Write about the sea")];
     expect(a.content).toBe(b.content);
-    expect(a.content).toContain(SUFFIX);
     expect(a).toMatchObject({
       simulated: true,
       cost_usd: 0,
@@ -110,9 +108,9 @@ describe("directives", () => {
     const turn = async (...more: Message[]) => (await chat([script, ...more])).choices[0]!.message.content;
     expect(await turn()).toBe("one");
     expect(await turn({ role: "assistant", content: "one" }, { role: "user", content: "go on" })).toBe("two");
-    expect(
-      await turn({ role: "assistant", content: "one" }, { role: "assistant", content: "two" }),
-    ).toContain(SUFFIX);
+    expect(await turn({ role: "assistant", content: "one" }, { role: "assistant", content: "two" })).toMatch(
+      /^Done: /,
+    );
   });
   test("what a crew's plan shows of the tasks of others scripts only the others", async () => {
     const look = `[[offline: tool search {"query": "tea"}]] [[offline: text "![][ref] <img src='x'>\\n"]]`;
@@ -183,7 +181,7 @@ describe("directives", () => {
       retry_after_ms: 20,
     });
     await expect(go("run_b")).rejects.toMatchObject({ error: { code: "RATE_LIMIT" } });
-    expect((await go("run_a")).content).toContain(SUFFIX);
+    expect((await go("run_a")).content).not.toBe("");
   });
   test("refuse, blank, truncate, drop-after", async () => {
     expect(await say("[[offline: refuse]]")).toMatchObject({
@@ -266,20 +264,19 @@ describe("roles", () => {
   const decide = (user_request: string) =>
     asJson("ApprovalAgent", `Review request: ${user_request} for approval.`, { user_request }, approval);
   test.each([
-    ["Please approve my vacation for next week.", "approved", "vacation"],
-    ["I would like 8 weeks of vacation", "rejected", "vacation"],
-    ["Buy a laptop for $1,499", "rejected", "amount"],
-    ["Buy a laptop for 1.499,00 EUR", "rejected", "amount"],
-    ["Refund 2k dollars, urgent", "rejected", "amount"],
-    ["Urgent: reset my access, cost: 50", "approved", "urgent"],
-    ["A team lunch for 300 euros", "approved", "amount"],
-    ["Delete the production database", "rejected", "risky words"],
-    ["A new plant for the office in 2027", "approved", "otherwise"],
-  ])("approval by rules: %s", async (request, status, rule) => {
+    ["Please approve my vacation for the week after next.", "approved", "time off up to 30 days"],
+    ["I would like 8 weeks of vacation", "rejected", "56 days off is more than 30"],
+    ["Buy a laptop for $1,499", "rejected", "1499 is above the limit"],
+    ["Buy a laptop for 1.499,00 EUR", "rejected", "1499 is above the limit"],
+    ["Refund 2k dollars, urgent", "rejected", "2000 is above the limit"],
+    ["Urgent: reset my access, cost: 50", "approved", "urgent requests"],
+    ["A team lunch for 300 euros", "approved", "300 is within the limit"],
+    ["Delete the production database", "rejected", "“delete”"],
+    ["A new plant for the office in 2027", "approved", "nothing speaks against it"],
+  ])("approval by rules: %s", async (request, status, reason) => {
     const answer = await decide(request);
     expect(answer.approval_status).toBe(status);
-    expect(answer.approver_comments).toContain(`rule "${rule}"`);
-    expect(answer.approver_comments).toContain(SUFFIX);
+    expect(answer.approver_comments).toContain(reason);
   });
   test("approval as the plain value of one key", async () => {
     expect(
@@ -429,9 +426,10 @@ describe("roles", () => {
       label: "technical",
     });
   });
-  test("texts name their inputs", async () => {
-    expect(await asText("Writer", "Write about it", { topic: "Tea in Japan", notes: "" }, "draft")).toContain(
-      "Received keys: topic (12 chars), notes (0 chars)",
+  test("texts quote what was handed over", async () => {
+    const notes = "Monks brought it.";
+    expect(await asText("Writer", "Write about it", { topic: "Tea in Japan", notes }, "draft")).toContain(
+      "From notes: “Monks brought it.”",
     );
   });
 });

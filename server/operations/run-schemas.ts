@@ -34,6 +34,7 @@ export const QuestionOfRun = z
     expires_at: Time.optional().meta({ description: "Until when it can be answered, in Unix milliseconds" }),
     workflow_id: z.string().nullable(),
     workflow_name: z.string(),
+    simulated: z.boolean().meta({ description: "The offline demo model answered in this run" }),
     node_id: z.string(),
     node_name: z.string(),
     agent_id: z.string().nullable().meta({ description: "Who asks; null where the node itself does" }),

@@ -118,6 +118,7 @@ test("who asks, what, and since when is said; what is more urgent, or over soone
     run_id: id,
     workflow_id: "wf_pay",
     workflow_name: "Test",
+    simulated: false,
     held: null,
     urgency: "normal",
     assigned_to: null,

@@ -10,6 +10,8 @@ export interface QuestionListed extends OpenQuestion {
   run_id: string;
   workflow_id: string | null;
   workflow_name: string;
+  /** The offline demo model answered in its run. */
+  simulated: boolean;
   /** Why its run is put aside; null where it is not. Until it is tried again, it takes no answer. */
   held: HeldReason | null;
   /** When people were reminded of it; null where they were not. */
@@ -54,6 +56,7 @@ interface Row {
   run_id: string;
   workflow_id: string | null;
   workflow_name: string;
+  simulated: number;
   held: string | null;
   urgency: number;
   assigned_to: string | null;
@@ -121,7 +124,7 @@ const NO_LIMIT = -1;
 /** The open questions of all runs. */
 export function newQuestionStore({ $client: client }: Db) {
   const select = client.prepare<Wanted & { limit: number }, Row>(
-    `select q.run_id, r.workflow_id, r.workflow_name, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
+    `select q.run_id, r.workflow_id, r.workflow_name, r.simulated, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
      from run_questions q join runs r on r.id = q.run_id
      where r.deleted_at is null
        and (@workflow_id is null or r.workflow_id = @workflow_id)
@@ -149,8 +152,9 @@ export function newQuestionStore({ $client: client }: Db) {
   return {
     /** The most pressing first: by urgency, then by when their time is over. What is held comes last. */
     list: ({ limit = MOST_LISTED, ...query }: QuestionQuery = {}): QuestionListed[] =>
-      select.all({ ...wanted(query), limit }).map(({ question, held, urgency, ...row }) => ({
+      select.all({ ...wanted(query), limit }).map(({ question, held, urgency, simulated, ...row }) => ({
         ...row,
+        simulated: simulated === 1,
         ...ownJson<Kept>(question),
         held: held === null ? null : ownJson<HeldReason>(held),
         urgency: urgencyAt(urgency),

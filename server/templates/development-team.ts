@@ -20,7 +20,7 @@ export const developmentTeam = defineTemplate({
         {
           feature: {
             title: "Feature",
-            examples: ["Members can reserve a book online and pick it up within three days"],
+            examples: ["Guests can book a table online and cancel it up to two hours before"],
           },
         },
         at(0),

@@ -14,7 +14,7 @@ export const parallelViews = defineTemplate({
         {
           idea: {
             title: "Idea",
-            examples: ["A repair café in our town library"],
+            examples: ["A repair café in our neighborhood"],
           },
         },
         at(0, 1),

@@ -22,7 +22,7 @@ export const researchAndWrite = defineTemplate({
                 type: "string",
                 title: "Topic",
                 description: "What the article is about",
-                examples: ["Why bees matter to cities"],
+                examples: ["Why cities are planting more trees"],
               },
               audience: {
                 type: "string",

@@ -16,7 +16,7 @@ export const reviewCycle = defineTemplate({
         {
           feature_request: {
             title: "What should be built?",
-            examples: ["A function that checks whether two words are anagrams"],
+            examples: ["A function that converts Roman numerals to numbers"],
           },
         },
         at(0),

@@ -57,6 +57,11 @@ test("what the run was for stands first, and what it was given is folded away", 
   expect(screen.getByText("Input").closest("details")?.open).toBe(false);
 });
 
+test("a result that the demo wrote is labeled beside the answer", () => {
+  open(approvalRun);
+  expect(within(result()).getByText(/^Demo/).textContent).toBe("Demo, not an AI");
+});
+
 test.each<[string, Json, string, string]>([
   ["a text is read as Markdown", "# Plan\n\n- one", "heading", "Plan"],
   ["rows are a table", [{ city: "Bern", people: 134 }], "columnheader", "City"],

@@ -5,6 +5,7 @@ import { Costs } from "@/components/run/crew/costs";
 import { Disclosure } from "@/components/ui/disclosure";
 import { CopyButton, JsonView } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ModelCall, RunState } from "@/server/domain/run";
 import { resultOf } from "@/server/domain/run/result";
@@ -66,6 +67,7 @@ function useResult() {
 function Result() {
   const { main } = useResult();
   const isCompleted = useRun(({ state }) => state.run.final_status === "COMPLETED", false);
+  const isSimulated = useRun(({ state }) => state.run.simulated, false);
   const [look, setLook] = useState<"read" | "json">("read");
   const entries = Object.entries(main);
   if (entries.length === 0)
@@ -81,6 +83,7 @@ function Result() {
         <h2 className="min-w-0 flex-1 truncate text-[13px] font-semibold text-ink-2">
           {isCompleted ? (only ? nameOfKey(only[0]) : "Result") : "What there was until then"}
         </h2>
+        {isSimulated ? <SimulatedBadge /> : null}
         <SegmentedControl
           label="How the result is shown"
           size="sm"

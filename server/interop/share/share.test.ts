@@ -49,6 +49,11 @@ test("a shared run scrubs: at every step the cards and the values are those of t
   });
 });
 
+test("a shared run of the demo says that no AI answered", () => {
+  const { document } = open(pageOf(approvalRun));
+  expect(document.querySelector("#status")?.textContent).toContain("offline demo, not by an AI");
+});
+
 test("the shared file of a fork shows the values that its maker gave it, from the fork on", () => {
   const at = approvalRun.findIndex(({ type }) => type === "state_initialized") + 1;
   const fork: RunEvent = {

@@ -109,7 +109,7 @@ export const VIEWER_SCRIPT = `"use strict";
   labels.forEach(function (label) { svg(drawing, "text", { x: label[0], y: label[1], "class": "l" }, clip(label[2], 24)); });
 
   by("name").textContent = run.name;
-  by("status").textContent = run.status.toLowerCase() + (run.simulated ? ", simulated" : "") + ", " + new Date(run.began).toLocaleString();
+  by("status").textContent = run.status.toLowerCase() + (run.simulated ? ", answered by the offline demo, not by an AI" : "") + ", " + new Date(run.began).toLocaleString();
   var slider = by("at"), last = run.steps.length - 1;
   slider.max = String(Math.max(0, last));
   slider.value = slider.max;

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
+import { textsOf } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { newWork, readSchema } from "@/server/domain/schema/schema";
 import { instanceOf, type Suggest } from "./instance";
 import { crewAnswer } from "./personas/crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./personas/decide";
 import { tasksFor } from "./personas/plan";
-import { lineOf, type Persona, personaOf, proseOf, received, SUFFIX } from "./personas/prose";
+import { type Persona, personaOf, proseOf } from "./personas/prose";
 import { type Prompt, sinceTask } from "./prompt";
 
 /** Numbers that depend on nothing but the seed: `next(n)` is at least 0 and below n. */
@@ -20,6 +22,26 @@ export function newNumbers(seed: string): Numbers {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * n);
   };
+}
+
+/** A written answer in the shape that is asked for; null where it does not fit. */
+export function inShape(
+  gives: string | JsonObject,
+  prompt: Prompt,
+  format: JsonSchema | "object" | null,
+): string | null {
+  const schema = format ?? describedShape(prompt);
+  if (schema === null) {
+    if (typeof gives === "string") return gives;
+    const value = gives[prompt.wantedKey ?? ""];
+    return typeof value === "string" ? value : null;
+  }
+  if (typeof gives === "string") return null;
+  if (schema === "object") return JSON.stringify(gives, null, 2);
+  // Strict shapes want every key; what may be missing is null there.
+  const left = textsOf(schema.required).filter((key) => !(key in gives));
+  const whole = { ...gives, ...Object.fromEntries(left.map((key) => [key, null])) };
+  return readSchema(schema).fits(whole, newWork()) ? JSON.stringify(whole, null, 2) : null;
 }
 
 /** The answer to a prompt without directives: JSON where a shape is asked for, else text. */
@@ -70,13 +92,13 @@ function freeObject(prompt: Prompt, suggest: Suggest): JsonObject {
       ? quoted
       : [...(listed.split("\n")[0] ?? "").matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)];
   const keys = named.map(([, key]) => present(key, "key")).slice(0, 20);
-  if (keys.length === 0) return { note: lineOf(`About ${prompt.topic}.`) };
+  if (keys.length === 0) return { note: `About ${prompt.topic}.` };
   return Object.fromEntries(keys.map((key) => [key, suggest(key, { type: "string" }) ?? null]));
 }
 
 function freeText(prompt: Prompt, persona: Persona, vary: Numbers): string {
-  if (persona === "approver") return `${decideApproval(prompt).rule}\n${received(prompt)}\n${SUFFIX}`;
-  if (persona === "reviewer") return `${decideReview(prompt).rule}\n${received(prompt)}\n${SUFFIX}`;
+  if (persona === "approver") return decideApproval(prompt).rule;
+  if (persona === "reviewer") return decideReview(prompt).rule;
   return proseOf(prompt, persona, vary);
 }
 
@@ -121,7 +143,7 @@ function decisionOf(prompt: Prompt, persona: Persona): Decision | null {
 }
 
 function decisionText(key: string, prompt: Prompt, persona: Persona, decision: Decision): string {
-  if (!VERDICT.test(key) || /comment|reason|feedback|summary/i.test(key)) return lineOf(decision.rule);
+  if (!VERDICT.test(key) || /comment|reason|feedback|summary/i.test(key)) return decision.rule;
   const otherwise = decision.yes ? "approved" : persona === "approver" ? "rejected" : "changes_requested";
   return wordInPrompt(decision.yes, prompt, otherwise);
 }
@@ -175,12 +197,12 @@ function numberFor(key: string, schema: JsonSchema, decision: Decision | null): 
 
 function textFor(key: string, prompt: Prompt, persona: Persona, vary: Numbers): string {
   if (/^(?:reason|rationale|why|explanation)$/i.test(key))
-    return lineOf(`Chosen by words that “${prompt.topic}” mentions; the first choice where none fits.`);
+    return `Chosen by words that “${prompt.topic}” mentions; the first choice where none fits.`;
   if (/title|headline|^name$/i.test(key)) return prompt.topic;
-  if (/summary|abstract|description/i.test(key)) return lineOf(`“${prompt.topic}” in one sentence.`);
+  if (/summary|abstract|description/i.test(key)) return `“${prompt.topic}” in one sentence.`;
   if (/status$/i.test(key) && prompt.wantedKey !== key) return persona === "messenger" ? "sent" : "done";
   if (prompt.wantedKey === key || LONG.test(key)) return proseOf(prompt, persona, vary);
-  return lineOf(`${sentenceCase(key)} for “${prompt.topic}”`);
+  return `${sentenceCase(key)} for “${prompt.topic}”`;
 }
 
 function sentenceCase(key: string): string {

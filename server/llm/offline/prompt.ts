@@ -138,7 +138,8 @@ function readInputs(user: string): Record<string, string> {
   return inputs;
 }
 
-function unquoted(text: string): string {
+/** The text of a value as a prompt shows it: fenced, quoted or plain. */
+export function unquoted(text: string): string {
   const fenced = /^```\w*\n([\s\S]*?)\n?```$/.exec(text)?.[1];
   if (fenced !== undefined) return fenced;
   if (!/^".*"$/s.test(text)) return text;

@@ -1,9 +1,7 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { answerTo, type Numbers } from "./answer";
+import { answerTo, inShape, type Numbers } from "./answer";
 import type { ChatRequest } from "./chat-request";
 import type { DirectedTurn, Trouble } from "./directives";
-import { isCrewTool } from "./personas/crew";
-import { lineOf, quote, SUFFIX } from "./personas/prose";
 import {
   asLines,
   chooseCalls,
@@ -12,7 +10,8 @@ import {
   type ToolCall,
   type ToolChoice,
 } from "./personas/tools";
-import { type Message, readPrompt, sinceTask, type Tool } from "./prompt";
+import { type Message, readPrompt, type Tool } from "./prompt";
+import { writtenFor } from "./samples";
 
 /** What one call will say, before it is put on the wire. */
 export interface Reply {
@@ -79,7 +78,7 @@ export function replyTo(
 
 function handoff(agent: string, tools: readonly Tool[]): Pick<Reply, "content" | "calls" | "finish"> {
   const own = tools.find(({ name }) => name === `transfer_to_${agent}`)?.name;
-  const args: JsonObject = own ? {} : { destination_agent: agent, reason: lineOf("Scripted handoff") };
+  const args: JsonObject = own ? {} : { destination_agent: agent, reason: "Scripted handoff" };
   const calls = [{ name: own ?? "handoff", args }];
   return tools.length > 0
     ? { content: null, calls, finish: "tool_calls" }
@@ -92,20 +91,13 @@ function ownReply(
   vary: Numbers,
 ): Pick<Reply, "content" | "calls" | "finish"> {
   const prompt = readPrompt(messages);
-  const calls = chooseCalls(prompt, messages, tools, choiceOf(body.tool_choice));
+  const choice = choiceOf(body.tool_choice);
+  const written = choice === "auto" ? writtenFor(prompt, tools) : null;
+  const said = written?.gives === undefined ? null : inShape(written.gives, prompt, shapeOf(body));
+  if (said !== null) return { content: said, calls: [], finish: "stop" };
+  const calls = written?.call ? [written.call] : chooseCalls(prompt, messages, tools, choice);
   if (calls.length > 0) return { content: null, calls, finish: "tool_calls" };
-  const content = answerTo(prompt, shapeOf(body), vary);
-  return { content: withResult(content, messages), calls: [], finish: "stop" };
-}
-
-/** A text that says what the last tool gave; values and JSON stay as they are asked for. */
-function withResult(content: string, messages: readonly Message[]): string {
-  const result = sinceTask(messages).findLast(
-    ({ role, content }) => role === "tool" && !isCrewTool(/^\w+/.exec(content)?.[0] ?? ""),
-  );
-  // Findings quote what they found already.
-  if (!result || content.includes("https://") || !content.endsWith(`\n${SUFFIX}`)) return content;
-  return `${content.slice(0, -SUFFIX.length)}The tool answered: ${quote(result.content, 200)}\n${SUFFIX}`;
+  return { content: answerTo(prompt, shapeOf(body), vary), calls: [], finish: "stop" };
 }
 
 function choiceOf(choice: ChatRequest["tool_choice"]): ToolChoice {

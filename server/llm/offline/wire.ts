@@ -97,17 +97,20 @@ export function stream(
 ): Response {
   const chunks = chunksOf(body, reply, vary);
   const encoder = new TextEncoder();
+  // A connection that breaks does so before the answer is complete, however short it is.
+  const most = chunks.length - (body.stream_options?.include_usage ? 2 : 1);
+  const dropAfter = reply.dropAfter === null ? null : Math.min(reply.dropAfter, most);
   let at = 0;
   const source = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (speed === 0 && reply.dropAfter === null) {
+      if (speed === 0 && dropAfter === null) {
         const all = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
         controller.enqueue(encoder.encode(`${all}data: [DONE]\n\n`));
         return controller.close();
       }
       if (speed > 0 && !(await sleep((at === 0 ? 150 : 33) / speed, signal)))
         return controller.error(signal.reason);
-      if (reply.dropAfter !== null && at >= reply.dropAfter) return controller.close();
+      if (dropAfter !== null && at >= dropAfter) return controller.close();
       const chunk = chunks[at++];
       if (chunk === undefined) {
         controller.enqueue(encoder.encode("data: [DONE]\n\n"));

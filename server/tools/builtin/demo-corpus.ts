@@ -35,6 +35,12 @@ const CORPUS: Readonly<Record<SearchPurpose, readonly Entry[]>> = {
       "Green roofs, unmown verges and native shrubs are the measures that are named most often; they also cool streets and hold rain.",
     ),
     entry(
+      "Street trees: why cities are planting more, and what trees need",
+      "street-trees",
+      "On a hot afternoon, pavement in the shade of a tree can be 10 to 25 °C cooler than pavement in the sun. Leaves and open soil take up rain that would otherwise rush into the drains.",
+      "The first two to three years decide: a young tree needs watering, and many die because nobody is responsible for it. Roots compete with pipes and cables, and a tree in a small pit stays small.",
+    ),
+    entry(
       "Repair cafés: how to start one",
       "repair-cafe",
       "A repair café is an afternoon at which volunteers help visitors mend lamps, clothes, bicycles and small machines. It needs a room with power, tools, a few people who can repair, and rules on liability.",

@@ -5,7 +5,7 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Message, Prompt, Tool } from "../prompt";
 import { decideApproval, decideReview, wordFor } from "./decide";
 import { WORK } from "./plan";
-import { lineOf, personaByName, personaOf, proseOf, quote, received, SUFFIX } from "./prose";
+import { personaByName, personaOf, proseOf, quote } from "./prose";
 
 /**
  * A rule by which a role uses a tool of its crew without a directive, from its prompt, the conversation (results have
@@ -16,12 +16,6 @@ export type CrewRule = (
   messages: readonly Message[],
   tools: readonly Tool[],
 ) => { name: string; args: JsonObject } | null;
-
-const CREW_TOOL =
-  /^(?:handoff|parallel_handoff|transfer_to_.*|delegate_task|ask_coworker|finish|reject_task|plan_.*|write_board|read_board|read_value|create_artifact|create_team|modify_team|dissolve_team|propose_decision|vote_on_proposal|finalize_consensus|request_approval|approval_gateway|request_feedback|escalate_to_human)$/;
-
-/** Whether a tool steers the crew, so that calling it unasked would change how people's work goes on. */
-export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
 
 /**
  * Hands over, once, to the coworker whose description shares most words with the request, leaving out those that the
@@ -52,7 +46,7 @@ const handOver: CrewRule = (prompt, messages, tools) => {
     name: tool.name,
     args: {
       destination_agent: best.agent,
-      reason: lineOf(`The request speaks of ${words}, which is what ${best.agent} is for.`),
+      reason: `The request speaks of ${words}, which is what ${best.agent} is for.`,
       context: { topic: prompt.topic },
     },
   };
@@ -138,11 +132,10 @@ function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObj
   }
   const isLost = failed.length === workers.length;
   const message = isLost
-    ? `Nobody could do it. ${failed.map(([name, reply]) => `${name}: ${reply}`).join(" ")} ${SUFFIX}`
+    ? `Nobody could do it. ${failed.map(([name, reply]) => `${name}: ${reply}`).join(" ")}`
     : [
         `Answer: ${shorter(goal)}`,
         ...[...replies].map(([name, reply]) => `- From ${name}: ${quote(reply, 240)}`),
-        SUFFIX,
       ].join("\n");
   const keys = Object.keys(properties.outputs?.properties ?? {});
   return {
@@ -182,23 +175,23 @@ const CAREFUL = /analy|risk|secur|review|quality|audit|financ|legal|control|appr
 function ballot(prompt: Prompt): JsonObject {
   const cast = (vote: string, reasoning: string, confidence: number) => ({
     vote,
-    reasoning: lineOf(reasoning),
+    reasoning,
     confidence,
   });
   const seen = /The round before, with everybody's reasons:/.test(prompt.task);
   const decision = decideApproval({ ...prompt, data: prompt.task });
   if (!CAREFUL.test(prompt.role))
-    return cast("approve", 'Nothing that my role cares for speaks against it (rule "open roles").', 0.8);
+    return cast("approve", "Nothing that my role cares for speaks against it.", 0.8);
   if (!decision.yes) return cast("reject", decision.rule, 0.9);
   if (!seen && !/votes are equal/i.test(prompt.task))
-    return cast("reject", 'I want to hear what the others say before I agree (rule "careful roles").', 0.6);
-  return cast("approve", 'The others gave their reasons, and none is a danger (rule "second round").', 0.7);
+    return cast("reject", "I want to hear what the others say before I agree.", 0.6);
+  return cast("approve", "The others gave their reasons, and none is a danger.", 0.7);
 }
 
 function proposal(prompt: Prompt): JsonObject {
   return {
     decision: prompt.inputs.goal ?? prompt.topic,
-    rationale: lineOf("It was asked for as it stands; the votes show what speaks for and against it."),
+    rationale: "It was asked for as it stands; the votes show what speaks for and against it.",
   };
 }
 
@@ -210,11 +203,10 @@ function judge(prompt: Prompt): JsonObject {
     verdicts: criteria.map((criterion) => ({
       criterion,
       met: length > 0,
-      evidence: lineOf(
+      evidence:
         length > 0
-          ? `There is a result of ${length} characters; this demo looks at no more.`
+          ? `There is a result of ${length} characters; nothing else was checked.`
           : "There is no result.",
-      ),
     })),
   };
 }
@@ -228,9 +220,7 @@ function score(prompt: Prompt): JsonObject {
   const said = stems(prompt.inputs.value ?? "");
   const found = wanted.filter((word) => said.has(word));
   return {
-    reason: lineOf(
-      `It mentions ${found.length} of the ${wanted.length} words of the rubric; this demo looks at no more.`,
-    ),
+    reason: `It mentions ${found.length} of the ${wanted.length} words of the rubric; nothing else was checked.`,
     score: wanted.length === 0 ? 0 : Math.round((found.length / wanted.length) * 100) / 100,
   };
 }
@@ -244,9 +234,7 @@ function step(
   const outcomes = textsOf(properties.outcome?.enum);
   const persona = personaOf(prompt);
   const review = persona === "reviewer" ? decideReview(prompt) : null;
-  const summary = review
-    ? [review.rule, received(prompt), SUFFIX].join("\n")
-    : proseOf(prompt, persona, vary);
+  const summary = review ? review.rule : proseOf(prompt, persona, vary);
   if (outcomes.length === 0) return { summary };
   const yes = review?.yes ?? true;
   return {

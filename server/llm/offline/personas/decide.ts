@@ -20,22 +20,20 @@ export function decideApproval(prompt: Prompt): Decision {
   const text = prompt.data.toLowerCase();
   const amount = largestAmount(text);
   if (amount !== null && amount > LIMIT)
-    return { yes: false, rule: `Rejected: the amount ${amount} is above ${LIMIT} (rule "amount").` };
+    return { yes: false, rule: `Rejected: ${amount} is above the limit of ${LIMIT}.` };
   const risky = /\b(?:delete|wipe|bypass|without review|illegal|forbidden|password|disable security)\b/.exec(
     text,
   )?.[0];
-  if (risky) return { yes: false, rule: `Rejected: the request says "${risky}" (rule "risky words").` };
+  if (risky) return { yes: false, rule: `Rejected: the request says “${risky}”, which is too risky.` };
   if (/\b(?:vacation|holiday|holidays|time off|leave)\b/.test(text)) {
     const days = daysAskedFor(text);
-    if (days > 30)
-      return { yes: false, rule: `Rejected: ${days} days off is more than 30 (rule "vacation").` };
-    return { yes: true, rule: 'Approved: time off up to 30 days is fine (rule "vacation").' };
+    if (days > 30) return { yes: false, rule: `Rejected: ${days} days off is more than 30.` };
+    return { yes: true, rule: "Approved: time off up to 30 days is fine." };
   }
   if (/\b(?:urgent|urgently|asap|emergency)\b/.test(text))
-    return { yes: true, rule: 'Approved: urgent requests within the limits go ahead (rule "urgent").' };
-  if (amount !== null)
-    return { yes: true, rule: `Approved: the amount ${amount} is within ${LIMIT} (rule "amount").` };
-  return { yes: true, rule: 'Approved: nothing speaks against it (rule "otherwise").' };
+    return { yes: true, rule: "Approved: urgent requests within the limits go ahead." };
+  if (amount !== null) return { yes: true, rule: `Approved: ${amount} is within the limit of ${LIMIT}.` };
+  return { yes: true, rule: "Approved: nothing speaks against it." };
 }
 
 function largestAmount(text: string): number | null {

@@ -1,10 +1,8 @@
 import { present } from "@/server/domain/base/must";
 import { isEmptyValue, type Prompt, sinceTask } from "../prompt";
+import { isCrewTool } from "./crew-tools";
 import { earlierReview, isReviewKey, roundOf } from "./decide";
 import { sourcesIn } from "./sources";
-
-/** Ends every text of this model, so that nobody takes it for an AI's. */
-export const SUFFIX = "— offline demo text";
 
 export type Persona =
   | "approver"
@@ -63,18 +61,16 @@ export const personaByName = (role: string): Persona | undefined =>
 /** A short text such as this kind of worker would hand in. An echo is no text of this model's own. */
 export function proseOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): string {
   if (persona === "echo") return prompt.task;
-  return [...bodyOf(prompt, persona, vary), received(prompt), SUFFIX].join("\n");
+  return [...bodyOf(prompt, persona, vary), ...foundBy(prompt)].join("\n");
 }
 
-/** One sentence for a field of a form. */
-export const lineOf = (text: string) => `${text} ${SUFFIX}`;
-
-/** Names the inputs with their sizes: people see the data flow. */
-export function received(prompt: Prompt): string {
-  const entries = Object.entries(prompt.inputs);
-  if (entries.length === 0) return "Received keys: none";
-  const size = (text: string) => `${text.length} ${text.length === 1 ? "char" : "chars"}`;
-  return `Received keys: ${entries.map(([key, value]) => `${key} (${size(value)})`).join(", ")}`;
+/** What the last tool gave, where the text does not quote it already. */
+function foundBy({ messages }: Prompt): string[] {
+  const turns = sinceTask(messages);
+  const result = turns.findLast(
+    ({ role, content }) => role === "tool" && !isCrewTool(/^\w+/.exec(content)?.[0] ?? ""),
+  );
+  return result && sourcesIn(turns).length === 0 ? [`The tool answered: ${quote(result.content, 200)}`] : [];
 }
 
 function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): string[] {
@@ -95,7 +91,7 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
           ...sources
             .slice(0, 5)
             .map((source, at) => `${at + 1}. ${firstSentence(source.text)} (${source.title}, ${source.url})`),
-          "Nothing of this was checked: the pages were found by a search, and this model cannot judge them.",
+          "These pages were found by a search; what they say was not checked.",
           ...handedOver,
         ];
       return [
@@ -118,17 +114,17 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
       return [
         `Draft: ${title}`,
         ...(revision ? [revision] : []),
-        `Opening. “${topic}” in plain words, in one paragraph.`,
-        ...(handedOver.length > 0 ? handedOver : ["Middle. Three points, each with an example."]),
-        `Close. ${oneOf("What to do next, and who does it.", "What follows from this for the reader.", "One sentence to remember.")}`,
+        `Opening: what “${topic}” is about, and why it matters now.`,
+        ...(handedOver.length > 0 ? handedOver : ["Middle: three points, each with an example."]),
+        `Close: ${oneOf("what to do next, and who does it.", "what follows from this for the reader.", "one sentence to remember.")}`,
       ];
     case "editor":
       return [
         title,
         ...(revision ? [revision] : []),
-        `What it is about. “${topic}”, shorter and clearer than before.`,
+        `Summary: “${topic}”, shorter and clearer than before.`,
         ...handedOver,
-        `Recommendation. ${oneOf("Try it once, on a small scale.", "Go ahead, and look at it again in a month.", "Ask two people who know it before going on.")}`,
+        `Recommendation: ${oneOf("Try it once, on a small scale.", "Go ahead, and look at it again in a month.", "Ask two people who know it before going on.")}`,
       ];
     case "developer":
       if (/^\s*design\b/i.test(prompt.task))
@@ -141,10 +137,9 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
     case "tester":
       return [
         `Test report: ${title}`,
-        "1. Usual input",
-        "2. Empty input",
-        "3. Very long input",
-        "None of these ran: this is a demo.",
+        "1. To try: the usual input",
+        "2. To try: an empty input",
+        "3. To try: a very long input",
       ];
     case "support":
       return [
@@ -152,18 +147,21 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
         `Thank you for writing. We understood: “${topic}”.`,
         ...handedOver,
         "Next step: answer with the date and the number of your case, and a person looks into it.",
-        "Sent to: nobody, this is a demo.",
       ];
     case "messenger":
-      return [`Message about “${topic}”`, ...handedOver, "Sent to: nobody, this is a demo."];
+      return [`Message: ${title}`, "Hello,", `this is about “${topic}”.`, ...handedOver, "Kind regards"];
     case "interpreter":
-      return [`Computed: ${title}`, ...figures(prompt.data), ...handedOver, "No code ran: this is a demo."];
+      return [`Computed: ${title}`, ...figures(prompt.data), ...handedOver];
     case "planner":
       if (/^\s*bring\b.*\btogether\b/i.test(prompt.task))
-        return [`Together: ${title}`, ...handedOver, "Put side by side; this demo judges nothing."];
+        return [
+          `Together: ${title}`,
+          ...handedOver,
+          "The parts stand side by side; how they fit has to be decided.",
+        ];
       return [`Plan: ${title}`, "1. Collect what is known.", "2. Work it out.", "3. Check the result."];
     default:
-      return [`Done: ${title}`, ...handedOver, "Nothing outside this run was touched."];
+      return [`Done: ${title}`, ...handedOver];
   }
 }
 
@@ -234,14 +232,14 @@ function materialsOf(prompt: Prompt): { key: string; text: string }[] {
     .map(([key, text]) => ({ key, text }));
 }
 
-/** What a text says in one line, shortened, without this model's own headings and closing lines. */
+/** What a text says in one line, shortened, without this model's own headings. */
 export function quote(text: string, most: number): string {
   const lines = plainLines(text);
   const telling =
     lines.find((line) => /^(?:key point|likeliest risk|next step|export function)\b/i.test(line)) ??
     lines[lines.length > 2 ? 1 : 0] ??
     "";
-  const flat = telling.replace(/\s+/g, " ").replaceAll(SUFFIX, "").replace(/[“”]/g, "'").trim();
+  const flat = telling.replace(/\s+/g, " ").replace(/[“”]/g, "'").trim();
   return `“${flat.length <= most ? flat : `${flat.slice(0, most - 1).replace(/(?<!\s)\s+\S*$/, "")}…`}”`;
 }
 
@@ -254,10 +252,7 @@ function plainLines(text: string): string[] {
         .replace(/^(?:\d+[.)]|[-*#>]+|\/\/)\s+/, "")
         .replace(/^Round \d+: changes requested\.\s*/, ""),
     )
-    .filter(
-      (line) =>
-        /[\p{L}\p{N}]/u.test(line) && !/^(?:Received keys:|From \w+:|```)/.test(line) && line !== SUFFIX,
-    );
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !/^(?:From \w+:|```)/.test(line));
 }
 
 /** A list that came as JSON, one entry a line. */

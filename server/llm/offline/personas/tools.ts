@@ -1,9 +1,11 @@
 import { parseJson } from "@/server/domain/base/json";
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "@/server/llm/text-protocol";
 import { instanceOf } from "../instance";
 import { type Message, type Prompt, sinceTask, type Tool } from "../prompt";
-import { CREW_RULES, type CrewRule, isCrewTool } from "./crew";
+import { CREW_RULES, type CrewRule } from "./crew";
+import { isCrewTool } from "./crew-tools";
 import { sourcesIn } from "./sources";
 
 export interface ToolCall {
@@ -91,18 +93,27 @@ function foundFor(key: string, prompt: Prompt): string | null | undefined {
 const requiredBy = ({ parameters }: Tool): string[] =>
   Array.isArray(parameters.required) ? parameters.required.map(String) : [];
 
-const hasWhatItNeeds = (tool: Tool, prompt: Prompt) =>
-  requiredBy(tool).every((key) => foundFor(key, prompt) !== null);
+/** Whether the prompt holds what a tool has to be told; of several keys that it may be told, any. */
+function hasWhatItNeeds(tool: Tool, prompt: Prompt): boolean {
+  const required = requiredBy(tool);
+  if (required.length > 0) return required.every((key) => foundFor(key, prompt) !== null);
+  const found = Object.keys(asSchema(tool.parameters.properties)).map((key) => foundFor(key, prompt));
+  return found.every((text) => text === undefined) || found.some((text) => typeof text === "string");
+}
 
 /** Whether the prompt holds just what the tool is for, such as an address or a sum. */
 const needsWhatIsThere = (tool: Tool, prompt: Prompt) =>
   requiredBy(tool).some((key) => typeof foundFor(key, prompt) === "string");
 
+/** What a tool requires, and what else the prompt names; of several keys that do instead of each other, the first. */
 function argsFor(tool: Tool, prompt: Prompt): JsonObject {
   const made = instanceOf({ type: "object", ...tool.parameters }, (key, schema) =>
     schema.type === "string" ? (foundFor(key, prompt) ?? prompt.topic) : undefined,
   );
-  return made !== null && typeof made === "object" && !Array.isArray(made) ? made : {};
+  const required = requiredBy(tool);
+  const named = Object.entries(asSchema(made)).filter(([key]) => typeof foundFor(key, prompt) === "string");
+  const needed = Object.entries(asSchema(made)).filter(([key]) => required.includes(key));
+  return Object.fromEntries(required.length > 0 ? [...needed, ...named] : named.slice(0, 1));
 }
 
 const BLOCK_END = "answer without TOOL_CALL.";

@@ -1,0 +1,86 @@
+import { isText } from "@/server/domain/base/guards";
+import type { JsonObject } from "@/server/domain/base/values";
+import { isEmptyValue, type Prompt, unquoted } from "../prompt";
+import { approval } from "./approval";
+import { approvalByPerson } from "./approval-by-person";
+import { codeAndReview } from "./code-and-review";
+import { consensus } from "./consensus";
+import { dataAnalysis } from "./data-analysis";
+import type { Sample, SampleAnswer } from "./define";
+import { developmentTeam } from "./development-team";
+import { parallelViews } from "./parallel-views";
+import { plannedCrew } from "./planned-crew";
+import { researchAndWrite } from "./research-and-write";
+import { researchCrew } from "./research-crew";
+import { reviewCycle } from "./review-cycle";
+import { supportDesk } from "./support-desk";
+
+const samples: readonly Sample[] = [
+  approval,
+  approvalByPerson,
+  researchAndWrite,
+  codeAndReview,
+  parallelViews,
+  plannedCrew,
+  researchCrew,
+  dataAnalysis,
+  supportDesk,
+  consensus,
+  reviewCycle,
+  developmentTeam,
+];
+
+/** A written answer for one prompt: a tool to call, or a text, or values by their keys. */
+export interface Written {
+  call?: NonNullable<SampleAnswer["call"]>;
+  gives?: string | JsonObject;
+}
+
+/**
+ * The written answer for a template's suggested input, or null. Where the input, a value that was handed over or the
+ * task itself was changed, rules answer instead, so that the change shows.
+ */
+export function writtenFor(prompt: Prompt, offered: readonly { name: string }[]): Written | null {
+  for (const sample of samples) {
+    if (!isUnchanged(sample, prompt)) continue;
+    const found = sample.answers.find(
+      ({ role, says, call }) =>
+        role === prompt.role &&
+        says.every((phrase) => prompt.all.includes(phrase)) &&
+        (call === undefined || isOpen(call.name, prompt, offered)),
+    );
+    if (!found) continue;
+    const { call, gives } = found;
+    return {
+      ...(call ? { call } : {}),
+      ...(gives === undefined ? {} : { gives: typeof gives === "function" ? gives(prompt.inputs) : gives }),
+    };
+  }
+  return null;
+}
+
+/** Whether a tool is on offer and has not answered yet. */
+const isOpen = (tool: string, { messages }: Prompt, offered: readonly { name: string }[]): boolean =>
+  offered.some(({ name }) => name === tool) &&
+  !messages.some(({ role, content }) => role === "tool" && content.startsWith(`${tool} (`));
+
+/** Whether all values of a prompt are the sample's: its input, and what its answers gave. */
+function isUnchanged(sample: Sample, { inputs }: Prompt): boolean {
+  const { input, open = [] } = sample;
+  const entries = Object.entries(inputs).map(([key, value]): [string, string] => [key, value.trim()]);
+  if (!entries.some(([key, value]) => input[key] === value)) return false;
+  const known = given(sample);
+  return entries.every(([key, value]) =>
+    key in input ? input[key] === value : open.includes(key) || isEmptyValue(value) || known.has(value),
+  );
+}
+
+/** What the answers of a sample give, as later prompts show it. */
+const given = ({ answers }: Sample): Set<string> =>
+  new Set(
+    answers.flatMap(({ gives = {} }) =>
+      (isText(gives) ? [gives] : Object.values(gives)).map((value) =>
+        unquoted(isText(value) ? value : JSON.stringify(value)).trim(),
+      ),
+    ),
+  );
