@@ -1,6 +1,6 @@
 import { Play } from "lucide-react";
 import { useContext } from "react";
-import { useBreakpoints } from "./breakpoint-context";
+import { useBreakpointMark, useBreakpoints } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { TriesContext } from "./tried-context";
 
@@ -9,7 +9,8 @@ export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
   const tries = useContext(TriesContext);
   const breakpoints = useBreakpoints();
   const canTry = tries?.canTry(nodeId);
-  const canHold = breakpoints?.canHold(nodeId) && !breakpoints.node(nodeId);
+  const mark = useBreakpointMark("node", nodeId);
+  const canHold = !mark && breakpoints?.canHold(nodeId);
   if (!canTry && !canHold) return null;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a double-click on a tool does not open the card

@@ -54,7 +54,8 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       tabIndex={-1}
       onPointerEnter={() => setPointedAt(true)}
       onPointerLeave={() => setPointedAt(false)}
-      onFocus={() => setFocus(true)}
+      // A click gives the keyboard, too, but then the pointer says what somebody looks at.
+      onFocus={({ target }) => setFocus(target.matches(":focus-visible"))}
       onBlur={() => setFocus(false)}
     >
       {(isPointedAt || hasFocus) && !isTiny ? (

@@ -25,11 +25,7 @@ export function TriedSlip({ tried }: { tried: CardTry }) {
         </span>{" "}
         {tried.said}
       </p>
-      {tried.stale && (
-        <p className="node-stale" title={tried.stale}>
-          Stale: {tried.stale}
-        </p>
-      )}
+      {tried.stale && <p className="node-stale">Out of date? {tried.stale}</p>}
     </div>
   );
 }

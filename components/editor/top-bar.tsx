@@ -23,7 +23,7 @@ import {
   Waypoints,
 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { type KeyboardEvent, useContext, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useContext, useState } from "react";
 import { ExportLosses } from "@/components/import-export/export-losses";
 import { type ExportKind, useWorkflowActions } from "@/components/import-export/workflow-actions";
 import { usePageTitle } from "@/components/page/page-title";
@@ -61,7 +61,8 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
       <IconButton
         label={isSideOpen ? "Hide the panel" : "Add, outline and problems"}
-        icon={<PanelLeft aria-hidden />}
+        icon={withWord(<PanelLeft aria-hidden />, isSideOpen ? "Hide" : "Add")}
+        className={WORDY}
         aria-expanded={isSideOpen}
         onClick={() => ui.setState({ side: isSideOpen ? null : "add" })}
       />
@@ -82,17 +83,17 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
         <IconButton
           label="Tidy up"
           shortcut="Shift L"
-          icon={<Waypoints aria-hidden />}
+          icon={withWord(<Waypoints aria-hidden />, "Tidy up")}
           onClick={() => void commands.tidy()}
-          className="max-sm:hidden"
+          className={clsx("max-sm:hidden", WORDY)}
         />
         <BreakpointCount />
         <ProblemMark />
         <IconButton
           label="Settings of the workflow"
-          icon={<SlidersHorizontal aria-hidden />}
+          icon={withWord(<SlidersHorizontal aria-hidden />, "Settings")}
           onClick={commands.openWorkflowSettings}
-          className="max-sm:hidden"
+          className={clsx("max-sm:hidden", WORDY)}
         />
         <More id={id} name={name} flush={flush} onImport={onImport} />
       </Toolbar>
@@ -115,6 +116,15 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
     </header>
   );
 }
+
+/** Where there is room, an icon has its word: whoever comes for the first time cannot know all signs. */
+const WORDY = "xl:w-auto xl:gap-1.5 xl:px-2 xl:text-[13px]";
+const withWord = (icon: ReactNode, word: string) => (
+  <>
+    {icon}
+    <span className="max-xl:hidden">{word}</span>
+  </>
+);
 
 /** The name, to be written over where it stands. */
 function Name({ name }: { name: string }) {
@@ -250,11 +260,15 @@ function ProblemMark() {
         <CircleDashed aria-hidden className="size-4 text-ink-3" />
       )}
       {wrong.length || toDo}
+      <span className="font-normal max-xl:hidden">
+        {wrong.length > 0 ? plural(wrong.length, errors > 0 ? "problem" : "warning") : "to do"}
+      </span>
     </button>
   );
 }
 
-const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
+const plural = (number: number, word: string) => `${word}${number === 1 ? "" : "s"}`;
+const count = (number: number, word: string) => `${number} ${plural(number, word)}`;
 
 /** So narrow that the bar keeps its room for the name (Tailwind's `sm` begins above). */
 const PHONE = "(max-width: 39.99rem)";

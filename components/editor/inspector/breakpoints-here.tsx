@@ -71,6 +71,7 @@ export function BreakpointCount() {
     >
       <BreakpointSign look={on === 0 ? "disabled" : "plain"} />
       {list.length}
+      <span className="font-normal max-xl:hidden">{list.length === 1 ? "breakpoint" : "breakpoints"}</span>
     </button>
   );
 }

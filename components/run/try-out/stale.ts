@@ -14,7 +14,7 @@ export function staleReason(
   nodeId: string,
   one: Known,
   graph: WorkflowGraph,
-  { pins, tries }: Pick<TryOuts, "pins" | "tries">,
+  { pins, tries, last }: Pick<TryOuts, "pins" | "tries"> & Partial<TryOuts>,
 ): string | null {
   const node = graph.nodes[nodeId];
   if (!node) return null;
@@ -24,7 +24,10 @@ export function staleReason(
       found?.output && found.at > one.at ? [found] : [],
     );
     const latest = known.toSorted((x, y) => y.at - x.at)[0];
-    return latest ? [{ id, output: latest.output ?? {} }] : [];
+    const before = last?.[id];
+    // The same output again changes nothing.
+    if (!latest || (before && before.at <= one.at && isSameJson(latest.output, before.output))) return [];
+    return [{ id, output: latest.output ?? {} }];
   });
   for (const { output } of newer)
     for (const [key, value] of Object.entries(output))

@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { useStore } from "zustand";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
+import type { JsonObject } from "@/server/domain/base/values";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { cardResult } from "./canvas-tries";
 import { RunNodeDialog } from "./run-node-dialog";
@@ -265,4 +266,23 @@ test("a card shows the newer of a try and the last run, and a pin before both", 
   store.pin("check", tried);
   expect(shown()?.from).toBe("pin");
   expect(newTryOutStore("wf").getState().last).toEqual({});
+});
+
+test("a try of an earlier node makes a last result stale only if it returned something else", () => {
+  const store = newTryOutStore("wf");
+  const at = (id: string, when: number, output: JsonObject) => ({
+    ...tried,
+    run_id: "r",
+    status: "completed" as const,
+    stale: null,
+    at: when,
+    output,
+    made_of: make(id),
+  });
+  store.setLast({ draft: at("draft", 90, { text: "one" }), check: at("check", 100, { ok: true }) });
+  const stale = () => cardResult(store.getState(), graph, "check")?.stale;
+  store.put("draft", at("draft", 200, { text: "one" }));
+  expect(stale()).toBeNull();
+  store.put("draft", at("draft", 300, { text: "two" }));
+  expect(stale()).toBe("Its input text changed since");
 });

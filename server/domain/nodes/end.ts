@@ -43,10 +43,10 @@ export const end = defineNode({
   summary: (config, node) => {
     const what =
       node.input_keys.length > 0
-        ? `Hands out ${node.input_keys.join(", ")}`
+        ? `Returns ${node.input_keys.join(", ")}`
         : isChosen(node)
-          ? "Hands out chosen values"
-          : "Hands out the whole state";
+          ? "Returns chosen values"
+          : "Returns everything";
     return config.status === "ERROR" ? "Ends as an error" : what;
   },
   newConfig: () => ({ terminate: false, status: "COMPLETED" as const }),
