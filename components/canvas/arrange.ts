@@ -22,6 +22,7 @@ const GAP = ROW - 74;
 const COMMON = 4;
 const LIKED_SHAPE = 1.5;
 const FEWEST_COLUMNS = 4;
+const MOST_COLUMNS = 8;
 
 /** Upper left corners for cards, from left to right; what is wider than the window continues in rows where one line leads on. */
 export function arrange({ cards, lines, width = 0 }: ToArrange): Record<string, XY> {
@@ -110,7 +111,7 @@ function wrap(
     2,
     Math.round(Math.sqrt((columns.length * COLUMN) / (LIKED_SHAPE * (bottom - top + GAP)))),
   );
-  const each = Math.min(most, Math.max(FEWEST_COLUMNS, Math.ceil(columns.length / rows)));
+  const each = Math.min(MOST_COLUMNS, Math.max(FEWEST_COLUMNS, Math.ceil(columns.length / rows)));
   const cuts = cutsOf(columns.length, each, (at) => (crossing[at] ?? 0) <= 1);
   const rowOf = (id: string) => cuts.filter((cut) => columnOf(id) >= cut).length;
   const members = new Map<number, string[]>();

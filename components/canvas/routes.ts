@@ -263,16 +263,21 @@ const isInside = ({ x: left, y: top, width, height }: Box, x: number, y: number)
   x > left - CLEAR && x < left + width + CLEAR && y > top - CLEAR && y < top + height + CLEAR;
 
 /** A way as SVG draws it, with round corners, and the middle of its longest piece, where its words stand. */
-export function drawRoute(route: readonly XY[], radius = 12): { path: string; x: number; y: number } {
+export function drawRoute(route: readonly XY[], radius = 12) {
   const [first = { x: 0, y: 0 }, ...rest] = route;
   let path = `M ${first.x} ${first.y}`;
-  let longest = { length: -1, x: first.x, y: first.y };
+  let longest = { length: -1, x: first.x, y: first.y, isSteep: false };
   for (const [at, point] of rest.entries()) {
     const before = route[at] ?? first;
     const after = rest[at + 1];
     const length = Math.hypot(point.x - before.x, point.y - before.y);
     if (length > longest.length)
-      longest = { length, x: (point.x + before.x) / 2, y: (point.y + before.y) / 2 };
+      longest = {
+        length,
+        x: (point.x + before.x) / 2,
+        y: (point.y + before.y) / 2,
+        isSteep: point.x === before.x,
+      };
     if (!after) path += ` L ${point.x} ${point.y}`;
     else {
       const round = Math.min(radius, length / 2, Math.hypot(after.x - point.x, after.y - point.y) / 2);
@@ -281,7 +286,7 @@ export function drawRoute(route: readonly XY[], radius = 12): { path: string; x:
       path += ` L ${near.x} ${near.y} Q ${point.x} ${point.y} ${beyond.x} ${beyond.y}`;
     }
   }
-  return { path, x: longest.x, y: longest.y };
+  return { path, ...longest };
 }
 
 function toward(from: XY, to: XY, by: number): XY {

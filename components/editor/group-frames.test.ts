@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { Mark } from "@/components/canvas/flow-mapping";
-import { worstMark } from "./group-frames";
+import { NodeGroup } from "@/server/domain/graph/graph";
+import { newNode } from "@/server/domain/nodes/new-node";
+import { boxOf, worstMark } from "./group-frames";
+import { sampleGraph } from "./testing";
 
 const marks = new Map<string, Mark>([
   ["a", { severity: "warning", text: "Nothing leads here." }],
@@ -21,4 +24,14 @@ test("a collapsed group shows the worst of what is wrong inside; open, its cards
     undefined,
     undefined,
   ]);
+});
+
+test("a frame is as wide as the widest of what is in it, notes as they are drawn", () => {
+  const sample = sampleGraph();
+  const note = newNode("note", { id: "hint", name: "Note", ui: { x: 320, y: 200 } });
+  const graph = { ...sample, nodes: { ...sample.nodes, hint: note } };
+  const group = NodeGroup.parse({ id: "group", name: "Asking", node_ids: ["ask", "hint"] });
+  const drawn = boxOf(graph, group, new Map([["hint", { width: 240, height: 130 }]]));
+  expect(drawn).toMatchObject({ x: 300, width: 20 + 240 + 20 });
+  expect((drawn?.y ?? 0) + (drawn?.height ?? 0)).toBe(200 + 130 + 20);
 });

@@ -1,16 +1,16 @@
 "use client";
 
-import { useStoreApi, ViewportPortal } from "@xyflow/react";
+import { useStore, useStoreApi, ViewportPortal } from "@xyflow/react";
 import { ChevronDown, ChevronRight, Ellipsis } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
-import { CARD_WIDTH, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import { CARD_WIDTH, type CardSize, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/card-size";
 import type { Dressing, Mark } from "@/components/canvas/flow-mapping";
 import { MarkIcon } from "@/components/canvas/mark-icon";
+import { sizeOfNote } from "@/components/canvas/note-size";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { portsIn } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
-import { recordOf } from "@/server/domain/base/guards";
 import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { cornerOfGroup } from "@/server/domain/graph/groups";
 import { useEditorCommands } from "./commands";
@@ -76,7 +76,7 @@ function Frame({ graph, group, mark }: { graph: WorkflowGraph; group: NodeGroup;
     setShift(to);
     moveCards(to);
   };
-  const box = boxOf(graph, group);
+  const box = boxOf(graph, group, useNoteSizes(graph, group));
   if (!box) return null;
   const { is_collapsed, color } = group;
   const place = { transform: `translate(${box.x + shift.x}px, ${box.y + shift.y}px)` };
@@ -113,21 +113,33 @@ interface Box {
   height: number;
 }
 
-/** What the frame takes in; collapsed, the card that stands in. Null where no node of it is there. */
-function boxOf(graph: WorkflowGraph, group: NodeGroup): Box | null {
+/** How large the notes of a group are drawn: what nobody sized is as large as its text. */
+function useNoteSizes(graph: WorkflowGraph, { node_ids }: NodeGroup): ReadonlyMap<string, CardSize> {
+  const notes = node_ids.filter((id) => graph.nodes[id]?.node_type === "note");
+  const sizes = useStore(
+    ({ nodeLookup }) => notes.map((id) => nodeLookup.get(id)?.measured),
+    (a, b) => a.length === b.length && a.every((size, at) => size === b[at]),
+  );
+  return new Map(
+    sizes.flatMap((size, at) =>
+      size?.width && size.height ? [[notes[at] ?? "", { width: size.width, height: size.height }]] : [],
+    ),
+  );
+}
+
+/** What the frame takes in; collapsed, the card that stands in. Null where no node of it is there. `sizes`: of notes. */
+export function boxOf(
+  graph: WorkflowGraph,
+  group: NodeGroup,
+  sizes: ReadonlyMap<string, CardSize>,
+): Box | null {
   const boxes = group.node_ids.flatMap((id) => {
     const node = graph.nodes[id];
     if (!node?.ui) return [];
     const ports = portsIn(graph, node);
-    const { width, height } = recordOf(node.ui);
-    return [
-      {
-        x: node.ui.x,
-        y: node.ui.y,
-        right: node.ui.x + (typeof width === "number" ? width : CARD_WIDTH),
-        bottom: node.ui.y + (typeof height === "number" ? height : cardHeight(node, ports)),
-      },
-    ];
+    const plain = { width: CARD_WIDTH, height: cardHeight(node, ports) };
+    const { width, height } = { ...plain, ...sizeOfNote(node), ...sizes.get(id) };
+    return [{ x: node.ui.x, y: node.ui.y, right: node.ui.x + width, bottom: node.ui.y + height }];
   });
   if (boxes.length === 0) return null;
   if (group.is_collapsed) return { ...cornerOfGroup(graph, group), width: CARD_WIDTH, height: PLAIN_HEIGHT };

@@ -8,6 +8,8 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import { nodeKinds } from "@/server/domain/nodes";
 import { useEditorCommands } from "./commands";
 import type { Choice } from "./editing/choice";
+import { useEditor } from "./editing/editor-store";
+import { loneStart } from "./editing/placing";
 import { type PickerRequest, useUi, useUiStore } from "./ui-store";
 
 const WIDTH = 304;
@@ -42,7 +44,8 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
     return () => window.removeEventListener("pointerdown", onPointerDown, { capture: true });
   }, [ui]);
   // What can follow something must have an entry; what is put on a line too.
-  const needsEntry = !!request.after || !!request.onEdge;
+  const isFirst = useEditor(({ doc }) => loneStart(doc.graph) !== null);
+  const needsEntry = !!request.after || !!request.onEdge || isFirst;
   // A note hangs on nothing: it can be put down anywhere.
   const kinds = nodeKinds.filter(
     ({ hasEntry, executes }) => !needsEntry || hasEntry !== false || executes === false,
