@@ -23,7 +23,7 @@ import { curvePoint, drawRoute, isForward } from "./routes";
 export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const { id, data, selected } = props;
   const run = useEdgeRun(id);
-  const { path, x, y, isSteep, length } = draw(props);
+  const { path, x, y, isSteep } = draw(props);
   // A router's label already stands at its port.
   const text = data ? edgeText(data.edge, props.sourceHandleId !== "out") : null;
   const isTiny = useContext(TinyContext);
@@ -51,7 +51,6 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
             x={x}
             y={y}
             isSteep={isSteep}
-            isLong={length > LONG && !text}
             count={run?.count ?? 0}
             data={data}
             breakpoint={breakpoint}
@@ -69,14 +68,12 @@ function Chip(props: {
   x: number;
   y: number;
   isSteep: boolean;
-  /** There is room on it for its tools, and for the pointer beside them. */
-  isLong: boolean;
   count: number;
   data: FlowEdge["data"];
   breakpoint: BreakpointMark | undefined;
   isActive: boolean;
 }) {
-  const { edgeId, text, x, y, isSteep, isLong, count, data, breakpoint, isActive } = props;
+  const { edgeId, text, x, y, isSteep, count, data, breakpoint, isActive } = props;
   const { editing } = useCanvas();
   const hover = useContext(HoverContext);
   const breakpoints = useBreakpoints();
@@ -102,12 +99,12 @@ function Chip(props: {
         </div>
       )}
       {editing && isActive && (
-        // Beside a short line: what is clicked on the line selects it.
+        // Beside the line, never on it: what is clicked on the line selects it.
         // biome-ignore lint/a11y/noStaticElementInteractions: the pointer over it only lights its edge up
         <div
           className="edge-tools nodrag nopan"
           data-steep={isSteep || undefined}
-          data-long={isLong || undefined}
+          data-close={!hasChip || undefined}
           onMouseEnter={() => hover.getState().enter(edgeId)}
           onMouseLeave={() => hover.getState().leave(edgeId)}
           style={{ translate: `${x}px ${y}px` }}
@@ -178,12 +175,7 @@ interface Drawing {
   y: number;
   /** It runs rather up and down there. */
   isSteep: boolean;
-  /** Of the piece there. */
-  length: number;
 }
-
-/** From here on the tools of a line stand on it. */
-const LONG = 240;
 
 /** A soft curve, or the way around cards that was found for where its ends are now. */
 function draw({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<FlowEdge>): Drawing {
@@ -204,7 +196,7 @@ function draw({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<FlowEdge>)
   });
   const [before, after] = [curvePoint({ from, to }, 0.45), curvePoint({ from, to }, 0.55)];
   const isSteep = Math.abs(after.y - before.y) > Math.abs(after.x - before.x);
-  return { path, x, y, isSteep, length: Math.hypot(to.x - from.x, to.y - from.y) };
+  return { path, x, y, isSteep };
 }
 
 const isNear = (a: XY | undefined, b: XY) =>

@@ -43,6 +43,15 @@ describe("lines around cards", () => {
     expect(routesOf([line("a-b", a, b)], [a, b]).size).toBe(0);
   });
 
+  test("down many rows between two columns it is straight", () => {
+    const [a, b] = [at("a", 0, 0), at("b", 1, 9)];
+    const route = routesOf([line("a-b", a, b)], [a, b]).get("a-b") ?? [];
+    expect(
+      route.slice(1).every((point, index) => point.x === route[index]?.x || point.y === route[index]?.y),
+    ).toBe(true);
+    expect(route.length).toBeGreaterThan(2);
+  });
+
   test("on drawings in rows and columns no line lies on a card that it has nothing to do with", () => {
     const place = fc.record({ column: fc.nat(6), row: fc.nat(5) });
     fc.assert(

@@ -26,6 +26,8 @@ const CLEAR = 8;
 const TURN = 20;
 /** Room that a run takes below a card for its words: lines rather pass under it. */
 export const SLIP = 54;
+/** A curve that is so many times as high as it is wide is no curve any longer. */
+const STEEP = 10;
 /** Lines side by side keep this distance. */
 const STEP = 10;
 /** A drawing of more cards gets plain ways around, without lines being kept apart. */
@@ -38,7 +40,7 @@ export function routesOf(lines: readonly Line[], boxes: readonly Box[]): Map<str
   const routes = new Map<string, XY[]>();
   const drawn: Drawn[] = [];
   for (const line of lines) {
-    if (isForward(line) && !field.isCurveBlocked(line)) continue;
+    if (isForward(line) && !isSteep(line) && !field.isCurveBlocked(line)) continue;
     const route = around(line, field, drawn);
     if (!route) continue;
     routes.set(line.id, route);
@@ -49,6 +51,9 @@ export function routesOf(lines: readonly Line[], boxes: readonly Box[]): Map<str
 
 /** Whether a soft curve leads from left to right; what leads back always goes around. */
 export const isForward = ({ from, to }: Pick<Line, "from" | "to">) => to.x > from.x + 24;
+
+/** Whether its curve would be a slanted line between two columns of cards. */
+const isSteep = ({ from, to }: Line) => Math.abs(to.y - from.y) > STEEP * (to.x - from.x);
 
 /** A point of the soft curve between two cards. `t`: from 0 to 1. */
 export function curvePoint({ from, to }: Pick<Line, "from" | "to">, t: number): XY {
