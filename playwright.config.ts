@@ -14,12 +14,14 @@ const executablePath = process.env.TROUPE_BUNDLED_BROWSER
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
-  // Every file has a server and a data folder of its own (e2e/app.ts), and its tests go one after another.
+  // Each worker has one browser, one server and one data folder for all of its tests (e2e/app.ts).
   workers: 2,
-  fullyParallel: false,
+  fullyParallel: true,
   retries: 0,
-  timeout: 90_000,
-  expect: { timeout: 10_000 },
+  // What never comes fails by these, and what comes is never waited for longer than it takes: other tests may run on the
+  // same machine at the same time.
+  timeout: 180_000,
+  expect: { timeout: 30_000 },
   forbidOnly: !!process.env.CI,
   reporter: [
     ["list"],
@@ -31,7 +33,7 @@ export default defineConfig({
     // What was in the page at each step is kept of a failure, and its last picture; it is not filmed as it is drawn.
     trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: false },
     screenshot: "only-on-failure",
-    actionTimeout: 10_000,
+    actionTimeout: 30_000,
     // What moves is not clicked at once: Playwright then scrolls the drawing or the menu that it is in, which scrolls back,
     // and the click misses. People who ask for less movement see each change at once, and so do these tests.
     contextOptions: { reducedMotion: "reduce" },

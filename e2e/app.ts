@@ -22,18 +22,30 @@ export type RunWord =
 export const fixture = (name: string) =>
   readFileSync(path.join(import.meta.dirname, "fixtures", name), "utf8");
 
-/** One request to the HTTP API of the file's server, for setting a stage; throws where it is refused. */
+/** One request to the HTTP API of the worker's server, for setting a stage; throws where it is refused. */
 export async function api<T>(
   method: "GET" | "POST" | "PUT" | "DELETE",
   where: string,
   body?: unknown,
 ): Promise<T> {
-  if (!serverOfFile) throw new Error("A test that asks the server needs the fixture `server` or a page.");
-  return serverOfFile.server.call<T>(method, where, body);
+  if (!serverOfWorker) throw new Error("A test that asks the server needs the fixture `server` or a page.");
+  return serverOfWorker.call<T>(method, where, body);
 }
 
 /** The settings of what is selected, in the editor. */
 export const settings = (page: Page) => page.getByRole("complementary", { name: "Settings" });
+
+/** Opens the question that a run waits for, wherever its page shows it at first. */
+export async function openQuestion(page: Page, question: Locator): Promise<void> {
+  const opens = page.getByRole("button", { name: "Look and answer" });
+  await expect(question.or(opens).first()).toBeVisible({ timeout: 30_000 });
+  if (!(await question.isVisible())) await opens.click();
+  await expect(question).toBeVisible();
+}
+
+/** How far the page is wider than its window, in pixels. */
+export const overflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
 /** Waits until the last step is saved. `step`: what the undo button calls it; it changes together with the mark. */
 export async function saved(page: Page, step?: string): Promise<void> {
@@ -66,10 +78,12 @@ export class App {
     await this.page.goto(where);
   }
 
-  /** As if nobody had ever been here: no workflows. */
+  /** As if nobody had ever been here: no workflows, and nothing that waits. */
   async startFresh(): Promise<void> {
     const { workflows } = await api<{ workflows: { id: string }[] }>("GET", "/workflows");
     for (const { id } of workflows) await api("DELETE", `/workflows/${id}`);
+    const { questions } = await api<{ questions: { run_id: string }[] }>("GET", "/questions");
+    for (const { run_id } of questions) await api("POST", `/runs/${run_id}/cancel`);
   }
 
   /** Puts a workflow file in place and opens it in the editor; answers its id. */
@@ -129,20 +143,20 @@ export class App {
       still.replaceSync("[data-sonner-toast] { opacity: 1 !important; transition: none !important; }");
       document.adoptedStyleSheets = [...document.adoptedStyleSheets, still];
     });
-    const all = await new AxeBuilder({ page: this.page })
-      .options({
-        rules: { "color-contrast": { enabled: false }, "label-content-name-mismatch": { enabled: true } },
-      })
+    // There are no frames: one pass in the page itself is enough.
+    const { violations } = await new AxeBuilder({ page: this.page })
+      .setLegacyMode()
+      .options({ rules: { "label-content-name-mismatch": { enabled: true } }, resultTypes: ["violations"] })
       .analyze();
-    const contrast = await new AxeBuilder({ page: this.page })
-      .withRules("color-contrast")
-      // A branch that was not taken is dimmed on purpose; the guidelines' contrast is for what is active.
-      .exclude('[data-status="skipped"]')
-      .analyze();
-    await this.page.evaluate(() => {
-      document.adoptedStyleSheets = document.adoptedStyleSheets.slice(0, -1);
-    });
-    return [...all.violations, ...contrast.violations].map(
+    // A branch that was not taken is dimmed on purpose; the guidelines' contrast is for what is active.
+    const dimmed = await this.page
+      .locator('[data-status="skipped"] *')
+      .evaluateAll((elements) => elements.map(({ outerHTML }) => outerHTML));
+    const isDimmed = (id: string, html: string) => id === "color-contrast" && dimmed.includes(html);
+    const faults = violations
+      .map((fault) => ({ ...fault, nodes: fault.nodes.filter(({ html }) => !isDimmed(fault.id, html)) }))
+      .filter(({ nodes }) => nodes.length > 0);
+    return faults.map(
       ({ id, impact, help, nodes }) =>
         `${id} (${impact}): ${help} (${nodes.map(({ target }) => target.join(" ")).join("; ")})`,
     );
@@ -182,6 +196,24 @@ export class Canvas {
         { intervals: [150] },
       )
       .toBe(true);
+  }
+
+  /** The smallest words that it shows, in pixels of the screen. */
+  smallestWords(): Promise<number> {
+    return this.page.getByRole("application").evaluate((drawing) => {
+      const sizes: number[] = [];
+      const walker = document.createTreeWalker(drawing, NodeFilter.SHOW_TEXT);
+      for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+        const element = text.parentElement;
+        if (!element || !text.textContent?.trim() || !element.checkVisibility()) continue;
+        const { width, height } = element.getBoundingClientRect();
+        // Words for screen readers only are a pixel large.
+        if (width < 3 || height < 3) continue;
+        const scale = width / (element.offsetWidth || width);
+        sizes.push(Number.parseFloat(getComputedStyle(element).fontSize) * scale);
+      }
+      return Math.min(...sizes);
+    });
   }
 
   /** Opens a node's settings. */
@@ -265,44 +297,55 @@ async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/**
- * The server of the file of specs that this worker is at. Files never meet: each begins on an empty data folder, in
- * whatever order and beside whatever others they run. Playwright gives what follows a failure to a new worker, so a
- * failure leaves nothing behind either.
- */
-let serverOfFile: { file: string; server: TroupeProcess } | null = null;
+/** The server of this worker, once a test asked for it. */
+let serverOfWorker: TroupeProcess | null = null;
 
-async function serverFor(file: string): Promise<TroupeProcess> {
-  if (serverOfFile?.file === file) return serverOfFile.server;
-  await endServer();
+const TOKEN = "e2e-token-that-no-one-else-knows";
+
+/** A server on an empty data folder. */
+async function startServer(env: Record<string, string>): Promise<TroupeProcess> {
   const dataDir = mkdtempSync(path.join(process.env.TROUPE_E2E_DATA ?? os.tmpdir(), "troupe-e2e-"));
-  const server = new TroupeProcess(dataDir, await freePort(), "e2e-token-that-no-one-else-knows", {
-    TROUPE_OFFLINE_SPEED: process.env.TROUPE_OFFLINE_SPEED ?? "4",
-  });
-  serverOfFile = { file, server };
+  const server = new TroupeProcess(dataDir, await freePort(), TOKEN, env);
   await server.start();
   return server;
 }
 
-async function endServer(): Promise<void> {
-  const ended = serverOfFile?.server;
-  serverOfFile = null;
-  // Its data go with it: there is nothing to put in order first.
-  await ended?.kill();
-  if (ended) rmSync(ended.dataDir, { recursive: true, force: true });
+/** Its data go with it: there is nothing to put in order first. */
+async function endServer(server: TroupeProcess): Promise<void> {
+  await server.kill();
+  rmSync(server.dataDir, { recursive: true, force: true });
 }
 
-/** `server` starts with the first test that uses it or a page; a file with servers of its own sets `baseURL` to undefined. */
-export const test = base.extend<{ app: App; server: TroupeProcess }, { servers: typeof serverFor }>({
-  servers: [
+interface Fixtures {
+  app: App;
+  /** Starts a server with settings of its own; it ends with the test. */
+  ownServer: (env: Record<string, string>) => Promise<TroupeProcess>;
+}
+
+/**
+ * `server` serves all tests of a worker, one after another. A test finds there what earlier ones left, and puts back what
+ * it sets for everyone. After a failure, Playwright starts a new worker: a failure leaves nothing behind.
+ */
+export const test = base.extend<Fixtures, { server: TroupeProcess }>({
+  server: [
     // Playwright reads from the pattern what a fixture needs: here, nothing.
     async ({}, use) => {
-      await use(serverFor);
-      await endServer();
+      serverOfWorker = await startServer({ TROUPE_OFFLINE_SPEED: process.env.TROUPE_OFFLINE_SPEED ?? "4" });
+      await use(serverOfWorker);
+      await endServer(serverOfWorker);
+      serverOfWorker = null;
     },
-    { scope: "worker", timeout: 60_000 },
+    { scope: "worker", timeout: 120_000 },
   ],
-  server: async ({ servers }, use, { file }) => use(await servers(file)),
+  ownServer: async ({}, use) => {
+    const started: TroupeProcess[] = [];
+    await use(async (env) => {
+      const server = await startServer(env);
+      started.push(server);
+      return server;
+    });
+    for (const server of started) await endServer(server);
+  },
   baseURL: async ({ server }, use) => use(server.home),
   app: async ({ page }, use) => {
     const app = new App(page);

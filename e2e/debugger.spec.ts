@@ -76,27 +76,7 @@ const counting = {
 
 const paused = (page: Page) => page.getByRole("status", { name: "Where the run is paused" });
 
-test("a loop is gone through step by step, from the sheet on, by button and by key", async ({
-  app,
-  page,
-}) => {
-  await app.openWorkflow(counting);
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("button", { name: "Run step by step" }).click();
-  await page.waitForURL(/\/runs\/run_/);
-  await expect(paused(page)).toContainText("Paused before Start");
-  await page.getByRole("button", { name: "Step: one node further" }).click();
-  await expect(paused(page)).toContainText("Paused before Count up");
-  expect(await app.accessibilityFaults()).toEqual([]);
-  for (const name of ["Enough", "Count up", "Enough"]) {
-    await page.keyboard.press("F10");
-    await expect(paused(page)).toContainText(`Paused before ${name}`);
-  }
-  await page.keyboard.press("F5");
-  await app.run.expectEnd("Completed");
-});
-
-test("a breakpoint with a condition, set on the card, holds the fitting turn, and edited state goes the other way", async ({
+test("a breakpoint with a condition holds the fitting turn; the run is gone through step by step, and edited state or a fork takes it the other way", async ({
   app,
   page,
 }) => {
@@ -107,13 +87,18 @@ test("a breakpoint with a condition, set on the card, holds the fitting turn, an
   await page.getByRole("menuitem", { name: "Breakpoint with a condition…" }).click();
   const list = page.getByRole("region", { name: "Breakpoints" });
   await list.getByRole("textbox", { name: "Only if" }).click();
-  await page.keyboard.type("state.n == 2");
+  await page.keyboard.insertText("state.n == 2");
   await expect(list.getByText("if state.n == 2")).toBeVisible();
   expect(await app.accessibilityFaults()).toEqual([]);
   await list.getByRole("button", { name: "Close" }).click();
   await expect(app.canvas.card("Count up")).toHaveAccessibleDescription(/Before Count up, if state.n == 2/);
   await app.run.start();
   await expect(paused(page)).toContainText("Paused before Count up: breakpoint if state.n == 2");
+  await page.getByRole("button", { name: "Step: one node further" }).click();
+  await expect(paused(page)).toContainText("Paused before Enough");
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await page.keyboard.press("F10");
+  await expect(paused(page)).toContainText("Paused before Count up");
 
   await page.getByRole("tab", { name: "State" }).click();
   await page.getByRole("button", { name: "Edit kind" }).click();
@@ -121,10 +106,39 @@ test("a breakpoint with a condition, set on the card, holds the fitting turn, an
   await form.getByRole("textbox").fill("fancy");
   await form.getByRole("button", { name: "Save" }).click();
   await expect(form).toHaveCount(0);
-  await page.getByRole("button", { name: "Resume" }).click();
+  await page.keyboard.press("F5");
   await app.run.expectEnd("Completed");
   await app.run.expectStatus("Fancy end", "completed");
   await app.run.expectStatus("Plain end", "skipped");
+
+  // What a router decided is read at its card, and so is each turn of a loop.
+  const panel = page.getByRole("complementary", { name: "About this run" });
+  await expect(app.canvas.card("Count up").getByText("×4")).toBeVisible();
+  await app.canvas.select("Which way");
+  await expect(panel.getByRole("region", { name: "Decision" })).toContainText("Took fancy");
+  await app.canvas.select("Count up");
+  await panel.getByRole("radio", { name: "Time 2" }).click();
+  await expect(panel.getByRole("region", { name: "Output" })).toContainText("2");
+
+  const first = page.url();
+  await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
+  for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowRight");
+  await page.getByRole("button", { name: "Fork from this moment" }).click();
+  const dialog = page.getByRole("dialog", { name: "Fork from this moment" });
+  await dialog.getByRole("textbox", { name: "State" }).fill('{"n": 3, "kind": "plain"}');
+  await expect(dialog.getByText(/^Sets .*“n”/)).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+  await expect(page).not.toHaveURL(first);
+  await app.run.expectEnd("Completed");
+  await app.run.expectStatus("Plain end", "completed");
+  await app.run.expectStatus("Fancy end", "skipped");
+  await page
+    .getByText(/^Forked from/)
+    .getByRole("link")
+    .click();
+  await expect(page).toHaveURL(first);
+  await app.run.expectStatus("Fancy end", "completed");
 });
 
 test("one node is run by itself, its output pinned, and a run from the editor takes the pin", async ({
@@ -147,33 +161,4 @@ test("one node is run by itself, its output pinned, and a run from the editor ta
   await app.run.expectEnd("Completed");
   // Pinned, it is 9 after the first turn already.
   await expect(app.canvas.card("Count up").getByText("×4")).toHaveCount(0);
-});
-
-test("an ended run is forked at an earlier moment with other values, goes the other way, and the first one stays as it was", async ({
-  app,
-  page,
-}) => {
-  await app.openWorkflow(counting);
-  await app.run.start();
-  await app.run.expectEnd("Completed");
-  await app.run.expectStatus("Plain end", "completed");
-  const first = page.url();
-  await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
-  for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowRight");
-  await page.getByRole("button", { name: "Fork from this moment" }).click();
-  const dialog = page.getByRole("dialog", { name: "Fork from this moment" });
-  await dialog.getByRole("textbox", { name: "State" }).fill('{"n": 3, "kind": "fancy"}');
-  await expect(dialog.getByText(/^Sets .*“n”.*“kind”/)).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
-  await dialog.getByRole("button", { name: "Fork", exact: true }).click();
-  await expect(page).not.toHaveURL(first);
-  await app.run.expectEnd("Completed");
-  await app.run.expectStatus("Fancy end", "completed");
-  await app.run.expectStatus("Plain end", "skipped");
-  await page
-    .getByText(/^Forked from/)
-    .getByRole("link")
-    .click();
-  await expect(page).toHaveURL(first);
-  await app.run.expectStatus("Plain end", "completed");
 });

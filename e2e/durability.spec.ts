@@ -8,7 +8,7 @@ import { Database } from "../db/sqlite.mjs";
 import { startModelServer } from "./model-server";
 import { freePort, TroupeProcess } from "./troupe-process";
 
-const KILLS = Number(process.env.TROUPE_KILLS ?? sized(4, 20));
+const KILLS = Number(process.env.TROUPE_KILLS ?? sized(2, 20));
 const RUNS_AT_ONCE = 3;
 
 interface RunView {

@@ -1,5 +1,8 @@
 import type { BrowserContext, Page } from "@playwright/test";
 import { api, expect, fixture, saved, settings, test } from "./app";
+import { edge, end, file, start } from "./run-graphs";
+
+const APPROVAL = fixture("simple-approval-workflow.json");
 
 /** A window that does not hear of what others save, as one of another browser. */
 async function deafWindow(context: BrowserContext): Promise<Page> {
@@ -8,157 +11,16 @@ async function deafWindow(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-test("every step can be taken back and made again, each gesture as one", async ({ app, page }) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
+test("each gesture is one step that is taken back and made again, a paste as well; what is left is saved by itself", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(APPROVAL);
   await app.canvas.still();
-  const card = app.canvas.card("Handle Rejection");
-  const before = await card.boundingBox();
-  await app.canvas.move("Handle Rejection", { x: 60, y: 90 });
-  await expect(page.getByRole("button", { name: "Undo: Move" })).toBeVisible();
-  const moved = await card.boundingBox();
-  expect(Math.abs((moved?.y ?? 0) - (before?.y ?? 0))).toBeGreaterThan(40);
-
-  await card.click();
-  await page.keyboard.press("Delete");
-  await expect(card).toHaveCount(0);
-  await page.getByRole("button", { name: "Undo: Delete" }).click();
-  await expect(card).toBeVisible();
-  await page.getByRole("button", { name: "Undo: Move" }).click();
-  await expect(page.getByRole("button", { name: "Undo", exact: true })).toBeVisible();
-  await expect
-    .poll(async () => Math.abs(((await card.boundingBox())?.y ?? 0) - (before?.y ?? 0)))
-    .toBeLessThan(2);
-
-  await page.getByRole("application").focus();
-  await page.keyboard.press("ControlOrMeta+Shift+z");
-  await page.keyboard.press("ControlOrMeta+y");
-  await expect(card).toHaveCount(0);
-  await saved(page);
-  await page.reload();
-  await app.canvas.isShown();
-  await expect(card).toHaveCount(0);
-});
-
-test("what is changed is saved by itself, and is there after a reload", async ({ app, page }) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
-  await app.canvas.select("Get Approval Status");
-  await settings(page).getByLabel("Name", { exact: true }).fill("Ask the boss");
-  await saved(page, "Change node");
-  await page.reload();
-  await expect(app.canvas.card("Ask the boss")).toBeVisible();
-});
-
-test("problems stop a run, are shown where they are, and lead there", async ({ app, page }) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
-  await app.canvas.select("Check Approval");
-  await settings(page).getByLabel("Decides by").click();
-  await page.getByRole("option", { name: /^Conditions/ }).click();
-  await expect(app.canvas.card("Check Approval")).toContainText("Say when “approved” is taken");
-  const mark = page.getByRole("button", { name: /keeps? this workflow from running/ });
-  await expect(mark).toBeVisible();
-  await page.getByRole("button", { name: "Close the settings" }).click();
-
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  const sheet = page.getByRole("dialog");
-  await sheet.getByRole("button", { name: /Say when “approved” is taken/ }).click();
-  await expect(settings(page).getByText(/Say when “approved” is taken/)).toBeVisible();
-  await expect(settings(page).getByLabel("Name", { exact: true })).toHaveValue("Check Approval");
-});
-
-test("the repair of a problem is one click away", async ({ app, page }) => {
-  await app.newWorkflow();
-  await app.canvas.select("Start");
-  await page.keyboard.press("Delete");
-  await page.getByRole("button", { name: /keeps? this workflow from running/ }).click();
-  await page.getByRole("button", { name: "Add a start", exact: true }).click();
-  await expect(app.canvas.card("Start")).toBeVisible();
-});
-
-test("what is saved in one window is seen in the other at once", async ({ app, page, context }) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
-  const other = await context.newPage();
-  await other.goto(page.url());
-  await expect(other.getByRole("article", { name: "Handle Rejection" })).toBeVisible();
-  await app.canvas.select("Handle Rejection");
-  await settings(page).getByLabel("Name", { exact: true }).fill("Say no kindly");
-  await expect(other.getByRole("article", { name: "Say no kindly" })).toBeVisible();
-  await other.close();
-});
-
-test("a workflow that was changed while its runs were looked at opens as it is now", async ({
-  app,
-  page,
-}) => {
-  const drawing = fixture("simple-approval-workflow.json");
-  const id = await app.openWorkflow(drawing);
-  await page.goto(`/workflows/${id}/runs`);
-  await expect(page.getByText(/^Every run of \S/)).toBeVisible();
-  await api("PUT", `/workflows/${id}`, drawing.replace("Handle Rejection", "Say no kindly"));
-  await page.getByRole("link", { name: "Edit workflow" }).click();
-  await expect(app.canvas.card("Say no kindly")).toBeVisible();
-});
-
-test("two tabs that change the same workflow never overwrite each other unasked", async ({
-  app,
-  page,
-  context,
-}) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
-  const other = await deafWindow(context);
-  await other.goto(page.url());
-  await other.getByRole("article", { name: "Get Approval Status" }).click();
-  await expect(settings(other)).toBeVisible();
-
-  await app.canvas.select("Handle Rejection");
-  await settings(page).getByLabel("Name", { exact: true }).fill("Say no kindly");
-  await saved(page, "Change node");
-
-  // A change in the other tab, which does not know yet.
-  await settings(other).getByLabel("Name", { exact: true }).fill("Ask twice");
-  const dialog = other.getByRole("dialog", { name: "This workflow was changed in another place" });
-  await expect(dialog.getByRole("region", { name: "Yours: what changed" })).toContainText("Ask twice");
-  await expect(dialog.getByRole("region", { name: "Theirs: what changed" })).toContainText("Say no kindly");
-  await dialog.getByRole("button", { name: "Take theirs" }).click();
-  await expect(other.getByRole("article", { name: "Say no kindly" })).toBeVisible();
-  await expect(other.getByRole("article", { name: "Get Approval Status" })).toBeVisible();
-  await other.close();
-});
-
-for (const how of ["Keep mine, overwrite theirs", "Save mine as a copy", "Keep both"] as const)
-  test(`after a conflict: ${how.toLowerCase()}`, async ({ app, page, context }) => {
-    await app.openWorkflow(fixture("simple-approval-workflow.json"));
-    const other = await deafWindow(context);
-    await other.goto(page.url());
-    await other.getByRole("article", { name: "Get Approval Status" }).click();
-    await expect(settings(other)).toBeVisible();
-    await app.canvas.select("Handle Rejection");
-    await settings(page).getByLabel("Name", { exact: true }).fill("Theirs");
-    await saved(page, "Change node");
-
-    await settings(other).getByLabel("Name", { exact: true }).fill("Mine");
-    await other.getByRole("button", { name: how }).click();
-    await expect(other.getByRole("dialog")).toHaveCount(0);
-    await saved(other);
-    await page.reload();
-    await app.canvas.isShown();
-    await expect(app.canvas.card("Mine")).toHaveCount(how === "Save mine as a copy" ? 0 : 1);
-    await expect(app.canvas.card("Theirs")).toHaveCount(how === "Keep mine, overwrite theirs" ? 0 : 1);
-    if (how === "Save mine as a copy") {
-      await app.open();
-      await expect(page.getByRole("link", { name: /\(my version\)/ }).first()).toBeVisible();
-    }
-    await other.close();
-  });
-
-test("nodes are copied with the lines between them, and pasted as new ones in one step", async ({
-  app,
-  page,
-}) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
   const nodes = page.getByRole("article");
   await expect(nodes).toHaveCount(7);
-  await app.canvas.still();
-  // A frame around both, drawn with Shift.
+
+  // A frame around two, drawn with Shift.
   const first = await app.canvas.card("Perform Approved Action").boundingBox();
   const last = await app.canvas.card("End (Approved)").boundingBox();
   if (!first || !last) throw new Error("The cards are not there.");
@@ -176,62 +38,150 @@ test("nodes are copied with the lines between them, and pasted as new ones in on
   await expect(app.canvas.card("End (Approved)")).toHaveCount(2);
   await page.getByRole("button", { name: "Undo: Paste" }).click();
   await expect(nodes).toHaveCount(7);
-});
 
-test("a whole workflow pasted onto the drawing asks what to do with it", async ({ app, page }) => {
-  await app.newWorkflow();
-  const before = await page.getByRole("article").count();
+  // A whole workflow is no part of one: what is to become of it is asked.
   await page.getByRole("application").focus();
   await page.evaluate((text) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
     const target = document.activeElement ?? document.body;
     target.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  }, fixture("simple-approval-workflow.json"));
+  }, APPROVAL);
   const dialog = page.getByRole("dialog", { name: /Pasted/ });
   await expect(dialog.getByRole("button", { name: "Import as a new workflow" })).toBeVisible();
   await dialog.getByRole("button", { name: "Insert here" }).click();
-  await expect(page.getByRole("article")).toHaveCount(before + 7);
-});
+  await expect(nodes).toHaveCount(14);
+  await page.getByRole("button", { name: /^Undo: / }).click();
+  await expect(nodes).toHaveCount(7);
+  await app.canvas.still();
 
-test("the editor has no accessibility faults, drawing and settings alike", async ({ app, page }) => {
-  await app.openWorkflow(fixture("simple-approval-workflow.json"));
-  expect(await app.accessibilityFaults()).toEqual([]);
+  const card = app.canvas.card("Handle Rejection");
+  const top = async () => (await card.boundingBox())?.y ?? 0;
+  const before = await top();
+  await app.canvas.move("Handle Rejection", { x: 60, y: 90 });
+  await expect(page.getByRole("button", { name: "Undo: Move" })).toBeVisible();
+  expect(Math.abs((await top()) - before)).toBeGreaterThan(40);
+  await card.click();
+  await page.keyboard.press("Delete");
+  await expect(card).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo: Delete" }).click();
+  await expect(card).toBeVisible();
+  await page.getByRole("button", { name: "Undo: Move" }).click();
+  await expect.poll(async () => Math.abs((await top()) - before)).toBeLessThan(2);
+  await page.getByRole("application").focus();
+  await page.keyboard.press("ControlOrMeta+Shift+z");
+  await page.keyboard.press("ControlOrMeta+y");
+  await expect(card).toHaveCount(0);
+
   await app.canvas.select("Get Approval Status");
-  await expect(page.getByRole("textbox", { name: "Task", exact: true })).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
-  await app.canvas.select("Check Approval");
-  await expect(settings(page).getByLabel("Rule")).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  await settings(page).getByLabel("Name", { exact: true }).fill("Ask the boss");
+  await saved(page, "Change node");
+  await page.reload();
+  await expect(app.canvas.card("Ask the boss")).toBeVisible();
+  await expect(card).toHaveCount(0);
 });
 
-test("a crew unfolds into the nodes that do the same, runs, and comes back with one undo", async ({
+test("what is saved in one window is seen in the other, and two that change the same never overwrite each other unasked", async ({
+  app,
+  page,
+  context,
+}) => {
+  const id = await app.openWorkflow(APPROVAL);
+  const name = (window: Page) => settings(window).getByLabel("Name", { exact: true });
+  const card = (window: Page, name: string) => window.getByRole("article", { name, exact: true });
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await expect(card(other, "Handle Rejection")).toBeVisible();
+  await app.canvas.select("Handle Rejection");
+  await name(page).fill("Say no");
+  await expect(card(other, "Say no")).toBeVisible();
+  await other.close();
+
+  const deaf = await deafWindow(context);
+  await deaf.goto(page.url());
+  await card(deaf, "Get Approval Status").click();
+  const dialog = deaf.getByRole("dialog", { name: "This workflow was changed in another place" });
+  await expect(name(deaf)).toHaveValue("Get Approval Status");
+  await name(page).fill("Say no kindly");
+  await expect(app.canvas.card("Say no kindly")).toBeVisible();
+  await saved(page);
+  // A change in the other window, which does not know yet.
+  await name(deaf).fill("Ask twice");
+  await expect(dialog.getByRole("region", { name: "Yours: what changed" })).toContainText("Ask twice");
+  await expect(dialog.getByRole("region", { name: "Theirs: what changed" })).toContainText("Say no kindly");
+  await dialog.getByRole("button", { name: "Take theirs" }).click();
+  await expect(card(deaf, "Say no kindly")).toBeVisible();
+  await expect(card(deaf, "Get Approval Status")).toBeVisible();
+
+  await name(page).fill("Say no again");
+  await expect(app.canvas.card("Say no again")).toBeVisible();
+  await saved(page);
+  await name(deaf).fill("Ask thrice");
+  await dialog.getByRole("button", { name: "Keep both" }).click();
+  await expect(dialog).toHaveCount(0);
+  await saved(deaf);
+  await page.reload();
+  await expect(app.canvas.card("Ask thrice")).toBeVisible();
+  await expect(app.canvas.card("Say no again")).toBeVisible();
+  await deaf.close();
+
+  // A drawing that was changed while its runs were looked at opens as it is now.
+  await page.goto(`/workflows/${id}/runs`);
+  await expect(page.getByText(/^Every run of \S/)).toBeVisible();
+  await api("PUT", `/workflows/${id}`, APPROVAL);
+  await page.getByRole("link", { name: "Edit workflow" }).click();
+  await expect(app.canvas.card("Handle Rejection")).toBeVisible();
+});
+
+test("what a file would use is allowed by hand; problems stop a run, lead to their place, and are repaired in one click", async ({
   app,
   page,
 }) => {
-  await app.fromTemplate("Code review cycle");
-  await app.canvas.select("Code, review, test");
-  await settings(page).getByRole("button", { name: "Unfold into nodes…" }).click();
-  const sheet = page.getByRole("dialog", { name: "Unfold “Code, review, test” into nodes" });
-  await expect(sheet.getByRole("list", { name: "Nodes of its agents" }).getByRole("listitem")).toHaveText([
-    "Code generationDeveloper",
-    "Code reviewQualityReviewer",
-    "TestingTester",
-  ]);
-  await expect(sheet.getByRole("list", { name: "What will be different" })).toHaveCount(0);
+  // A first visit shows another page.
+  const drawn = file("Something", [start(), end("done", "Done", 1)], [edge("start", "done")]);
+  await api("POST", "/workflows", drawn);
+  await app.open();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Import a workflow" });
+  await dialog.getByLabel("Or paste its text").fill(fixture("asking-workflow.json"));
+  await dialog.getByRole("button", { name: "Show what is in it" }).click();
+  const wanted = page.getByRole("region", { name: "What it would use" });
+  await expect(wanted.getByRole("checkbox")).toHaveCount(4);
+  await expect(wanted.getByRole("checkbox", { checked: true })).toHaveCount(0);
+  await expect(wanted).toContainText("collector.example");
   expect(await app.accessibilityFaults()).toEqual([]);
-  await sheet.getByRole("button", { name: "Unfold into nodes", exact: true }).click();
-  await expect(app.canvas.card("Code review")).toBeVisible();
-  await expect(app.canvas.card("Code, review, test")).toHaveCount(0);
+  await wanted.getByRole("checkbox", { name: "http_request" }).press("Space");
+  await wanted.getByRole("checkbox", { name: "collector.example" }).press("Space");
+  await dialog.getByRole("button", { name: "Import workflow" }).click();
+  await app.canvas.isShown();
 
-  await page.getByRole("button", { name: "Undo: Unfold into nodes" }).click();
-  await expect(app.canvas.card("Code, review, test")).toBeVisible();
-  await page.getByRole("application").focus();
-  await page.keyboard.press("ControlOrMeta+Shift+z");
-  await expect(app.canvas.card("Testing")).toBeVisible();
-  await saved(page);
+  const mark = page.getByRole("button", { name: /keeps? this workflow from running/ });
+  await mark.click();
+  const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
+  await expect(problems).toHaveCount(2);
+  await expect(problems.first()).toContainText("would use the tool store_memory, which nobody has allowed");
+  await problems.first().getByRole("button", { name: "Allow it" }).click();
+  await expect(problems).toHaveCount(1);
+  await problems.first().getByRole("button", { name: "Allow it" }).click();
+  await expect(page.getByText("No problems: this workflow can run.")).toBeVisible();
 
-  await app.run.start({ "What should be built": "A function that tells whether two words are anagrams" });
-  await app.run.expectEnd("Completed");
-  await app.canvas.expectStatus("Ready", "completed");
+  await app.openWorkflow(APPROVAL);
+  await app.canvas.select("Check Approval");
+  await settings(page).getByLabel("Decides by").click();
+  await page.getByRole("option", { name: /^Conditions/ }).click();
+  await expect(app.canvas.card("Check Approval")).toContainText("Say when “approved” is taken");
+  await expect(mark).toBeVisible();
+  await page.getByRole("button", { name: "Close the settings" }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const sheet = page.getByRole("dialog");
+  await sheet.getByRole("button", { name: /Say when “approved” is taken/ }).click();
+  await expect(settings(page).getByText(/Say when “approved” is taken/)).toBeVisible();
+  await expect(settings(page).getByLabel("Name", { exact: true })).toHaveValue("Check Approval");
+
+  await app.canvas.select("Start Workflow");
+  await page.keyboard.press("Delete");
+  await expect(app.canvas.card("Start Workflow")).toHaveCount(0);
+  await mark.click();
+  await page.getByRole("button", { name: "Add a start", exact: true }).click();
+  await expect(app.canvas.card("Start")).toBeVisible();
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type App, api, expect, test } from "./app";
+import { type App, api, expect, settings, test } from "./app";
 
 const FILE = path.join(import.meta.dirname, "fixtures", "simple-approval-workflow.json");
 const REQUEST = "Please approve my vacation for next week.";
@@ -16,10 +16,14 @@ interface RunAnswer {
 async function importFile(app: App, file: string, name: string): Promise<string> {
   const { page } = app;
   await app.open();
+  const count = async () => (await api<{ workflows: unknown[] }>("GET", "/workflows")).workflows.length;
+  const before = await count();
   await page.getByRole("button", { name: "Import", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Import a workflow" });
   await dialog.getByLabel("Choose a file").setInputFiles(file);
   await expect(dialog.getByText("7 nodes, 6 edges")).toBeVisible();
+  expect(await count(), "a preview saves nothing").toBe(before);
+  expect(await app.accessibilityFaults()).toEqual([]);
   await dialog.getByLabel("Name").fill(name);
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await page.waitForURL(/\/workflows\/wf_/);
@@ -42,7 +46,6 @@ test("the reference workflow is imported, changed by hand, run, watched, exporte
   app,
   page,
 }) => {
-  test.slow();
   // A list with something in it, so that its Import button is there.
   await api("POST", "/workflows", {
     troupe: 1,
@@ -51,7 +54,12 @@ test("the reference workflow is imported, changed by hand, run, watched, exporte
   });
 
   const id = await importFile(app, FILE, "The main job");
+  await app.canvas.select("Check Approval");
+  await expect(settings(page).getByLabel("Rule")).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
   await app.canvas.select("Perform Approved Action");
+  await expect(page.getByRole("textbox", { name: "Task", exact: true })).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
   await page.getByLabel("Expected result").fill("One sentence that says what was done");
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
   const first = await runIt(app);

@@ -1,92 +1,74 @@
-import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { newAuthorizationServer, newGuardedServer } from "../server/tools/mcp/testing/guarded-server";
 import { expect, test } from "./app";
-import { freePort, TroupeProcess } from "./troupe-process";
 
 // Signing in at an MCP server, at a stand-in for an authorization server.
-
-let home: string;
-let dataDir: string;
-let authority: Awaited<ReturnType<typeof newAuthorizationServer>>;
-let remote: Awaited<ReturnType<typeof newGuardedServer>>;
-let troupe: TroupeProcess;
-
-test.beforeAll(async () => {
-  dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-sign-in-"));
-  authority = await newAuthorizationServer();
-  remote = await newGuardedServer(authority);
-  const port = await freePort();
-  home = `http://127.0.0.1:${port}`;
-  troupe = new TroupeProcess(dataDir, port, `token-of-sign-in-${randomUUID()}`, {
-    TROUPE_MCP_ALLOWED_HOSTS: `127.0.0.1:${remote.port},127.0.0.1:${authority.port}`,
-  });
-  await troupe.start();
-});
-test.afterAll(async () => {
-  await troupe.stop();
-  remote.close();
-  authority.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
 
 test("a person signs in at a server, where they say no and then yes; the access is renewed, ends, and is given up", async ({
   app,
   page,
+  ownServer,
 }) => {
-  await app.open(`${home}/tools?new-server=1`);
-  const form = page.getByRole("form", { name: "New MCP server" });
-  await form.getByLabel("Name").fill("notes");
-  await form.getByLabel("Address").fill(remote.url);
-  await form.getByRole("button", { name: "Add and connect" }).click();
-  const server = page.getByRole("article", { name: "notes" });
-  await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
-  await expect(server.getByText("The server wants to know who asks.")).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
-  /** To the place where access is granted, whose host is said before. */
-  const go = async () => {
-    await server.getByRole("button", { name: /^Sign in at notes/ }).click();
-    const dialog = page.getByRole("alertdialog", { name: `Sign in at 127.0.0.1:${authority.port}?` });
-    await expect(dialog).toContainText("Troupe asks for: read");
-    await dialog.getByRole("button", { name: "Go there" }).click();
-    await expect(page.getByRole("heading", { name: "May Troupe look?" })).toBeVisible();
-  };
+  const authority = await newAuthorizationServer();
+  const remote = await newGuardedServer(authority);
+  try {
+    const { home } = await ownServer({
+      TROUPE_MCP_ALLOWED_HOSTS: `127.0.0.1:${remote.port},127.0.0.1:${authority.port}`,
+    });
+    await app.open(`${home}/tools?new-server=1`);
+    const form = page.getByRole("form", { name: "New MCP server" });
+    await form.getByLabel("Name").fill("notes");
+    await form.getByLabel("Address").fill(remote.url);
+    await form.getByRole("button", { name: "Add and connect" }).click();
+    const server = page.getByRole("article", { name: "notes" });
+    await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
+    await expect(server.getByText("The server wants to know who asks.")).toBeVisible();
+    expect(await app.accessibilityFaults()).toEqual([]);
+    /** To the place where access is granted, whose host is said before. */
+    const go = async () => {
+      await server.getByRole("button", { name: /^Sign in at notes/ }).click();
+      const dialog = page.getByRole("alertdialog", { name: `Sign in at 127.0.0.1:${authority.port}?` });
+      await expect(dialog).toContainText("Troupe asks for: read");
+      await dialog.getByRole("button", { name: "Go there" }).click();
+      await expect(page.getByRole("heading", { name: "May Troupe look?" })).toBeVisible();
+    };
 
-  await go();
-  await page.getByRole("link", { name: "Deny" }).click();
-  await expect(page.getByRole("alert").filter({ hasText: "Access was not granted" })).toBeVisible();
-  await page.getByRole("link", { name: "Back to the tools" }).click();
-  await page.goto(`${home}/tools?server=notes`);
+    await go();
+    await page.getByRole("link", { name: "Deny" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "Access was not granted" })).toBeVisible();
+    await page.getByRole("link", { name: "Back to the tools" }).click();
+    await page.goto(`${home}/tools?server=notes`);
 
-  // So short that every request renews it.
-  authority.expires_in = 5;
-  await go();
-  await page.getByRole("link", { name: "Allow" }).click();
-  await expect(page).toHaveURL(`${home}/tools?server=notes`);
-  await expect(server.getByText("Connected", { exact: true })).toBeVisible();
-  await expect(server).toContainText(`Signed in at 127.0.0.1:${authority.port}, renewed by itself`);
-  const renewals = () =>
-    authority.seen.filter(({ body }) => body.includes("grant_type=refresh_token")).length;
-  const before = renewals();
-  await server.getByRole("button", { name: "Refresh" }).click();
-  await expect.poll(renewals).toBeGreaterThan(before);
-  await expect(server.getByText("Connected", { exact: true })).toBeVisible();
+    // So short that every request renews it.
+    authority.expires_in = 5;
+    await go();
+    await page.getByRole("link", { name: "Allow" }).click();
+    await expect(page).toHaveURL(`${home}/tools?server=notes`);
+    await expect(server.getByText("Connected", { exact: true })).toBeVisible();
+    await expect(server).toContainText(`Signed in at 127.0.0.1:${authority.port}, renewed by itself`);
+    const renewals = () =>
+      authority.seen.filter(({ body }) => body.includes("grant_type=refresh_token")).length;
+    const before = renewals();
+    await server.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(renewals).toBeGreaterThan(before);
+    await expect(server.getByText("Connected", { exact: true })).toBeVisible();
 
-  // What was granted ends where it was granted.
-  authority.refreshTokens.clear();
-  authority.tokens.clear();
-  await server.getByRole("button", { name: "Refresh" }).click();
-  await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
-  await expect(server).toContainText("Sign in again");
+    // What was granted ends where it was granted.
+    authority.refreshTokens.clear();
+    authority.tokens.clear();
+    await server.getByRole("button", { name: "Refresh" }).click();
+    await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
+    await expect(server).toContainText("Sign in again");
 
-  authority.expires_in = 3600;
-  await go();
-  await page.getByRole("link", { name: "Allow" }).click();
-  await expect(server.getByText("Connected", { exact: true })).toBeVisible();
-  await server.getByRole("button", { name: "Sign out of notes" }).click();
-  await expect(server.getByText("Not signed in")).toBeVisible();
-  await expect.poll(() => authority.tokens.size + authority.refreshTokens.size).toBe(0);
-  expect(authority.revoked).toHaveLength(2);
+    authority.expires_in = 3600;
+    await go();
+    await page.getByRole("link", { name: "Allow" }).click();
+    await expect(server.getByText("Connected", { exact: true })).toBeVisible();
+    await server.getByRole("button", { name: "Sign out of notes" }).click();
+    await expect(server.getByText("Not signed in")).toBeVisible();
+    await expect.poll(() => authority.tokens.size + authority.refreshTokens.size).toBe(0);
+    expect(authority.revoked).toHaveLength(2);
+  } finally {
+    remote.close();
+    authority.close();
+  }
 });

@@ -41,16 +41,28 @@ export function openEditor(graph = sampleGraph()) {
   const breakpoints = newBreakpointStore("wf");
   const tryOuts = newTryOutStore("wf");
   const commands = newEditorCommands({ store, ui, view, announcer, breakpoints, tryOuts, saveNow: nothing });
+  /** A part of the editor, with what it finds around it. */
+  const inEditor = (part: ReactNode) => (
+    <EditorContext.Provider value={store}>
+      <UiContext.Provider value={ui}>
+        <CommandsContext.Provider value={commands}>{part}</CommandsContext.Provider>
+      </UiContext.Provider>
+    </EditorContext.Provider>
+  );
   /** Shows a part of the editor in a document in memory. */
   const show = (part: ReactNode) => {
-    render(
-      <EditorContext.Provider value={store}>
-        <UiContext.Provider value={ui}>
-          <CommandsContext.Provider value={commands}>{part}</CommandsContext.Provider>
-        </UiContext.Provider>
-      </EditorContext.Provider>,
-    );
+    render(inEditor(part));
     return userEvent.setup();
   };
-  return { store, ui, view, commands, breakpoints, tryOuts, show, said: () => announcer.getState().text };
+  return {
+    store,
+    ui,
+    view,
+    commands,
+    breakpoints,
+    tryOuts,
+    inEditor,
+    show,
+    said: () => announcer.getState().text,
+  };
 }

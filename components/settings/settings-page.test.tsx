@@ -1,6 +1,8 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openPage } from "@/components/testing/page";
+import { startModelServer } from "@/e2e/model-server";
+import { freePort } from "@/e2e/troupe-process";
 import { settingsTable } from "@/server/settings";
 import { SETTINGS_SECTIONS } from "./sections";
 import { SettingsPage } from "./settings-page";
@@ -90,4 +92,60 @@ test("notices are set up, tried out and removed; what could not be delivered is 
   await person.click(await screen.findByRole("menuitem", { name: "Remove" }));
   await person.click(within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Remove" }));
   await notices.findByText("Posts each notice to an address of yours");
+});
+
+test("a provider is added, tested in words and used by default, its key never comes back, and it is removed", async () => {
+  const server = await startModelServer(
+    () => "Fine.",
+    () => 0,
+  );
+  onTestFinished(() => server.close());
+  const { person, show, ask } = open();
+  show();
+  await person.click(await screen.findByRole("button", { name: "Add provider" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  await person.click(await dialog.findByRole("button", { name: /^Other/ }));
+  const fill = async (label: string, text: string) => {
+    await person.click(await dialog.findByLabelText(label));
+    await person.paste(text);
+  };
+  await fill("Name", "Our own server");
+  await fill("Address", server.url);
+  await fill("API key", "sk-not-for-anyone-1234");
+  await person.click(dialog.getByRole("button", { name: "Test" }));
+  await waitFor(() => expect(dialog.getByRole("status").textContent).toContain("1 model"));
+  await fill("Model", "test-model");
+  await person.click(dialog.getByRole("button", { name: "Add provider" }));
+
+  const row = async () =>
+    (
+      await within(await screen.findByRole("list", { name: "Model providers" })).findByText("Our own server")
+    ).closest("li") as HTMLElement;
+  await waitFor(async () => expect((await row()).textContent).toContain("Default"));
+  expect((await row()).textContent).toContain("key ends in");
+  expect(JSON.stringify(await ask.providers.list())).not.toContain("sk-not-for-anyone");
+  await person.click(screen.getByRole("button", { name: /^Make Offline demo/ }));
+  await waitFor(async () => expect((await row()).textContent).not.toContain("Default"));
+  await person.click(screen.getByRole("button", { name: "Actions for Our own server" }));
+  await person.click(await screen.findByRole("menuitem", { name: "Remove" }));
+  const sure = within(await screen.findByRole("alertdialog"));
+  await person.click(sure.getByRole("button", { name: "Remove provider" }));
+  await screen.findByText("Removed “Our own server”");
+});
+
+test("a provider that does not answer is explained in words", async () => {
+  const { person, show } = open();
+  show();
+  await person.click(await screen.findByRole("button", { name: "Add provider" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  await person.click(await dialog.findByRole("button", { name: /^LM Studio/ }));
+  const address = await dialog.findByLabelText("Address");
+  await person.clear(address);
+  // A port that nobody serves on.
+  await person.click(address);
+  await person.paste(`http://127.0.0.1:${await freePort()}/v1`);
+  await person.click(dialog.getByRole("button", { name: "Test" }));
+  await waitFor(() =>
+    expect(dialog.getByRole("status").textContent).toContain("Nothing answers at 127.0.0.1"),
+  );
 });

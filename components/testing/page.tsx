@@ -14,8 +14,8 @@ import { goTo } from "./navigation";
  * A page as a person sees it, without a browser: in a document in memory, on a server in memory with an empty database.
  * What the page asks for goes through tRPC's own wire format to the real procedures. `person` clicks and types.
  */
-export function openPage(page: ReactNode, where = "/") {
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+export function openPage(page: ReactNode, where = "/", env: Record<string, string> = {}) {
+  const troupe = newServices(openDb(":memory:"), { dataDir: null, env: { ...process.env, ...env } });
   const principal = { kind: "session", id: "ses_1" } as const;
   vi.stubGlobal("fetch", (asked: string | URL, init?: RequestInit) =>
     fetchRequestHandler({

@@ -1,6 +1,18 @@
 import { cleanup, configure } from "@testing-library/react";
+import type * as openAi from "openai";
 import { toast } from "sonner";
 import { afterEach, vi } from "vitest";
+
+// The server runs in the document's process here, and the client of its models refuses to start beside a document.
+vi.mock("openai", async (load) => {
+  const openai = await load<typeof openAi>();
+  class OpenAI extends openai.OpenAI {
+    constructor(options: ConstructorParameters<typeof openai.OpenAI>[0]) {
+      super({ ...options, dangerouslyAllowBrowser: true });
+    }
+  }
+  return { ...openai, OpenAI };
+});
 
 configure({
   // However busy the machine is: what never comes fails by it, and what comes is never waited for longer than it takes.

@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
 import { WorkflowList } from "./workflow-list";
@@ -124,4 +124,33 @@ test("where nothing ever ran, no place is kept for it, so that the list stays wh
 test("the templates are one click away, whatever there is already", async () => {
   await listOf("Tides");
   expect(screen.getByRole("link", { name: "Templates" }).getAttribute("href")).toBe("/templates");
+});
+
+test("what the OpenHands format cannot carry is said before the file is downloaded", async () => {
+  const { person, ask, show } = openPage(<WorkflowList />);
+  const graph = draw("start > write > end", {
+    write: {
+      node_type: "agent_task",
+      config: { required_role: "Writer", task_description_template: "Write." },
+      retry: { max_attempts: 3 },
+    },
+  });
+  await ask.workflows.create({ name: "Leaves things behind", graph });
+  const saved: Blob[] = [];
+  vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => {
+    saved.push(blob as Blob);
+    return "#";
+  });
+  show();
+  await person.click(await screen.findByRole("button", { name: "Actions for Leaves things behind" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^OpenHands WorkflowGraph/ }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Not everything fits into this file" }));
+  expect(dialog.getByRole("list", { name: "What the file does not hold" }).textContent).toContain(
+    "nodes.write.retry",
+  );
+  expect(saved).toEqual([]);
+  await person.click(dialog.getByRole("button", { name: "Download" }));
+  await waitFor(() => expect(saved).toHaveLength(1));
+  expect(await (saved[0] as Blob).text()).not.toContain("max_attempts");
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 });

@@ -1,5 +1,6 @@
 import { screen } from "@testing-library/react";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -9,13 +10,11 @@ import { openEditor } from "../testing-editor";
 import type { ShownProblem } from "../use-problems";
 import { Keys } from "./node-keys";
 
-vi.mock("../use-grants", () => ({ useAllow: () => ({ change: () => undefined, isPending: false }) }));
-
 function showKeys(graph: WorkflowGraph, id: string, problems: readonly ShownProblem[] = []) {
-  const { show } = openEditor(graph);
+  const { inEditor } = openEditor(graph);
   const node = present(graph.nodes[id], id);
   const scope = { graph, node, roles: [], keys: keysAvailableAt(graph, id), change: () => undefined };
-  show(<Keys node={node} scope={scope} problems={problems} />);
+  openPage(inEditor(<Keys node={node} scope={scope} problems={problems} />)).show();
 }
 
 const problem = (severity: "error" | "warning"): ShownProblem => ({

@@ -1,7 +1,10 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { AgentsPage } from "@/components/library/agents/agents-page";
+import { goTo } from "@/components/testing/navigation";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
 import { CrewsPage } from "./crews-page";
 
 const CLERK = { name: "Clerk", description: "Files letters", tools: ["file_write", "write_board"] };
@@ -75,4 +78,105 @@ test("an empty library offers the ready-made crews, each added by one press", as
     "Analyst",
     "Writer",
   ]);
+});
+
+const desk = {
+  agents: [
+    { agent_id: "writer", role_name: "Writer" },
+    { agent_id: "editor", role_name: "Editor" },
+  ],
+};
+/** The library with this crew in it, opened at it. */
+async function atDesk() {
+  const page = openPage(<CrewsPage />);
+  for (const name of ["Writer", "Editor"]) page.troupe.roles.put(RoleDefinition.parse({ name }));
+  const { id } = await page.ask.crews.create({ name: "Writing desk", crew: desk });
+  goTo(`/crews?crew=${id}`);
+  return { ...page, id };
+}
+
+test("who begins in a crew that hands over is chosen in its form; who uses it is told before it is deleted", async () => {
+  const { person, show, ask, id } = await atDesk();
+  await ask.workflows.create({
+    name: "Letters",
+    graph: draw("start > crew > end", {
+      crew: { node_type: "crew_task", config: { crew_id_or_config_ref: id }, output_keys: ["text"] },
+    }),
+  });
+  show();
+  await person.click(await screen.findByLabelText("How they work"));
+  await person.click(await screen.findByRole("option", { name: /^Handing over/ }));
+  await person.click(await screen.findByLabelText("Begins with"));
+  await person.click(await screen.findByRole("option", { name: /^writer/ }));
+  await person.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findByText("Saved “Writing desk”");
+  expect((await ask.crews.list())[0]?.crew).toMatchObject({ process: "swarm", entry_agent: "writer" });
+
+  await person.click(screen.getByRole("button", { name: "Actions for Writing desk" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Delete/ }));
+  const question = await screen.findByRole("alertdialog");
+  expect(question.textContent).toContain("One workflow names this crew");
+  await person.click(within(question).getByRole("button", { name: "Delete crew" }));
+  await screen.findByText("Deleted “Writing desk”");
+  await waitFor(() => expect(screen.queryByRole("link", { name: /^Writing desk/ })).toBeNull());
+});
+
+test("of two people who change the same crew the later one is told, and can save over the other or load what is there", async () => {
+  const { person, show, ask, id } = await atDesk();
+  show();
+  const name = await screen.findByLabelText<HTMLInputElement>("Name");
+  const rename = async (to: string) => {
+    await person.clear(name);
+    await person.type(name, to);
+    await person.click(screen.getByRole("button", { name: "Save" }));
+  };
+  const elsewhere = async (to: string) => {
+    const [now] = await ask.crews.list();
+    await ask.crews.save({ id, name: to, crew: desk, revision: now?.revision ?? 0 });
+  };
+  await elsewhere("Their desk");
+  await rename("My desk");
+  await screen.findByText(/^This crew was changed in another place\./);
+  expect(name.value).toBe("My desk");
+  await person.click(screen.getByRole("button", { name: "Save mine over it" }));
+  await screen.findByText("Saved “My desk”");
+  expect((await ask.crews.list()).map(({ name }) => name)).toEqual(["My desk"]);
+
+  await elsewhere("Their desk again");
+  await rename("My other desk");
+  await person.click(await screen.findByRole("button", { name: "Load the other version" }));
+  await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("Their desk again"));
+});
+
+test("who uses an agent stands in its form and is told before it is deleted, and one click brings it back", async () => {
+  const { person, show, ask, troupe } = openPage(<AgentsPage />);
+  troupe.roles.put(RoleDefinition.parse({ name: "Writer" }));
+  const { id } = await ask.agents.create({
+    name: "Careful writer",
+    agent: { agent_id: "x", role_name: "Writer" },
+  });
+  await ask.crews.create({
+    name: "Careful desk",
+    crew: { agents: [{ agent_id: "a", role_name: "Writer", agent_ref: id }] },
+  });
+  await ask.workflows.create({
+    name: "Letters",
+    graph: draw("start > write > end", {
+      write: {
+        node_type: "agent_task",
+        config: { required_role: "Writer", agent_ref: id, task_description_template: "Write." },
+        output_keys: ["text"],
+      },
+    }),
+  });
+  goTo(`/agents?agent=${id}`);
+  show();
+  await screen.findByRole("link", { name: /^Careful desk/ });
+  await person.click(screen.getByRole("button", { name: "Actions for Careful writer" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Delete/ }));
+  const question = await screen.findByRole("alertdialog");
+  expect(question.textContent).toContain("1 workflow and 1 crew name this agent");
+  await person.click(within(question).getByRole("button", { name: "Delete agent" }));
+  await person.click(await screen.findByRole("button", { name: "Undo" }));
+  await waitFor(async () => expect((await ask.agents.list()).map(({ id }) => id)).toEqual([id]));
 });

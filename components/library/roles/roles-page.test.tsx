@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { screen, waitFor, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
 import { RolesPage } from "./roles-page";
 
 const name = () => screen.findByLabelText<HTMLInputElement>("Name");
@@ -106,4 +110,155 @@ test("roles come with the tools that were ticked, and say what they came without
   await (await asked()).findByRole("button", { name: "Allow none" });
   await person.click(dialog.getByRole("button", { name: "Import 1 role" }));
   await waitFor(() => expect(tools()).toEqual(["http_request", "file_write", "mcp:post/send"]));
+});
+
+const save = () => screen.getByRole("button", { name: "Save" });
+
+/** A workflow with one agent of this role, whose answer is under "copied". */
+const copying = (role: string) =>
+  draw("start > copy > end", {
+    start: { output_keys: ["text"] },
+    copy: {
+      node_type: "agent_task",
+      config: { required_role: role, task_description_template: "Copy {{text}}" },
+      input_keys: ["text"],
+      output_keys: ["copied"],
+    },
+  });
+
+test("a guardrail that is not finished says what is missing, and one that is holds in the next run", async () => {
+  const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Terse");
+  troupe.roles.put(RoleDefinition.parse({ name: "Terse" }));
+  show();
+  const rules = within(await screen.findByRole("group", { name: "Guardrails" }));
+  await person.click(rules.getByRole("button", { name: "Add a guardrail" }));
+  await person.clear(rules.getByLabelText("Name"));
+  await person.type(rules.getByLabelText("Name"), "Short");
+  await person.click(save());
+  await rules.findByText(/^Say what must be true\./);
+  await person.click(rules.getByLabelText("How"));
+  await person.click(await screen.findByRole("option", { name: /^By a pattern/ }));
+  const pattern = async (text: string) => {
+    const field = await rules.findByLabelText("Pattern");
+    await person.clear(field);
+    await person.click(field);
+    await person.paste(text);
+  };
+  await pattern("^(\\w+");
+  await rules.findByText(/^This is no pattern yet/);
+  await pattern("(?<=a)b");
+  await rules.findByText(/^This pattern is tried in the sandbox/);
+  await pattern("^.{1,9}$");
+  await rules.findByText("Its answer: matches ^.{1,9}$; else it tries again, 2 times at most");
+  await person.click(save());
+  await screen.findByText("Saved “Terse”");
+
+  const { id } = await ask.workflows.create({ name: "Copies", graph: copying("Terse") });
+  const text = "[[offline: text much too long for this]] [[offline: text bee]]";
+  const { run_id } = await ask.runs.start({ workflow_id: id, input: { text } });
+  await troupe.host.settled(run_id);
+  expect(troupe.runs.state(run_id)?.state.copied).toBe("bee");
+});
+
+test("what is written in the form of a role is what the next run tells the model", async () => {
+  const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Copyist");
+  troupe.roles.put(RoleDefinition.parse({ name: "Copyist", description: "Copies texts." }));
+  show();
+  await person.click(await screen.findByLabelText(/^Description/));
+  await person.paste(" With a goose quill.");
+  await person.click(save());
+  await screen.findByText("Saved “Copyist”");
+  const { id } = await ask.workflows.create({ name: "Copies", graph: copying("Copyist") });
+  const { run_id } = await ask.runs.start({ workflow_id: id, input: { text: "a line" } });
+  await troupe.host.settled(run_id);
+  expect(JSON.stringify(troupe.runs.events(run_id, 0, 500))).toContain("Copies texts. With a goose quill.");
+});
+
+test("two people who edit the same role do not overwrite each other unseen", async () => {
+  const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Shared");
+  troupe.roles.put(RoleDefinition.parse({ name: "Shared", description: "As it was" }));
+  show();
+  const description = await screen.findByLabelText<HTMLInputElement>(/^Description/);
+  const { role, revision } = await ask.roles.get({ name: "Shared" });
+  await ask.roles.save({ name: "Shared", role: { ...role, description: "Theirs" }, revision });
+  await person.clear(description);
+  await person.type(description, "Mine");
+  await person.click(save());
+  await screen.findByText(/^This role was changed in another place\./);
+  expect(description.value).toBe("Mine");
+  await person.click(screen.getByRole("button", { name: "Load the other version" }));
+  await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/^Description/).value).toBe("Theirs"));
+});
+
+test("a new name reaches workflows, crews and agents, and who uses a role is told before it is deleted", async () => {
+  const { person, show, troupe, ask } = openPage(<RolesPage />, "/roles?role=Scribbler");
+  troupe.roles.put(RoleDefinition.parse({ name: "Scribbler" }));
+  const { id } = await ask.workflows.create({ name: "Copies", graph: copying("Scribbler") });
+  const agent = { agent_id: "hand", role_name: "Scribbler" };
+  await ask.agents.create({ name: "Quick hand", agent });
+  await ask.crews.create({ name: "Scriptorium", crew: { agents: [agent] } });
+  show();
+  await screen.findByRole("link", { name: /^Copies/ });
+  await person.clear(await name());
+  await person.type(await name(), "Chronicler");
+  await person.click(save());
+  await screen.findByText(/Its new name is in 1 workflow, 1 crew and 1 agent\./);
+  expect(troupe.workflows.find(id)?.graph.nodes.copy?.config).toMatchObject({ required_role: "Chronicler" });
+  expect((await ask.crews.list())[0]?.crew.agents[0]?.role_name).toBe("Chronicler");
+  expect((await ask.agents.list())[0]?.agent.role_name).toBe("Chronicler");
+
+  await person.click(screen.getByRole("button", { name: "Actions for Chronicler" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Delete/ }));
+  const question = await screen.findByRole("alertdialog");
+  for (const user of ["Copies", "Scriptorium", "Quick hand"]) expect(question.textContent).toContain(user);
+  await person.click(within(question).getByRole("button", { name: "Cancel" }));
+  expect(troupe.roles.find("Chronicler")).toBeDefined();
+});
+
+test("a role goes to a YAML file and comes back from it", async () => {
+  const { person, show, troupe } = openPage(<RolesPage />, "/roles?role=Traveller");
+  troupe.roles.put(RoleDefinition.parse({ name: "Traveller", goals: ["See the world"] }));
+  const saved: Blob[] = [];
+  vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => {
+    saved.push(blob as Blob);
+    return "#";
+  });
+  show();
+  await person.click(await screen.findByRole("button", { name: "Actions for Traveller" }));
+  await person.click(await screen.findByRole("menuitem", { name: "Export as YAML" }));
+  await waitFor(() => expect(saved).toHaveLength(1));
+  const file = await (saved[0] as Blob).text();
+  expect(file).toContain("See the world");
+
+  await person.click(screen.getByRole("button", { name: "Actions for Traveller" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Delete/ }));
+  await screen.findByText("Deleted “Traveller”");
+  await person.click(await screen.findByRole("button", { name: "Import roles" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Import roles" }));
+  await person.upload(dialog.getByLabelText("Choose a file"), new File([file], "traveller.yaml"));
+  await dialog.findByText("New", { exact: true });
+  await person.click(dialog.getByRole("button", { name: "Import 1 role" }));
+  await waitFor(() => expect(troupe.roles.find("Traveller")?.role.goals).toEqual(["See the world"]));
+});
+
+test("a role from the folder says where it is from, cannot be changed, and can be copied; what is odd there is told", async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-roles-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    path.join(folder, "gardener.md"),
+    "---\nname: Gardener\ndescription: Looks after plants\ntools: calculator, hammer\n---\nYou look after plants.\n",
+  );
+  const { person, show } = openPage(<RolesPage />, "/roles", { TROUPE_ROLES_DIR: folder });
+  show();
+  await person.click(await screen.findByText("One thing in the folder of roles needs a look"));
+  expect(
+    (await screen.findByRole("list", { name: "Findings in the folder of roles" })).textContent,
+  ).toContain("hammer");
+  await person.click(await screen.findByRole("link", { name: /^Gardener/ }));
+  await screen.findByText(/gardener\.md/, { selector: "[role=status] *, [role=status]" });
+  expect(screen.queryByRole("button", { name: "Save" })).toBeNull();
+  await person.click(screen.getByRole("button", { name: "Actions for Gardener" }));
+  expect(screen.queryByRole("menuitem", { name: /^Delete/ })).toBeNull();
+  await person.click(await screen.findByRole("menuitem", { name: "Duplicate" }));
+  await waitFor(async () => expect((await name()).value).toBe("Gardener copy"));
 });

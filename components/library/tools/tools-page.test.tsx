@@ -60,3 +60,29 @@ test("an MCP server that cannot be reached says so, and can be removed", async (
   await person.click(await screen.findByRole("button", { name: "Remove server" }));
   await waitFor(() => expect(screen.queryByRole("link", { name: /^notes/ })).toBeNull());
 });
+
+test("a tool of one's own is written, changed, brought back as it was, removed and restored; where code is off, that is said", async () => {
+  const { person, show } = openPage(<ToolsPage />, "/tools");
+  show();
+  await person.click(await screen.findByRole("button", { name: "New" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Tool of your own/ }));
+  await screen.findByText("Code is switched off here.");
+  const description = () => screen.getByLabelText<HTMLInputElement>("Description");
+  await person.type(await screen.findByLabelText("Name"), "count_words");
+  await person.type(description(), "Counts words");
+  await person.click(screen.getByRole("button", { name: "Create tool" }));
+  await screen.findByText("Version 1");
+
+  await person.type(description(), " in any language");
+  await person.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findByText("Version 2");
+  await person.click(screen.getByRole("button", { name: "Use version 1 again" }));
+  await waitFor(() => expect(description().value).toBe("Counts words"));
+
+  const link = () => screen.queryByRole("link", { name: /^count_words/ });
+  await person.click(screen.getByRole("button", { name: "Remove count_words" }));
+  await waitFor(() => expect(link()).toBeNull());
+  await person.click(await screen.findByRole("link", { name: /^Bin \d/ }));
+  await person.click(await screen.findByRole("button", { name: "Restore count_words" }));
+  await waitFor(() => expect(link()).not.toBeNull());
+});

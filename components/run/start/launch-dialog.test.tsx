@@ -4,6 +4,7 @@ import { openPage } from "@/components/testing/page";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
+import { endWatch } from "./demo-watch";
 import { LaunchDialog } from "./launch-dialog";
 import { RUN_MODES } from "./run-modes";
 
@@ -23,6 +24,7 @@ async function openSheet(graph: WorkflowGraph) {
   return {
     /** Opens it once more. */
     again: { person, show: () => (cleanup(), page.show()) },
+    paceOfLast: () => troupe.demoPace.of(window.location.pathname.split("/").at(-1) ?? ""),
     mode: () => screen.getByRole("combobox", { name: "Mode" }),
     async choose(name: RegExp) {
       await person.click(screen.getByRole("combobox", { name: "Mode" }));
@@ -105,4 +107,15 @@ test("warnings are counted in one line, with those that may stop the run, and le
   await again.person.click(line);
   const link = screen.getByRole("link", { name: /fails the run/ });
   expect(link.getAttribute("href")).toMatch(/\?node=which$/);
+});
+
+test("the demo plays slowly until one run was watched", async () => {
+  const first = await openSheet(steps);
+  await first.started("Start");
+  expect(first.paceOfLast()).toBe("slow");
+  cleanup();
+  endWatch();
+  const second = await openSheet(steps);
+  await second.started("Start");
+  expect(second.paceOfLast()).toBeUndefined();
 });

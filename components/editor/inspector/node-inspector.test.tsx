@@ -1,0 +1,84 @@
+import { EditorView } from "@codemirror/view";
+import { act, screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+import { openEditor } from "../testing-editor";
+import { NodeInspector } from "./node-inspector";
+
+/** The settings of a node between a start that asks for a number and an end. */
+function open(work: JsonObject) {
+  const { store, inEditor } = openEditor(
+    draw("start > work > end", {
+      start: {
+        config: { input_schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } },
+        output_keys: ["n"],
+      },
+      work,
+    }),
+  );
+  const page = openPage(inEditor(<NodeInspector id="work" roles={[]} />));
+  page.show();
+  /** Writes over what a field of code holds. */
+  const write = (field: HTMLElement, text: string) => {
+    const view = EditorView.findFromDOM(field);
+    act(() => view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }));
+  };
+  const config = () => store.getState().doc.graph.nodes.work?.config;
+  /** What a run of the drawing as it is now finds. */
+  const outcome = async () => {
+    const { graph } = store.getState().doc;
+    const { id } = await page.ask.workflows.create({ name: "Work", graph });
+    const { run_id } = await page.ask.runs.start({ workflow_id: id, input: { n: 7 } });
+    await page.troupe.host.settled(run_id);
+    return page.troupe.runs.state(run_id)?.state;
+  };
+  return { ...page, write, config, outcome };
+}
+
+test("a tool's arguments are fields that say what is missing, and take values of the run in braces", async () => {
+  const { person, write, outcome } = open({
+    node_type: "tool_call",
+    output_keys: ["answer"],
+    config: { tool_name: "" },
+  });
+  await person.click(await screen.findByRole("combobox", { name: "Tool" }));
+  await person.click(await screen.findByRole("option", { name: /^calculator/ }));
+  await screen.findByText("This is needed.");
+  write(await screen.findByRole("textbox", { name: "expression" }), "6 * {{n}}");
+  await waitFor(() => expect(screen.queryByText("This is needed.")).toBeNull());
+  expect(JSON.stringify(await outcome())).toContain("42");
+});
+
+test("an argument that a tool does not have is taken away, and one is computed by an expression", async () => {
+  const { person, write, config, outcome } = open({
+    node_type: "tool_call",
+    output_keys: ["answer"],
+    config: { tool_name: "calculator", args: { expression: "1 + 1", old_name: 3 } },
+  });
+  await waitFor(() => expect(document.body.textContent).toContain("calculator has no argument old_name."));
+  await person.click(screen.getByRole("button", { name: "Remove old_name" }));
+  await person.click(screen.getByRole("button", { name: "Compute expression with an expression" }));
+  const field = await screen.findByRole("textbox", { name: "expression" });
+  expect(field.textContent).toBe('"1 + 1"');
+  write(field, 'string(state.n) + " + 1"');
+  await waitFor(() =>
+    expect(config()).toMatchObject({ args: { expression: { $expr: 'string(state.n) + " + 1"' } } }),
+  );
+  expect(JSON.stringify(await outcome())).toContain("8");
+});
+
+test("headers and query of a request are rows of a form", async () => {
+  const { person, write, config } = open({
+    node_type: "http_request",
+    output_keys: ["response"],
+    config: { url: "https://example.test" },
+  });
+  const query = within(await screen.findByRole("group", { name: "Query" }));
+  await person.click(query.getByRole("button", { name: "Add a line" }));
+  await person.clear(await query.findByLabelText("Name 1"));
+  await person.type(query.getByLabelText("Name 1"), "topic");
+  write(await query.findByRole("textbox", { name: "Value of topic" }), "tea {{n}}");
+  await waitFor(() => expect(config()).toMatchObject({ query: { topic: "tea {{n}}" } }));
+});

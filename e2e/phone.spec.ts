@@ -1,0 +1,60 @@
+import { api, expect, overflow, settings, test } from "./app";
+import { agent, edge, end, file, start } from "./run-graphs";
+
+test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+test("on a phone everything is reached from the bar below, a workflow is a list with its drawing one tap away, and its run is watched and read", async ({
+  app,
+  page,
+}) => {
+  const task = "[[offline: delay 4s]] [[offline: text done]] Go on.";
+  await api(
+    "POST",
+    "/workflows",
+    file(
+      "Pocket",
+      [start(), agent("one", "Step one", task, 1), end("end", "End", 2)],
+      [edge("start", "one"), edge("one", "end")],
+    ),
+  );
+  await app.open("/roles");
+  const main = page.getByRole("navigation", { name: "Main" });
+  for (const [name, where] of [
+    ["Settings", /\/settings$/],
+    ["Workflows", /\/$/],
+  ] as const) {
+    await main.getByRole("link", { name, exact: true }).tap();
+    await expect(page).toHaveURL(where);
+  }
+  const workflow = page.getByRole("link", { name: "Pocket", exact: true });
+  await expect(workflow).toBeVisible();
+  expect(await overflow(page), "nothing sticks out to the side").toBeLessThanOrEqual(0);
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await workflow.tap();
+  const nodes = page.getByRole("list", { name: "Nodes in reading order" }).getByRole("listitem");
+  await expect(nodes).toHaveText([/Begin.*leads to Step one/, /Step one.*leads to End/, /End/]);
+  await nodes.first().getByRole("button").tap();
+  await expect(settings(page).getByLabel("Name", { exact: true })).toHaveValue("Begin");
+  await page.getByRole("button", { name: "Close the settings" }).tap();
+  await page.getByRole("radio", { name: "Drawing" }).tap();
+  await expect(app.canvas.card("Begin")).toBeInViewport();
+  expect(await app.canvas.smallestWords()).toBeGreaterThanOrEqual(11);
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await app.run.start({ topic: "x" });
+  await expect(nodes.filter({ hasText: "Step one" })).toContainText("Running");
+  await page.getByRole("radio", { name: "Drawing" }).tap();
+  await app.run.expectStatus("Step one", "running");
+  await expect(app.canvas.card("Step one")).toBeInViewport();
+  await app.run.expectEnd("Completed");
+  await page.getByRole("radio", { name: "List" }).tap();
+  await expect(nodes).toHaveText([/Begin.*Completed/, /Step one.*Completed/, /End.*Completed/]);
+  await nodes.filter({ hasText: "Step one" }).getByRole("button").tap();
+  const panel = page.getByRole("complementary", { name: "About this run" });
+  await expect(panel.getByRole("article", { name: "Step one in this run" })).toBeVisible();
+  await panel.getByRole("tab", { name: "Result" }).tap();
+  await expect(panel.getByRole("region", { name: "Result" })).toBeVisible();
+  expect(await overflow(page), "nothing sticks out to the side").toBeLessThanOrEqual(0);
+  expect(await app.accessibilityFaults()).toEqual([]);
+});
