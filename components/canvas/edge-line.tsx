@@ -39,6 +39,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         className="edge-line"
         {...(isTiny ? {} : { markerEnd: "url(#troupe-arrow)" })}
         data-status={run?.status ?? "none"}
+        data-only={run?.only}
         data-kind={data?.edge.kind}
         data-problem={data?.mark?.severity}
       />
@@ -78,9 +79,10 @@ function Chip(props: {
   const hover = useContext(HoverContext);
   const breakpoints = useBreakpoints();
   const { screenToFlowPosition } = useReactFlow();
+  const hasChip = text !== null || count > 1 || breakpoint !== undefined;
   return (
     <>
-      {(text || count > 1 || breakpoint) && (
+      {hasChip && (
         <div
           className="edge-chip"
           data-kind={data?.edge.kind}

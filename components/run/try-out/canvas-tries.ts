@@ -31,6 +31,7 @@ export function newCanvasTries(
   { canTry, tryNode }: Pick<CanvasTries, "canTry" | "tryNode">,
 ): CanvasTries {
   const known = new Map<string, CardTry>();
+  const madeOf = new Map<string, readonly unknown[]>();
   return {
     canTry,
     tryNode,
@@ -41,7 +42,12 @@ export function newCanvasTries(
       };
     },
     node(id) {
-      const next = cardResult(store.getState(), drawing.graph(), id);
+      const [all, graph] = [store.getState(), drawing.graph()];
+      // Every card asks after each change of the drawing, mostly of other nodes.
+      const from = [all, graph.nodes[id], graph.edges];
+      if (madeOf.get(id)?.every((part, at) => part === from[at])) return known.get(id);
+      madeOf.set(id, from);
+      const next = cardResult(all, graph, id);
       const before = known.get(id);
       if (!next) return void known.delete(id);
       if (

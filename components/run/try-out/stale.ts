@@ -37,16 +37,18 @@ export function staleReason(
   return first ? `${graph.nodes[first.id]?.name || first.id}, which comes before it, ran again since` : null;
 }
 
-/** Every node from which a way leads to this one; the nearest first. */
+const sourcesOf = new WeakMap<WorkflowGraph["edges"], Map<string, string[]>>();
+
+/** Every node from which a path leads to this one; the nearest first. */
 function nodesBefore({ edges }: WorkflowGraph, nodeId: string): string[] {
-  const found = new Set<string>();
-  let next = [nodeId];
-  while (next.length > 0) {
-    const sources = edges
-      .filter(({ target_node_id }) => next.includes(target_node_id))
-      .map((edge) => edge.source_node_id);
-    next = sources.filter((id) => id !== nodeId && !found.has(id));
-    for (const id of next) found.add(id);
+  let sources = sourcesOf.get(edges);
+  if (!sources) {
+    sources = new Map();
+    for (const { source_node_id, target_node_id } of edges)
+      sources.set(target_node_id, [...(sources.get(target_node_id) ?? []), source_node_id]);
+    sourcesOf.set(edges, sources);
   }
-  return [...found];
+  const found = new Set([nodeId]);
+  for (const id of found) for (const before of sources.get(id) ?? []) found.add(before);
+  return [...found].slice(1);
 }

@@ -6,7 +6,7 @@ import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
-import { cardResult } from "./canvas-tries";
+import { cardResult, newCanvasTries } from "./canvas-tries";
 import { RunNodeDialog } from "./run-node-dialog";
 import { staleReason } from "./stale";
 import { makeOf, newTryOutStore, pinsFor, type TryOutStore } from "./try-out-store";
@@ -266,6 +266,25 @@ test("a card shows the newer of a try and the last run, and a pin before both", 
   store.pin("check", tried);
   expect(shown()?.from).toBe("pin");
   expect(newTryOutStore("wf").getState().last).toEqual({});
+});
+
+test("a card asks anew only after its node, the connections or the results changed", () => {
+  const store = newTryOutStore("wf");
+  store.setLast({ check: { ...tried, run_id: "r1", status: "completed", stale: null } });
+  let drawn = graph;
+  const tries = newCanvasTries(
+    store,
+    { graph: () => drawn, subscribe: () => () => undefined },
+    { canTry: () => true, tryNode: () => undefined },
+  );
+  const first = tries.node("check");
+  expect(first).toMatchObject({ said: "Yes", stale: null });
+  expect(tries.node("check")).toBe(first);
+  const check = { ...present(graph.nodes.check, "check"), input_keys: [] };
+  drawn = { ...graph, nodes: { ...graph.nodes, check } };
+  expect(tries.node("check")?.stale).toBe("The node was changed since");
+  store.setLast({});
+  expect(tries.node("check")).toBeUndefined();
 });
 
 test("a try of an earlier node makes a last result stale only if it returned something else", () => {
