@@ -12,7 +12,9 @@ import { providerFetch, publicFetch } from "@/server/egress/fetch";
 import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
 import { newRoleFolder } from "@/server/interop/role-folder";
 import { newDemoModels } from "@/server/llm/demo-models";
+import { newDemoPace } from "@/server/llm/demo-pace";
 import { newModels } from "@/server/llm/models";
+import { newOfflineFetch } from "@/server/llm/offline";
 import { log } from "@/server/log";
 import { Notifier } from "@/server/notices/notifier";
 import { newBisector } from "@/server/runner/bisect/find-difference";
@@ -75,7 +77,12 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const tokens = newTokenStore(db);
   const providers = newProviderStore(db, sealer, env);
   const workerPort = newWorkerPort({ db, settings, sealer, providers, env, log });
-  const models = newModels({ providers, ...(workerPort.gates ? { gates: workerPort.gates } : {}) });
+  const demoPace = newDemoPace();
+  const models = newModels({
+    providers,
+    offlineFetch: newOfflineFetch({ pace: demoPace }),
+    ...(workerPort.gates ? { gates: workerPort.gates } : {}),
+  });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const audit = newAuditStore(db, Date.now, redact);
@@ -194,6 +201,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     tokens,
     providers,
     models,
+    demoPace,
     workspace,
     memories,
     audit,

@@ -5,6 +5,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { present } from "@/server/domain/base/must";
 import { EMBEDDED } from "@/server/domain/run/engine-state";
 import { newDemoModels } from "@/server/llm/demo-models";
+import { newDemoPace } from "@/server/llm/demo-pace";
 import type { ModelRequest } from "@/server/llm/model";
 import { Notifier } from "@/server/notices/notifier";
 import type { Services } from "@/server/operations/services";
@@ -83,6 +84,7 @@ export function newApi(
       scratchTools: newScratchTools,
     },
     testGates: new TestGates(),
+    demoPace: newDemoPace(),
     notices: newNoticeStore(db),
     noticeSettings,
     notifier: new Notifier({

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { answerPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { type DemoPace, newDemoPace } from "./demo-pace";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { instanceOf } from "./offline/instance";
@@ -80,6 +81,61 @@ describe("the offline model as a server", () => {
     expect((await say('[[offline: text "one STOP two"]]', { llm_config: { stop: ["STOP"] } })).content).toBe(
       "one ",
     );
+  });
+});
+
+describe("the pace of a run that is watched", () => {
+  /** How long an answer takes by the clock of the test; `after`: when the rest is skipped. */
+  async function timeOf(run_id: string, pace: DemoPace, skipAfter?: number): Promise<number> {
+    vi.stubEnv("TROUPE_OFFLINE_SPEED", undefined);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const began = Date.now();
+    const own = newModels({
+      providers: memoryProviders([{ ...offlineProvider }]),
+      offlineFetch: newOfflineFetch({ pace }),
+    });
+    let took: number | null = null;
+    const said = own
+      .complete(ask("Task: Write about the sea", { run_id }), newIo().io)
+      .then(() => void (took = Date.now() - began));
+    while (took === null) {
+      if (skipAfter !== undefined && Date.now() - began >= skipAfter) pace.skip(run_id);
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    await said;
+    vi.useRealTimers();
+    return took;
+  }
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test("is slow for that run alone, and the rest comes at once when it is skipped", async () => {
+    const pace = newDemoPace();
+    pace.slow("watched");
+    const usual = await timeOf("other", pace);
+    const slow = await timeOf("watched", pace);
+    expect(slow).toBeGreaterThan(3 * usual);
+    expect(slow).toBeLessThan(4_000);
+    const skipped = await timeOf("watched", pace, 1_000);
+    expect(skipped).toBeLessThan(1_500);
+    expect(await timeOf("watched", pace)).toBeLessThan(usual);
+    // Started again by the same key, it stays as it is.
+    pace.slow("watched");
+    expect(pace.of("watched")).toBe("at once");
+  });
+  test("counts only where no speed is set", async () => {
+    const pace = newDemoPace();
+    pace.slow("watched");
+    const said = newModels({
+      providers: memoryProviders([{ ...offlineProvider }]),
+      offlineFetch: newOfflineFetch({ speed: 0, pace }),
+    }).complete(ask("Task: Write about the sea", { run_id: "watched" }), newIo().io);
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    expect((await said).content).not.toBe("");
+  });
+  test("of long ago is forgotten", () => {
+    const pace = newDemoPace();
+    for (let n = 0; n < 150; n++) pace.slow(`run_${n}`);
+    expect([pace.of("run_0"), pace.of("run_149")]).toEqual([undefined, "slow"]);
   });
 });
 

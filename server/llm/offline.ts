@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { OFFLINE } from "@/server/domain/model/provider";
+import type { DemoPace } from "./demo-pace";
 import { newNumbers } from "./offline/answer";
 import { ChatRequest, textOf } from "./offline/chat-request";
 import { type DirectedTurn, readTurns, type Trouble, withoutStatus } from "./offline/directives";
@@ -8,7 +9,7 @@ import { fromText } from "./offline/personas/tools";
 import type { Message, Tool } from "./offline/prompt";
 import { inProtocol, replyTo, unmetChoice, withTrouble } from "./offline/reply";
 import { sleep } from "./offline/sleep";
-import { cut, failure, modelList, scriptedError, stream, THE_MODEL, whole } from "./offline/wire";
+import { cut, type Delay, failure, modelList, scriptedError, stream, THE_MODEL, whole } from "./offline/wire";
 
 /** Tells the model which run asks, so that scripted failures count per run. */
 export const OFFLINE_RUN_HEADER = "x-troupe-run";
@@ -16,6 +17,8 @@ export const OFFLINE_RUN_HEADER = "x-troupe-run";
 export interface OfflineOptions {
   /** 1 is reading speed, 2 twice that, 0 at once. Default: TROUPE_OFFLINE_SPEED, else 1. */
   speed?: number;
+  /** Runs that are watched; where a speed is set, that counts for all. */
+  pace?: DemoPace;
 }
 
 /**
@@ -48,7 +51,7 @@ export function newOfflineModel(options: OfflineOptions = {}): (request: Request
       );
     const unmet = unmetChoice(body.data);
     if (unmet) return failure(400, "invalid_request_error", unmet);
-    return respond(body.data, request, attempts, speedOf(options));
+    return respond(body.data, request, attempts, delayOf(options, request.headers.get(OFFLINE_RUN_HEADER)));
   };
 }
 
@@ -58,9 +61,20 @@ export function newOfflineFetch(options: OfflineOptions = {}): typeof fetch {
   return (input, init) => handle(new Request(input, init));
 }
 
-function speedOf({ speed }: OfflineOptions): number {
-  const wanted = speed ?? Number(process.env.TROUPE_OFFLINE_SPEED ?? 1);
-  return Number.isFinite(wanted) && wanted >= 0 ? wanted : 1;
+/** Before an answer, and for all of it at most: an approval plays for about seven seconds, a crew of four for twice that. */
+const WATCHED = { first_ms: 700, chunk_ms: 240, all_ms: 2_800 };
+
+function delayOf({ speed, pace }: OfflineOptions, runId: string | null): Delay {
+  const set = speed ?? process.env.TROUPE_OFFLINE_SPEED;
+  const wanted = Number(set ?? 1);
+  const usual = Number.isFinite(wanted) && wanted >= 0 ? wanted : 1;
+  return (at, chunks) => {
+    const own = set === undefined && runId !== null ? pace?.of(runId) : undefined;
+    if (own === "at once" || usual === 0) return 0;
+    if (own === "slow")
+      return at === 0 ? WATCHED.first_ms : Math.min(WATCHED.chunk_ms, WATCHED.all_ms / chunks);
+    return (at === 0 ? 150 : 33) / usual;
+  };
 }
 
 /** Counts how often the same question came, until it was answered: scripted failures happen so many times. */
@@ -83,7 +97,7 @@ async function respond(
   body: ChatRequest,
   request: Request,
   attempts: Attempts,
-  speed: number,
+  delay: Delay,
 ): Promise<Response> {
   const received = body.messages.map(({ role, content }): Message => ({ role, content: textOf(content) }));
   const native = (body.tools ?? []).map(
@@ -119,8 +133,8 @@ async function respond(
     body,
   );
   return body.stream
-    ? stream(body, reply, vary, speed, request.signal)
-    : whole(body, reply, speed, request.signal);
+    ? stream(body, reply, vary, delay, request.signal)
+    : whole(body, reply, delay, request.signal);
 }
 
 /** The trouble that the nth attempt meets: each kind lasts for its number of attempts, one after the other. */

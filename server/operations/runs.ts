@@ -49,10 +49,12 @@ export const runOperations = {
       /** Refused of programs: what is pinned is for trying things out. */
       pins: Pins.optional(),
       idempotency_key: z.string().min(1).max(200).optional(),
+      /** Where the offline demo answers, it does so slowly enough to be watched. */
+      slow_demo: z.boolean().optional(),
     }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
     http: { own: "202 with a location, and the key of a repeated start in a header" },
-    run(services, { idempotency_key: key, ...input }, { principal }) {
+    run(services, { idempotency_key: key, slow_demo, ...input }, { principal }) {
       const isToken = principal.kind === "token";
       const started = services.startRun({
         ...input,
@@ -61,8 +63,19 @@ export const runOperations = {
         ...(key === undefined ? {} : { idempotency_key: isToken ? `${principal.id}:${key}` : key }),
       });
       if (!started) throw notFound("workflow");
+      if (slow_demo) services.demoPace.slow(started.run_id);
       return started;
     },
+  }),
+
+  skipDemo: operation({
+    kind: "mutation",
+    name: "skipDemo",
+    summary: "Lets the offline demo answer the rest of a run at once",
+    tag: "Runs",
+    input: ByRun,
+    http: { browserOnly: "only runs started in the browser play slowly" },
+    run: ({ demoPace }, { run_id }): void => demoPace.skip(run_id),
   }),
 
   startNode: operation({

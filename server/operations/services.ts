@@ -2,6 +2,7 @@ import type { EngineStatus } from "@/server/cluster/engine-status";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
+import type { DemoPace } from "@/server/llm/demo-pace";
 import type { Models } from "@/server/llm/model";
 import type { Notifier } from "@/server/notices/notifier";
 import type { BisectRequest } from "@/server/runner/bisect/find-difference";
@@ -76,6 +77,7 @@ export interface Services {
   engine: Pick<EngineStatus, "state" | "place">;
   workspace: Pick<WorkspaceStore, "list" | "read">;
   models: Pick<Models, "describe" | "priceOf">;
+  demoPace: Pick<DemoPace, "slow" | "skip">;
   crews: CrewStore;
   agents: AgentStore;
   library: Library;

@@ -33,6 +33,7 @@ import { breakpointTitle } from "../breakpoints/breakpoint-words";
 import { readRefusal } from "../read-refusal";
 import { pinsFor, tryOutsOf } from "../try-out/try-out-store";
 import { AnsweredBy } from "./answered-by";
+import { playsSlowly, watch } from "./demo-watch";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
 import { Refusal, type StartRefusal, type ToldProblem, useProblems, Warnings } from "./launch-problems";
@@ -331,7 +332,8 @@ function useStart({
   const [isPreparing, setPreparing] = useState(false);
   const mutation = useMutation(
     trpc.runs.start.mutationOptions({
-      onSuccess: ({ run_id }) => {
+      onSuccess: ({ run_id }, { slow_demo }) => {
+        if (slow_demo) watch(run_id);
         void queryClient.invalidateQueries(trpc.runs.list.pathFilter());
         router.push(`/workflows/${workflowId}/runs/${run_id}`);
       },
@@ -353,7 +355,7 @@ function useStart({
         return;
       }
       rememberInput(workflowId, input, Date.now());
-      mutation.mutate({ workflow_id: workflowId, input, ...rest });
+      mutation.mutate({ workflow_id: workflowId, input, slow_demo: playsSlowly(), ...rest });
     });
   };
   // After a success the page is about to change: the button stays busy until it does.

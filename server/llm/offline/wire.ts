@@ -8,6 +8,9 @@ import { sleep } from "./sleep";
 
 /** A reply on the wire: whole or as a stream, within the caller's limits, with its usage; and refusals. */
 
+/** How long to wait before a chunk of so many, in milliseconds; asked anew each time. */
+export type Delay = (at: number, chunks: number) => number;
+
 const tokens = (text: string) => Math.ceil(text.length / 4);
 
 /** Obeys the caller's stop words and token limit, as a real server does. */
@@ -56,10 +59,10 @@ const envelope = (body: ChatRequest, object: string) => ({
 export async function whole(
   body: ChatRequest,
   reply: Reply,
-  speed: number,
+  delay: Delay,
   signal: AbortSignal,
 ): Promise<Response> {
-  if (speed > 0) await sleep(150 / speed, signal);
+  await sleep(delay(0, 1), signal);
   if (reply.dropAfter !== null)
     return new Response(broken(), { headers: { "content-type": "application/json" } });
   const calls = toolCalls(reply).map(({ index: _index, ...call }) => call);
@@ -92,7 +95,7 @@ export function stream(
   body: ChatRequest,
   reply: Reply,
   vary: Numbers,
-  speed: number,
+  delay: Delay,
   signal: AbortSignal,
 ): Response {
   const chunks = chunksOf(body, reply, vary);
@@ -103,13 +106,16 @@ export function stream(
   let at = 0;
   const source = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (speed === 0 && dropAfter === null) {
-        const all = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+      const wait = delay(at, chunks.length);
+      if (wait === 0 && dropAfter === null) {
+        const all = chunks
+          .slice(at)
+          .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+          .join("");
         controller.enqueue(encoder.encode(`${all}data: [DONE]\n\n`));
         return controller.close();
       }
-      if (speed > 0 && !(await sleep((at === 0 ? 150 : 33) / speed, signal)))
-        return controller.error(signal.reason);
+      if (!(await sleep(wait, signal))) return controller.error(signal.reason);
       if (dropAfter !== null && at >= dropAfter) return controller.close();
       const chunk = chunks[at++];
       if (chunk === undefined) {

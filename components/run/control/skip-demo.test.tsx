@@ -1,0 +1,48 @@
+import { act, screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { RunProvider } from "../run-context";
+import { approvalRun } from "../run-example";
+import { newRunViewStore } from "../run-view-store";
+import { playsSlowly, watch } from "../start/demo-watch";
+import { SkipDemo } from "./skip-demo";
+
+beforeEach(() => localStorage.clear());
+
+/** A run of the demo under way. */
+function open() {
+  const store = newRunViewStore((work) => work());
+  store.apply(approvalRun.slice(0, 12));
+  const page = openPage(
+    <RunProvider store={store}>
+      <SkipDemo runId="run_1" />
+    </RunProvider>,
+  );
+  page.troupe.demoPace.slow("run_1");
+  page.show();
+  return { ...page, end: () => act(() => store.apply(approvalRun.slice(12))) };
+}
+const skip = () => screen.queryByRole("button", { name: "Skip" });
+
+test("Skip lets the rest of a slow run be answered at once, and no later run is slow", async () => {
+  watch("run_1");
+  const { person, troupe } = open();
+  await person.click(skip()!);
+  await waitFor(() => expect(skip()).toBeNull());
+  expect(troupe.demoPace.of("run_1")).toBe("at once");
+  expect(playsSlowly()).toBe(false);
+});
+
+test("a run that was watched to its end was the slow one", () => {
+  watch("run_1");
+  const { end } = open();
+  expect([skip() !== null, playsSlowly()]).toEqual([true, true]);
+  end();
+  expect([skip(), playsSlowly()]).toEqual([null, false]);
+});
+
+test("there is nothing to skip in a run that plays at the usual speed", () => {
+  watch("run_2");
+  open();
+  expect(skip()).toBeNull();
+});

@@ -1,0 +1,25 @@
+/** How fast the offline demo answers each run. Kept in memory: it changes nothing of what happens. */
+export interface DemoPace {
+  /** The run is answered slowly enough to be watched. */
+  slow(runId: string): void;
+  /** The rest of a slow run is answered at once. */
+  skip(runId: string): void;
+  /** Absent: at the usual speed. */
+  of(runId: string): "slow" | "at once" | undefined;
+}
+
+const MOST_RUNS = 100;
+
+export function newDemoPace(): DemoPace {
+  const paces = new Map<string, "slow" | "at once">();
+  return {
+    slow(runId) {
+      if (!paces.has(runId)) paces.set(runId, "slow");
+      for (const oldest of paces.keys()) if (paces.size > MOST_RUNS) paces.delete(oldest);
+    },
+    skip(runId) {
+      if (paces.has(runId)) paces.set(runId, "at once");
+    },
+    of: (runId) => paces.get(runId),
+  };
+}
