@@ -1,14 +1,15 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import clsx from "clsx";
 import {
   ArrowLeft,
-  Ban,
   CassetteTape,
   Ellipsis,
   FlaskConical,
   Pencil,
   RotateCcw,
+  Share,
   TextCursorInput,
 } from "lucide-react";
 import dynamic from "next/dynamic";
@@ -19,7 +20,7 @@ import { formatTokens } from "@/components/display/format";
 import { StatusMark, statusWord } from "@/components/display/status-mark";
 import { type ShellCommand, useShellCommands } from "@/components/page/page-commands";
 import { usePageTitle } from "@/components/page/page-title";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu, type MenuEntry } from "@/components/ui/menu";
@@ -29,12 +30,14 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
-import { ReplayButton } from "./control/replay-button";
-import { RunControls } from "./control/run-controls";
+import { useReplay, WatchAgain } from "./control/replay-button";
+import { CancelButton, RunControls } from "./control/run-controls";
+import { SkipDemo } from "./control/skip-demo";
+import { usePaused } from "./control/use-control";
 import { RunElapsed, RunWaited } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
 import { KeepDialog } from "./keep/keep-button";
-import { ShareButton } from "./past/share-button";
+import { useShare } from "./past/share-button";
 import { PlaceNote } from "./place-note";
 import { useRun } from "./run-context";
 import { isIdle } from "./run-view-store";
@@ -74,15 +77,15 @@ export function RunHeader({
         <div className="min-w-0 flex-1">
           <div className="flex min-w-0 items-center gap-2">
             <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || "Run"}</h1>
-            <RunStatus isHeld={isHeld} />
-            {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
+            {isNarrow ? null : <RunStatus isHeld={isHeld} />}
+            {isSimulated ? <SimulatedBadge /> : null}
           </div>
           {/* Below the name there is room for it: the header keeps its height while it comes and goes. */}
           {isNarrow ? null : <PlaceNote place={place} />}
         </div>
       </div>
       {isNarrow ? <PlaceNote place={place} className="order-4 w-full px-1" /> : null}
-      <RunFacts />
+      <RunFacts>{isNarrow ? <RunStatus isHeld={isHeld} /> : null}</RunFacts>
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
       <Lineage runId={runId} />
@@ -143,33 +146,32 @@ function useRunTitle(name: string, isHeld: boolean): void {
 const statusOf = ({ status, final_status, paused_at }: RunState["run"]) =>
   runStatus(paused_at ? "paused" : status, final_status);
 
-function RunFacts() {
+function RunFacts({ children }: { children: ReactNode }) {
   const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
-  const isSimulated = useRun(({ head }) => head.run.simulated, false);
-  if (!totals) return null;
+  if (!totals) return children;
   const { usage } = totals;
   return (
     <div className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:flex-wrap max-md:justify-between max-md:gap-y-1 max-md:px-1">
+      {children}
       <dl className="flex items-center gap-4 max-sm:gap-3">
         <Fact name="Time">
           <RunElapsed />
         </Fact>
         <RunWaited>{(time) => <Fact name="Waited">{time}</Fact>}</RunWaited>
-        <Fact name="Tokens">
+        <Fact name="Tokens" className="max-sm:hidden">
           <span title={`${formatTokens(usage.input_tokens)} in, ${formatTokens(usage.output_tokens)} out`}>
             {formatTokens(usage.input_tokens + usage.output_tokens)}
           </span>
         </Fact>
         <Fact name="Cost">{costInWords(totals)}</Fact>
       </dl>
-      {isSimulated ? <SimulatedBadge className="sm:hidden" /> : null}
     </div>
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ name, className, children }: { name: string; className?: string; children: ReactNode }) {
   return (
-    <div className="flex items-baseline gap-1.5 whitespace-nowrap">
+    <div className={clsx("flex items-baseline gap-1.5 whitespace-nowrap", className)}>
       <dt className="text-xs text-ink-3">{name}</dt>
       <dd className="min-w-8 font-medium">{children}</dd>
     </div>
@@ -181,26 +183,30 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
   const isKnown = useRun(({ lastSeq }) => lastSeq > 0, false);
   const again = useRunAgain();
   const isNarrow = useMedia(NARROW);
-  const cancel = useCancel(runId);
+  const isPaused = usePaused() !== null;
+  const share = useShare(runId);
   if (!isKnown || !again) return null;
-  const { isGone } = again;
   return (
     <div className="flex shrink-0 items-center gap-2">
-      {isNarrow ? null : <RunControls isHeld={isHeld} />}
-      {isOver || isHeld ? null : (
-        <Button
-          variant="danger"
-          icon={<Ban aria-hidden />}
-          pending={cancel.isPending}
-          onClick={cancel.ask}
-          className="max-sm:px-2.5"
-        >
-          <span className="max-sm:sr-only">Cancel</span>
-        </Button>
+      <SkipDemo runId={runId} />
+      {isNarrow ? null : (
+        <>
+          {isPaused ? null : <RunControls isHeld={isHeld} />}
+          <CancelButton isHeld={isHeld} />
+        </>
       )}
-      <ReplayButton runId={runId} />
-      <ShareButton runId={runId} />
-      {isOver && !isGone ? (
+      <WatchAgain />
+      {isOver ? (
+        <Button
+          icon={<Share aria-hidden />}
+          aria-label="Share this run"
+          onClick={share.open}
+          className="max-lg:hidden"
+        >
+          Share
+        </Button>
+      ) : null}
+      {isOver && !again.isGone ? (
         <>
           <Button
             icon={<TextCursorInput aria-hidden />}
@@ -218,10 +224,6 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
           >
             Run again
           </Button>
-        </>
-      ) : null}
-      {isGone ? null : (
-        <>
           <ButtonLink
             href={`/workflows/${workflowId}`}
             icon={<Pencil aria-hidden />}
@@ -229,9 +231,10 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
           >
             Edit workflow
           </ButtonLink>
-          <More runId={runId} workflowId={workflowId} isOver={isOver} />
         </>
-      )}
+      ) : null}
+      <More runId={runId} workflowId={workflowId} isOver={isOver} onShare={share.open} />
+      {share.dialog}
     </div>
   );
 }
@@ -239,39 +242,48 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
 /** So narrow that the header keeps its buttons in the menu (Tailwind's `lg` begins above). */
 const TIGHT = "(max-width: 63.99rem)";
 
-function More({ runId, workflowId, isOver }: { runId: string; workflowId: string; isOver: boolean }) {
+function More({
+  runId,
+  workflowId,
+  isOver,
+  onShare,
+}: {
+  runId: string;
+  workflowId: string;
+  isOver: boolean;
+  onShare: () => void;
+}) {
   const again = useRunAgain();
   const cassette = useCassetteFile(runId);
+  const replay = useReplay(runId, workflowId);
+  const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
   const isTight = useMedia(TIGHT);
   const [isKeeping, setKeeping] = useState(false);
   useTestCommands({ workflowId, isThere: again?.isGone === false, isOver, keep: () => setKeeping(true) });
   if (!again) return null;
-  const own: MenuEntry[] = isTight
-    ? [
-        { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
-        {
-          label: "Edit input and run again",
-          icon: <TextCursorInput />,
-          onSelect: again.editInput,
-          disabled: !isOver,
-        },
-        { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
-        "separator",
-      ]
-    : [];
+  const ofWorkflow = (entries: MenuEntry[]) => (again.isGone ? [] : entries);
   return (
     <>
       <Menu
         align="end"
         trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
         items={[
-          ...own,
-          {
-            label: "Keep this as a test",
-            icon: <FlaskConical />,
-            onSelect: () => setKeeping(true),
-            disabled: !isOver,
-          },
+          ...(isTight && isOver
+            ? ofWorkflow([
+                { label: "Run again", icon: <RotateCcw />, onSelect: again.start },
+                { label: "Edit input and run again", icon: <TextCursorInput />, onSelect: again.editInput },
+              ])
+            : []),
+          ...(isTight || !isOver
+            ? [
+                ...ofWorkflow([
+                  { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
+                ]),
+                { label: "Share this run", icon: <Share />, onSelect: onShare },
+                "separator" as const,
+              ]
+            : []),
+          ...(isOver && !isAlone ? [replay.entry] : []),
           {
             label: "Save its recorded answers",
             hint: "What models and tools said, as a file",
@@ -279,14 +291,23 @@ function More({ runId, workflowId, isOver }: { runId: string; workflowId: string
             onSelect: cassette.save,
             disabled: !isOver || cassette.isPending,
           },
-          "separator",
-          {
-            label: "Tests of this workflow",
-            icon: <FlaskConical />,
-            href: `/workflows/${workflowId}/tests`,
-          },
+          ...ofWorkflow([
+            {
+              label: "Keep this as a test",
+              icon: <FlaskConical />,
+              onSelect: () => setKeeping(true),
+              disabled: !isOver,
+            },
+            "separator",
+            {
+              label: "Tests of this workflow",
+              icon: <FlaskConical />,
+              href: `/workflows/${workflowId}/tests`,
+            },
+          ]),
         ]}
       />
+      {replay.dialog}
       {isKeeping ? <KeepDialog runId={runId} onClose={() => setKeeping(false)} /> : null}
     </>
   );
@@ -325,13 +346,4 @@ function useTestCommands({
     [isThere, isOver, workflowId, router, keep],
   );
   useShellCommands("run tests", commands);
-}
-
-function useCancel(runId: string) {
-  const cancel = useMutation(
-    useTrpc().runs.cancel.mutationOptions({
-      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
-    }),
-  );
-  return { isPending: cancel.isPending, ask: () => cancel.mutate({ run_id: runId }) };
 }

@@ -1,5 +1,6 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
+import { stories } from "@/components/run/crew/testing/stories";
 import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
@@ -64,3 +65,36 @@ for (const phone of [false, true])
     await waitFor(() => expect(document.activeElement).toBe(screen.getByRole("tab", { name: "Result" })));
     expect(question.isConnected).toBe(false);
   });
+
+test("a run that has ended is watched again from its beginning; a replay of its calls is in the menu", async () => {
+  const { person, read, show, store } = await watch(draw("start > a > end"));
+  await waitFor(() => expect(read().head.run.status).toBe("finished"));
+  show();
+  await person.click(screen.getByRole("button", { name: "More" }));
+  await screen.findByRole("menuitem", { name: "Replay with recorded answers" });
+  await person.keyboard("{Escape}");
+  expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
+  await person.click(screen.getByRole("button", { name: "Watch again" }));
+  expect(store.view.getState()).toMatchObject({ isPlaying: true, cursor: 1 });
+  await screen.findByRole("button", { name: "Pause" });
+  await waitFor(() => expect(store.view.getState().cursor).toBeGreaterThan(1));
+  await waitFor(() => expect(store.view.getState()).toMatchObject({ isPlaying: false, cursor: null }));
+});
+
+test("a crew that starts while its run is watched opens, and one that a person closed stays closed", async () => {
+  const events = stories.hierarchical;
+  const started = events.findIndex(({ type }) => type === "crew_started") + 1;
+  const { person, show, store } = await watch(draw("start > end"), { phone: true });
+  store.apply(events.slice(0, started - 1));
+  store.flush();
+  show();
+  store.apply(events.slice(0, started));
+  act(() => store.flush());
+  const door = await screen.findByRole("button", { name: /^Fold the crew/ });
+  await person.click(door);
+  store.apply(events.slice(0, started + 5));
+  act(() => store.flush());
+  expect((await screen.findByRole("button", { name: /^Open the crew/ })).getAttribute("aria-expanded")).toBe(
+    "false",
+  );
+});

@@ -252,7 +252,6 @@ function Stage({
                     },
                   ]
                 : []),
-              ...(isNarrow ? [{ value: "workflow" as const, label: "Workflow", content: canvas }] : []),
               {
                 value: "result",
                 label: "Result",
@@ -262,6 +261,7 @@ function Stage({
                   ) : null,
                 content: <ResultView />,
               },
+              ...(isNarrow ? [{ value: "workflow" as const, label: "Workflow", content: canvas }] : []),
               {
                 value: "timeline",
                 label: "Timeline",

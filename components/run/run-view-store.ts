@@ -27,6 +27,8 @@ export interface RunView {
   lastSeq: number;
   /** Null: live. Otherwise the seq of the last event that is taken into account. */
   cursor: number | null;
+  /** The cursor moves forward as the run is played. */
+  isPlaying: boolean;
   state: RunState;
   /** The newest state, wherever the cursor is. */
   head: RunState;
@@ -46,6 +48,7 @@ export interface RunViewStore {
   /** The seq of the last event taken in, shown already or not. */
   received(): number;
   goTo(cursor: number | null): void;
+  setPlaying(isPlaying: boolean): void;
   setConnection(connection: Connection, trouble?: string): void;
   /** Shows what was taken in; happens by itself once in a frame. */
   flush(): void;
@@ -73,6 +76,7 @@ export function newRunViewStore(schedule: (work: () => void) => void = nextFrame
     events,
     lastSeq: 0,
     cursor: null,
+    isPlaying: false,
     state: head,
     head,
     live: newRecord<LiveText>(),
@@ -144,6 +148,7 @@ export function newRunViewStore(schedule: (work: () => void) => void = nextFrame
         state: at === null ? head : history.stateAt(events, at),
       });
     },
+    setPlaying: (isPlaying) => view.setState({ isPlaying }),
     setConnection(connection, trouble) {
       const before = view.getState();
       if (before.connection !== connection || before.trouble !== trouble)

@@ -26,7 +26,8 @@ export function Scrubber() {
   const lastSeq = useRun((view) => view.lastSeq, 0);
   const cursor = useRun((view) => view.cursor, null);
   const isFinished = useRun((view) => view.head.run.status === "finished", false);
-  const [isPlaying, setPlaying] = useState(false);
+  const isPlaying = useRun((view) => view.isPlaying, false);
+  const setPlaying = (next: boolean) => store?.setPlaying(next);
   const [look, setLook] = useState(FIRST_TIME_LOOK);
   usePlaying(isPlaying, look, () => setPlaying(false));
   const at = cursor ?? lastSeq;
@@ -207,8 +208,11 @@ function useMomentText(at: number): string {
 
 const QUICKEST_MS = 30;
 const SLOWEST_MS = 700;
-/** A whole run plays in about this time, however long it took. */
+/** A whole run plays in about this time, however long it took; what happens to nodes may take half of it more. */
 const WHOLE_MS = 15_000;
+/** How long each beginning and end of a node stays in view, where there are few. */
+const NODE_MS = 500;
+const NODE_EVENTS: ReadonlySet<string> = new Set(["node_started", "node_completed", "node_failed"]);
 
 /** Moves the cursor forward at the run's own rhythm, with pauses shortened; from turn to turn or node to node evenly. */
 function usePlaying(isPlaying: boolean, { unit, speed }: TimeLook, onEnd: () => void): void {
@@ -220,6 +224,8 @@ function usePlaying(isPlaying: boolean, { unit, speed }: TimeLook, onEnd: () => 
   useEffect(() => {
     if (!isPlaying || !store) return;
     let timer: ReturnType<typeof setTimeout>;
+    const nodeEvents = store.view.getState().events.filter(({ type }) => NODE_EVENTS.has(type)).length;
+    const nodePause = Math.min(NODE_MS, WHOLE_MS / 2 / nodeEvents);
     const tick = () => {
       const { cursor, events, lastSeq } = store.view.getState();
       if (cursor === null) {
@@ -235,7 +241,8 @@ function usePlaying(isPlaying: boolean, { unit, speed }: TimeLook, onEnd: () => 
       }
       const took = (events[next - 1]?.ts ?? 0) - (events[cursor - 1]?.ts ?? 0);
       store.goTo(next);
-      const pause = unit === "event" ? Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, took)) : SLOWEST_MS;
+      const least = NODE_EVENTS.has(events[next - 1]?.type ?? "") ? nodePause : QUICKEST_MS;
+      const pause = unit === "event" ? Math.min(SLOWEST_MS, Math.max(least, took)) : SLOWEST_MS;
       timer = setTimeout(tick, pause / speed);
     };
     timer = setTimeout(tick, QUICKEST_MS);

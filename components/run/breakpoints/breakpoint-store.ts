@@ -12,9 +12,8 @@ export interface BreakpointList {
   list: readonly KeptBreakpoint[];
 }
 
-/** The breakpoints of one workflow: kept in this browser, never in the workflow. */
+/** The breakpoints of one workflow, kept in this browser and never in the workflow; or of one run, kept by the run. */
 export interface BreakpointStore extends StoreApi<BreakpointList> {
-  readonly workflowId: string;
   /** Adds one; answers with its id. */
   add(breakpoint: Breakpoint): string;
   set(id: string, patch: Partial<Breakpoint>): void;
@@ -45,12 +44,13 @@ export function breakpointsOf(workflowId: string): BreakpointStore {
   return store;
 }
 
-export function newBreakpointStore(workflowId: string): BreakpointStore {
-  const store = createStore<BreakpointList>()(() => ({ list: read(workflowId) }));
+/** Null: those of a run, which this browser does not keep. */
+export function newBreakpointStore(workflowId: string | null): BreakpointStore {
+  const store = createStore<BreakpointList>()(() => ({ list: workflowId === null ? [] : read(workflowId) }));
   const change = (to: (list: readonly KeptBreakpoint[]) => readonly KeptBreakpoint[]) => {
     const list = to(store.getState().list);
     store.setState({ list });
-    write(workflowId, list);
+    if (workflowId !== null) write(workflowId, list);
   };
   const add = (breakpoint: Breakpoint) => {
     const id = freshId(store.getState().list);
@@ -58,7 +58,6 @@ export function newBreakpointStore(workflowId: string): BreakpointStore {
     return id;
   };
   return Object.assign(store, {
-    workflowId,
     add,
     set: (id: string, patch: Partial<Breakpoint>) =>
       change((list) => list.map((one) => (one.id === id ? tidied({ ...one, ...patch }) : one))),
@@ -81,6 +80,15 @@ export function newBreakpointStore(workflowId: string): BreakpointStore {
       return "removed" as const;
     },
   });
+}
+
+/** Whether a list has a breakpoint that holds at the same moments. */
+export const hasSame = (list: readonly Breakpoint[], one: Breakpoint): boolean =>
+  list.some((known) => sameAs(known) === sameAs(one));
+
+/** Removes the breakpoints that hold at the same moments. */
+export function removeSame(store: BreakpointStore, one: Breakpoint): void {
+  for (const known of store.getState().list) if (sameAs(known) === sameAs(one)) store.remove(known.id);
 }
 
 /** The same text for breakpoints that hold at the same moments; a run is given none of the spaces around what is written. */

@@ -18,7 +18,8 @@ export function BreakpointsOver() {
     <BreakpointsPanel
       store={control.breakpoints}
       graph={graph}
-      note="They hold in this run from the moment they are set."
+      everyRun={control.ofWorkflow}
+      note="For this run. Tick “In every run” to keep one for later runs."
       onClose={() => control.setListOpen(false)}
     />
   );

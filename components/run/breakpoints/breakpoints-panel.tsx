@@ -15,9 +15,11 @@ import { BreakpointForm } from "./breakpoint-form";
 import {
   type BreakpointPlace,
   type BreakpointStore,
+  hasSame,
   isAt,
   isKnown,
   type KeptBreakpoint,
+  removeSame,
 } from "./breakpoint-store";
 import { breakpointLimits, breakpointTitle, KIND_WORDS } from "./breakpoint-words";
 import { lookOf } from "./canvas-breakpoints";
@@ -25,12 +27,15 @@ import { lookOf } from "./canvas-breakpoints";
 /** Over the drawing: where runs hold. All of it by keyboard; Escape closes it. */
 export function BreakpointsPanel({
   store,
+  everyRun,
   graph,
   at,
   note,
   onClose,
 }: {
   store: BreakpointStore;
+  /** The list is of one run: where those are kept that later runs get, too. */
+  everyRun?: BreakpointStore | undefined;
   graph: WorkflowGraph;
   /** Whose breakpoint is to be open at first. */
   at?: BreakpointPlace | null | undefined;
@@ -95,11 +100,14 @@ export function BreakpointsPanel({
           </span>
         </p>
       ) : (
-        <ul aria-label="Breakpoints of this workflow" className="min-h-0 overflow-y-auto p-1.5">
+        <ul
+          aria-label={everyRun ? "Breakpoints of this run" : "Breakpoints of this workflow"}
+          className="min-h-0 overflow-y-auto p-1.5"
+        >
           {list.map((one) => (
             <Row
               key={one.id}
-              {...{ store, graph, one }}
+              {...{ store, everyRun, graph, one }}
               isOpen={one.id === opened}
               onToggle={() => setOpened(one.id === opened ? undefined : one.id)}
             />
@@ -122,12 +130,14 @@ export function BreakpointsPanel({
 
 function Row({
   store,
+  everyRun,
   graph,
   one,
   isOpen,
   onToggle,
 }: {
   store: BreakpointStore;
+  everyRun: BreakpointStore | undefined;
   graph: WorkflowGraph;
   one: KeptBreakpoint;
   isOpen: boolean;
@@ -172,6 +182,7 @@ function Row({
             What it was set on is gone, so it holds nothing.
           </p>
         ) : null}
+        {everyRun ? <InEveryRun store={everyRun} one={one} /> : null}
         {isOpen ? (
           <BreakpointForm value={one} graph={graph} onChange={(patch) => store.set(one.id, patch)} />
         ) : null}
@@ -185,5 +196,19 @@ function Row({
         onClick={() => store.remove(one.id)}
       />
     </li>
+  );
+}
+
+/** Whether later runs of the workflow stop there, too. */
+function InEveryRun({ store, one: { id: _id, ...one } }: { store: BreakpointStore; one: KeptBreakpoint }) {
+  const isKept = useStore(store, ({ list }) => hasSame(list, one));
+  return (
+    <div className="px-1 pb-1">
+      <Checkbox
+        label="In every run"
+        checked={isKept}
+        onCheckedChange={(next) => (next ? store.adopt([one]) : removeSame(store, one))}
+      />
+    </div>
   );
 }

@@ -15,7 +15,13 @@ test("a person sends a paused run another way than its router chose", async () =
     b: { name: "Plan B" },
   });
   const store = newRunViewStore((work) => work());
-  const page = { onResumed: nothing, openFile: nothing, openCrew: nothing, openNode: nothing, openAsks: nothing };
+  const page = {
+    onResumed: nothing,
+    openFile: nothing,
+    openCrew: nothing,
+    openNode: nothing,
+    openAsks: nothing,
+  };
   const { ask, troupe, person, show } = openPage(
     <OnRunPage store={store} runId={() => runId} page={{ ...page }}>
       {() => <NodeActions node={present(graph.nodes.r, "r")} activationId="r#1" />}

@@ -1,25 +1,33 @@
 "use client";
 
 import { CirclePause } from "lucide-react";
-import type { ReactNode } from "react";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import { endingInWords, pausedInWords } from "./paused-words";
+import { RunControls } from "./run-controls";
 import { usePaused } from "./use-control";
 
-/** Over the page while the run is held: where, why, and what can be done there. */
-export function PausedBar({ children }: { children?: ReactNode }) {
+/** Over the page while the run is paused: why, what comes next, and how to continue. */
+export function PausedBar() {
   const paused = usePaused();
   const page = useRunPage();
   const words = useRun(
     ({ head }) =>
-      head.run.paused_at ? pausedInWords(head.run.paused_at, (id) => head.graph.nodes[id]?.name || id) : "",
+      head.run.paused_at
+        ? pausedInWords(
+            head.run.paused_at,
+            (id) => head.graph.nodes[id]?.name || id,
+            head.activations[head.ready[0] ?? ""]?.node_id,
+          )
+        : "",
     "",
   );
   // What may change something outside is never broken off.
   const ending = useRun(({ head }) => endingInWords(head), "");
   const nodeId = paused?.node_id;
+  const isNarrow = useMedia(NARROW);
   return (
     <div role="status" aria-label="Where the run is paused" className={paused ? BAR : "sr-only"}>
       {paused ? (
@@ -31,10 +39,10 @@ export function PausedBar({ children }: { children?: ReactNode }) {
           </p>
           {nodeId && page ? (
             <Button size="sm" variant="ghost" onClick={() => page.openNode(nodeId)}>
-              Show it
+              Show node
             </Button>
           ) : null}
-          {children}
+          {isNarrow ? null : <RunControls isHeld={page?.held != null} />}
         </>
       ) : null}
     </div>

@@ -7,17 +7,21 @@ const paused = { by: "run", since: 0, point: "node_start", node_id: "review" } a
 test.each([
   [
     { ...paused, reason: "breakpoint", breakpoint: { on: "node_start", condition: "state.n == 2" } },
-    "Paused before Review: breakpoint if state.n == 2",
+    "Paused at the breakpoint on Review (if state.n == 2)",
   ],
-  [{ ...paused, reason: "breakpoint" }, "Paused before Review: breakpoint"],
-  [{ ...paused, reason: "step" }, "Paused before Review: one step further"],
-  [{ by: "API token ci", since: 0, point: "anywhere", reason: "person" }, "Paused by API token ci"],
+  [{ ...paused, reason: "breakpoint" }, "Paused at the breakpoint on Review"],
+  [{ ...paused, reason: "breakpoint", breakpoint: { on: "node_start", once: true } }, "Paused before Review"],
+  [{ ...paused, reason: "step" }, "Stepping. Next: Review"],
+  [
+    { by: "API token ci", since: 0, point: "anywhere", reason: "person" },
+    "Paused by API token ci. Next: Review",
+  ],
   [
     { ...paused, point: "loop_iteration", iteration: 2, reason: "question" },
-    "Paused at round 2 of Review: a question waits for an answer",
+    "Paused at round 2 of Review: a question needs an answer",
   ],
 ] as const)("%j is told as %s", (at, words) => {
-  expect(pausedInWords(at, name)).toBe(words);
+  expect(pausedInWords(at, name, "review")).toBe(words);
 });
 
 test("a tool that is still at work in a paused run is named once", () => {

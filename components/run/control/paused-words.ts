@@ -3,29 +3,40 @@ import type { RunState } from "@/server/domain/run";
 import { pausedPlaceInWords } from "@/server/domain/run/commands/control-words";
 import type { Paused } from "./use-control";
 
-/** Where a run is held and why: "Paused before Review: breakpoint if state.n == 2". */
-export function pausedInWords(paused: Paused, nodeName: (id: string) => string): string {
+/**
+ * Why a run is paused, and what comes next: "Stepping. Next: Review", "Paused at the breakpoint on Review".
+ * `next`: the node that is ready to begin, where the run is not paused just before one.
+ */
+export function pausedInWords(
+  paused: Paused,
+  nodeName: (id: string) => string,
+  next: string | null = null,
+): string {
   const place = paused.point === "anywhere" ? "" : ` ${pausedPlaceInWords(paused, nodeName)}`;
-  return `Paused${place}${whyInWords(paused)}`;
+  const coming = place.startsWith(" before ")
+    ? place.slice(" before ".length)
+    : next === null
+      ? ""
+      : nodeName(next);
+  const then = coming ? ` Next: ${coming}` : "";
+  switch (paused.reason) {
+    case "breakpoint": {
+      if (paused.breakpoint?.once) return `Paused${place}`;
+      const limits = paused.breakpoint ? breakpointLimits(paused.breakpoint) : "";
+      const where = paused.point === "node_start" ? ` on${place.slice(" before".length)}` : place;
+      return `Paused at the breakpoint${where}${limits ? ` (${limits})` : ""}`;
+    }
+    case "step":
+      return `Stepping.${place.startsWith(" before ") || !place ? "" : ` Paused${place}.`}${then}`;
+    case "question":
+      return `Paused${place}: a question needs an answer`;
+    case "person":
+      return `Paused by ${paused.by === "user" ? "you" : paused.by}${then && `.${then}`}`;
+  }
 }
 
 /** The tools that are still at work in a paused run, whose end it waits for; empty where there are none. */
 export function endingInWords({ calling, tool_calls }: Pick<RunState, "calling" | "tool_calls">): string {
   const tools = [...new Set([...calling].flatMap((id) => tool_calls[id]?.tool_name ?? []))];
   return tools.length > 0 ? `Waiting for ${tools.join(", ")} to end.` : "";
-}
-
-function whyInWords({ reason, by, breakpoint }: Paused): string {
-  switch (reason) {
-    case "breakpoint": {
-      const limits = breakpoint ? breakpointLimits(breakpoint) : "";
-      return `: breakpoint${limits ? ` ${limits}` : ""}`;
-    }
-    case "step":
-      return ": one step further";
-    case "question":
-      return ": a question waits for an answer";
-    case "person":
-      return by === "user" ? " by you" : ` by ${by}`;
-  }
 }

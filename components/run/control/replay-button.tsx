@@ -1,9 +1,9 @@
 "use client";
 
-import { History } from "lucide-react";
+import { CirclePlay, History } from "lucide-react";
 import dynamic from "next/dynamic";
 import { type ReactNode, useState } from "react";
-import { useRun } from "@/components/run/run-context";
+import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
 import type { MenuEntry } from "@/components/ui/menu";
 
@@ -18,24 +18,21 @@ export function useReplay(runId: string, workflowId: string | null): { entry: Me
   };
 }
 
-/** Replays the run of the page that is looked at, once it has ended. */
-export function ReplayButton({ runId }: { runId: string }) {
-  const workflowId = useRun<string | null>(({ head }) => head.run.workflow_id, null);
+/** Plays what was recorded of the run from its beginning, once it has ended. */
+export function WatchAgain() {
+  const store = useRunViewStore();
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
-  const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
-  const [isOpen, setOpen] = useState(false);
-  if (!isOver || isAlone) return null;
+  if (!store || !isOver) return null;
   return (
-    <>
-      <Button
-        icon={<History aria-hidden />}
-        aria-label="Replay with recorded answers"
-        onClick={() => setOpen(true)}
-        className="max-lg:px-2.5"
-      >
-        <span className="max-xl:sr-only">Replay</span>
-      </Button>
-      {isOpen ? <Dialog runId={runId} workflowId={workflowId} onClose={() => setOpen(false)} /> : null}
-    </>
+    <Button
+      icon={<CirclePlay aria-hidden />}
+      onClick={() => {
+        store.goTo(1);
+        store.setPlaying(true);
+      }}
+      className="max-sm:px-2.5"
+    >
+      <span className="max-sm:sr-only">Watch again</span>
+    </Button>
   );
 }

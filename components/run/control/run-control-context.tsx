@@ -9,6 +9,8 @@ import {
   type BreakpointStore,
   breakpointsFor,
   breakpointsOf,
+  newBreakpointStore,
+  removeSame,
 } from "@/components/run/breakpoints/breakpoint-store";
 import { newCanvasBreakpoints } from "@/components/run/breakpoints/canvas-breakpoints";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
@@ -20,7 +22,10 @@ import { type RunKey, runKeyFor, runKeys } from "./run-keys";
 import { type RunControl, useControl, useIsUnderWay, usePaused } from "./use-control";
 
 interface Controlling extends RunControl {
+  /** Those of this run. */
   breakpoints: BreakpointStore;
+  /** Those that every run of its workflow gets that is started in this browser. */
+  ofWorkflow: BreakpointStore;
   isListOpen: boolean;
   setListOpen(isOpen: boolean): void;
   /** Whether it is asked what its agents are to be told. */
@@ -49,7 +54,8 @@ export function RunControlProvider({
   children: ReactNode;
 }) {
   const control = useControl(runId);
-  const breakpoints = breakpointsOf(workflowId);
+  const [breakpoints] = useState(() => newBreakpointStore(null));
+  const ofWorkflow = breakpointsOf(workflowId);
   const [isListOpen, setListOpen] = useState(false);
   const [isInstructing, setInstructing] = useState(false);
   const [selected, select] = useState<string | null>(null);
@@ -57,6 +63,7 @@ export function RunControlProvider({
   const value: Controlling = {
     ...control,
     breakpoints,
+    ofWorkflow,
     isListOpen,
     setListOpen,
     isInstructing,
@@ -66,6 +73,7 @@ export function RunControlProvider({
     runTo,
   };
   useSentBreakpoints(control, breakpoints);
+  useRemovedEverywhere(breakpoints, ofWorkflow);
   useRunKeys(value);
   return (
     <ControlContext value={value}>
@@ -93,7 +101,19 @@ function WithBreakpoints({ store, children }: { store: BreakpointStore; children
 
 const NO_GRAPH: WorkflowGraph | null = null;
 
-/** A run under way has the breakpoints of this browser from the first change on; those that it began with come to the list. */
+/** What a person removes here is gone from the workflow's list, too: the next run does not stop there again. */
+function useRemovedEverywhere(store: BreakpointStore, ofWorkflow: BreakpointStore) {
+  useEffect(
+    () =>
+      store.subscribe(({ list }, before) => {
+        const left = new Set(list.map(({ id }) => id));
+        for (const one of before.list) if (!left.has(one.id)) removeSame(ofWorkflow, one);
+      }),
+    [store, ofWorkflow],
+  );
+}
+
+/** The list begins with the breakpoints of the run; the run gets it with every change. */
 function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointStore) {
   const run = useRunViewStore();
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, NO_GRAPH);

@@ -2,6 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode, useEffect } from "react";
 import { beforeEach, expect, test } from "vitest";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
+import { BreakpointsOver } from "@/components/run/breakpoints/breakpoints-over";
 import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
@@ -11,7 +12,6 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { PausedBar } from "./paused-bar";
 import { RunControlProvider, useControlling } from "./run-control-context";
-import { RunControls } from "./run-controls";
 
 beforeEach(() => localStorage.clear());
 
@@ -50,7 +50,7 @@ async function watch(
         <RunProvider store={store}>
           <RunControlProvider runId={ids.run} workflowId={ids.workflow}>
             <Choose nodeId="b" />
-            <RunControls isHeld={false} />
+            <BreakpointsOver />
             <PausedBar />
           </RunControlProvider>
         </RunProvider>
@@ -76,11 +76,11 @@ async function watch(
 
 test("a run that is gone through step by step says where it is, and takes the next step by button or key", async () => {
   const { person, now, bar } = await watch({ mode: "step" });
-  expect(bar()).toContain("Paused before start: one step further");
+  expect(bar()).toContain("Stepping. Next: start");
   const tools = screen.getByRole("toolbar", { name: "Control of the run" });
-  await person.click(within(tools).getByRole("button", { name: "Step: one node further" }));
+  await person.click(within(tools).getByRole("button", { name: "Next node" }));
   await waitFor(() => expect(now().paused_at?.node_id).toBe("a"));
-  expect(bar()).toContain("Paused before a: one step further");
+  expect(bar()).toContain("Stepping. Next: a");
   await person.keyboard("{F10}");
   await waitFor(() => expect(now().paused_at?.node_id).toBe("b"));
   await person.keyboard("{F5}");
@@ -91,15 +91,16 @@ test("a run that is gone through step by step says where it is, and takes the ne
 
 test("it is let go on to the node that is chosen, and the breakpoint for that is gone afterwards", async () => {
   const { person, now, bar } = await watch({ mode: "step" });
-  await person.click(screen.getByRole("button", { name: "Run to the selected node" }));
+  await person.click(screen.getByRole("button", { name: "Run to…" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^b/ }));
   await waitFor(() => expect(now().paused_at?.node_id).toBe("b"));
-  expect(bar()).toContain("Paused before b: breakpoint");
+  expect(bar()).toContain("Paused before b");
   await waitFor(() => expect(now().breakpoints).toEqual([]));
 });
 
 test("breakpoints that the run began with come to the list, and one that is set holds it", async () => {
   const { person, now, bar } = await watch({ breakpoints: [{ on: "node_start", node_id: "a" }] });
-  expect(bar()).toContain("Paused before a: breakpoint");
+  expect(bar()).toContain("Paused at the breakpoint on a");
   await screen.findByRole("button", { name: "Breakpoints (1)" });
   await person.keyboard("{F9}");
   await waitFor(() =>
@@ -115,7 +116,7 @@ test("breakpoints that the run began with come to the list, and one that is set 
 test("a run from the editor keeps what its workflow's file marked, whatever is set on its page", async () => {
   const graph = { ...marked("a", "after"), config: RunConfig.parse({ mode: "breakpoint" }) };
   const { person, now, bar } = await watch({}, { trigger: "editor", graph });
-  expect(bar()).toContain("Paused after a: breakpoint");
+  expect(bar()).toContain("Paused at the breakpoint after a");
   await screen.findByRole("button", { name: "Breakpoints (1)" });
   await person.keyboard("{F9}");
   await waitFor(() =>
@@ -132,7 +133,8 @@ test("going on to a node leaves a run from the editor the breakpoints of its wor
     config: RunConfig.parse({ breakpoints: [{ on: "node_start", node_id: "a" }, { on: "error" }] }),
   };
   const { person, now } = await watch({}, { trigger: "editor", graph });
-  await person.click(screen.getByRole("button", { name: "Run to the selected node" }));
+  await person.click(screen.getByRole("button", { name: "Run to…" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^b/ }));
   await waitFor(() => expect(now().paused_at?.node_id).toBe("b"));
   expect(now().breakpoints).toEqual([{ on: "node_start", node_id: "a" }, { on: "error" }]);
 });
@@ -152,17 +154,33 @@ test("where it was to stop once, it still does after a breakpoint is set on the 
   );
 });
 
-test("what this browser has in other writing is not taken from the run a second time", async () => {
-  const { now, store } = await watch(
-    { breakpoints: [{ on: "node_start", node_id: "a", condition: "true" }] },
-    {
-      trigger: "editor",
-      kept: [{ on: "node_start", node_id: "a", condition: "true ", tool: "" }],
-    },
+test("a breakpoint that is set on a run counts for this run, and for later ones once that is ticked", async () => {
+  const kept = { on: "node_start" as const, node_id: "a", condition: "true " };
+  const { person, now, store } = await watch(
+    { breakpoints: [{ ...kept, condition: "true" }] },
+    { trigger: "editor", kept: [kept] },
   );
-  expect(now().paused_at?.node_id).toBe("a");
-  await screen.findByRole("button", { name: "Breakpoints (1)" });
-  expect(store().getState().list).toEqual([
-    { id: "b1", on: "node_start", node_id: "a", condition: "true ", tool: "" },
-  ]);
+  await person.keyboard("{F9}");
+  await waitFor(() => expect(now().breakpoints).toHaveLength(2));
+  expect(store().getState().list).toEqual([{ id: "b1", ...kept }]);
+  await person.click(screen.getByRole("button", { name: "Breakpoints (2)" }));
+  const rows = within(await screen.findByRole("list", { name: "Breakpoints of this run" })).getAllByRole(
+    "listitem",
+  );
+  const ticks = rows.map((row) => within(row).getByRole("checkbox", { name: "In every run" }));
+  expect(
+    ticks.map((tick) => tick.getAttribute("aria-checked") ?? String((tick as HTMLInputElement).checked)),
+  ).toEqual(["true", "false"]);
+  await person.click(ticks[1]!);
+  expect(
+    store()
+      .getState()
+      .list.map(({ node_id }) => node_id),
+  ).toEqual(["a", "b"]);
+  await person.click(screen.getByRole("button", { name: "Remove Before a" }));
+  expect(
+    store()
+      .getState()
+      .list.map(({ node_id }) => node_id),
+  ).toEqual(["b"]);
 });

@@ -1,8 +1,10 @@
 "use client";
 
 import {
+  Ban,
   CirclePause,
   CirclePlay,
+  Ellipsis,
   FastForward,
   Footprints,
   MessageSquarePlus,
@@ -10,10 +12,15 @@ import {
   StepForward,
 } from "lucide-react";
 import dynamic from "next/dynamic";
+import type { ReactNode } from "react";
 import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
+import { useRun, useRunList } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
+import { NARROW, useMedia } from "@/components/ui/use-media";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isExecutable } from "@/server/domain/nodes";
 import { useBreakpointCount, useControlling } from "./run-control-context";
 import { useIsUnderWay, usePaused } from "./use-control";
 
@@ -21,15 +28,17 @@ const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.I
   ssr: false,
 });
 
-/** Pause, or once it is paused: go on, by a step or for good. Nothing where the run is over. */
+/** Pause, or once it is paused: resume or step. Nothing where the run is over. */
 export function RunControls({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
   const isUnderWay = useIsUnderWay();
   const paused = usePaused();
+  const isNarrow = useMedia(NARROW);
   if (!control || !isUnderWay || isHeld) return null;
-  const { isBusy, selected } = control;
+  const { isBusy } = control;
+  const rest = isNarrow ? <MoreControls isPaused={paused !== null} /> : null;
   return (
-    <div role="toolbar" aria-label="Control of the run" className="flex shrink-0 items-center gap-1">
+    <div role="toolbar" aria-label="Control of the run" className="flex flex-wrap items-center gap-1.5">
       {paused ? (
         <>
           <Button
@@ -41,27 +50,27 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
           >
             Resume
           </Button>
-          <IconButton
-            label="Step: one node further"
-            shortcut="F10"
+          <Button
             icon={<StepForward aria-hidden />}
+            title="Step to the next node (F10)"
             disabled={isBusy}
             onClick={() => control.step("node")}
-          />
-          <IconButton
-            label="Step: one turn of an agent further"
-            shortcut="F11"
-            icon={<Footprints aria-hidden />}
-            disabled={isBusy}
-            onClick={() => control.step("turn")}
-          />
-          <IconButton
-            label={selected ? "Run to the selected node" : "Run to the selected node (choose one)"}
-            shortcut="Shift F10"
-            icon={<FastForward aria-hidden />}
-            disabled={isBusy || selected === null}
-            onClick={() => selected !== null && void control.runTo(selected).catch(() => undefined)}
-          />
+          >
+            Next node
+          </Button>
+          {isNarrow ? null : (
+            <>
+              <Button
+                icon={<Footprints aria-hidden />}
+                title="Step to the next turn of an agent (F11)"
+                disabled={isBusy}
+                onClick={() => control.step("turn")}
+              >
+                Next turn
+              </Button>
+              <RunTo />
+            </>
+          )}
         </>
       ) : (
         <Menu
@@ -88,13 +97,19 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
           ]}
         />
       )}
-      <IconButton
-        label="Instruct the agents…"
-        shortcut="I"
-        icon={<MessageSquarePlus aria-hidden />}
-        onClick={() => control.setInstructing(true)}
-      />
-      <BreakpointsButton />
+      {rest ?? (
+        <>
+          <Button
+            icon={<MessageSquarePlus aria-hidden />}
+            aria-label="Message agents"
+            title="Message agents (I)"
+            onClick={() => control.setInstructing(true)}
+          >
+            <Words isPaused={paused !== null}>Message agents</Words>
+          </Button>
+          <OpenList {...control} isPaused={paused !== null} />
+        </>
+      )}
       {control.isInstructing ? (
         <InstructDialog
           runId={control.runId}
@@ -103,6 +118,103 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
         />
       ) : null}
     </div>
+  );
+}
+
+/** On a phone: the rest, behind one button. */
+function MoreControls({ isPaused }: { isPaused: boolean }) {
+  const control = useControlling();
+  const name = useRun(({ head }) => head.graph.nodes[control?.selected ?? ""]?.name, undefined);
+  if (!control) return null;
+  const { selected } = control;
+  return (
+    <Menu
+      align="end"
+      trigger={<IconButton label="More controls" icon={<Ellipsis aria-hidden />} />}
+      items={[
+        ...(isPaused
+          ? [
+              { label: "Next turn", icon: <Footprints />, onSelect: () => control.step("turn") },
+              {
+                label: `Run to ${selected === null ? "the selected node" : name || selected}`,
+                icon: <FastForward />,
+                disabled: selected === null,
+                onSelect: () => selected !== null && void control.runTo(selected).catch(() => undefined),
+              },
+            ]
+          : []),
+        {
+          label: "Message agents",
+          icon: <MessageSquarePlus />,
+          onSelect: () => control.setInstructing(true),
+        },
+        {
+          label: "Breakpoints",
+          icon: <BreakpointSign look="plain" />,
+          onSelect: () => control.setListOpen(!control.isListOpen),
+        },
+        "separator",
+        { label: "Cancel", icon: <Ban />, danger: true, onSelect: control.cancel },
+      ]}
+    />
+  );
+}
+
+/** Beside everything else in the header there is room for words on a wide screen only. */
+const Words = ({ isPaused, children }: { isPaused: boolean; children: ReactNode }) => (
+  <span className={isPaused ? undefined : "max-xl:sr-only"}>{children}</span>
+);
+
+/** Most nodes in the menu of places to run to. */
+const MOST_GOALS = 12;
+
+/** Resumes until just before a node: the selected one, or one of those to come. */
+function RunTo() {
+  const control = useControlling();
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
+  const ahead = useRunList<string>(({ head }) =>
+    Object.values(head.graph.nodes)
+      .filter((node) => isExecutable(node) && AHEAD.has(head.nodes[node.id]?.status ?? "idle"))
+      .map(({ id }) => id),
+  );
+  if (!control || !graph) return null;
+  const { selected } = control;
+  const goals = [...new Set([...(selected === null ? [] : [selected]), ...ahead])].slice(0, MOST_GOALS);
+  return (
+    <Menu
+      trigger={
+        <Button
+          icon={<FastForward aria-hidden />}
+          title="Run to the selected node (Shift F10)"
+          disabled={control.isBusy || goals.length === 0}
+        >
+          Run to…
+        </Button>
+      }
+      items={goals.map((id) => ({
+        label: graph.nodes[id]?.name || id,
+        ...(id === selected ? { hint: "Selected", shortcut: "shift+F10" } : {}),
+        onSelect: () => void control.runTo(id).catch(() => undefined),
+      }))}
+    />
+  );
+}
+const AHEAD: ReadonlySet<string> = new Set(["idle", "ready"]);
+
+/** Ends the run. Red only when pointed at: it is no error that it can be cancelled. */
+export function CancelButton({ isHeld }: { isHeld: boolean }) {
+  const control = useControlling();
+  const isUnderWay = useIsUnderWay();
+  if (!control || !isUnderWay || isHeld) return null;
+  return (
+    <Button
+      icon={<Ban aria-hidden />}
+      pending={control.isCancelling}
+      onClick={control.cancel}
+      className="hover:border-failed hover:text-failed"
+    >
+      Cancel
+    </Button>
   );
 }
 
@@ -117,24 +229,24 @@ export function ControlsBelow({ isHeld }: { isHeld: boolean }) {
   );
 }
 
-function BreakpointsButton() {
-  const control = useControlling();
-  return control ? <OpenList {...control} /> : null;
-}
-
 function OpenList({
   breakpoints,
   isListOpen,
   setListOpen,
-}: Pick<NonNullable<ReturnType<typeof useControlling>>, "breakpoints" | "isListOpen" | "setListOpen">) {
+  isPaused,
+}: Pick<NonNullable<ReturnType<typeof useControlling>>, "breakpoints" | "isListOpen" | "setListOpen"> & {
+  isPaused: boolean;
+}) {
   const count = useBreakpointCount(breakpoints);
   return (
-    <IconButton
-      label={count === 0 ? "Breakpoints" : `Breakpoints (${count})`}
-      shortcut="Shift F9"
-      pressed={isListOpen}
+    <Button
+      aria-label={count === 0 ? "Breakpoints" : `Breakpoints (${count})`}
+      title="Breakpoints (Shift F9)"
+      aria-pressed={isListOpen}
       icon={<BreakpointSign look={count === 0 ? "disabled" : "plain"} />}
       onClick={() => setListOpen(!isListOpen)}
-    />
+    >
+      <Words isPaused={isPaused}>Breakpoints{count === 0 ? "" : ` (${count})`}</Words>
+    </Button>
   );
 }

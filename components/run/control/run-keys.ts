@@ -10,9 +10,9 @@ export interface RunKey {
 
 export const runKeys: readonly RunKey[] = [
   { id: "pause", label: "Pause the run", keys: "P", when: "running" },
-  { id: "resume", label: "Let the run go on", keys: "F5", when: "paused" },
-  { id: "step_node", label: "One node further", keys: "F10", when: "paused" },
-  { id: "step_turn", label: "One turn of an agent further", keys: "F11", when: "paused" },
+  { id: "resume", label: "Resume the run", keys: "F5", when: "paused" },
+  { id: "step_node", label: "Step to the next node", keys: "F10", when: "paused" },
+  { id: "step_turn", label: "Step to the next turn of an agent", keys: "F11", when: "paused" },
   { id: "run_to", label: "Run to the selected node", keys: "shift+F10", when: "paused" },
   {
     id: "breakpoint",
@@ -21,7 +21,7 @@ export const runKeys: readonly RunKey[] = [
     when: "under way",
   },
   { id: "breakpoints", label: "Breakpoints", keys: "shift+F9", when: "under way" },
-  { id: "instruct", label: "Instruct the agents of the run", keys: "I", when: "under way" },
+  { id: "instruct", label: "Message the agents of the run", keys: "I", when: "under way" },
 ];
 
 /** The key's command as the run stands; null: the key means nothing here. */

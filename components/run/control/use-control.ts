@@ -27,6 +27,7 @@ export function useControl(runId: string) {
   return {
     runId,
     isBusy,
+    isCancelling: cancel.isPending,
     pause: (now?: boolean) => pause.mutate({ run_id: runId, ...(now ? { now } : {}) }),
     resume: () => resume.mutate({ run_id: runId }),
     step: (granularity: "node" | "turn") => step.mutate({ run_id: runId, granularity }),

@@ -5,8 +5,9 @@ import { Hand, UsersRound } from "lucide-react";
 import { useEffect, useMemo, useRef } from "react";
 import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "@/components/canvas/card-size";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
-import { useRun, useRunList } from "@/components/run/run-context";
+import { useRun, useRunList, useRunViewStore } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
+import { spotlightNode } from "@/components/run/spotlight";
 import { useOpenAsks } from "./asks";
 import { layoutOf } from "./crew-layout";
 import { focusCrew, useCrewStage } from "./crew-stage";
@@ -75,8 +76,12 @@ export function CrewDoors() {
   );
 }
 
-/** Whoever opens a crew sees all of it, or, where that would be too small to read, who works in it. */
+/**
+ * A crew that opens is seen whole, or, where that would be too small to read, who works in it. The view follows the run
+ * no longer where another node is running.
+ */
 export function CrewCamera({ onShow }: { onShow: () => void }) {
+  const store = useRunViewStore();
   const open = useCrewStage()?.open;
   const view = useCanvasView();
   const known = useRef<ReadonlySet<string>>(new Set());
@@ -84,13 +89,13 @@ export function CrewCamera({ onShow }: { onShow: () => void }) {
     const added = [...(open ?? [])].findLast((id) => !known.current.has(id));
     known.current = open ?? new Set();
     if (added === undefined) return;
-    onShow();
+    if (!store || spotlightNode(store.view.getState()) !== added) onShow();
     // In the next frame the drawing has made room.
     const frame = requestAnimationFrame(() =>
       view.show(added, `[data-crew="${CSS.escape(added)}"] [data-member][tabindex="0"]`),
     );
     return () => cancelAnimationFrame(frame);
-  }, [open, view, onShow]);
+  }, [open, view, store, onShow]);
   return null;
 }
 

@@ -1,6 +1,6 @@
 "use client";
 
-import { createContext, useContext, useMemo, useState } from "react";
+import { createContext, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { isMap } from "@/components/canvas/opening";
 import { useRunViewStore } from "@/components/run/run-context";
 import type { Picked } from "./crew-drawing";
@@ -38,6 +38,22 @@ export function useNewCrewStage(onLook: () => void): CrewStage {
   const store = useRunViewStore();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [look, setLook] = useState<CrewLook | null>(null);
+  // Crews that opened or that a person folded: they never open automatically again.
+  const known = useRef(new Set<string>());
+  useEffect(
+    () =>
+      store?.view.subscribe(({ state, cursor, isPlaying }) => {
+        if ((cursor !== null && !isPlaying) || isMap(state.graph)) return;
+        const started = Object.values(state.crews).flatMap(({ activation_id, status }) => {
+          const nodeId = activation_id.split("#")[0] ?? activation_id;
+          return status === "running" && !known.current.has(nodeId) ? [nodeId] : [];
+        });
+        if (started.length === 0) return;
+        for (const nodeId of started) known.current.add(nodeId);
+        setOpen((before) => new Set([...before, ...started]));
+      }),
+    [store],
+  );
   return useMemo(() => {
     const lookAt = (next: CrewLook) => {
       setLook(next);
@@ -52,7 +68,10 @@ export function useNewCrewStage(onLook: () => void): CrewStage {
         if (graph && isMap(graph)) lookAt({ nodeId, tab: "members", picked: null });
         else setOpen((before) => new Set([...before, nodeId]));
       },
-      fold: (nodeId) => setOpen((before) => new Set([...before].filter((id) => id !== nodeId))),
+      fold(nodeId) {
+        known.current.add(nodeId);
+        setOpen((before) => new Set([...before].filter((id) => id !== nodeId)));
+      },
     };
   }, [open, look, onLook, store]);
 }

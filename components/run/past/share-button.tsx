@@ -1,21 +1,17 @@
 "use client";
 
-import { Share } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useState } from "react";
-import { IconButton } from "@/components/ui/icon-button";
+import { type ReactNode, useState } from "react";
 
 const ShareDialog = dynamic(() => import("./share-dialog").then((module) => module.ShareDialog), {
   ssr: false,
 });
 
-/** Opens the dialog that saves a run as one file. */
-export function ShareButton({ runId }: { runId: string }) {
+/** The dialog that saves a run as one file. */
+export function useShare(runId: string): { open: () => void; dialog: ReactNode } {
   const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <IconButton plain label="Share this run" icon={<Share aria-hidden />} onClick={() => setOpen(true)} />
-      {isOpen ? <ShareDialog runId={runId} onClose={() => setOpen(false)} /> : null}
-    </>
-  );
+  return {
+    open: () => setOpen(true),
+    dialog: isOpen ? <ShareDialog runId={runId} onClose={() => setOpen(false)} /> : null,
+  };
 }
