@@ -31,7 +31,9 @@ export function faultOf(error: unknown, hide: (text: string) => string): string 
     if (words !== undefined) return `It did not arrive: ${words}.`;
     if (cause.name === "EgressError" || cause instanceof NotSent) return cause.message;
   }
-  const message = hide(errorMessage(error)).replace(/\s+/g, " ").slice(0, MOST);
+  // Newer versions of Node add how it would be started by hand.
+  const said = errorMessage(error).replace(/; if the root CA is .*--use-system-ca/, "");
+  const message = hide(said).replace(/\s+/g, " ").slice(0, MOST);
   if (/certificate|altnames/i.test(message))
     return `It did not arrive: this machine does not trust the certificate of the mail server (${message}). Give the server one that it does, or let it trust this one by NODE_EXTRA_CA_CERTS.`;
   return /TLS|SSL/i.test(message)
