@@ -93,12 +93,12 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await list.getByRole("button", { name: "Close" }).click();
   await expect(app.canvas.card("Count up")).toHaveAccessibleDescription(/Before Count up, if state.n == 2/);
   await app.run.start();
-  await expect(paused(page)).toContainText("Paused before Count up: breakpoint if state.n == 2");
-  await page.getByRole("button", { name: "Step: one node further" }).click();
-  await expect(paused(page)).toContainText("Paused before Enough");
+  await expect(paused(page)).toContainText("Paused at the breakpoint on Count up (if state.n == 2)");
+  await page.getByRole("button", { name: "Next node" }).click();
+  await expect(paused(page)).toContainText("Next: Enough");
   expect(await app.accessibilityFaults()).toEqual([]);
   await page.keyboard.press("F10");
-  await expect(paused(page)).toContainText("Paused before Count up");
+  await expect(paused(page)).toContainText("Next: Count up");
 
   await page.getByRole("tab", { name: "State" }).click();
   await page.getByRole("button", { name: "Edit kind" }).click();

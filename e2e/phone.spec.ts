@@ -48,6 +48,7 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   await app.run.expectStatus("Step one", "running");
   await expect(app.canvas.card("Step one")).toBeInViewport();
   await app.run.expectEnd("Completed");
+  await page.getByRole("tab", { name: "Workflow" }).tap();
   await page.getByRole("radio", { name: "List" }).tap();
   await expect(nodes).toHaveText([/Begin.*Completed/, /Step one.*Completed/, /End.*Completed/]);
   await nodes.filter({ hasText: "Step one" }).getByRole("button").tap();
