@@ -79,10 +79,9 @@ function Chip(props: {
   const hover = useContext(HoverContext);
   const breakpoints = useBreakpoints();
   const { screenToFlowPosition } = useReactFlow();
-  const hasChip = text !== null || count > 1 || breakpoint !== undefined;
   return (
     <>
-      {hasChip && (
+      {(text || count > 1 || breakpoint) && (
         <div
           className="edge-chip"
           data-kind={data?.edge.kind}
@@ -106,7 +105,6 @@ function Chip(props: {
         <div
           className="edge-tools nodrag nopan"
           data-steep={isSteep || undefined}
-          data-close={!hasChip || undefined}
           onMouseEnter={() => hover.getState().enter(edgeId)}
           onMouseLeave={() => hover.getState().leave(edgeId)}
           style={{ translate: `${x}px ${y}px` }}

@@ -59,60 +59,46 @@ export function nodeResult(
   return null;
 }
 
-/** What a node came to in the newest run that finished it. */
-export interface LastResult {
-  node_id: string;
-  run_id: string;
-  status: "completed" | "failed";
-  /** Long texts are cut. */
-  output: JsonObject | null;
-  labels: readonly string[] | null;
-  error: string | null;
-  finished_at: number;
-  /** Why the node might return something else now, a sentence; null where it would not. */
-  stale: string | null;
-}
-
-/** The last results of the nodes of a workflow, from its newest runs; runs of one node alone do not count. */
+/**
+ * What the nodes of a workflow came to in its newest runs that finished them, those of one node alone aside. Long texts are
+ * cut. `stale`: why a node might return something else now.
+ */
 export function lastResults(
   services: Pick<Services, "runs" | "workflows" | "library" | "roles">,
   workflowId: string,
-): LastResult[] {
+) {
   const workflow = services.workflows.find(workflowId);
   if (!workflow) return [];
   const now = { graph: withLibrary(workflow.graph, services.library), roles: services.roles.all() };
   const missing = new Set(Object.keys(now.graph.nodes));
-  const found: LastResult[] = [];
-  for (const run of services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH })) {
+  return services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH }).flatMap((run) => {
     const state = missing.size > 0 ? stateOf(services, run) : null;
-    if (!state || state.run.only_node !== undefined) continue;
+    if (!state || state.run.only_node !== undefined) return [];
     const stale = new Map(staleOutputs(state, now).map(({ node_id, reason }) => [node_id, reason]));
-    for (const node_id of missing) {
-      const activation = state.activations[state.nodes[node_id]?.activation ?? ""];
-      if (activation?.status !== "completed" && activation?.status !== "failed") continue;
+    return [...missing].flatMap((node_id) => {
+      const { status, output, labels, error, finished_at } =
+        state.activations[state.nodes[node_id]?.activation ?? ""] ?? {};
+      if (status !== "completed" && status !== "failed") return [];
       missing.delete(node_id);
-      found.push({
+      const text = JSON.stringify(output ?? null, (_key, value: Json) =>
+        typeof value === "string" ? value.slice(0, KEPT) : value,
+      );
+      return {
         node_id,
         run_id: run.id,
-        status: activation.status,
-        output: activation.output ? brief(activation.output) : null,
-        labels: activation.labels ?? null,
-        error: activation.error?.message ?? null,
-        finished_at: activation.finished_at ?? run.created_at,
+        status,
+        output: JSON.parse(text) as JsonObject | null,
+        labels,
+        error: error?.message,
+        finished_at: finished_at ?? run.created_at,
         stale: stale.get(node_id) ?? null,
-      });
-    }
-  }
-  return found;
+      };
+    });
+  });
 }
 
 /** How many characters of each text a last result keeps. */
 const KEPT = 600;
-
-const brief = (output: JsonObject): JsonObject =>
-  JSON.parse(
-    JSON.stringify(output, (_key, value: Json) => (typeof value === "string" ? value.slice(0, KEPT) : value)),
-  ) as JsonObject;
 
 /** The state that an activation read when it first started. */
 function stateAtStart({ runs }: Pick<Services, "runs">, runId: string, activationId: string): JsonObject {

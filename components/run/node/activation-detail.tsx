@@ -76,13 +76,7 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
           <KeyValues
             values={activation.input}
             label={`input of ${node.name || node.id}`}
-            empty={
-              kind.ends
-                ? "The whole state"
-                : kind.routes
-                  ? "What its rule reads from the state"
-                  : "It reads nothing."
-            }
+            empty={kind.ends || kind.routes ? "What it takes from the state" : "It reads nothing."}
           />
         </ViewPart>
       ) : null}
