@@ -62,10 +62,13 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
   await pick(page, "Router");
   await focusedCard(page, "Router");
   await rename(page, "Check Approval");
-  for (const [at, way] of ["approved", "rejected"].entries()) {
-    await tabTo(page, "Add a way out", "button");
-    await page.keyboard.press("Enter");
-    await keyTo(page, "Shift+Tab", page.getByLabel(`Way out ${at + 1}`, { exact: true }));
+  // It stands between the task and the end, to which its first way leads.
+  for (const [at, way] of ["rejected", "approved"].entries()) {
+    if (at > 0) {
+      await tabTo(page, "Add a way out", "button");
+      await page.keyboard.press("Enter");
+    }
+    await keyTo(page, at > 0 ? "Shift+Tab" : "Tab", page.getByLabel(`Way out ${at + 1}`, { exact: true }));
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.insertText(way);
     await tabTo(page, `Condition of way ${at + 1}, row 1: key`, "combobox");
@@ -95,14 +98,6 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
   await expect(offer).toContainText("to End?");
   await page.keyboard.press("Enter");
   await expect(offer).toBeHidden();
-
-  await page.keyboard.press("ArrowLeft");
-  await focusedCard(page, "Check Approval");
-  await page.keyboard.press("n");
-  await pick(page, "End");
-  await rename(page, "End (Rejected)");
-  await page.keyboard.press("Escape");
-  await focusedCard(page, "End (Rejected)");
 
   await page.keyboard.press("Shift+L");
   await saved(page);

@@ -110,7 +110,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const { spliceId } = dragging;
   const { nodes, edges, setNodes } = useFlow(graph, selectedNodes, selection.edges, dressing, spliceId);
   // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
-  const { isFar, isTiny } = useDetail(graph);
+  const { isFar, isSmall, isTiny } = useDetail(graph);
   const room = useTurns(dressing?.grown);
   const canvas = useMemo(() => ({ editing: editing ?? null, roles, agents }), [editing, roles, agents]);
 
@@ -142,6 +142,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
               className="graph-canvas"
               aria-label={label}
               tabIndex={0}
+              data-small={isSmall || undefined}
               data-far={isFar || undefined}
               data-tiny={isTiny || undefined}
               data-run={!!run || undefined}

@@ -4,7 +4,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import { readingOrder } from "./navigation";
 import { useCanvasView } from "./use-canvas-view";
-import { MAX_FIT } from "./view-fit";
+import { MAX_FIT, READABLE } from "./view-fit";
 
 /** Below this a card's words are told by its name alone. */
 const FAR = 0.42;
@@ -40,8 +40,9 @@ export function useDetail(graph: WorkflowGraph) {
     x === 0 && y === 0 && zoom === 1 ? guess : zoom;
   const isFar = useStore(({ transform }) => zoomOf(transform) < FAR);
   const isTiny = useStore(({ transform }) => zoomOf(transform) < TINY);
+  const isSmall = useStore(({ transform }) => zoomOf(transform) < READABLE - 0.001);
   // All cards in view are drawn anew: in pieces, so that zooming goes on meanwhile.
-  return { isFar, isTiny: useDeferredValue(isTiny) };
+  return { isFar, isSmall: isSmall && !isFar, isTiny: useDeferredValue(isTiny) };
 }
 
 function guessZoom({ nodes }: WorkflowGraph): number {

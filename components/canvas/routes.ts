@@ -25,7 +25,7 @@ const CLEAR = 8;
 /** How far beside a card a line turns. */
 const TURN = 20;
 /** Room that a run takes below a card for its words: lines rather pass under it. */
-export const SLIP = 54;
+export const SLIP = 63;
 /** A curve that is so many times as high as it is wide is no curve any longer. */
 const STEEP = 10;
 /** Lines side by side keep this distance. */
