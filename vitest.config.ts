@@ -45,7 +45,6 @@ const seen = {
   test: {
     environment: "happy-dom",
     setupFiles: ["components/testing/setup.ts"],
-    testTimeout: 60_000,
     pool: "forks" as const,
   },
 };
@@ -61,8 +60,9 @@ export default defineConfig({
   css: { postcss: { plugins: [] } },
   test: {
     environment: "node",
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Only what hangs takes so long: a busy machine may stop any test for many seconds.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // The offline model answers at once in tests; nothing reads the settings of the person who runs them.
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
     restoreMocks: true,

@@ -23,16 +23,16 @@ const migrationsFolder = () =>
   process.env.TROUPE_MIGRATIONS_DIR ?? path.join(process.cwd(), "db", "migrations");
 
 /**
- * Opens a database file (or ":memory:"), with the settings that every connection has, and brings its tables up
- * to date. A copy of the file is kept beside it before tables change.
+ * Opens a database file, ":memory:", or the bytes of a database to hold in memory, with the settings that every
+ * connection has, and brings its tables up to date. A copy of the file is kept beside it before tables change.
  */
-export function openDb(file: string): Db {
-  if (file !== ":memory:") mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const isNew = file === ":memory:" || !existsSync(file);
+export function openDb(file: string | Buffer): Db {
+  if (isOnDisk(file)) mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const isNew = !isOnDisk(file) || !existsSync(file);
   let client = connect(file, isNew);
   try {
     const isBehind = pendingMigrations({ $client: client }) > 0;
-    if (isBehind && !isNew) client = copyBeforeUpdate(client, file);
+    if (isBehind && isOnDisk(file) && !isNew) client = copyBeforeUpdate(client, file);
     const db: Db = drizzle(client);
     if (isBehind) applyMigrations(db);
     client.pragma("foreign_keys = ON");
@@ -43,10 +43,12 @@ export function openDb(file: string): Db {
   }
 }
 
-function connect(file: string, isNew: boolean): Connection {
+const isOnDisk = (file: string | Buffer): file is string => typeof file === "string" && file !== ":memory:";
+
+function connect(file: string | Buffer, isNew: boolean): Connection {
   const client = new Database(file, { timeout: 200 });
   try {
-    if (file !== ":memory:") chmodSync(file, 0o600);
+    if (isOnDisk(file)) chmodSync(file, 0o600);
     // Space that deleted runs leave can be given back; says something only before the first table.
     if (isNew) client.pragma("auto_vacuum = INCREMENTAL");
     client.pragma("journal_mode = WAL");

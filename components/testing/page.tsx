@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import type { ReactNode } from "react";
 import { vi } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { newServices } from "@/server/services";
 import { TroupeApi } from "../trpc";
@@ -15,7 +15,7 @@ import { goTo } from "./navigation";
  * What the page asks for goes through tRPC's own wire format to the real procedures. `person` clicks and types.
  */
 export function openPage(page: ReactNode, where = "/", env: Record<string, string> = {}) {
-  const troupe = newServices(openDb(":memory:"), { dataDir: null, env: { ...process.env, ...env } });
+  const troupe = newServices(emptyDb(), { dataDir: null, env: { ...process.env, ...env } });
   const principal = { kind: "session", id: "ses_1" } as const;
   vi.stubGlobal("fetch", (asked: string | URL, init?: RequestInit) =>
     fetchRequestHandler({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { type Db, openDb } from "@/db/open";
+import type { Db } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import {
   describeDurableEngine,
   type EngineUnderTest,
@@ -47,7 +48,7 @@ afterAll(async () => {
 
 /** What a server does with news: each turn once, none of a run that is not there. */
 class Server {
-  private readonly db: Db = openDb(":memory:");
+  private readonly db: Db = emptyDb();
   private readonly store = newRunStore(this.db);
   private readonly heard: StretchNews[] = [];
   private over = () => {};

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { newAccess } from "./access";
 import { signIn, signOut } from "./sign-in";
@@ -38,7 +38,7 @@ describe("tokens", () => {
     new Request(`http://${HOST}/`, { headers: { authorization: `Bearer ${token}` } });
 
   test("one is good from when it is made until it is revoked, and is not in the file", async () => {
-    const db = openDb(":memory:");
+    const db = emptyDb();
     const access = newAccess(db, {});
     const { id, token } = access.tokens.create("CI");
     expect(token).toMatch(/^wf_[\w-]{43}$/);
@@ -54,21 +54,21 @@ describe("tokens", () => {
   });
 
   test("one may come from the environment; none is made up", async () => {
-    const access = newAccess(openDb(":memory:"), { TROUPE_API_TOKEN: "a token of my own" });
+    const access = newAccess(emptyDb(), { TROUPE_API_TOKEN: "a token of my own" });
     expect(await access.tokenOf(bearer("a token of my own"))).toBeNull();
-    const spaceless = newAccess(openDb(":memory:"), { TROUPE_API_TOKEN: "a-token-of-my-own" });
+    const spaceless = newAccess(emptyDb(), { TROUPE_API_TOKEN: "a-token-of-my-own" });
     expect(await spaceless.tokenOf(bearer("a-token-of-my-own"))).toEqual({
       kind: "token",
       id: "environment",
     });
     for (const guess of ["", "a-token-of-my-ow", "undefined", "null", "x".repeat(500)])
       expect(await spaceless.tokenOf(bearer(guess))).toBeNull();
-    expect(await newAccess(openDb(":memory:"), {}).tokenOf(bearer("undefined"))).toBeNull();
+    expect(await newAccess(emptyDb(), {}).tokenOf(bearer("undefined"))).toBeNull();
   });
 });
 
 describe("signing in", () => {
-  const access = () => newAccess(openDb(":memory:"), { TROUPE_PASSWORD: "correct horse" });
+  const access = () => newAccess(emptyDb(), { TROUPE_PASSWORD: "correct horse" });
   function ask(body: unknown, headers: Record<string, string> = {}) {
     const text = JSON.stringify(body);
     const length = String(Buffer.byteLength(text));

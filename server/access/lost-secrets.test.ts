@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newServices } from "@/server/services";
 import { lostSecrets, lostSecretsRemark } from "./lost-secrets";
 
 const key = (letter: string) => Buffer.alloc(32, letter).toString("base64");
 
 test("with another key the start names every stored secret that is lost, and what to do", () => {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const install = (letter: string) =>
     newServices(db, { dataDir: null, env: { NODE_ENV: "test", TROUPE_SECRET_KEY: key(letter) } });
   const first = install("a");

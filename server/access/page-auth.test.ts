@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { Env } from "@/server/settings";
 import { newAccess } from "./access";
 import { authorizePage, safeNext } from "./page-auth";
 
 const HOST = "127.0.0.1:3000";
-const sessions = (env: Env = {}) => newAccess(openDb(":memory:"), env).sessions;
+const sessions = (env: Env = {}) => newAccess(emptyDb(), env).sessions;
 const page = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   new Request(`http://${HOST}${path}`, { method, headers: { host: HOST, ...headers } });
 

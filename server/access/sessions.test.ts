@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { openDb } from "@/db/open";
 import { sessions as table } from "@/db/schema";
+import { emptyDb } from "@/db/testing";
 import type { Env } from "@/server/settings";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
@@ -14,7 +14,7 @@ const DAY = 24 * 3_600_000;
 const PASSWORD = { TROUPE_PASSWORD: "correct horse" };
 
 function install() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   let time = 1_800_000_000_000;
   return {
     db,

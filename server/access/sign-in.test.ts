@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newAccess } from "./access";
 import type { Sessions } from "./sessions";
 import { signIn, signOut } from "./sign-in";
@@ -19,7 +19,7 @@ function ask(body: string, headers: Record<string, string> = {}) {
     ...(body === "" ? {} : { body }),
   });
 }
-const open = () => newAccess(openDb(":memory:"), {});
+const open = () => newAccess(emptyDb(), {});
 /** A door at which any password has this outcome. */
 function doorWhere(outcome: Awaited<ReturnType<Sessions["tryPassword"]>>) {
   const door = open();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newSessions } from "@/server/access/sessions";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { OFFLINE } from "@/server/domain/model/provider";
@@ -22,7 +22,7 @@ const SECRETS = {
 };
 
 function newCaller() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const troupe = newServices(db, { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } });
   const told = () =>

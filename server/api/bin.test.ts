@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
@@ -11,7 +11,7 @@ import { newRetention } from "@/server/store/retention";
 import { appRouter } from "./root";
 
 function newCaller() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const troupe = newServices(db, { dataDir: null });
   troupe.roles.seed(builtinRoles);
   const principal = { kind: "session" as const, id: "ses_1" };

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { type Db, openDb } from "@/db/open";
+import type { Db } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { runOperations } from "@/server/operations/runs";
 import type { Container } from "@/server/services";
 import { newWorkspaceStore } from "@/server/store/workspace";
@@ -18,7 +19,7 @@ const caller = () =>
   });
 
 beforeEach(() => {
-  db = openDb(":memory:");
+  db = emptyDb();
   const files = newWorkspaceStore(db);
   files.write("run_1", "notes/größe (1).html", "<script>alert(1)</script>", { writtenBy: "a" });
   files.write("run_1", "report.md", "first", { writtenBy: "b" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
@@ -10,7 +10,7 @@ import { bringFile, lookAt } from "@/server/testing/importing";
 import { appRouter } from "./root";
 
 function newCaller(isKnown = true) {
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(emptyDb(), { dataDir: null });
   troupe.roles.seed(builtinRoles);
   const principal = isKnown ? { kind: "session" as const, id: "ses_1" } : null;
   return { troupe, ask: appRouter.createCaller({ troupe, principal }) };

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { Principal } from "@/server/access/principal";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
@@ -24,7 +25,7 @@ const ann = () => callerOf({ kind: "session", id: "ann" });
 beforeEach(async () => {
   authority = await newAuthorizationServer();
   remote = await newGuardedServer(authority);
-  db = openDb(":memory:");
+  db = emptyDb();
   mcp = new McpServers({
     store: newMcpServerStore(db, newSealer(null, {})),
     declared: [],

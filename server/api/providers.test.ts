@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newServer, sendSse, sse, type TestServer } from "@/server/llm/testing";
 import { newServices } from "@/server/services";
 import { appRouter } from "./root";
@@ -31,7 +31,7 @@ const serve = () =>
 
 test("what a test finds out of a new address is kept once it is saved, and again when it is tested anew", async () => {
   server = await serve();
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
   const entered = { base_url: server.url, default_model: "test-model" };
   const tested = await ask.test(entered);
@@ -53,7 +53,7 @@ test("what a test finds out of a new address is kept once it is saved, and again
 
 test("the list of models tells what they read, as well", async () => {
   server = await serve();
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
   const { id } = await ask.save({ name: "Mine", base_url: server.url, default_model: "test-model" });
   expect(await ask.models({ id })).toEqual(["test-model"]);
@@ -70,7 +70,7 @@ test("a server that repeats a key that was only typed in shows it to nobody, in 
         .writeHead(401, { "content-type": "application/json" })
         .end(JSON.stringify({ error: { message: `Not with ${spellings.join(" or ")}` } })),
   );
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
   const said = JSON.stringify(await ask.test({ base_url: server.url, default_model: "m", key }));
   expect(said).toContain("[hidden]");

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import { draw } from "@/server/domain/testing/drawing";
 import type { RunFrame } from "@/server/runner/followers";
@@ -18,7 +18,7 @@ const GRAPHS = {
 };
 
 function newBrowser() {
-  const services = newServices(openDb(":memory:"), { dataDir: null });
+  const services = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe: services, principal: { kind: "session", id: "ses_1" } });
   /** Starts a run of one of the drawings; resolves with its id. */
   const start = async (graph: keyof typeof GRAPHS, config: Partial<RunConfig> = {}) => {

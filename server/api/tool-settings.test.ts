@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { newServices } from "@/server/services";
 import { newToolSettingStore } from "@/server/store/tool-settings";
 import { appRouter } from "./root";
 
 function newCaller(principal: { kind: "session"; id: string } | null = { kind: "session", id: "ses_1" }) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const store = newToolSettingStore(db, newSealer(null, {}), () => false);
   const troupe = { ...newServices(db, { dataDir: null }), toolSettings: store };
   return { store, ask: appRouter.createCaller({ troupe, principal }).toolSettings };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Db, openDb } from "@/db/open";
+import type { Db } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
 import type { SentTurn } from "@/server/runner/record-turns";
 import { fakeModels, newStage } from "@/server/runner/testing";
@@ -33,7 +34,7 @@ function newFakeEngine() {
 
 /** A server whose runs are carried out elsewhere, on a database of its own or an earlier one's. */
 function newServer(options: { db?: Db; isConfigured?: boolean; now?: () => number } = {}) {
-  const db = options.db ?? openDb(":memory:");
+  const db = options.db ?? emptyDb();
   const { engine, told } = newFakeEngine();
   const stretches = newStretchStore(db, options.now);
   const dispatcher = new Dispatcher({
@@ -208,7 +209,7 @@ describe("a run that is carried out elsewhere", () => {
       kind: "restate",
       dispatcher: new Dispatcher({
         stretches: watched,
-        runs: newRunStore(openDb(":memory:")),
+        runs: newRunStore(emptyDb()),
         isPreferred: true,
         rules: null,
       }),

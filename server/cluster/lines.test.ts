@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { readWorkerSettings } from "@/server/settings";
 import { newCustomToolStore } from "@/server/store/custom-tools";
@@ -82,8 +82,8 @@ beforeEach(async () => {
   side = newControlSide({
     tools(lines) {
       sources = newToolSources({
-        customTools: newCustomToolStore(openDb(":memory:")),
-        mcpServers: newMcpServerStore(openDb(":memory:"), newSealer(null, {})),
+        customTools: newCustomToolStore(emptyDb()),
+        mcpServers: newMcpServerStore(emptyDb(), newSealer(null, {})),
         env: { ...env, PATH: process.env.PATH ?? "" },
         lines,
       });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { knock, newControlFetch } from "@/server/egress/control";
 import { redactJson } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
@@ -31,7 +31,7 @@ export const SECRET_KEY = randomBytes(32).toString("base64");
 export function newControlSide(
   options: { more?: ToolInterface[]; tools?: (lines: Lines) => ToolInterface[] } = {},
 ) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const env = { TROUPE_SECRET_KEY: SECRET_KEY };
   const sealer = newSealer(null, env);
   const providers = newProviderStore(db, sealer, env);

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { openDb } from "@/db/open";
 import { stretches } from "@/db/schema";
+import { emptyDb } from "@/db/testing";
 import { newControlFetch } from "@/server/egress/control";
 import { newSealer } from "@/server/secrets/sealer";
 import { readSettings } from "@/server/settings";
@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
 
 function newPort(more: Record<string, string>, hasRun = false) {
   const env = { TROUPE_SECRET_KEY: SECRET_KEY, TROUPE_WORKER_TOKEN: TOKEN, ...more };
-  const db = openDb(":memory:");
+  const db = emptyDb();
   if (hasRun)
     db.insert(stretches)
       .values({ runId: "run_a", stretch: 1, fromTurn: 0, begunAt: 0, ...SENT })

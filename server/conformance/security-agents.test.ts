@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { AgentConfig, type ConfirmationPolicy } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
@@ -947,7 +947,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
 
 describe("A39: a note that a misled run left behind does not mislead the next", () => {
   test("what another run remembered taints who reads it, and sending out waits for a person", async () => {
-    const db = openDb(":memory:");
+    const db = emptyDb();
     const tools = [...memoryTools(newMemoryStore(db)), page, post];
     const stageOf = (steps: readonly ScriptedStep[]) => {
       const models = newScriptedModels(steps);

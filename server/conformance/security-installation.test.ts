@@ -4,7 +4,7 @@ import path from "node:path";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { RoleDefinition } from "@/server/domain/agent/role";
@@ -22,7 +22,7 @@ const CANARIES = {
 };
 
 function install(env: Record<string, string> = {}) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const troupe = newServices(db, { dataDir: null, env: { NODE_ENV: "test", ...env } });
   troupe.roles.seed(builtinRoles);
   const principal = { kind: "session" as const, id: "ses_1" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { writeWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
@@ -32,7 +32,7 @@ const roleWith = (description: string) =>
 
 /** An installation into which a file came, with an agent that does as the file says. */
 async function imported(file: { task: string; role: string }, folder: RoleDefinition[] = []) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const collected: string[] = [];
   const memories = newMemoryStore(db);
   const salary = { key: "salary", value: "PRIVATE-SALARY-4711", tainted: true, source: {} };

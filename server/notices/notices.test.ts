@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { OpenQuestion } from "@/server/domain/run/questions/open-questions";
 import { draw } from "@/server/domain/testing/drawing";
 import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
@@ -317,7 +317,7 @@ test("a test that arrives, and one that cannot, are told in words", async () => 
 });
 
 test("secrets are sealed where they lie, a password goes to its own server only, and none over an open line", async () => {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const settings = newNoticeSettingStore(db, newSealer(null, {}));
   const server = {
     is_on: true,

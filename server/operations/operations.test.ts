@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { ENDPOINTS } from "@/server/http-api/table";
 import { expectSchema, newApi } from "@/server/http-api/testing";
@@ -101,7 +101,7 @@ test("the browser and a program are told the same about the same workflow", asyn
   const { graph } = api.workflows.find(id)!;
   const note = { id: "n", node_type: "note", name: "Note", config: { text: "By the way" } };
   api.workflows.save({ id, revision: 1, graph: { ...graph, nodes: { ...graph.nodes, n: note as never } } });
-  const troupe = { ...newServices(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
+  const troupe = { ...newServices(emptyDb(), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
     troupe: troupe,
     principal: { kind: "session", id: "s" },
@@ -141,7 +141,7 @@ test("a program can rename, copy, throw away and bring back a workflow, and begi
 
 test("a run that has ended is deleted by either, and what is not higher raises no limit for either", async () => {
   const api = newApi();
-  const troupe = { ...newServices(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
+  const troupe = { ...newServices(emptyDb(), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
     troupe: troupe,
     principal: { kind: "session", id: "s" },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
 import type { ReadWorkflow } from "@/server/domain/graph/document";
@@ -9,7 +9,7 @@ import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 
 const role = (confirmation?: ConfirmationPolicy): RoleDefinition =>
   RoleDefinition.parse({ name: "Clerk", tools: ["http_write"], ...(confirmation ? { confirmation } : {}) });
-const newStore = () => newRoleStore(openDb(":memory:"));
+const newStore = () => newRoleStore(emptyDb());
 const bring = (theirs: RoleDefinition, ours?: RoleDefinition) => {
   const store = newStore();
   if (ours) store.put(ours);

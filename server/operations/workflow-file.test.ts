@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { newServices } from "@/server/services";
 
 test("the file of a workflow that began without a name is called what it is called by then", async () => {
-  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "s" } });
   const { id } = await ask.workflows.create({});
   await ask.workflows.rename({ id, name: "Tide tables" });

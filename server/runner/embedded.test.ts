@@ -1,4 +1,5 @@
-import { type Db, openDb } from "@/db/open";
+import type { Db } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
@@ -10,7 +11,7 @@ import type { TurnRecord } from "./embedded-contract";
 
 /** The embedded engine with its log in a database in memory; `kill` drops all that was not written. */
 function newEngine(): EngineUnderTest {
-  const db: Db = openDb(":memory:");
+  const db: Db = emptyDb();
   const store: RunStore = newRunStore(db);
   let alive = { value: true };
   const live = new Map<string, EmbeddedRun>();

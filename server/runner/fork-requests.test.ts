@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { call, calls, crewGraph, role } from "@/server/conformance/stage";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
@@ -82,7 +82,7 @@ const cases: Record<string, { graph: WorkflowGraph; answer: (request: ModelReque
 };
 
 function newWritingStage(answer: (request: ModelRequest) => ScriptedStep) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const workspace = newWorkspaceStore(db);
   const registry = new ToolsRegistry();
   for (const tool of fileTools(workspace)) registry.register(tool);

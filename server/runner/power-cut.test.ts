@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type Disk, NO_DISK, newDisk } from "@/db/disk";
 import { type Db, openDb } from "@/db/open";
 import { Database } from "@/db/sqlite.mjs";
+import { emptyDb } from "@/db/testing";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
@@ -285,7 +286,7 @@ test("no call is made before the record that it begins is on the disk", async ()
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const server = newServer(openDb(":memory:"), { sync: () => held }, () => {});
+  const server = newServer(emptyDb(), { sync: () => held }, () => {});
   void server.start("run 0");
   await pause(30);
   expect(server.world.calls).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { JsonObject } from "@/server/domain/base/values";
 import { inputFields } from "@/server/domain/graph/run-input";
@@ -30,7 +30,7 @@ const suggested = ({ graph }: Template): JsonObject =>
 
 /** Runs a template on the offline demo model with the tools that come with it. */
 async function play(template: Template, input: JsonObject = suggested(template)) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const unreachable = () => Promise.reject(new Error("Nobody is asked."));
   const tools = fakeTools(
     builtinTools({

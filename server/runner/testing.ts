@@ -1,4 +1,5 @@
 import { type Db, openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -108,7 +109,7 @@ export async function killed(
 
 /** A copy of a stage's run as it was after that many turns, as a crash would leave it. */
 export function cutAt(source: { db: Db }, id: string, turns: number): Db {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   for (const table of ["runs", "run_turns", "run_timers", "run_signals"]) {
     const rows = source.db.$client.prepare<[], Record<string, unknown>>(`select * from ${table}`).all();
     for (const row of rows) {
@@ -166,7 +167,7 @@ export function newStage(
     redact?: <T>(value: T) => T;
   } = {},
 ) {
-  const db = options.db ?? openDb(":memory:");
+  const db = options.db ?? emptyDb();
   const store = newRunStore(db);
   const host =
     options.host ??

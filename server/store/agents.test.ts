@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { newAgentStore } from "./agents";
 
@@ -7,7 +7,7 @@ const agentOf = (agent_id: string, more: object = {}) =>
   AgentConfig.parse({ agent_id, role_name: "Writer", ...more });
 
 test("agents keep every setting, count their saves, and have a name beside their id", () => {
-  const store = newAgentStore(openDb(":memory:"), () => 1000);
+  const store = newAgentStore(emptyDb(), () => 1000);
   const full = agentOf("careful", {
     backstory: "Once burnt",
     llm_config: { model: "slow-1", temperature: 0.1 },
@@ -39,7 +39,7 @@ test("agents keep every setting, count their saves, and have a name beside their
 });
 
 test("a rewriting saves only what it changes", () => {
-  const store = newAgentStore(openDb(":memory:"), () => 1000);
+  const store = newAgentStore(emptyDb(), () => 1000);
   store.create("A", agentOf("a"));
   store.create("B", agentOf("b", { role_name: "Editor" }));
   const toAuthor = (agent: AgentConfig) =>

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newAuditStore } from "./audit";
 
 test("entries are added and read, the newest first, by kinds and in pages", () => {
   let at = 0;
-  const audit = newAuditStore(openDb(":memory:"), () => ++at);
+  const audit = newAuditStore(emptyDb(), () => ++at);
   const made = audit.append({ kind: "token_made", who: "session:1", detail: { token: "Nightly" } });
   audit.append({ kind: "signed_out", who: "session:1" });
   audit.append({ kind: "token_revoked", who: "session:2", detail: { token: "Nightly" } });
@@ -20,11 +20,11 @@ test("entries are added and read, the newest first, by kinds and in pages", () =
 });
 
 test("there is no way to change or remove an entry", () => {
-  expect(Object.keys(newAuditStore(openDb(":memory:"))).sort()).toEqual(["append", "list"]);
+  expect(Object.keys(newAuditStore(emptyDb())).sort()).toEqual(["append", "list"]);
 });
 
 test("what must not be kept is taken out before it is written", () => {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const audit = newAuditStore(db, Date.now, (text) => text.replaceAll("hush-hush", "[hidden]"));
   const kept = audit.append({ kind: "provider_added", who: "session:1", detail: { provider: "hush-hush" } });
   expect(kept.detail).toEqual({ provider: "[hidden]" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
 import { newBinStore } from "./bin";
 import { newCrewWorkStore } from "./crew-work";
@@ -29,7 +29,7 @@ const did = (agent_id: string, role_name: string, done: number, failed = 0, sent
 const real = (workflow_id: string | null) => ({ workflow_id, simulated: false });
 
 function newStore() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   return { db, store: newCrewWorkStore(db), workflows: newWorkflowStore(db) };
 }
 

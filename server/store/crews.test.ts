@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { newCrewStore } from "./crews";
 
 const crewOf = (crew_id: string, role_name = "Writer") =>
   CrewConfig.parse({ crew_id, agents: [{ agent_id: "a", role_name }] });
-const newStore = () => newCrewStore(openDb(":memory:"), () => 1000);
+const newStore = () => newCrewStore(emptyDb(), () => 1000);
 
 test("crews are listed by name, and an id is taken once", () => {
   const store = newStore();

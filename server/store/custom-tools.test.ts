@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { type CustomToolStore, newCustomToolStore } from "./custom-tools";
 
@@ -9,7 +9,7 @@ let store: CustomToolStore;
 let clock = 0;
 beforeEach(() => {
   clock = 1000;
-  store = newCustomToolStore(openDb(":memory:"), () => clock++);
+  store = newCustomToolStore(emptyDb(), () => clock++);
 });
 
 test("every save is a version; the newest is in use", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
 import { runs } from "@/db/schema";
+import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
 import { type MemoryInput, type MemoryPlace, newMemoryStore } from "./memories";
 import { toMatch } from "./memory-query";
@@ -13,7 +13,7 @@ const RUN: MemoryPlace = { scope: "run", scope_id: "run_a" };
 const WORKFLOW: MemoryPlace = { scope: "workflow", scope_id: "wf_1" };
 
 function newStore() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const clock = { now: 1_000 * DAY };
   const store = newMemoryStore(db, () => clock.now);
   const remember = (key: string, value: MemoryInput["value"], more: Partial<MemoryInput> = {}) =>

@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { redact } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
 import { newProviderStore } from "./providers";
@@ -17,7 +18,7 @@ const entered = {
 };
 
 function newStore(env: Record<string, string> = {}) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   return {
     db,
     store: newProviderStore(db, newSealer(null, {}), env),
@@ -168,7 +169,7 @@ test("what was learned stays with the address, and only the server learns", () =
 });
 
 test("its own headers are sealed, stay with their address, and are blacked out wherever they turn up", () => {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const store = newProviderStore(db, newSealer(null, {}), {});
   const about = { name: "G", base_url: "https://gate.example/v1", default_model: "m" };
   const { id } = store.save({

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
 import { newMemoryStore } from "./memories";
@@ -14,7 +15,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "troupe-keep-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Finished runs, the first the oldest by a day each; the last ended now. */
-async function finished(workflows: readonly string[], db = openDb(":memory:")) {
+async function finished(workflows: readonly string[], db = emptyDb()) {
   const stage = newStage({ db });
   const now = Date.now();
   const ids: string[] = [];
@@ -157,7 +158,7 @@ test("a database with a damaged page stays as it is, and somebody is told", () =
 
 test("copies made before updates count", () => {
   writeFileSync(path.join(folder, "troupe.db.before-1.bak"), "x".repeat(1000));
-  const retention = newRetention(openDb(":memory:"), { dataDir: folder, defaults: { days: 9, runs: null } });
+  const retention = newRetention(emptyDb(), { dataDir: folder, defaults: { days: 9, runs: null } });
   expect(retention.sizes().copies).toEqual({ count: 1, bytes: 1000 });
   expect(retention.rules()).toEqual({ days: 9, runs: null, workflows: {} });
 });

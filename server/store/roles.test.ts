@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { type Db, openDb } from "@/db/open";
+import type { Db } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { roleUses } from "@/server/domain/library/role-use";
@@ -13,7 +14,7 @@ const role = (name: string, description = "") => RoleDefinition.parse({ name, de
 let db: Db;
 let store: RoleStore;
 beforeEach(() => {
-  db = openDb(":memory:");
+  db = emptyDb();
   store = newRoleStore(db, () => 1000);
 });
 

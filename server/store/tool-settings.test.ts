@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { newToolSettingStore } from "./tool-settings";
 
 const KEY = "BSA-abcdefghijklmnop9876";
 function newStore(isDemo = false) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   return {
     store: newToolSettingStore(db, newSealer(null, {}), () => isDemo),
     everything: () => JSON.stringify(db.$client.prepare("select * from settings").all()),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
@@ -8,7 +8,7 @@ import { verifyLogs } from "./verify-log";
 
 /** Two runs of four records each, with events 1; 2 to 4; 5 to 7; 8 to 10. */
 function twoRuns() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const store = newRunStore(db);
   const event = (seq: number): RunEvent => ({
     type: "warning",

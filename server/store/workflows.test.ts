@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findTemplate, templates } from "@/server/templates";
 import { copyName, newWorkflowStore, type WorkflowStore } from "./workflows";
@@ -9,7 +9,7 @@ let clock = 1000;
 let store: WorkflowStore;
 beforeEach(() => {
   clock = 1000;
-  store = newWorkflowStore(openDb(":memory:"), () => clock++);
+  store = newWorkflowStore(emptyDb(), () => clock++);
 });
 
 test("a workflow comes back as it was saved, newest first", () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
 import { workspaceFiles } from "@/db/schema";
+import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
 import { type FileWrite, newWorkspaceStore, normalPath, WorkspaceError } from "./workspace";
 
 const RUN = "run_a";
 function newStore() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const store = newWorkspaceStore(db, () => 1000);
   let step = 0;
   const write = (path: string, content: string, more: Partial<FileWrite> = {}) =>

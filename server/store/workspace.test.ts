@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { LIMITS } from "@/server/limits";
 import { newWorkspaceStore, normalPath, WorkspaceError } from "./workspace";
 
 const RUN = "run_a";
 function newStore() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   let step = 0;
   const store = newWorkspaceStore(db, () => 1000);
   return {

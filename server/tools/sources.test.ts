@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { newSealer } from "@/server/secrets/sealer";
@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function setUp(env: Record<string, string> = {}) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const sources = newToolSources({
     customTools: newCustomToolStore(db),
     mcpServers: newMcpServerStore(db, newSealer(null, {})),

@@ -3,7 +3,8 @@ import http from "node:http";
 import path from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { type Db, openDb } from "@/db/open";
+import type { Db } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { Dispatcher } from "@/server/cluster/dispatcher";
 import { Refused } from "@/server/cluster/internal-api";
 import { type InternalParts, internalRoutes } from "@/server/cluster/internal-routes";
@@ -42,7 +43,7 @@ export async function newCluster(workerCount: number, { callMs = CALL_MS }: { ca
   const balancer = newBalancer(() => ports.map((port) => `127.0.0.1:${port}`));
   await balancer.listen(restate.workers);
   await restate.register();
-  const db = openDb(":memory:");
+  const db = emptyDb();
   let server = await newServer(db, control, restate.client);
   return {
     restate,

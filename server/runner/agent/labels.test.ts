@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -35,7 +35,7 @@ const ask = {
 };
 const graph = draw("start > ask > end", { ask });
 
-function bench(steps: readonly ScriptedStep[], db = openDb(":memory:"), rules?: InstallationRules) {
+function bench(steps: readonly ScriptedStep[], db = emptyDb(), rules?: InstallationRules) {
   const files = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const plain = { description: "For the test", source: "builtin", risk: "LOW" } as const;
@@ -105,7 +105,7 @@ describe("what a run wrote itself", () => {
 
   test("what a run wrote beyond itself is no run's own until a person has looked at it", async () => {
     expect(await taint(remember("global"), recall("global"))).toEqual(["retrieve_memory"]);
-    const db = openDb(":memory:");
+    const db = emptyDb();
     const first = bench([remember("workflow"), done], db);
     await first.run(graph, { roles: [worker] });
     const [memory] = first.memories.list();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
@@ -30,7 +30,7 @@ async function asked(
   } = {},
 ) {
   const models = newScriptedModels(more.steps ?? [{ text: "done" }]);
-  const tools = fakeTools(memoryTools(newMemoryStore(openDb(":memory:"))));
+  const tools = fakeTools(memoryTools(newMemoryStore(emptyDb())));
   const run = await newStage({ models, tools }).run(graphOf(more.config ?? {}, more.keys), {
     input,
     roles: [more.role ?? clerk()],
@@ -132,7 +132,7 @@ describe("a value that is longer than its model reads", () => {
 
 describe("what memory holds on a task", () => {
   const remembered = (tools: string[]) => {
-    const memories = newMemoryStore(openDb(":memory:"));
+    const memories = newMemoryStore(emptyDb());
     memories.store({
       scope: "workflow",
       scope_id: "wf_test",
@@ -175,7 +175,7 @@ describe("what memory holds on a task", () => {
     const { id, events } = await run();
     const turns = stage.store.journal(id).turns.length;
     const models = newScriptedModels([{ text: "done" }]);
-    const nothing = fakeTools(memoryTools(newMemoryStore(openDb(":memory:"))));
+    const nothing = fakeTools(memoryTools(newMemoryStore(emptyDb())));
     const again = newStage({ db: cutAt(stage, id, turns - 1), models, tools: nothing });
     again.host.recover();
     await again.host.settled(id);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
@@ -36,7 +36,7 @@ function modelsOf(...steps: ScriptedStep[]): Models {
 }
 
 function bench(...steps: ScriptedStep[]) {
-  const memories = newMemoryStore(openDb(":memory:"));
+  const memories = newMemoryStore(emptyDb());
   const tools = fakeTools(memoryTools(memories), (place) => memories.forget(place));
   return { memories, tools, models: modelsOf(...steps) };
 }

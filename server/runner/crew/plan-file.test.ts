@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { agent, as, call, calls, crewGraph, role } from "@/server/conformance/stage";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
@@ -11,7 +11,7 @@ const team = [agent("analyst"), agent("coder")];
 const tools = ["file_read", "file_write", "plan_add_task"];
 
 async function run(...steps: ScriptedStep[]) {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const workspace = newWorkspaceStore(db);
   const stage = newStage({
     db,

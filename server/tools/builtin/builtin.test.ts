@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { newMemoryStore } from "@/server/store/memories";
 import { newWorkspaceStore } from "@/server/store/workspace";
@@ -12,7 +12,7 @@ import { builtinTools } from "./index";
 const NOW = Date.UTC(2025, 0, 15, 12);
 
 function newBench() {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const unused = () => Promise.reject(new Error("no network in this test"));

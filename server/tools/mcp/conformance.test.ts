@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { checkAnswer } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
@@ -32,7 +32,7 @@ interface Scenario {
 async function use({ url, scenario, context }: Scenario): Promise<void> {
   const fetch = newMcpFetch("localhost");
   const servers = new McpServers({
-    store: newMcpServerStore(openDb(":memory:"), newSealer(null, {})),
+    store: newMcpServerStore(emptyDb(), newSealer(null, {})),
     declared: [],
     fetch,
     onChange: () => {},

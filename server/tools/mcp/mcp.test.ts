@@ -8,7 +8,7 @@ import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
@@ -114,7 +114,7 @@ const newServers = (parts: Partial<ConstructorParameters<typeof McpServers>[0]> 
   });
 beforeEach(async () => {
   remote = await newTestServer();
-  store = newMcpServerStore(openDb(":memory:"), newSealer(null, {}));
+  store = newMcpServerStore(emptyDb(), newSealer(null, {}));
   servers = newServers();
 });
 afterEach(async () => {
@@ -662,7 +662,7 @@ describe("what servers say", () => {
 });
 
 test("the header is sealed, stays with its address, and what was approved does too", async () => {
-  const db = openDb(":memory:");
+  const db = emptyDb();
   const kept = newMcpServerStore(db, newSealer(null, {}));
   kept.save({ name: "a", url: "https://one.example/mcp", authorization: "Bearer CANARY-SECRET" });
   kept.approve("a", { tool: "t", fingerprint: "f", definition: "{}" });

@@ -1,7 +1,7 @@
 import { createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
@@ -68,7 +68,7 @@ beforeEach(async () => {
     })().catch(() => response.destroy());
   });
   servers = new McpServers({
-    store: newMcpServerStore(openDb(":memory:"), newSealer(null, {})),
+    store: newMcpServerStore(emptyDb(), newSealer(null, {})),
     declared: [],
     fetch: newMcpFetch(`127.0.0.1:${remote.port}`),
     onChange: () => {},

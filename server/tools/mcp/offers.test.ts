@@ -1,6 +1,6 @@
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { isGranted } from "@/server/domain/tool/tool";
 import { newSealer } from "@/server/secrets/sealer";
@@ -13,7 +13,7 @@ import { McpServers } from "./servers";
 let servers: McpServers;
 beforeEach(async () => {
   servers = new McpServers({
-    store: newMcpServerStore(openDb(":memory:"), newSealer(null, {})),
+    store: newMcpServerStore(emptyDb(), newSealer(null, {})),
     declared: [
       {
         name: "memos",

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import { emptyDb } from "@/db/testing";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { redact } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
@@ -28,7 +29,7 @@ const newServers = (allowed = [remote.port, authority.port]) =>
 beforeEach(async () => {
   authority = await newAuthorizationServer();
   remote = await newGuardedServer(authority);
-  db = openDb(":memory:");
+  db = emptyDb();
   store = newMcpServerStore(db, sealer);
   servers = newServers();
 });
