@@ -25,6 +25,8 @@ export interface NodeRunView {
   said?: string;
   /** What it cost, in words; absent where nothing was asked that costs. */
   cost?: string;
+  /** Of two runs that are compared, the only one that came here. */
+  only?: "a" | "b" | undefined;
 }
 
 /** What is being written for a node right now. */
@@ -39,6 +41,8 @@ export interface NodePeek {
 export interface EdgeRunView {
   status: "idle" | "taken" | "skipped";
   count: number;
+  /** Of two runs that are compared, the only one that took it. */
+  only?: "a" | "b" | undefined;
 }
 
 /** What a run adds to each card: whoever shows a run brings it, so that a drawing that only is drawn need not load it. */

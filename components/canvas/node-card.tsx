@@ -42,6 +42,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       data-shape={silhouetteOf(node)}
       data-node={node.id}
       data-status={run?.status ?? "idle"}
+      data-only={run?.only}
       data-in-run={hasRun || undefined}
       data-paused={run?.isPausedHere || undefined}
       data-problem={mark?.severity}

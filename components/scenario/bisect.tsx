@@ -50,14 +50,9 @@ export function Bisect({
   const own = Object.entries(faults).filter(([place]) => place.startsWith("expect.0"));
   const whole = faults["expect.0"];
   return (
-    <section
-      aria-label="Which step made the difference?"
-      className="flex flex-col gap-3 rounded-xl border border-line p-3"
-    >
-      <h2 className="text-[13px] font-semibold">Which step made the difference?</h2>
+    <section aria-label="Which step made the difference?" className="flex flex-col gap-3">
       <p className="text-[13px] text-ink-2">
-        Both runs are carried out again from their records, with more and more of what differs taken from the
-        good one. No model and no tool is called.
+        Replays both runs and finds the step that made the difference. Calls no model and no tool.
       </p>
       <SegmentedControl
         label="The good run"

@@ -12,7 +12,7 @@ export function compareOnCanvas(comparison: Pick<RunComparison, "nodes" | "edges
   const edges = new Map(
     comparison.edges.map(({ id, a, b }): [string, EdgeRunView] => [
       id,
-      { status: "taken", count: Math.max(a, b) },
+      { status: "taken", count: Math.max(a, b), only: a === 0 ? "b" : b === 0 ? "a" : undefined },
     ]),
   );
   return {
@@ -29,6 +29,7 @@ function nodeView({ a, b, differs }: NodeComparison): NodeRunView {
     status: shown?.status ?? "idle",
     count: Math.max(a?.count ?? 0, b?.count ?? 0),
     said: onCard(a, b, differs),
+    only: a ? (b ? undefined : "a") : "b",
   };
 }
 
@@ -37,8 +38,7 @@ const onCard = (
   a: NodeComparison["a"],
   b: NodeComparison["b"],
   differs: NodeComparison["differs"],
-): string =>
-  differs.length === 1 && differs[0] === "output" ? "Gave something else" : saidOf(a, b, differs);
+): string => (differs.length === 1 && differs[0] === "output" ? "Different output" : saidOf(a, b, differs));
 
 /** What a step did otherwise, in one line. */
 export function saidOf(

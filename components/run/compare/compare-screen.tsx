@@ -5,23 +5,33 @@ import { ArrowLeft, ArrowLeftRight, CircleSlash2 } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useMemo, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
+import { LookSwitch } from "@/components/canvas/look-switch";
 import { withRoomBelow } from "@/components/canvas/places";
 import { SLIP } from "@/components/canvas/routes";
-import { formatDuration, formatTokens } from "@/components/display/format";
+import { formatDuration, formatList, formatTokens } from "@/components/display/format";
 import { statusWord } from "@/components/display/status-mark";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { isSameJson } from "@/server/domain/base/json";
 import { formatDollars } from "@/server/domain/model/cost";
+import { getNodeKind } from "@/server/domain/nodes";
 import type { NodeComparison, RunComparison, RunTotals } from "@/server/domain/run/compare/compare";
 import type { Parted } from "@/server/domain/run/compare/parted";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
+import type { RunSummary } from "../history/run-row";
 import { runStatus } from "../status";
 import { person } from "../timeline/sentence-words";
 import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
+import "./compare.css";
+
+/** What tells one run from another. */
+type ComparedRun = Pick<RunSummary, "workflow_id" | "workflow_name" | "created_at" | "input_excerpt">;
 
 /** Two runs on one drawing: the ways they took, what they wrote and gave, and what they cost. */
 export function CompareScreen({
@@ -36,6 +46,10 @@ export function CompareScreen({
 }) {
   const trpc = useTrpc();
   const { data, error, isPending } = useQuery(trpc.runs.compare.queryOptions({ run_id: a, with: b }));
+  const runs = {
+    a: useQuery(trpc.runs.get.queryOptions({ run_id: a })).data,
+    b: useQuery(trpc.runs.get.queryOptions({ run_id: b })).data,
+  };
   const roles = useQuery(trpc.roles.list.queryOptions()).data;
   const byName = useMemo(() => new Map(roles?.map(({ role }) => [role.name, role])), [roles]);
   if (error)
@@ -62,7 +76,7 @@ export function CompareScreen({
     );
   const find = (onSelect: (id: string) => void) =>
     data.parted || data.first ? asks({ comparison: data, onSelect }) : null;
-  return <Compared a={a} b={b} comparison={data} parted={data.parted} roles={byName} find={find} />;
+  return <Compared {...{ a, b, runs, find }} comparison={data} parted={data.parted} roles={byName} />;
 }
 
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
@@ -71,6 +85,7 @@ const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 export function Compared({
   a,
   b,
+  runs,
   comparison,
   parted,
   roles,
@@ -78,6 +93,7 @@ export function Compared({
 }: {
   a: string;
   b: string;
+  runs: { a: ComparedRun | undefined; b: ComparedRun | undefined };
   comparison: RunComparison;
   parted: Parted | null;
   /** For the faces and colours of those who work. */
@@ -85,13 +101,17 @@ export function Compared({
   /** Asks which step made the difference. */
   find?: (onSelect: (id: string) => void) => ReactNode;
 }) {
-  const [selected, setSelected] = useState<string | null>(comparison.first?.b?.split("#")[0] ?? null);
+  const first = firstApart(comparison);
+  const [selected, setSelected] = useState<string | null>(first?.id ?? null);
+  const [look, setLook] = useState<"list" | "drawing">("list");
+  const isNarrow = useMedia(NARROW);
   const graph = useMemo(() => withRoomBelow(comparison.graph, SLIP), [comparison]);
   const run = useMemo(() => compareOnCanvas(comparison), [comparison]);
   const node = comparison.nodes.find(({ id }) => id === selected);
+  const finder = find?.(setSelected);
   return (
-    <div className="flex h-full min-h-0 flex-col bg-bg">
-      <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-surface px-3 py-2 md:px-4">
+    <div className="compare flex h-full min-h-0 flex-col bg-bg">
+      <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-surface px-3 py-2 md:px-4">
         <Link
           href="/runs"
           aria-label="All runs"
@@ -99,106 +119,179 @@ export function Compared({
         >
           <ArrowLeft aria-hidden className="size-4" />
         </Link>
-        <h1 className="min-w-0 flex-1 truncate text-[15px] font-semibold max-sm:basis-[80%]">
-          Two runs compared
-        </h1>
-        <RunLink name="A" id={a} totals={comparison.totals.a} />
-        <RunLink name="B" id={b} totals={comparison.totals.b} />
+        <h1 className="truncate text-[15px] font-semibold max-md:flex-1">Compare runs</h1>
         <ButtonLink
           href={`/runs/compare?a=${encodeURIComponent(b)}&b=${encodeURIComponent(a)}`}
           size="sm"
+          className="md:order-last"
           icon={<ArrowLeftRight aria-hidden />}
         >
           Swap
         </ButtonLink>
+        <OneRun side="a" id={a} run={runs.a} totals={comparison.totals.a} />
+        <OneRun side="b" id={b} run={runs.b} totals={comparison.totals.b} />
       </header>
-      <div className="flex min-h-0 flex-1 flex-col md:flex-row">
-        <div className="min-h-0 min-w-0 flex-1 max-md:h-[40%] max-md:flex-none">
-          <CanvasProvider>
-            <GraphCanvas
-              graph={graph}
-              label="Drawing of both runs"
-              roles={roles ?? NO_ROLES}
-              run={run}
-              selectedId={selected}
-              onSelect={setSelected}
+      <div className="relative flex min-h-0 flex-1 flex-col md:flex-row">
+        {isNarrow ? <LookSwitch look={look} onChange={setLook} /> : null}
+        {isNarrow && look === "list" ? null : (
+          <div className="min-h-0 min-w-0 flex-1">
+            <CanvasProvider>
+              <GraphCanvas
+                graph={graph}
+                label="Drawing of both runs"
+                roles={roles ?? NO_ROLES}
+                run={run}
+                selectedId={selected}
+                onSelect={setSelected}
+              />
+            </CanvasProvider>
+          </div>
+        )}
+        {isNarrow && look === "drawing" ? null : (
+          <aside
+            aria-label="Differences"
+            className="flex min-h-0 flex-col gap-5 overflow-y-auto border-line bg-surface p-4 max-md:flex-1 md:w-[min(34rem,44%)] md:border-l"
+          >
+            <Summary comparison={comparison} first={first} onSelect={setSelected} />
+            {node ? <OneNode key={node.id} node={node} onClose={() => setSelected(null)} /> : null}
+            {parted ? <PartedHere parted={parted} nodes={comparison.nodes} /> : null}
+            <Changes title="Input" changes={comparison.input} />
+            <Changes
+              title="Output"
+              changes={comparison.output.filter(
+                (one) => !comparison.input.some((other) => isSameJson(one, other)),
+              )}
             />
-          </CanvasProvider>
-        </div>
-        <aside
-          aria-label="What is other"
-          className="flex min-h-0 flex-col gap-5 overflow-y-auto border-line bg-surface p-4 max-md:flex-1 max-md:border-t md:w-[min(34rem,44%)] md:border-l"
-        >
-          <First comparison={comparison} onSelect={setSelected} />
-          {parted ? <PartedHere parted={parted} nodes={comparison.nodes} /> : null}
-          {find?.(setSelected)}
-          <Totals totals={comparison.totals} />
-          {node ? <OneNode node={node} onClose={() => setSelected(null)} /> : null}
-          <Changes title="Input" changes={comparison.input} />
-          <Changes title="Output" changes={comparison.output} />
-          <Changes
-            title="State"
-            changes={comparison.state.filter(
-              ({ key }) =>
-                !comparison.output.some((one) => one.key === key) &&
-                !comparison.input.some((one) => one.key === key),
-            )}
-          />
-          <Path nodes={comparison.nodes} onSelect={setSelected} />
-        </aside>
+            <Changes
+              title="State"
+              changes={comparison.state.filter(
+                ({ key }) =>
+                  !comparison.output.some((one) => one.key === key) &&
+                  !comparison.input.some((one) => one.key === key),
+              )}
+            />
+            <Totals totals={comparison.totals} />
+            <Path nodes={comparison.nodes} onSelect={setSelected} />
+            {finder ? (
+              <Disclosure look="box" title="Which step made the difference?">
+                {finder}
+              </Disclosure>
+            ) : null}
+          </aside>
+        )}
       </div>
     </div>
   );
 }
 
-function RunLink({ name, id, totals }: { name: string; id: string; totals: RunTotals }) {
+const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
+/** Which run it is: its letter and color, workflow, start and input. */
+function OneRun({
+  side,
+  id,
+  run,
+  totals,
+}: {
+  side: "a" | "b";
+  id: string;
+  run: ComparedRun | undefined;
+  totals: RunTotals;
+}) {
   return (
-    <Link
-      href={`/runs/${encodeURIComponent(id)}`}
-      className="text-[13px] text-ink-2 underline-offset-2 hover:text-accent hover:underline"
+    <section
+      aria-label={`Run ${side.toUpperCase()}`}
+      className="flex min-w-0 flex-1 items-center gap-2.5 text-[13px] leading-5 max-md:basis-full"
     >
-      <strong className="font-semibold">{name}</strong>{" "}
-      {statusWord(runStatus("finished", totals.final_status))}
-    </Link>
+      <Letter side={side} />
+      <div className="min-w-0">
+        <p className="flex min-w-0 items-baseline gap-x-2">
+          <Link
+            href={`/workflows/${run?.workflow_id ?? "-"}/runs/${encodeURIComponent(id)}`}
+            className="min-w-0 truncate font-medium text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
+          >
+            {run ? `${run.workflow_name || "A workflow"}, ${TIME.format(run.created_at)}` : "Open the run"}
+          </Link>
+          <span className="shrink-0 text-ink-2">
+            {statusWord(runStatus("finished", totals.final_status))}
+          </span>
+        </p>
+        {run?.input_excerpt ? (
+          <p title={run.input_excerpt} className="truncate text-ink-2">
+            {run.input_excerpt}
+          </p>
+        ) : null}
+      </div>
+    </section>
   );
 }
 
+const Letter = ({ side }: { side: "a" | "b" }) => (
+  <span
+    data-only={side}
+    className="inline-flex size-5 shrink-0 items-center justify-center rounded-md bg-(--own) text-xs font-semibold text-bg"
+  >
+    {side.toUpperCase()}
+  </span>
+);
+
 const WHY = {
-  node: "only one of them ran it",
-  status: "it ended otherwise",
-  output: "it gave something else",
-  way: "it took another way",
+  node: "only one run reached it",
+  status: "different status",
+  output: "different output",
+  way: "different branch",
 } as const;
 
-function First({
-  comparison: { first, nodes, is_same_graph },
+interface Apart {
+  id: string;
+  /** How often it ran until then, this time included. */
+  time: number;
+  why: keyof typeof WHY;
+}
+
+/** The first step that differs; null where none does, or where it is a start that was given another input. */
+function firstApart({ first, graph, input }: RunComparison): Apart | null {
+  const [id, time] = (first?.b ?? first?.a)?.split("#") ?? [];
+  const node = id === undefined ? undefined : graph.nodes[id];
+  if (!first || !node || (input.length > 0 && getNodeKind(node.node_type).hasEntry === false)) return null;
+  return { id: node.id, time: Number(time ?? 1), why: first.why };
+}
+
+/** What differs first, in a sentence. */
+function Summary({
+  comparison: { first: any, input, nodes, is_same_graph },
+  first,
   onSelect,
 }: {
   comparison: RunComparison;
+  first: Apart | null;
   onSelect: (id: string) => void;
 }) {
-  const id = (first?.b ?? first?.a)?.split("#");
-  const name = nodes.find((node) => node.id === id?.[0])?.name;
   return (
     <div className="flex flex-col gap-1 text-[13px]">
-      {first === null || id === undefined ? (
-        <p>Both runs did the same, step by step.</p>
-      ) : (
+      {input.length > 0 ? (
+        <p>
+          <strong className="font-semibold">Different inputs</strong>:{" "}
+          {formatList(input.map(({ key }) => `“${key}”`))}. Later differences may follow from that.
+        </p>
+      ) : null}
+      {first ? (
         <p>
           The same up to{" "}
           <button
             type="button"
-            onClick={() => onSelect(id[0] ?? "")}
+            onClick={() => onSelect(first.id)}
             className="font-semibold text-accent hover:text-accent-hover"
           >
-            {name}
-            {id[1] === "1" ? "" : ` ×${id[1]}`}
+            {nodes.find(({ id }) => id === first.id)?.name}
+            {first.time === 1 ? "" : ` ×${first.time}`}
           </button>
           : {WHY[first.why]}.
         </p>
-      )}
+      ) : null}
+      {any === null && input.length === 0 ? <p>Both runs did the same, step by step.</p> : null}
       {is_same_graph ? null : (
-        <p className="text-ink-2">They ran on different drawings; both are shown here.</p>
+        <p className="text-ink-2">The runs used different versions of the workflow; both are shown here.</p>
       )}
     </div>
   );
@@ -231,16 +324,15 @@ function Totals({ totals: { a, b } }: { totals: RunComparison["totals"] }) {
   ];
   return (
     <table className="w-full text-[13px] tabular-nums">
-      <caption className="sr-only">What both runs took</caption>
+      <caption className="sr-only">Tokens, cost and time of both runs</caption>
       <thead>
         <tr className="text-left text-xs text-ink-3">
           <td />
-          <th scope="col" className="py-1 text-right font-medium">
-            A
-          </th>
-          <th scope="col" className="py-1 text-right font-medium">
-            B
-          </th>
+          {(["a", "b"] as const).map((side) => (
+            <th key={side} scope="col" className="py-1 text-right">
+              <Letter side={side} />
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -250,7 +342,7 @@ function Totals({ totals: { a, b } }: { totals: RunComparison["totals"] }) {
               {name}
             </th>
             <td className="text-right">{one}</td>
-            <td className="text-right font-medium">{other}</td>
+            <td className="text-right">{other}</td>
           </tr>
         ))}
       </tbody>
@@ -260,24 +352,34 @@ function Totals({ totals: { a, b } }: { totals: RunComparison["totals"] }) {
 
 const money = (usd: number | null) => (usd === null ? "not known" : formatDollars(usd));
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+function Section({
+  title,
+  onMount,
+  children,
+}: {
+  title: string;
+  onMount?: (section: HTMLElement | null) => void;
+  children: ReactNode;
+}) {
   return (
-    <section aria-label={title} className="flex flex-col gap-2">
+    <section ref={onMount} aria-label={title} className="flex flex-col gap-2">
       <h2 className="text-xs font-semibold text-ink-2">{title}</h2>
       {children}
     </section>
   );
 }
 
+const intoView = (section: HTMLElement | null) => section?.scrollIntoView({ block: "nearest" });
+
 function OneNode({ node: { name, a, b, differs }, onClose }: { node: NodeComparison; onClose: () => void }) {
   return (
-    <Section title={name}>
+    <Section title={name} onMount={intoView}>
       <p className="flex items-baseline gap-2 text-[13px]">
         <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
           {differs.length === 0
             ? "Same in both"
             : differs.includes("output")
-              ? "It gave something else"
+              ? "Different output"
               : saidOf(a, b, differs)}
         </span>
         <Button size="sm" variant="ghost" onClick={onClose}>

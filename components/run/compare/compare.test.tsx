@@ -4,6 +4,7 @@ import { approvalRun } from "@/components/run/run-example";
 import { foldRun } from "@/server/domain/run";
 import { compareRuns } from "@/server/domain/run/compare/compare";
 import { parted } from "@/server/domain/run/compare/parted";
+import { compareOnCanvas } from "./compare-canvas";
 import { Compared } from "./compare-screen";
 import { WordDiff } from "./word-diff";
 
@@ -11,6 +12,19 @@ vi.mock("@/components/canvas/graph-canvas", () => ({
   CanvasProvider: ({ children }: { children: React.ReactNode }) => children,
   GraphCanvas: ({ label }: { label: string }) => <p>{label}</p>,
 }));
+
+Element.prototype.scrollIntoView = vi.fn();
+
+const summary = (created_at: number, input_excerpt: string) => ({
+  workflow_id: "wf_1",
+  workflow_name: "Approval",
+  created_at,
+  input_excerpt,
+});
+const runs = {
+  a: summary(Date.UTC(2026, 10, 24, 12), "A holiday"),
+  b: summary(Date.UTC(2026, 10, 24, 13), "A yacht"),
+};
 
 const run = foldRun("a", approvalRun);
 const otherwise = approvalRun.map((event) =>
@@ -40,10 +54,14 @@ const other = foldRun(
 
 test("two runs tell from where on they are other, and what words are", () => {
   render(
-    <Compared a="a" b="b" comparison={compareRuns(run, other)} parted={parted(approvalRun, otherwise)} />,
+    <Compared
+      {...{ a: "a", b: "b", runs }}
+      comparison={compareRuns(run, other)}
+      parted={parted(approvalRun, otherwise)}
+    />,
   );
-  const panel = screen.getByRole("complementary", { name: "What is other" });
-  expect(panel.textContent).toContain("The same up to Get approval: it gave something else.");
+  const panel = screen.getByRole("complementary", { name: "Differences" });
+  expect(panel.textContent).toContain("The same up to Get approval: different output.");
   const state = within(panel).getByRole("region", { name: "State" });
   expect(state.textContent).toContain("approver_commentsEnjoy it.");
   const same = within(panel).getByRole("region", { name: "Asked the same, answered otherwise" });
@@ -55,8 +73,64 @@ test("two runs tell from where on they are other, and what words are", () => {
   expect(within(panel).getByRole("region", { name: "Request" }).textContent).toContain("Same in both");
 });
 
+test("each run is named with its workflow, start and input, and leads to its page", () => {
+  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, other)} parted={null} />);
+  for (const [name, id, input] of [
+    ["Run A", "a", "A holiday"],
+    ["Run B", "b", "A yacht"],
+  ] as const) {
+    const one = screen.getByRole("region", { name });
+    expect(one.textContent).toMatch(new RegExp(`^${name.at(-1)}Approval, 24 Nov 2026, .*Completed${input}$`));
+    expect(within(one).getByRole("link").getAttribute("href")).toBe(`/workflows/wf_1/runs/${id}`);
+  }
+});
+
+test("different inputs are said plainly, and not as what the start did", () => {
+  const asked = foldRun(
+    "b",
+    approvalRun.map((event) =>
+      event.type === "run_created"
+        ? { ...event, payload: { ...event.payload, input: { user_request: "A yacht" } } }
+        : event.type === "node_completed" && event.node_id === "start"
+          ? { ...event, payload: { ...event.payload, output: { user_request: "A yacht" } } }
+          : event,
+    ),
+  );
+  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, asked)} parted={null} />);
+  const panel = screen.getByRole("complementary", { name: "Differences" });
+  expect(panel.textContent).toContain("Different inputs: “user_request”.");
+  expect(panel.textContent).not.toContain("The same up to");
+});
+
+test("the differences come first, the search for the step behind them is folded", () => {
+  render(
+    <Compared
+      {...{ a: "a", b: "b", runs }}
+      comparison={compareRuns(run, other)}
+      parted={null}
+      find={() => <p>Find it</p>}
+    />,
+  );
+  const panel = screen.getByRole("complementary", { name: "Differences" });
+  const finder = within(panel).getByText("Which step made the difference?").closest("details");
+  expect(finder?.open).toBe(false);
+  expect(panel.lastElementChild).toBe(finder);
+});
+
+test("what only one run did has its color on the drawing", () => {
+  const short = {
+    ...other,
+    activations: Object.fromEntries(Object.entries(other.activations).slice(0, 1)),
+    edges: {},
+  };
+  const canvas = compareOnCanvas(compareRuns(run, short));
+  expect([canvas.node("start")?.only, canvas.node("get")?.only]).toEqual([undefined, "a"]);
+  const taken = Object.keys(run.edges)[0] ?? "";
+  expect(canvas.edge(taken)?.only).toBe("a");
+});
+
 test("two runs that did the same say so", () => {
-  render(<Compared a="a" b="b" comparison={compareRuns(run, run)} parted={null} />);
+  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, run)} parted={null} />);
   expect(screen.getByText("Both runs did the same, step by step.")).toBeDefined();
 });
 
