@@ -21,7 +21,7 @@ if (isPacked) process.env.TROUPE_PROGRAM = startCommand;
 const [only, ...more] = process.argv.slice(2);
 if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(only)) || more.length > 0)
   giveUp(
-    `${startCommand} takes one option: ${isPacked ? "troupe" : "npm start --"} --link lets in only who has the one-time link that it prints.\nEverything else is set by the settings that README.md lists, for example: PORT=3001 ${startCommand}`,
+    `${startCommand} takes one option: ${isPacked ? "troupe" : "npm start --"} --link lets in only who has the one-time link that it prints.\nEverything else is a setting (docs/settings.md), for example: PORT=3001 ${startCommand}`,
     2,
   );
 if (only === "--link") process.env.TROUPE_START_LINK = "1";

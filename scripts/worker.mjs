@@ -8,7 +8,7 @@ import { checkNode, ensureInstalled, giveUp, isPacked, readEnvFile, root } from 
 
 checkNode();
 readEnvFile();
-if (process.argv.length > 2) giveUp("npm run worker takes no options. README.md lists its settings.", 2);
+if (process.argv.length > 2) giveUp("npm run worker takes no options. docs/settings.md lists its settings.", 2);
 if (isPacked) giveUp("Workers run from a clone of Troupe's repository: npm run worker.");
 ensureInstalled();
 const missing = await ensureEnginePackage("worker");

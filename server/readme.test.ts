@@ -1,28 +1,54 @@
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callWorkflow } from "./cli/testing";
 import { present } from "./domain/base/must";
 import { draw } from "./domain/testing/drawing";
+import { ENDPOINTS } from "./http-api/table";
 import { newApi } from "./http-api/testing";
 import { readSettings, settingsTable } from "./settings";
 import { parseOperatorFile } from "./tools/operator/file";
 
-// What the README and the rooms' notes show to type in does what they say.
+// What the README and the docs show to type in does what they say, and what they name exists.
 
 const root = path.resolve(import.meta.dirname, "..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 const readme = read("README.md");
+/** The pages for people who use Troupe. */
+const pages = [
+  "README.md",
+  ...readdirSync(path.join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+/** Every document whose links are followed. */
+const linked = [
+  ...pages,
+  ...["SECURITY", "CONTRIBUTING", "ARCHITECTURE", "GLOSSARY", "CHANGELOG"].map((name) => `${name}.md`),
+  ...readdirSync(path.join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
+];
 /** The texts of a document's code blocks; `language`: only those that name it. */
 const blocks = (text: string, language = "") =>
   [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, named]) => named === language)
     .map(([, , block = ""]) => block);
-const lines = blocks(readme).flatMap((block) =>
-  block.split("\n").map((line) => line.replace(/\s{2,}#.*$/, "")),
-);
+const all = pages.map(read).join("\n");
+const lines = [
+  ...new Set(blocks(all).flatMap((block) => block.split("\n").map((line) => line.replace(/\s{2,}#.*$/, "")))),
+];
+/** What stands in code blocks and between backticks: what a person might type. */
+const typed = [...lines, ...[...all.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code)];
 
 const WORKFLOW = read("e2e/fixtures/simple-approval-workflow.json");
 /** A crew whose task waits for a person before it begins. */
@@ -45,19 +71,112 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("every command that it names is there", () => {
+test("the README is short, and says how to start before anything else", () => {
+  const words = readme.split(/\s+/).filter((word) => word !== "");
+  expect(words.length).toBeLessThanOrEqual(700);
+  expect(words.slice(0, 60).join(" ")).toContain("npm start");
+});
+
+describe("links", () => {
+  /** As a code host names the headings of a page. */
+  const anchorsOf = (text: string) =>
+    [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    );
+
+  test.each(linked)("of %s lead to what exists", (page) => {
+    const text = read(page);
+    const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)]
+      .map(([, link, picture]) => link ?? picture ?? "")
+      .filter((link) => !/^(https?|mailto):/.test(link));
+    const broken = targets.filter((link) => {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? page : path.join(path.dirname(page), file);
+      if (!existsSync(path.join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("reach every page of the docs from the README and from their index", () => {
+    const names = pages.filter((page) => page.startsWith("docs/") && page !== "docs/README.md");
+    expect(names.filter((page) => !readme.includes(`(${page})`))).toEqual([]);
+    const index = read("docs/README.md");
+    expect(names.filter((page) => !index.includes(`(${path.basename(page)})`))).toEqual([]);
+  });
+});
+
+test("every command that they name is there", async () => {
   const scripts = (JSON.parse(read("package.json")) as { scripts: object }).scripts;
-  const named = lines.flatMap((line) =>
-    [...line.matchAll(/npm (?:run )?(\w+)/g)].map(([, name = ""]) => name),
+  const named = typed.flatMap((line) =>
+    [...line.matchAll(/\bnpm (?:run )?(?!run\b)(\w[\w:]*)/g)].map(([, name = ""]) => name),
   );
   expect(named).toContain("worker");
   expect(named.filter((name) => name !== "install" && !Object.hasOwn(scripts, name))).toEqual([]);
+  const files = typed.flatMap((line) =>
+    [...line.matchAll(/\bnode (\S+\.mjs)/g)].map(([, file = ""]) => file),
+  );
+  expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+  const program = read("scripts/troupe.mjs");
+  const commands = typed.flatMap((line) =>
+    [...line.matchAll(/(?:^|troupe )troupe ([a-z]+)\b/g)].map(([, name = ""]) => name),
+  );
+  expect(commands).toContain("restore");
+  expect(commands.filter((name) => !program.includes(`troupe ${name}`) && name !== "start")).toEqual([]);
 });
 
-test("every setting in its commands is one, with a value that is taken", () => {
+test("every option of `npm run workflow` that they name is in the help of its command", async () => {
+  const help = new Map<string, string>();
+  const helpOf = async (command: string) => {
+    if (!help.has(command)) {
+      const { out, told } = await callWorkflow([...(command ? [command] : []), "--help"], folder);
+      help.set(command, out + told);
+    }
+    return help.get(command) ?? "";
+  };
+  const cli = read("docs/cli.md");
+  const named: [command: string, option: string][] = [];
+  let section = "";
+  for (const line of cli.split("\n")) {
+    if (line.startsWith("## "))
+      section = { "Run tests": "test", "Compare variants": "compare", Import: "import" }[line.slice(3)] ?? "";
+    const command = /npm run workflow -- ([a-z]+) /.exec(line)?.[1] ?? section;
+    for (const [, option = ""] of line.matchAll(/(?<=[\s`])(--[a-z][a-z-]+)/g)) named.push([command, option]);
+  }
+  expect(named.length).toBeGreaterThan(20);
+  const missing: string[] = [];
+  // npm's own, which keeps its lines out of the output.
+  for (const [command, option] of named)
+    if (option !== "--silent" && option !== "--help" && !(await helpOf(command)).includes(option))
+      missing.push(`${command} ${option}`);
+  expect(missing).toEqual([]);
+});
+
+test("every environment variable that they name is a setting", () => {
+  const known = new Set(settingsTable().map(({ name }) => name));
+  const named = [...all.matchAll(/\b(?:TROUPE|OPENAI|LLM)_[A-Z_]+\b/g)].map(([name]) => name);
+  // TROUPE_URL is the terminal's: where the server is.
+  expect([...new Set(named)].filter((name) => !known.has(name) && name !== "TROUPE_URL")).toEqual([]);
+});
+
+test("every request that they name is one of the API", () => {
+  const known = new Set(ENDPOINTS.map(({ method, path: where }) => `${method} ${where}`));
+  const named = typed.flatMap((code) =>
+    [...code.matchAll(/^(GET|POST|PUT|DELETE) (?:\/api\/v1)?(\/\S*)$/g)].map(
+      ([, method, where]) => `${method} ${where}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("every setting in their commands is one, with a value that is taken", () => {
   const known = new Set(settingsTable().map(({ name }) => name));
   const set = lines.flatMap((line) =>
-    [...line.matchAll(/\b(TROUPE_\w+)=(\$\([^)]*\)|\S+)/g)].map(
+    [...line.matchAll(/\b(TROUPE_\w+)=(\$\([^)]*\)|(?!\.\.\.)\S+)/g)].map(
       ([, name = "", value = ""]) => [name, value] as const,
     ),
   );
@@ -78,11 +197,11 @@ describe("in the terminal", () => {
     .map((line) => line.slice("npm run workflow -- ".length));
 
   test("it shows how to run, import, test and compare", () => {
-    expect(shown.map((line) => line.split(" ")[0])).toEqual([
-      "my-workflow.json",
-      "import",
-      "test",
+    expect(shown.map((line) => line.split(" ")[0]).sort()).toEqual([
       "compare",
+      "import",
+      "my-workflow.json",
+      "test",
     ]);
   });
 
@@ -96,10 +215,8 @@ describe("in the terminal", () => {
     };
     const file = { troupe: 1, name: "Mine", workflow: JSON.parse(WORKFLOW) as object, tests: [ends] };
     writeFileSync(path.join(folder, "my-workflow.json"), JSON.stringify(file));
-    writeFileSync(
-      path.join(folder, "variants.json"),
-      JSON.stringify({ variants: [{ name: "as it is" }, { name: "again" }], inputs: [asked] }),
-    );
+    const [variants = ""] = blocks(read("docs/cli.md"), "json");
+    writeFileSync(path.join(folder, "variants.json"), variants);
     mkdirSync(path.join(folder, "path/to/a/crew"), { recursive: true });
     cpSync(
       path.join(root, "e2e/fixtures/simple-approval-workflow.json"),
@@ -112,7 +229,7 @@ describe("in the terminal", () => {
 });
 
 describe("over the API", () => {
-  const [block = ""] = blocks(readme).filter((text) => text.includes("$API/workflows"));
+  const [block = ""] = blocks(read("docs/http-api.md")).filter((text) => text.includes("$API/workflows"));
   /** Its requests, each with what it says is answered. */
   const requests = block
     .replaceAll(/\\\n\s*/g, "")
@@ -181,7 +298,9 @@ describe("over the API", () => {
   });
 });
 
-test("the notes on the operator's tools show files that are read", () => {
+test("the page on extending and the notes on the operator's tools show files that are read", () => {
+  const [example = ""] = blocks(read("docs/extending.md"), "yaml");
+  expect(parseOperatorFile(example, { file: "tools.yaml", folder }).tools).toHaveLength(1);
   const shown = blocks(read("server/tools/operator/README.md"), "yaml");
   const files = shown.map((text) => parseOperatorFile(text, { file: "tools.yaml", folder }));
   expect(

@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { installationRules, isLoopback, readSettings, readWorkerSettings, settingsTable } from "./settings";
@@ -136,12 +137,27 @@ describe("settings", () => {
     expect(() => rules({ TROUPE_CONFIRMATION: "sometimes" })).toThrow("never, risky or always");
   });
 
-  test("the README's table says the same", () => {
-    const readme = readFileSync(path.join(import.meta.dirname, "../README.md"), "utf8");
-    const rows = settingsTable().map(
-      ({ name, fallback, about }) =>
-        `| \`${name}\` | ${fallback === null ? "" : `\`${fallback}\``} | ${about} |`,
-    );
-    expect(rows.filter((row) => !readme.includes(row))).toEqual([]);
+  test("docs/settings.md lists them; UPDATE_DOCS=1 writes it", () => {
+    const file = path.join(import.meta.dirname, "../docs/settings.md");
+    const page = settingsPage();
+    if (process.env.UPDATE_DOCS === "1") writeFileSync(file, page);
+    expect(readFileSync(file, "utf8")).toBe(page);
   });
 });
+
+const settingsPage = () => `# Settings
+
+All settings are optional. Set them in the environment or in a \`.env\` file: in this folder, or in the
+[data folder](deployment.md#data) of an installed package.
+
+<!-- Generated from server/settings.ts by: UPDATE_DOCS=1 npx vitest run server/settings.test.ts -->
+
+| Name | Default | Description |
+| --- | --- | --- |
+${settingsTable()
+  .map(
+    ({ name, fallback, about }) =>
+      `| \`${name}\` | ${fallback === null ? "" : `\`${fallback}\``} | ${about.replaceAll("|", "\\|")} |`,
+  )
+  .join("\n")}
+`;

@@ -23,135 +23,131 @@ const port = (name: string) => {
 };
 
 /**
- * Everything that the environment may set, all of it optional: the one place that defines it. The table in README.md says
- * the same, and a test compares the two. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
+ * Everything that the environment may set, all of it optional: the one place that defines it. docs/settings.md is generated
+ * from it, and a test fails when that is stale. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
  */
 export const Settings = z.object({
-  PORT: port("PORT").default(3000).describe("The port to serve on"),
+  PORT: port("PORT").default(3000).describe("Port to listen on"),
   HOST: z
     .string()
     .default("127.0.0.1")
-    .describe("The address to listen on; any but this machine's own needs TROUPE_PASSWORD"),
-  TROUPE_DATA_DIR: z.string().default("./data").describe("The folder that holds everything Troupe keeps"),
+    .describe("Address to listen on. Any non-local address requires TROUPE_PASSWORD"),
+  TROUPE_DATA_DIR: z.string().default("./data").describe("Data folder"),
   TROUPE_ROLES_DIR: z
     .string()
     .optional()
-    .describe("A folder of roles as YAML, JSON or Markdown files; otherwise `roles` in the data folder"),
+    .describe("Folder of roles as YAML, JSON or Markdown files. Default: `roles` in the data folder"),
   TROUPE_PASSWORD: z
     .string()
     .min(8, "TROUPE_PASSWORD must have at least 8 characters")
     .optional()
-    .describe("Asks for this password before anything is shown"),
+    .describe("Password required to sign in"),
   TROUPE_START_LINK: z
     .stringbool({ error: "TROUPE_START_LINK must be 1 or 0" })
     .default(false)
-    .describe(
-      "1: opens only with the one-time link printed at the start, for machines that several people share",
-    ),
+    .describe("1: require the one-time link printed at the start, for machines that several people share"),
   TROUPE_PUBLIC_URL: url("TROUPE_PUBLIC_URL")
     .optional()
-    .describe("The address people use when a proxy stands in front, for example https://troupe.example.org"),
+    .describe("Address people use when Troupe runs behind a proxy, for example https://troupe.example.org"),
   TROUPE_API_TOKEN: z
     .string()
     .min(16, "TROUPE_API_TOKEN must have at least 16 characters")
     .optional()
-    .describe("A token for the HTTP API, beside those made in the settings"),
+    .describe("Token for the HTTP API, in addition to those created in Settings"),
   TROUPE_SECRET_KEY: z
     .string()
     .optional()
-    .describe("32 bytes in base64 that encrypt stored keys; otherwise a key file is made in the data folder"),
+    .describe(
+      "Base64-encoded 32-byte key that encrypts stored secrets. Default: a key file in the data folder",
+    ),
   OPENAI_API_KEY: z
     .string()
     .optional()
-    .describe("Offers OpenAI, or the service at OPENAI_BASE_URL, as a model provider"),
+    .describe("Adds OpenAI, or the service at OPENAI_BASE_URL, as a model provider"),
   OPENAI_BASE_URL: url("OPENAI_BASE_URL")
     .optional()
-    .describe("Another service that speaks the OpenAI protocol, for example http://127.0.0.1:11434/v1"),
-  OPENAI_MODEL: z.string().optional().describe("The model that this provider uses where a role names none"),
+    .describe("Base URL of another OpenAI-compatible service, for example http://127.0.0.1:11434/v1"),
+  OPENAI_MODEL: z.string().optional().describe("Model of that provider for roles that don't name one"),
   LLM_ALLOWED_HOSTS: z
     .string()
     .optional()
     .describe(
-      "Model servers in a private network that may be reached, for example 192.168.1.20:11434, gpu.lan; this machine and the internet always may",
+      "Model servers in a private network that Troupe may connect to, for example 192.168.1.20:11434, gpu.lan. This machine and the internet are always allowed",
     ),
   TROUPE_ENABLE_CODE: z
     .stringbool({ error: "TROUPE_ENABLE_CODE must be 1 or 0" })
     .default(false)
-    .describe("1: tools written in the app and the code interpreter may run, as JavaScript in a sandbox"),
+    .describe("1: enable custom JavaScript tools and the code interpreter, in a sandbox"),
   TROUPE_TOOLS_FILE: z
     .string()
     .optional()
     .describe(
-      "A YAML or JSON file that declares scripts, Python functions, containers and MCP servers as tools; see server/tools/operator/README.md",
+      "YAML or JSON file that declares scripts, Python functions, containers and MCP servers as tools; see server/tools/operator/README.md",
     ),
   TROUPE_MCP_ALLOWED_HOSTS: z
     .string()
     .optional()
     .describe(
-      "MCP servers on this machine or in a private network that may be reached, for example localhost:8080, tools.lan; the internet always may",
+      "MCP servers on this machine or in a private network that Troupe may connect to, for example localhost:8080, tools.lan. The internet is always allowed",
     ),
   TROUPE_NOTICE_ALLOWED_HOSTS: z
     .string()
     .optional()
     .describe(
-      "Webhooks and mail servers on this machine or in a private network that notices may go to, for example localhost:8025, mail.lan; the internet always may",
+      "Webhooks and mail servers on this machine or in a private network that notifications may go to, for example localhost:8025, mail.lan. The internet is always allowed",
     ),
   TROUPE_CONFIRMATION: z
     .enum(["never", "risky", "always"], { error: "TROUPE_CONFIRMATION must be never, risky or always" })
     .default("never")
     .describe(
-      "How strictly people are asked before a tool acts, at least: runs and roles can only be stricter. risky: before what is of high or unknown risk",
+      "Minimum approval policy for tool calls; runs and roles can only be stricter. risky: ask before calls of high or unknown risk",
     ),
   TROUPE_ANSWER_HOURS: count("TROUPE_ANSWER_HOURS", 8760)
     .default(168)
     .describe(
-      "How many hours a question of a run is open for people where it does not say itself; they are reminded after half of them. Holds for runs that begin from then on",
+      "Hours a question stays open if it sets no deadline of its own, with a reminder after half of them. Applies to new runs",
     ),
   TROUPE_DELEGATE_TOOLS: z
     .enum(["own", "shared"], { error: "TROUPE_DELEGATE_TOOLS must be own or shared" })
     .default("own")
     .describe(
-      "own: a crew may be set so that members keep the tools of their own role when others let them work. shared: never, whatever crews say; they have only what both may use",
+      "own: a crew can let members keep their role's tools when others delegate to them. shared: they get only tools that both may use, whatever the crew says",
     ),
   TROUPE_ALLOWED_DESTINATIONS: z
     .string()
     .optional()
     .describe(
-      "Hosts, e-mail addresses and accounts that agents may send to without asking, also after they read content of strangers, for example api.example.org, team@example.org. After a change and a restart it holds in runs under way, too",
+      "Hosts, email addresses and accounts that agents may send to without approval, even after reading untrusted content, for example api.example.org, team@example.org. After a restart, a change also applies to runs in progress",
     ),
   TROUPE_MAX_RUNS: count("TROUPE_MAX_RUNS", 1000)
     .default(16)
-    .describe(
-      "How many runs are at work at the same time; those that only wait for people or times do not count",
-    ),
+    .describe("Maximum concurrent runs. Runs that wait for people or timers don't count"),
   TROUPE_MAX_QUEUED: count("TROUPE_MAX_QUEUED", 100_000)
     .default(1000)
-    .describe("How many runs may wait for their turn; further ones are refused with 429"),
+    .describe("Maximum queued runs. More are refused with 429"),
   TROUPE_MAX_STREAMS: count("TROUPE_MAX_STREAMS", 1000)
     .default(24)
-    .describe("How many runs one API token, or one browser session, may follow at the same time"),
+    .describe("Maximum event streams per API token or browser session"),
   TROUPE_KEEP_RUNS_DAYS: count("TROUPE_KEEP_RUNS_DAYS", 36_500)
     .optional()
-    .describe(
-      "Runs that ended more days ago are deleted with their files, unless the settings page says otherwise",
-    ),
+    .describe("Deletes runs this many days after they end, with their files, unless Settings says otherwise"),
   TROUPE_KEEP_RUNS: count("TROUPE_KEEP_RUNS", 10_000_000)
     .optional()
-    .describe("How many finished runs are kept, the newest first, unless the settings page says otherwise"),
+    .describe("Number of finished runs to keep, newest first, unless Settings says otherwise"),
   TROUPE_ENGINE: z
     .enum(["embedded", "restate"], { error: "TROUPE_ENGINE must be embedded or restate" })
     .default("embedded")
     .describe(
-      "Who carries out runs. embedded: this server. restate: workers, over Restate; that needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
+      "Where runs execute. embedded: on this server. restate: on workers, over Restate; requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
     ),
   TROUPE_RESTATE_INGRESS: url("TROUPE_RESTATE_INGRESS")
     .optional()
     .describe(
-      "Where Restate takes in what is to be carried out, otherwise http://127.0.0.1:8080. Set beside TROUPE_ENGINE=embedded, it lets runs that are at work there come to their end",
+      "Restate's ingress URL. Default: http://127.0.0.1:8080. With TROUPE_ENGINE=embedded, lets runs that still execute there finish",
     ),
   TROUPE_RESTATE_ADMIN: url("TROUPE_RESTATE_ADMIN")
     .default("http://127.0.0.1:9070")
-    .describe("Where Restate is administered"),
+    .describe("Restate's admin URL"),
   TROUPE_RESTATE_IDENTITY: z
     .string()
     .regex(
@@ -160,52 +156,48 @@ export const Settings = z.object({
     )
     .optional()
     .describe(
-      "Public key by which workers know that a request comes from Restate; a worker needs it on any address but this machine's own",
+      "Public key by which workers verify that a request comes from Restate. Required for workers on a non-local address",
     ),
   TROUPE_RESTATE_NODE_PORT: port("TROUPE_RESTATE_NODE_PORT")
     .default(5122)
-    .describe("npm run engine: the port on which nodes of Restate speak to one another"),
+    .describe("npm run engine: port for traffic between Restate nodes"),
   TROUPE_BALANCER_PORT: port("TROUPE_BALANCER_PORT")
     .default(9080)
-    .describe("npm run engine: the port on which Restate finds the workers, all behind one address"),
+    .describe("npm run engine: port where Restate reaches all workers at one address"),
   TROUPE_WORKERS: z
     .string()
     .optional()
     .describe(
-      "npm run engine: the workers, for example 10.0.0.5:9081, 10.0.0.6:9081; otherwise the server is asked who there is",
+      "npm run engine: addresses of workers, for example 10.0.0.5:9081, 10.0.0.6:9081. Default: asks the server",
     ),
   TROUPE_INTERNAL_PORT: port("TROUPE_INTERNAL_PORT")
     .default(3010)
-    .describe(
-      "The port on which the server answers its workers, while TROUPE_ENGINE is restate or workers still finish runs",
-    ),
+    .describe("Port for workers, open while TROUPE_ENGINE is restate or workers still finish runs"),
   TROUPE_INTERNAL_HOST: z
     .string()
     .default("127.0.0.1")
     .describe(
-      "The address of that port; any but this machine's own needs TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
+      "Address of that port. Any non-local address requires TROUPE_SECRET_KEY and TROUPE_WORKER_TOKEN",
     ),
   TROUPE_WORKER_TOKEN: z
     .string()
     .min(32, "TROUPE_WORKER_TOKEN must have at least 32 characters")
     .regex(/^[\x21-\x7e]*$/, "TROUPE_WORKER_TOKEN must be plain characters without blanks")
     .optional()
-    .describe("By which workers and the server know one another; `openssl rand -hex 32` makes one"),
+    .describe("Shared secret of workers and server; `openssl rand -hex 32` makes one"),
   TROUPE_CONTROL_URL: url("TROUPE_CONTROL_URL")
     .default("http://127.0.0.1:3010")
-    .describe(
-      "Worker: where the server answers its workers; by default this machine at TROUPE_INTERNAL_PORT",
-    ),
+    .describe("Worker: URL of the server's port for workers. Default: this machine at TROUPE_INTERNAL_PORT"),
   TROUPE_WORKER_PORT: port("TROUPE_WORKER_PORT")
     .default(9081)
-    .describe("Worker: the port on which Restate hands it runs"),
+    .describe("Worker: port to listen on for Restate"),
   TROUPE_WORKER_HOST: z
     .string()
     .default("127.0.0.1")
-    .describe("Worker: the address of that port; any but this machine's own needs TROUPE_RESTATE_IDENTITY"),
+    .describe("Worker: address of that port. Any non-local address requires TROUPE_RESTATE_IDENTITY"),
   TROUPE_WORKER_RUNS: count("TROUPE_WORKER_RUNS", 1000)
     .default(64)
-    .describe("Worker: how many runs it carries out at the same time"),
+    .describe("Worker: maximum concurrent runs"),
   TROUPE_WORKER_NAME: z
     .string()
     .regex(
@@ -213,7 +205,7 @@ export const Settings = z.object({
       "TROUPE_WORKER_NAME must be letters, digits, dots and hyphens, at most 63",
     )
     .optional()
-    .describe("Worker: what people see it called; otherwise the machine's name and the port"),
+    .describe("Worker: display name. Default: the machine's name and the port"),
   TROUPE_WORKER_LABELS: z
     .string()
     .regex(
@@ -222,14 +214,14 @@ export const Settings = z.object({
     )
     .optional()
     .describe(
-      "Worker: what it has that others do not, for example gpu, eu-west; what TROUPE_TOOLS_FILE wants with one of these (worker_label) is carried out there",
+      "Worker: labels such as gpu, eu-west. Tools in TROUPE_TOOLS_FILE with one of them (worker_label) run there",
     ),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)
     .max(100)
     .default(1)
-    .describe("How fast the offline demo model talks: 2 is twice as fast, 0 answers at once"),
+    .describe("Speed of the offline demo model: 2 is twice as fast, 0 answers at once"),
 });
 export type Settings = z.infer<typeof Settings>;
 
@@ -327,7 +319,7 @@ export const originOf = ({
 }: Pick<Settings, "TROUPE_PUBLIC_URL" | "PORT">) =>
   address?.replace(/(?<!\/)\/+$/, "") || `http://127.0.0.1:${PORT}`;
 
-/** One row of the settings table in README.md. */
+/** One row of docs/settings.md. */
 export interface SettingRow {
   name: string;
   about: string;

@@ -8,8 +8,8 @@ import { shout } from "./testing/shout";
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 
-test("the README's node kind is the one that is type-checked, linted and run here", () => {
-  const [, example] = /```ts\n(import \{ defineNode[\s\S]*?)```/.exec(read("README.md")) ?? [];
+test("the node kind in docs/extending.md is the one that is type-checked, linted and run here", () => {
+  const [, example] = /```ts\n(import \{ defineNode[\s\S]*?)```/.exec(read("docs/extending.md")) ?? [];
   expect(example?.replace("./define", "../define")).toBe(read("server/domain/nodes/testing/shout.ts"));
 });
 
