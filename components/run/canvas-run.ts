@@ -3,10 +3,10 @@ import type { CanvasRun, EdgeRunView, NodePeek, NodeRunView } from "@/components
 import { runParts } from "@/components/canvas/run-parts";
 import { endOfText } from "@/components/display/one-line";
 import { present } from "@/server/domain/base/must";
-import { costInWords } from "@/server/domain/model/cost";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { resultLine } from "./node/route";
+import { paidInWords } from "./paid";
 import type { RunView, RunViewStore } from "./run-view-store";
 
 const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => module.CrewInside));
@@ -65,7 +65,7 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
 }
 
 function nodeView(
-  { graph }: RunState,
+  { graph, run, calls }: RunState,
   node: RunState["nodes"][string],
   activation: RunState["activations"][string] | undefined,
   isHeld: boolean,
@@ -83,7 +83,7 @@ function nodeView(
       : {}),
     ...(activation?.error ? { error: activation.error.message } : {}),
     ...(activation ? { said: resultLine(graph, activation.node_id, activation, SAID) } : {}),
-    ...(activation && activation.calls.length > 0 ? { cost: costInWords(activation) } : {}),
+    ...(activation && activation.calls.length > 0 ? { cost: paidInWords({ run, calls }, activation) } : {}),
   };
 }
 

@@ -43,6 +43,10 @@ function useRunTimes() {
 }
 const NO_TIMES = { from: 0, waited: 0, waitingFrom: 0, worked: null, isWaiting: null };
 
+/** When the clock of a run stands at 0: at its start; a fork shows its original from that one's beginning. */
+export const zeroOf = ({ head: { run }, events }: RunView): number =>
+  (run.forked ? undefined : run.started_at) ?? events[0]?.ts ?? 0;
+
 /** The time now, in Unix milliseconds, anew every so many milliseconds. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());

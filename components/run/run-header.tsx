@@ -27,7 +27,6 @@ import { Menu, type MenuEntry } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
 import { NARROW, useMedia } from "@/components/ui/use-media";
-import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import { useReplay, WatchAgain } from "./control/replay-button";
@@ -37,6 +36,7 @@ import { usePaused } from "./control/use-control";
 import { RunElapsed, RunWaited } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
 import { KeepDialog } from "./keep/keep-button";
+import { paidInWords } from "./paid";
 import { useShare } from "./past/share-button";
 import { PlaceNote } from "./place-note";
 import { useRun } from "./run-context";
@@ -148,6 +148,7 @@ const statusOf = ({ status, final_status, paused_at }: RunState["run"]) =>
 
 function RunFacts({ children }: { children: ReactNode }) {
   const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
+  const cost = useRun(({ state }) => paidInWords(state, state.totals), "");
   if (!totals) return children;
   const { usage } = totals;
   return (
@@ -163,7 +164,7 @@ function RunFacts({ children }: { children: ReactNode }) {
             {formatTokens(usage.input_tokens + usage.output_tokens)}
           </span>
         </Fact>
-        <Fact name="Cost">{costInWords(totals)}</Fact>
+        <Fact name="Cost">{cost}</Fact>
       </dl>
     </div>
   );

@@ -3,6 +3,7 @@ import type { LiveFrame } from "@/server/domain/base/durable";
 import { foldRun } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newCanvasRun } from "./canvas-run";
+import { paidInWords } from "./paid";
 import { approvalGraph, approvalRun } from "./run-example";
 import { newRunViewStore } from "./run-view-store";
 import { newHistory } from "./state-history";
@@ -217,4 +218,23 @@ test("time in which a run only waits for a person or is paused is told apart fro
   store.apply(waits);
   frame();
   expect(see().waited.slice(8)).toEqual([0, 0, 60_000, 64_000, 69_000, 69_000]);
+});
+
+test("a call that was stopped has no known price, unless the answers are simulated", () => {
+  const { store, frame, see } = newStore();
+  const cancelled = {
+    seq: 15,
+    ts: 1_700_000_002_000,
+    type: "run_finished",
+    payload: { final_status: "CANCELLED", reason_code: "CANCELLED", warnings: [] },
+  };
+  store.apply([...upTo(14), cancelled as unknown as RunEvent]);
+  frame();
+  const { state } = see();
+  expect(paidInWords(state, state.totals)).toBe("$0");
+  const paying = {
+    ...state,
+    run: { ...state.run, provider_summary: { name: "Own", model: "m", simulated: false } },
+  };
+  expect(paidInWords(paying, state.totals)).toBe("Price unknown");
 });

@@ -10,7 +10,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import type { RunEvent } from "@/server/domain/run/events";
 import { nextOccurrence, nextStop, type StepUnit } from "@/server/domain/run/past/steps";
 import { ForkButton } from "./control/fork-button";
-import { RunElapsed } from "./elapsed";
+import { RunElapsed, zeroOf } from "./elapsed";
 import { FIRST_TIME_LOOK, StepBar, type TimeLook } from "./past/step-bar";
 import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
 import { useRun, useRunViewStore } from "./run-context";
@@ -183,10 +183,10 @@ const FILL: Record<Span["end"], string> = {
 };
 
 function Moment({ at }: { at: number }) {
-  const ts = useRun((view) => (at > 0 ? (view.events[at - 1]?.ts ?? 0) - (view.events[0]?.ts ?? 0) : 0), 0);
+  const ts = useRun((view) => Math.max(0, (view.events[at - 1]?.ts ?? 0) - zeroOf(view)), 0);
   const lastSeq = useRun((view) => view.lastSeq, 0);
-  // While it goes on, the clock goes on with it, as the one above does.
-  const isLive = useRun(({ cursor }) => cursor === null, false);
+  // While the run works, its clock ticks as the one above does.
+  const isLive = useRun(({ cursor, head }) => cursor === null && head.run.status === "running", false);
   return (
     <p className="w-24 shrink-0 whitespace-nowrap text-right text-xs leading-4 text-ink-3 tabular-nums max-sm:hidden">
       <span className="block font-medium text-ink-2">{isLive ? <RunElapsed /> : formatDuration(ts)}</span>

@@ -98,7 +98,7 @@ function NodeDetail({
       ) : (
         <p className="text-[13px] text-ink-2">
           {seen?.status === "skipped"
-            ? "This node was skipped: nothing leads to it any more."
+            ? "This node was skipped: another branch was taken."
             : "The run has not come here."}
         </p>
       )}

@@ -51,11 +51,11 @@ export const nodeSentences = {
     ),
   node_skipped: ({ node_id, payload }, names) => {
     const why = {
-      unreachable: "nothing leads there any more",
-      condition: "its condition does not hold",
-      join_shortfall: "too few of its branches arrived",
+      unreachable: "another branch was taken",
+      condition: "its condition is not true",
+      join_shortfall: "too few branches reached it",
     };
-    return story(`${names.node(node_id)} is skipped: ${why[payload.reason]}`, "skipped");
+    return story(`${names.node(node_id)} was skipped: ${why[payload.reason]}`, "skipped");
   },
   node_cancelled: ({ node_id, payload }, names) =>
     story(`${names.node(node_id)} was cancelled${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),

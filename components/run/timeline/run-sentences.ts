@@ -63,8 +63,8 @@ export const runSentences = {
     const place = at.point === "anywhere" ? "" : ` ${pausedPlaceInWords(at, names.node)}`;
     const why = {
       person: ` by ${by}`,
-      step: ", one step on",
-      breakpoint: " by a breakpoint",
+      step: " (stepping)",
+      breakpoint: " at a breakpoint",
       question: " for an answer",
     };
     const given = now ? "; calls of models under way were given up and are made again" : "";

@@ -42,7 +42,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   run_resumed: [{ by: "user" }, "The run goes on"],
   run_paused: [
     { by: "run", reason: "breakpoint", at: { point: "loop_iteration", node_id: "write", iteration: 2 } },
-    "The run was paused at round 2 of write by a breakpoint",
+    "The run was paused at round 2 of write at a breakpoint",
   ],
   run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
   state_edited: [{ set: { n: 2 }, remove: [], words: [], by: "user" }, "user set “n” in the state"],
@@ -100,7 +100,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     "Get approval failed: It took too long. It will be tried again.",
   ],
   node_retry_scheduled: [{ attempt: 2, delay_ms: 1500 }, "Get approval will be tried a 2nd time in 1.5 s"],
-  node_skipped: [{ reason: "unreachable" }, "Get approval is skipped: nothing leads there any more"],
+  node_skipped: [{ reason: "unreachable" }, "Get approval was skipped: another branch was taken"],
   node_cancelled: [{ reason: "another branch won" }, "Get approval was cancelled: another branch won"],
   edge_taken: [{ edge_id: "e2", label: "approved" }, "Approved? → Approved was taken (approved)"],
   edge_skipped: [{ edge_id: "e3" }, "Approved? → Rejected was not taken"],
@@ -338,7 +338,7 @@ test("the story of a run reads as one", () => {
     "offline-demo answered in 420 ms: 150 tokens, simulated",
     "Get approval is done and wrote “approval_status” and “approver_comments”",
     "Approved? chose “approved”",
-    "Rejected is skipped: nothing leads there any more",
+    "Rejected was skipped: another branch was taken",
     "The run is completed",
   ]);
 });

@@ -6,6 +6,8 @@ import { formatDuration } from "@/components/display/format";
 import { type Status, StatusMark } from "@/components/display/status-mark";
 import { CopyButton } from "@/components/ui/json-view";
 import type { RunEvent } from "@/server/domain/run/events";
+import { zeroOf } from "../elapsed";
+import { paidInWords } from "../paid";
 import { useRun, useRunActivation, useRunViewStore } from "../run-context";
 import type { Sentence } from "./sentence-words";
 import type { TimelineRow } from "./timeline-rows";
@@ -27,11 +29,17 @@ export function GroupRow({
   const turn = Number(row.activationId.split("#")[1] ?? 1);
   const status: Status = activation?.status ?? "idle";
   const isPast = useRun(({ cursor }) => cursor !== null, false);
-  const began = useRun((view) => view.events[0]?.ts ?? 0, 0);
+  const zero = useRun(zeroOf, 0);
+  const end = useRun(({ head, events }) => head.run.finished_at ?? events.at(-1)?.ts ?? 0, 0);
+  const cost = useRun(
+    ({ state }) => (activation && activation.calls.length > 0 ? paidInWords(state, activation) : ""),
+    "",
+  );
+  const share = (ms: number) => `${Math.min(100, (Math.max(0, ms) / Math.max(1, end - zero)) * 100)}%`;
   return (
     <div
       className={clsx(
-        "flex h-full items-center gap-2 border-t border-line px-4 transition-opacity",
+        "relative flex h-full items-center gap-2 border-t border-line px-4 transition-opacity",
         isFuture && FUTURE,
       )}
     >
@@ -56,14 +64,24 @@ export function GroupRow({
         {name}
       </button>
       {turn > 1 ? <span className="shrink-0 text-xs text-ink-3 tabular-nums">×{turn}</span> : null}
-      <span className={clsx(TIME, "ml-auto")}>
+      <span className="ml-auto shrink-0 text-xs text-ink-3 tabular-nums">{cost}</span>
+      <span className={TIME}>
         {activation?.started_at !== undefined && activation.finished_at !== undefined
           ? formatDuration(activation.finished_at - activation.started_at)
           : null}
       </span>
-      <span className={TIME}>
-        {activation?.started_at === undefined ? null : formatDuration(activation.started_at - began)}
-      </span>
+      <span className={TIME}>{formatDuration(Math.max(0, row.ts - zero))}</span>
+      {activation?.started_at === undefined ? null : (
+        <span aria-hidden className="absolute inset-x-4 bottom-1 h-0.5">
+          <span
+            className={clsx("absolute h-full min-w-0.5 rounded-full", DOT[status])}
+            style={{
+              left: share(activation.started_at - zero),
+              width: share((activation.finished_at ?? end) - activation.started_at),
+            }}
+          />
+        </span>
+      )}
     </div>
   );
 }
@@ -72,7 +90,7 @@ export function GroupRow({
 const FUTURE = "[&_button]:!font-normal [&_button]:!text-ink-3 [&_svg]:opacity-45";
 
 /** A column of times, as its heading is. */
-const TIME = "w-16 shrink-0 text-right text-xs text-ink-3 tabular-nums";
+const TIME = "w-14 shrink-0 text-right text-xs text-ink-3 tabular-nums";
 
 const DOT: Record<Sentence["tone"], string> = {
   plain: "bg-line-strong",
@@ -99,7 +117,13 @@ export function EventRow({
 }) {
   const store = useRunViewStore();
   const { event, sentence } = row;
-  const began = useRun((view) => view.events[0]?.ts ?? event.ts, event.ts);
+  const zero = useRun(zeroOf, event.ts);
+  // Away from its node's heading, a sentence that does not name the node is shown with its name.
+  const node = useRun(({ head }) => head.graph.nodes[event.node_id ?? ""]?.name, undefined);
+  const text =
+    row.isInside || !event.activation_id || !node || sentence.text.includes(node)
+      ? sentence.text
+      : `${node}: ${sentence.text}`;
   const isFuture = cursor !== null && event.seq > cursor;
   const isHere = cursor === event.seq;
   return (
@@ -111,15 +135,16 @@ export function EventRow({
         row.isAfterGroup && "border-t border-line",
       )}
     >
-      <div className={clsx("flex h-7 shrink-0 items-center gap-2 pr-4", row.isInside ? "pl-6" : "pl-4")}>
-        <span aria-hidden className={clsx("size-1.5 shrink-0 rounded-full", DOT[sentence.tone])} />
+      <div className={clsx("flex min-h-7 shrink-0 items-start gap-2 pr-4", row.isInside ? "pl-6" : "pl-4")}>
+        <span aria-hidden className={clsx("mt-[11px] size-1.5 shrink-0 rounded-full", DOT[sentence.tone])} />
         <button
           type="button"
           aria-expanded={row.isOpen}
           onClick={() => onToggle(event.seq)}
-          title={sentence.text}
+          title={text}
           className={clsx(
-            "min-w-0 flex-1 truncate text-left text-[13px] hover:text-ink",
+            "mt-1 line-clamp-2 min-w-0 flex-1 text-left text-[13px] leading-[18px] [overflow-wrap:anywhere] hover:text-ink",
+            row.isOpen && "line-clamp-1",
             sentence.tone === "failed"
               ? "text-failed"
               : sentence.level === "story"
@@ -127,16 +152,16 @@ export function EventRow({
                 : "text-ink-2",
           )}
         >
-          {sentence.text}
+          {text}
         </button>
         <button
           type="button"
           onClick={() => store?.goTo(event.seq)}
-          className="inline-flex w-16 shrink-0 items-center justify-end gap-1 rounded text-xs text-ink-3 tabular-nums hover:bg-ink/6 hover:text-accent"
+          className="mt-1.5 inline-flex w-14 shrink-0 items-center justify-end gap-1 rounded text-xs text-ink-3 tabular-nums hover:bg-ink/6 hover:text-accent"
         >
           <span className="sr-only">Go to this moment: {sentence.text}, </span>
           <History aria-hidden className="size-3 opacity-0 group-hover/row:opacity-100" />
-          {formatDuration(event.ts - began)}
+          {formatDuration(Math.max(0, event.ts - zero))}
         </button>
       </div>
       {row.isOpen ? <EventDetail event={event} sentence={sentence} /> : null}

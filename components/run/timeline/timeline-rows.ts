@@ -1,27 +1,27 @@
-import { must, present } from "@/server/domain/base/must";
+import { present } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { Names, Sentence } from "./sentence-words";
 import { sentenceOf } from "./sentences";
 
-/** A line of the timeline; `height` in pixels, known beforehand so that a long list can be drawn in part. */
+/** A line of the timeline. */
 export type TimelineRow =
   | {
       kind: "group";
       key: string;
-      height: number;
       activationId: string;
       nodeId: string;
       seq: number;
+      ts: number;
       isClosed: boolean;
     }
   | {
       kind: "event";
       key: string;
-      height: number;
       event: RunEvent;
       sentence: Sentence;
+      /** It follows the heading of its node, with nothing else between them. */
       isInside: boolean;
-      /** It stands by itself again after a node's part. */
+      /** The first one outside after a node's part. */
       isAfterGroup: boolean;
       isOpen: boolean;
     };
@@ -36,9 +36,7 @@ export interface TimelineOptions {
   opened?: ReadonlySet<number> | undefined;
 }
 
-export const ROW = { group: 40, event: 28, open: 300 } as const;
-
-const INSIDE = { isInside: true, isAfterGroup: false };
+export const ROW = { group: 40, event: 28, twoLines: 46, open: 300 } as const;
 
 /** Says each event once, however often the list is drawn. */
 export function newTeller(names: Names): (event: RunEvent) => Sentence {
@@ -52,60 +50,79 @@ export function newTeller(names: Names): (event: RunEvent) => Sentence {
   };
 }
 
-/** The timeline of a run: the events of one activation of a node stand together, where it began. */
+/**
+ * The timeline of a run, in the order of time: each activation has a heading where it started, and what happens in it
+ * later stands at its moment among the rest.
+ */
 export function timelineRows(
   events: readonly RunEvent[],
   tell: (event: RunEvent) => Sentence,
   options: TimelineOptions,
 ): TimelineRow[] {
-  const groups = new Map<string, { nodeId: string; shown: RunEvent[]; seq: number }>();
-  const order: (string | RunEvent)[] = [];
   const query = options.query?.trim().toLowerCase() ?? "";
-  for (const event of events) {
-    if (!event.activation_id) {
-      if (isShown(event, tell, options, query)) order.push(event);
-      continue;
-    }
-    let group = groups.get(event.activation_id);
-    if (!group) {
-      group = { nodeId: event.node_id ?? event.activation_id.split("#")[0] ?? "", shown: [], seq: event.seq };
-      groups.set(event.activation_id, group);
-      order.push(event.activation_id);
-    }
-    if (isShown(event, tell, options, query)) group.shown.push(event);
-  }
-
+  const headings = headingsOf(events);
+  // The heading alone says that a node ran; only a search leaves out those without a hit.
+  const hits =
+    query === ""
+      ? null
+      : new Set(events.filter((event) => isShown(event, tell, options, query)).map((e) => e.activation_id));
   const rows: TimelineRow[] = [];
-  for (const item of order) {
-    if (typeof item !== "string") {
-      const before = rows.at(-1);
-      const isAfterGroup = before !== undefined && (before.kind === "group" || before.isInside);
-      rows.push(eventRow(item, tell, options, { isInside: false, isAfterGroup }));
-      continue;
+  let inside: string | undefined;
+  for (const event of events) {
+    const id = event.activation_id;
+    const isClosed = id !== undefined && options.closed?.has(id) === true;
+    if (id !== undefined && headings.get(id) === event.seq && (hits === null || hits.has(id))) {
+      rows.push({
+        kind: "group",
+        key: id,
+        activationId: id,
+        nodeId: event.node_id ?? id.split("#")[0] ?? "",
+        seq: event.seq,
+        ts: event.ts,
+        isClosed,
+      });
+      inside = id;
     }
-    const group = must(groups, item);
-    // The heading alone tells that a node ran; only a search leaves out those without a hit.
-    if (group.shown.length === 0 && query !== "") continue;
-    const isClosed = options.closed?.has(item) ?? false;
+    if (isClosed || !isShown(event, tell, options, query)) continue;
+    const isInside = id !== undefined && id === inside;
+    const isAfterGroup = !isInside && inside !== undefined;
+    if (!isInside) inside = undefined;
     rows.push({
-      kind: "group",
-      key: item,
-      height: ROW.group,
-      activationId: item,
-      nodeId: group.nodeId,
-      seq: group.seq,
-      isClosed,
+      kind: "event",
+      key: `e${event.seq}`,
+      event,
+      sentence: tell(event),
+      isInside,
+      isAfterGroup,
+      isOpen: options.opened?.has(event.seq) ?? false,
     });
-    if (!isClosed) for (const event of group.shown) rows.push(eventRow(event, tell, options, INSIDE));
   }
   return rows;
 }
 
-/** Where each row begins, and where the last one ends. */
-export function rowOffsets(rows: readonly TimelineRow[]): number[] {
+/** By activation, the event at which its heading stands: its start, or before that its first event. */
+function headingsOf(events: readonly RunEvent[]): Map<string, number> {
+  const headings = new Map<string, number>();
+  const started = new Set<string>();
+  for (const { activation_id: id, type, seq } of events) {
+    if (id === undefined || started.has(id)) continue;
+    if (type === "node_started") started.add(id);
+    if (type === "node_started" || !headings.has(id)) headings.set(id, seq);
+  }
+  return headings;
+}
+
+/** Where each row begins, and where the last one ends, in pixels; a sentence of more than `chars` takes two lines. */
+export function rowOffsets(rows: readonly TimelineRow[], chars = Number.POSITIVE_INFINITY): number[] {
   const offsets = [0];
-  for (const { height } of rows) offsets.push(present(offsets.at(-1), "offsets.at(-1)") + height);
+  for (const row of rows) offsets.push(present(offsets.at(-1), "offsets.at(-1)") + heightOf(row, chars));
   return offsets;
+}
+
+function heightOf(row: TimelineRow, chars: number): number {
+  if (row.kind === "group") return ROW.group;
+  if (row.isOpen) return ROW.open;
+  return row.sentence.text.length > chars ? ROW.twoLines : ROW.event;
 }
 
 /** The first row that reaches below a place; rows are found by halving. */
@@ -130,22 +147,4 @@ function isShown(
   const sentence = tell(event);
   if (level === "story" && sentence.level !== "story") return false;
   return !query || sentence.text.toLowerCase().includes(query) || event.type.includes(query);
-}
-
-function eventRow(
-  event: RunEvent,
-  tell: (event: RunEvent) => Sentence,
-  { opened }: TimelineOptions,
-  place: { isInside: boolean; isAfterGroup: boolean },
-): TimelineRow {
-  const isOpen = opened?.has(event.seq) ?? false;
-  return {
-    kind: "event",
-    key: `e${event.seq}`,
-    height: isOpen ? ROW.open : ROW.event,
-    event,
-    sentence: tell(event),
-    ...place,
-    isOpen,
-  };
 }

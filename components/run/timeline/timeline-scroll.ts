@@ -2,15 +2,21 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "re
 import type { TimelineRow } from "./timeline-rows";
 
 /** What of a scrolled box is in view. */
-export function useWindow(box: RefObject<HTMLDivElement | null>): { top: number; height: number } {
-  const [seen, setSeen] = useState({ top: 0, height: 600 });
+export function useWindow(box: RefObject<HTMLDivElement | null>) {
+  const [seen, setSeen] = useState({ top: 0, height: 600, width: 420 });
   useEffect(() => {
     const element = box.current;
     if (!element) return;
     let frame = 0;
     const look = () => {
       cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(() => setSeen({ top: element.scrollTop, height: element.clientHeight }));
+      frame = requestAnimationFrame(() =>
+        setSeen({
+          top: element.scrollTop,
+          height: element.clientHeight,
+          width: element.clientWidth,
+        }),
+      );
     };
     const observer = new ResizeObserver(look);
     observer.observe(element);

@@ -19,6 +19,9 @@ const WhenSearch = dynamic(() => import("../past/when-search").then((module) => 
 
 const NO_EVENTS: readonly RunEvent[] = [];
 const OVERSCAN = 400;
+/** Of a row, in pixels: what stands beside its sentence, and an ordinary character of it. */
+const BESIDE_TEXT = 126;
+const CHAR_WIDTH = 6.6;
 
 /** How the timeline is looked at; kept by whoever shows it, so that it outlives a change of tabs. */
 export interface TimelineLook {
@@ -71,11 +74,12 @@ export function Timeline({
       </div>
       {rows.length === 0 ? null : (
         <p
-          title="How long a node took, and how long after the start of the run something happened"
+          title="What a node cost, how long it took, and how long after the start of the run something happened"
           className="flex justify-end gap-2 border-b border-line px-4 py-1 text-[11px] text-ink-3"
         >
-          <span className="w-16 text-right">Took</span>
-          <span className="w-16 text-right">At</span>
+          <span>Cost</span>
+          <span className="w-14 text-right">Took</span>
+          <span className="w-14 text-right">At</span>
         </p>
       )}
       {rows.length === 0 ? (
@@ -120,8 +124,8 @@ interface RowsProps {
 
 function Rows({ rows, onToggleGroup, onToggleEvent, onSelectNode }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
-  const offsets = useMemo(() => rowOffsets(rows), [rows]);
-  const { top, height } = useWindow(box);
+  const { top, height, width } = useWindow(box);
+  const offsets = useMemo(() => rowOffsets(rows, (width - BESIDE_TEXT) / CHAR_WIDTH), [rows, width]);
   const cursor = useRun((view) => view.cursor, null);
   useStickToEnd(box, offsets.at(-1) ?? 0, cursor === null);
   useRevealCursor(box, rows, offsets, cursor);
@@ -141,7 +145,10 @@ function Rows({ rows, onToggleGroup, onToggleEvent, onSelectNode }: RowsProps) {
             aria-setsize={rows.length}
             aria-posinset={first + at + 1}
             className="absolute inset-x-0 overflow-hidden"
-            style={{ top: offsets[first + at], height: row.height }}
+            style={{
+              top: offsets[first + at],
+              height: (offsets[first + at + 1] ?? 0) - (offsets[first + at] ?? 0),
+            }}
           >
             {row.kind === "group" ? (
               <GroupRow

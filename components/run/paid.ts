@@ -1,0 +1,12 @@
+import { costInWords, type Paid } from "@/server/domain/model/cost";
+import type { RunState } from "@/server/domain/run";
+
+/** What a run or one of its activations cost. Calls that were stopped may have cost something that nobody reported. */
+export function paidInWords(
+  { run, calls }: Pick<RunState, "run" | "calls">,
+  { cost_usd, unknown_cost_calls, calls: ids = Object.keys(calls) }: Paid & { calls?: readonly string[] },
+): string {
+  const isFree = run.provider_summary?.simulated === true;
+  const stopped = isFree ? 0 : ids.filter((id) => calls[id]?.status === "stopped").length;
+  return costInWords({ cost_usd, unknown_cost_calls: unknown_cost_calls + stopped });
+}
