@@ -127,7 +127,7 @@ export const runOperations = {
   lastResults: operation({
     kind: "query",
     name: "listLastResults",
-    summary: "The last result of each node of a workflow",
+    summary: "The last results of the nodes of a workflow",
     tag: "Runs",
     input: z.object({ workflow_id: z.string() }),
     http: { browserOnly: "GET /runs/{id} returns it with the rest" },
