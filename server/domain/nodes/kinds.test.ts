@@ -13,7 +13,7 @@ import {
   usesOf,
   writtenKeys,
 } from ".";
-import { newConfigOf, newNode } from "./new-node";
+import { newNode } from "./new-node";
 import { carryOut, nodeOf, shownFields, summaryOf } from "./testing/carry-out";
 
 const crew = (process?: string, count = 2) => ({
@@ -30,50 +30,6 @@ test("a kind is found by its type and by nothing else", () => {
   expect(findNodeKind("toString")).toBeUndefined();
   expect(() => getNodeKind("loop")).toThrow(new Error('There is no node kind "loop".'));
   expect(nodeKinds.map(({ type }) => getNodeKind(type).type)).toEqual(nodeKinds.map(({ type }) => type));
-});
-
-test("each kind is placed with these settings", () => {
-  const made = nodeKinds.map(({ type }) => {
-    const { name, output_keys } = newNode(type, { id: "it" });
-    return [type, name, output_keys, newConfigOf(type)];
-  });
-  expect(made).toEqual([
-    ["start", "Start", ["user_request"], {}],
-    ["agent_task", "Agent task", [], { required_role: "", task_description_template: "", guardrails: [] }],
-    ["crew_task", "Crew task", ["crew_result"], { plan_description_template: "" }],
-    ["conditional_router", "Router", [], { kind: "expression", conditions: [], mode: "first" }],
-    [
-      "approval_gate",
-      "Approval",
-      [],
-      { title: "Is this good to go on?", options: ["approved", "rejected"], allow_edit: false },
-    ],
-    [
-      "user_input",
-      "Form",
-      ["answer"],
-      {
-        title: "Please fill this in",
-        schema: {
-          type: "object",
-          properties: { answer: { type: "string", title: "Answer" } },
-          required: ["answer"],
-        },
-      },
-    ],
-    ["tool_call", "Tool", ["tool_result"], { tool_name: "", args: {} }],
-    [
-      "http_request",
-      "HTTP request",
-      ["response"],
-      { method: "GET", url: "", headers: {}, query: {}, ok_status: "200-299" },
-    ],
-    ["transform", "Transform", [], { set: {} }],
-    ["code", "Code", ["result"], { language: "javascript", source: "return input;" }],
-    ["wait", "Wait", [], { ms: 5000 }],
-    ["end", "End", [], { terminate: false, status: "COMPLETED" }],
-    ["note", "", [], { text: "" }],
-  ]);
 });
 
 test("what is given with a new node goes before what it would have", () => {

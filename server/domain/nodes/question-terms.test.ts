@@ -1,32 +1,5 @@
 import { expect, test } from "vitest";
-import { CREW_QUESTION_FIELDS, questionFields, termsOf, timeoutFaults } from "./question-terms";
-
-const TERMS = ["assigned_to", "required_expertise", "urgency", "mode", "timeout_s", "on_timeout"];
-const valuesOf = (fields: readonly { key: string; options?: readonly { value: string }[] }[], key: string) =>
-  fields.find((field) => field.key === key)?.options?.map(({ value }) => value);
-
-test("every node that asks has the same folded away fields, and a standard answer of its own kind", () => {
-  const [form, gate] = [questionFields("json"), questionFields("label")];
-  const keys = [...TERMS, "default_response", "escalation"];
-  expect([form.map(({ key }) => key), gate.map(({ key }) => key)]).toEqual([keys, keys]);
-  expect([form, gate].map((fields) => fields.find(({ key }) => key === "default_response")?.as)).toEqual([
-    "json",
-    "label",
-  ]);
-  expect(form.every(({ isRare }) => isRare === true)).toBe(true);
-});
-
-test("a crew asks on the same terms, without those that only a node can follow", () => {
-  expect(CREW_QUESTION_FIELDS.map(({ key }) => key)).toEqual([...TERMS, "escalation"]);
-  expect(valuesOf(CREW_QUESTION_FIELDS, "mode")).toEqual(["async", "sync"]);
-  expect(valuesOf(CREW_QUESTION_FIELDS, "on_timeout")).toEqual(["reject", "fail", "escalate", "approve"]);
-  expect(valuesOf(CREW_QUESTION_FIELDS, "urgency")).toEqual(["low", "normal", "high", "critical"]);
-  expect(CREW_QUESTION_FIELDS.filter((field) => "options" in field).map(({ key }) => key)).toEqual([
-    "urgency",
-    "mode",
-    "on_timeout",
-  ]);
-});
+import { termsOf, timeoutFaults } from "./question-terms";
 
 const all = {
   mode: "sync" as const,
