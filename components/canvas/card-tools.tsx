@@ -1,5 +1,5 @@
 import { Play } from "lucide-react";
-import { useContext } from "react";
+import { type ReactNode, useContext } from "react";
 import { useBreakpointMark, useBreakpoints } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { TriesContext } from "./tried-context";
@@ -8,41 +8,38 @@ import { TriesContext } from "./tried-context";
 export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
   const tries = useContext(TriesContext);
   const breakpoints = useBreakpoints();
-  const canTry = tries?.canTry(nodeId);
   const mark = useBreakpointMark("node", nodeId);
-  const canHold = !mark && breakpoints?.canHold(nodeId);
-  if (!canTry && !canHold) return null;
+  const tool = (label: string, title: string, content: ReactNode, run: () => void) => (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-label={label}
+      title={title}
+      onClick={(event) => {
+        event.stopPropagation();
+        run();
+      }}
+    >
+      {content}
+    </button>
+  );
+  const icons = { play: <Play aria-hidden size={13} />, breakpoint: <BreakpointSign look="plain" /> };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a double-click on a tool does not open the card
     <div className="card-tools nodrag nopan" onDoubleClick={(event) => event.stopPropagation()}>
-      {canTry ? (
-        <button
-          type="button"
-          tabIndex={-1}
-          aria-label={`Try ${name}`}
-          title="Try this node with its last inputs (Shift Enter)"
-          onClick={(event) => {
-            event.stopPropagation();
-            tries?.tryNode(nodeId);
-          }}
-        >
-          <Play aria-hidden size={13} /> Try
-        </button>
-      ) : null}
-      {canHold ? (
-        <button
-          type="button"
-          tabIndex={-1}
-          aria-label={`Set a breakpoint at ${name}`}
-          title="Pause runs before this node (F9)"
-          onClick={(event) => {
-            event.stopPropagation();
-            breakpoints?.toggle({ kind: "node", id: nodeId });
-          }}
-        >
-          <BreakpointSign look="plain" /> Breakpoint
-        </button>
-      ) : null}
+      {tries?.canTry(nodeId)
+        ? tool(`Try ${name}`, "Try this node with its last inputs (Shift Enter)", <>{icons.play} Try</>, () =>
+            tries.tryNode(nodeId),
+          )
+        : null}
+      {breakpoints?.canHold(nodeId) && !mark
+        ? tool(
+            `Set a breakpoint at ${name}`,
+            "Pause runs before this node (F9)",
+            <>{icons.breakpoint} Breakpoint</>,
+            () => breakpoints.toggle({ kind: "node", id: nodeId }),
+          )
+        : null}
     </div>
   );
 }

@@ -16,7 +16,6 @@ import { readRefusal } from "@/components/run/read-refusal";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { Spinner } from "@/components/ui/spinner";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { graphOfNode } from "@/server/domain/graph/only-node";
@@ -39,7 +38,7 @@ const FORM = "run-node-form";
 
 /** Asks what one node is to begin with, and runs it by itself. */
 export function RunNodeDialog(props: RunNodeProps) {
-  const { workflowId, graph, node, onClose } = props;
+  const { workflowId, graph, node } = props;
   const [fields] = useState(() => {
     const alone = graphOfNode(graph, node.id);
     return alone ? inputFields(alone).map(toField) : [];
@@ -50,18 +49,8 @@ export function RunNodeDialog(props: RunNodeProps) {
     gcTime: 0,
     retry: false,
   });
-  if (!last.isPending) return <Asking {...props} fields={fields} last={last.data ?? null} />;
-  if (props.isDirect) return null;
-  return (
-    <Dialog open onOpenChange={(next) => next || onClose()} title={titleOf(node)}>
-      <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
-        <Spinner size={14} /> Loading its last inputs
-      </p>
-    </Dialog>
-  );
+  return last.isPending ? null : <Asking {...props} fields={fields} last={last.data ?? null} />;
 }
-
-const titleOf = ({ name, id }: WorkflowNode) => `Try ${name || id}`;
 
 function Asking({
   workflowId,
@@ -106,15 +95,8 @@ function Asking({
       { workflow_id: workflowId, node_id: node.id, state },
       {
         onSuccess({ run_id }) {
-          const made_of = makeOf(node);
-          store.put(node.id, {
-            run_id,
-            status: "running",
-            at: Date.now(),
-            input: state,
-            output: null,
-            made_of,
-          });
+          const begun = { run_id, at: Date.now(), input: state, output: null, made_of: makeOf(node) };
+          store.put(node.id, { ...begun, status: "running" });
           onClose();
         },
       },
@@ -132,7 +114,7 @@ function Asking({
       open
       onOpenChange={(next) => next || onClose()}
       sticky
-      title={titleOf(node)}
+      title={`Try ${node.name || node.id}`}
       description="Runs only this node, with these inputs. The result appears on its card."
       footer={
         <>

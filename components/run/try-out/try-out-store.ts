@@ -26,11 +26,7 @@ export interface NodeTry extends Omit<Tried, "output"> {
 }
 
 /** What a node came to in the last run of the workflow that finished it. */
-export interface LastRun extends Omit<Tried, "output"> {
-  run_id: string;
-  status: "completed" | "failed";
-  output: JsonObject | null;
-  error?: string;
+export interface LastRun extends NodeTry {
   /** Why it might return something else now, as the server knows it. */
   stale: string | null;
 }
