@@ -6,6 +6,7 @@ import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
+import { approvalRun } from "./run-example";
 import { ShownRun } from "./run-screen";
 
 /** The page of a run of this workflow; `read` takes in what happened since. */
@@ -97,4 +98,17 @@ test("a crew that starts while its run is watched opens, and one that a person c
   expect((await screen.findByRole("button", { name: /^Open the crew/ })).getAttribute("aria-expanded")).toBe(
     "false",
   );
+});
+
+test("a node shows what it returned once, and the model's answer as it came on request", async () => {
+  const { person, show, store } = await watch(draw("start > end"), { phone: true });
+  store.apply(approvalRun);
+  store.flush();
+  show();
+  await person.click(screen.getByRole("tab", { name: "Workflow" }));
+  await person.click(await screen.findByRole("button", { name: /^Get approval/ }));
+  const node = await screen.findByRole("article", { name: "Get approval in this run" });
+  expect(within(node).getByRole("region", { name: "Output" }).textContent).toContain("Enjoy.");
+  const raw = within(node).getByText("Answer").closest("details");
+  expect(raw?.open).toBe(false);
 });

@@ -21,7 +21,7 @@ export function KeepButton() {
   if (!isOver || !page || !again || again.isGone) return null;
   return (
     <>
-      <Button icon={<FlaskConical aria-hidden />} onClick={() => setOpen(true)}>
+      <Button icon={<FlaskConical aria-hidden />} className="self-start" onClick={() => setOpen(true)}>
         Keep this as a test
       </Button>
       {isOpen ? <KeepDialog runId={page.runId} onClose={() => setOpen(false)} /> : null}

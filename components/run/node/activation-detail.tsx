@@ -50,6 +50,11 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
         <ActivationWaiting activation={activation} />
       ) : null}
       {isCrew ? <CrewDoor nodeId={node.id} /> : null}
+      {activation.output && Object.keys(activation.output).length > 0 ? (
+        <ViewPart title="Output">
+          <KeyValues values={activation.output} label={`output of ${node.name || node.id}`} />
+        </ViewPart>
+      ) : null}
       {activation.decided ? <RouterDecision activation={activation} /> : null}
       {hasPlan ? <PlanBoard activationId={activation.id} /> : null}
       {own.length > 1 ? (
@@ -64,11 +69,6 @@ export function ActivationDetail({ node, activation }: { node: WorkflowNode; act
           {direct.map((call) => (
             <ToolCallCard key={call.id} call={call} />
           ))}
-        </ViewPart>
-      ) : null}
-      {activation.output && Object.keys(activation.output).length > 0 ? (
-        <ViewPart title="Output">
-          <KeyValues values={activation.output} label={`output of ${node.name || node.id}`} />
         </ViewPart>
       ) : null}
       {activation.input ? (

@@ -9,11 +9,14 @@ import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
+import { isObject } from "@/server/domain/base/guards";
+import type { JsonObject } from "@/server/domain/base/values";
 import { costInWords, ofOneCall } from "@/server/domain/model/cost";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
+import { jsonIn } from "@/server/domain/text/plain-words";
 import { Ticking } from "../elapsed";
-import { useLiveText, useRun, useRunList } from "../run-context";
+import { useLiveText, useRun, useRunActivation, useRunList } from "../run-context";
 import { TextBlock } from "../values";
 import { ErrorNote } from "./error-note";
 import { ToolCallCard } from "./tool-call-card";
@@ -107,6 +110,7 @@ export function CallView({ call }: { call: ModelCall }) {
   const live = useLiveText(call.status === "running" ? call.id : undefined);
   const content = call.status === "running" ? (live?.content ?? "") : call.content;
   const reasoning = call.status === "running" ? live?.reasoning : call.reasoning;
+  const output = useRunActivation(call.activation_id)?.output;
   return (
     <div className="flex flex-col gap-1.5">
       {reasoning ? (
@@ -124,7 +128,11 @@ export function CallView({ call }: { call: ModelCall }) {
         <ErrorNote error={call.error} isQuiet />
       ) : call.status === "stopped" ? (
         <p className="text-[13px] text-ink-3">Stopped before it had answered.</p>
-      ) : content === "" && (call.tool_calls?.length ?? 0) > 0 ? null : (
+      ) : content === "" && (call.tool_calls?.length ?? 0) > 0 ? null : isOutput(content, output) ? (
+        <Disclosure icon={<MessageSquareText aria-hidden />} title="Answer" aside={head(content)}>
+          <TextBlock text={content} label="answer" tone="quiet" />
+        </Disclosure>
+      ) : (
         <TextBlock text={content} label="answer" />
       )}
       <CallFacts call={call} />
@@ -135,6 +143,15 @@ export function CallView({ call }: { call: ModelCall }) {
       ))}
     </div>
   );
+}
+
+/** Whether an answer is what the node returned, which is shown key by key above it. */
+function isOutput(content: string, output: JsonObject | undefined): boolean {
+  if (!output || content === "") return false;
+  const answer = jsonIn(content);
+  return isObject(answer)
+    ? Object.keys(answer).every((key) => key in output)
+    : Object.values(output).includes(content);
 }
 
 /** Text as it comes; the box keeps its end in view and grows only so far. */

@@ -3,15 +3,14 @@
 import clsx from "clsx";
 import { Crosshair, Pencil, PlugZap, RotateCcw, TextCursorInput, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { formatDuration } from "@/components/display/format";
 import { type Status, StatusMark } from "@/components/display/status-mark";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { TimeText } from "@/components/ui/time-text";
 import type { RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
 import { RetryButton } from "../control/retry-button";
+import { RunElapsed } from "../elapsed";
 import { HeldActions } from "../held-note";
-import { KeepButton } from "../keep/keep-button";
 import { adviceFor } from "../node/error-note";
 import { RequestDifference } from "../request-difference";
 import { useRun, useRunList } from "../run-context";
@@ -19,6 +18,7 @@ import { useRunPage } from "../run-page-context";
 import { useRunAgain } from "../start/run-again";
 import { runStatus } from "../status";
 import { RaiseLimit } from "./raise-limit";
+import { runSummary } from "./run-summary";
 
 /** How the run ended or why it stands still, in one form: what happened, why, and what can be done now. */
 export function Outcome() {
@@ -39,7 +39,8 @@ export function Outcome() {
   const status = runStatus(run.status, run.final_status);
   if (run.final_status === "COMPLETED")
     return (
-      <Card status={status} tone="plain" took={tookOf(run)} actions={<KeepButton />}>
+      <Card status={status} tone="plain">
+        <Summary />
         <Warnings />
       </Card>
     );
@@ -47,7 +48,7 @@ export function Outcome() {
     <Card
       status={status}
       tone={run.final_status === "ERROR" ? "failed" : run.final_status === "INCOMPLETE" ? "waiting" : "plain"}
-      took={tookOf(run)}
+      isOver
       actions={<Ways run={run} />}
     >
       <Reason run={run} />
@@ -56,19 +57,25 @@ export function Outcome() {
   );
 }
 
-const tookOf = ({ started_at, finished_at }: RunState["run"]): number | null =>
-  started_at === undefined || finished_at === undefined ? null : finished_at - started_at;
+/** How it went, in one line. */
+function Summary() {
+  const summary = useRun(
+    ({ state, waited, cursor, lastSeq }) => runSummary(state, waited[(cursor ?? lastSeq) - 1]),
+    "",
+  );
+  return <p className="text-ink-2 [overflow-wrap:anywhere]">{summary}</p>;
+}
 
 function Card({
   status,
   tone,
-  took,
+  isOver,
   actions,
   children,
 }: {
   status: Status;
   tone: "plain" | "failed" | "waiting";
-  took?: number | null;
+  isOver?: boolean;
   actions?: ReactNode;
   children: ReactNode;
 }) {
@@ -84,8 +91,10 @@ function Card({
     >
       <p className="flex items-center gap-2">
         <StatusMark status={status} withWord />
-        {typeof took === "number" ? (
-          <span className="text-ink-3 tabular-nums">after {formatDuration(took)}</span>
+        {isOver ? (
+          <span className="text-ink-3 tabular-nums">
+            after <RunElapsed />
+          </span>
         ) : null}
       </p>
       {children}
@@ -116,10 +125,11 @@ function Reason({ run }: { run: RunState["run"] }) {
     return run.final_status === "ERROR" ? (
       <p className="text-ink-2">The end that it reached ends the run as an error.</p>
     ) : null;
-  const advice = adviceFor(run.error);
+  // Elsewhere the first button says what to do.
+  const advice = run.error.user_action === "retry" && !run.error.activation_id ? adviceFor(run.error) : null;
   return (
     <div role="alert" className="flex flex-col gap-1">
-      {name ? <p className="font-medium">{name} failed.</p> : null}
+      {name && !run.error.message.startsWith(name) ? <p className="font-medium">{name} failed.</p> : null}
       <p className="[overflow-wrap:anywhere]">{run.error.message}</p>
       {advice ? <p className="text-ink-2">{advice}</p> : null}
       <RequestDifference error={run.error} />
@@ -128,7 +138,7 @@ function Reason({ run }: { run: RunState["run"] }) {
   );
 }
 
-/** What can be done, the likeliest first. */
+/** What can be done, the most likely first. */
 function Ways({ run }: { run: RunState["run"] }) {
   const page = useRunPage();
   const again = useRunAgain();
@@ -137,46 +147,49 @@ function Ways({ run }: { run: RunState["run"] }) {
   const action = run.error?.user_action;
   const canEdit = run.workflow_id !== null && again !== null && !again.isGone;
   const place = run.error?.node_id ?? nodeId;
+  const retry = (variant?: "primary") =>
+    run.error?.activation_id ? (
+      <RetryButton
+        activationId={run.error.activation_id}
+        label="Retry the failed node"
+        {...(variant ? { variant } : {})}
+      />
+    ) : null;
+  const first =
+    action === "settings" ? (
+      <ButtonLink href="/settings" variant="primary" icon={<PlugZap aria-hidden />}>
+        Change the provider
+      </ButtonLink>
+    ) : canEdit && action === "edit_graph" ? (
+      <ButtonLink
+        href={`/workflows/${run.workflow_id}${place ? `?node=${encodeURIComponent(place)}` : ""}`}
+        variant="primary"
+        icon={<Pencil aria-hidden />}
+      >
+        Change it in the workflow
+      </ButtonLink>
+    ) : null;
   return (
     <>
       {(run.resumable?.length ?? 0) > 0 ? <RaiseLimit runId={page.runId} onRaised={page.onResumed} /> : null}
-      {run.error?.activation_id ? (
-        <RetryButton
-          activationId={run.error.activation_id}
-          label="Retry the failed node"
-          {...(action === "edit_graph" || action === "settings" ? {} : { variant: "primary" as const })}
-        />
-      ) : null}
-      {action === "settings" ? (
-        <ButtonLink href="/settings" variant="primary" icon={<PlugZap aria-hidden />}>
-          Change the provider
-        </ButtonLink>
-      ) : null}
+      {first ?? retry("primary")}
+      {first && retry()}
       {nodeId ? (
         <Button icon={<Crosshair aria-hidden />} onClick={() => page.openNode(nodeId)}>
           Open node
         </Button>
       ) : null}
-      {canEdit && action === "edit_graph" ? (
-        <ButtonLink
-          href={`/workflows/${run.workflow_id}${place ? `?node=${encodeURIComponent(place)}` : ""}`}
-          variant="primary"
-          icon={<Pencil aria-hidden />}
-        >
-          Change it in the workflow
-        </ButtonLink>
-      ) : null}
-      {canEdit ? (
-        <>
+      {canEdit && again ? (
+        // On a wide screen these are in the header.
+        <div className="flex flex-wrap gap-2 lg:hidden">
           <Button icon={<RotateCcw aria-hidden />} pending={again.isPending} onClick={again.start}>
-            Run it again
+            Run again
           </Button>
           <Button icon={<TextCursorInput aria-hidden />} onClick={again.editInput}>
-            Run with another input
+            Edit input
           </Button>
-        </>
+        </div>
       ) : null}
-      <KeepButton />
     </>
   );
 }

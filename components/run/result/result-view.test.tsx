@@ -101,6 +101,37 @@ test("a run that failed says why in full, where, and what can be done", async ()
   expect(page.openNode).toHaveBeenCalledWith("get");
 });
 
+test("a run that failed has one first action, and says what to do once", () => {
+  open(
+    endedWith({
+      final_status: "ERROR",
+      reason_code: "CONFIG",
+      output: {},
+      error: {
+        ...{
+          code: "CONFIG",
+          message: "Get approval: no value.",
+          retryable: false,
+          user_action: "edit_graph",
+        },
+        ...{ node_id: "get", activation_id: "get#1" },
+      },
+    }),
+  );
+  const outcome = screen.getByRole("region", { name: "How it ended" });
+  const words = [...outcome.querySelectorAll("a, button")].map(({ textContent }) => textContent);
+  // The last two are in the header where there is room.
+  expect(words).toEqual(["Change it in the workflow", "Open node", "Run again", "Edit input"]);
+  expect(outcome.textContent).not.toContain("Change the workflow");
+  expect(outcome.textContent).not.toContain("failed.");
+});
+
+test("a completed run is told in one line above its result", () => {
+  open(approvalRun);
+  const outcome = screen.getByRole("region", { name: "How it ended" });
+  expect(outcome.textContent).toMatch(/Approved by ApprovalAgent\. 1 call, \$0, 2\.9 s/);
+});
+
 test("a provider that refused is one click away", () => {
   open(
     endedWith({

@@ -9,6 +9,7 @@ import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ModelCall, RunState } from "@/server/domain/run";
 import { resultOf } from "@/server/domain/run/result";
+import { KeepButton } from "../keep/keep-button";
 import { useRun, useRunList, useRunViewStore } from "../run-context";
 import { useRunPage } from "../run-page-context";
 import { KeyValues } from "../values";
@@ -34,6 +35,7 @@ export function ResultView() {
     <div className="flex flex-col gap-4 p-4">
       <Outcome />
       {isOver ? <Result /> : null}
+      {run.final_status === "COMPLETED" ? <KeepButton /> : null}
       {isOver ? <StaleOutputs /> : null}
       {files.length > 0 && page ? <FileList title="Files" files={files} onPath={page.openFile} /> : null}
       <div className="flex flex-col gap-1">

@@ -13,15 +13,16 @@ interface Step {
 
 /**
  * How a finished run went, in one line: its route, who decided, and what it took. For example "Approved by
- * ApprovalAgent, then ActionAgent ran. 2 calls, $0, 1.7 s". Empty until the run has ended.
+ * ApprovalAgent, then ActionAgent ran. 2 calls, $0, 1.7 s". Time in which it only waited does not count. Empty until the
+ * run has ended.
  */
-export function runSummary(state: RunState): string {
+export function runSummary(state: RunState, waitedMs = 0): string {
   const { status, started_at, finished_at } = state.run;
   if (status !== "finished" || started_at === undefined || finished_at === undefined) return "";
   const facts = [
     countOf(Object.keys(state.calls).length, "call"),
     costInWords(state.totals),
-    formatDuration(finished_at - started_at),
+    formatDuration(finished_at - started_at - waitedMs),
   ].join(", ");
   const route = routeOf(state);
   return route === "" ? facts : `${route.charAt(0).toUpperCase()}${route.slice(1)}. ${facts}`;
