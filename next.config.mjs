@@ -4,13 +4,13 @@ const config = {
   agentRules: false,
   poweredByHeader: false,
   distDir: process.env.TROUPE_DIST_DIR ?? ".next",
-  // Beside the build, only those files of packages that it uses: what scripts/package.mjs takes along.
-  output: "standalone",
+  // For scripts/package.mjs: copies the files of packages that the build uses.
+  ...(process.env.TROUPE_STANDALONE ? { output: "standalone" } : {}),
   outputFileTracingRoot: import.meta.dirname,
   // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
   typescript: { ignoreBuildErrors: !!process.env.SKIP_TYPECHECK },
   // The sandbox loads its engine in a thread of its own, from the file; the MCP client starts processes.
-  serverExternalPackages: ["better-sqlite3", "better-sqlite3-node20", "@modelcontextprotocol/client"],
+  serverExternalPackages: ["better-sqlite3", "@modelcontextprotocol/client"],
   outputFileTracingIncludes: {
     "/*": [
       "./db/migrations/**/*",
@@ -23,6 +23,11 @@ const config = {
   images: { unoptimized: true },
   experimental: {
     agentUpgrade: false,
+    turbopackRustReactCompiler: true,
+    turbopackSourceMaps: false,
+    turbopackFileSystemCacheForBuild: false,
+    // scripts/serve.mjs loads them once the server is ready.
+    preloadEntriesOnStart: false,
     // Beside the browser a request costs more than what it brings: fewer and larger files, most so for the drawing.
     turbopackChunking: {
       requestCost: 1_000_000,

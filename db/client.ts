@@ -4,7 +4,7 @@ import { type Db, openDb } from "./open";
 
 /** The folder that holds everything Troupe keeps. */
 export function dataDir(): string {
-  return path.resolve(process.env.TROUPE_DATA_DIR || "./data");
+  return path.resolve(/* turbopackIgnore: true */ process.env.TROUPE_DATA_DIR || "./data");
 }
 
 declare global {

@@ -12,7 +12,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { COPIES_KEPT, openDb } from "./open";
-import { Database } from "./sqlite.mjs";
+import Database from "better-sqlite3";
 
 let dir: string;
 beforeEach(() => {

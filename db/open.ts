@@ -14,7 +14,7 @@ import type { Database as Connection } from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { z } from "zod";
-import { Database } from "./sqlite.mjs";
+import Database from "better-sqlite3";
 
 export type Db = BetterSQLite3Database & { $client: Connection };
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "@playwright/test";
 import type { RunEvent } from "@/server/domain/run/events";
 import { sized } from "@/server/testing/thorough";
-import { Database } from "../db/sqlite.mjs";
+import Database from "better-sqlite3";
 import { startModelServer } from "./model-server";
 import { freePort, TroupeProcess } from "./troupe-process";
 

@@ -1,9 +1,10 @@
 // `npm run bench [engine|freezing|waiting|start|browser]`: measures what the design promises and prints it beside the targets.
 import process from "node:process";
-import { checkNode, ensureBuilt, ensureInstalled, root, runNode } from "./prepare.mjs";
+import { ensureNode } from "./nodes.mjs";
+import { ensureBuilt, ensureInstalled, root, runNode } from "./prepare.mjs";
 
-checkNode();
-ensureInstalled();
+await ensureNode();
+await ensureInstalled({ tools: true });
 const parts = process.argv.slice(2);
 const needs = (part) => parts.length === 0 || parts.includes(part);
 let env = { NODE_ENV: "production" };

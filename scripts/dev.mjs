@@ -1,13 +1,14 @@
 // `npm run dev`: Next.js in development mode, on this machine only, with the same settings as `npm start`.
 import { spawn } from "node:child_process";
 import process from "node:process";
-import { checkNode, ensureDataDir, ensureInstalled, readAddress, readEnvFile, root } from "./prepare.mjs";
+import { ensureNode } from "./nodes.mjs";
+import { ensureDataDir, ensureInstalled, readAddress, readEnvFile, root } from "./prepare.mjs";
 
-checkNode();
+await ensureNode(ensureInstalled);
 readEnvFile();
 const { host, port } = readAddress();
 ensureDataDir();
-ensureInstalled();
+await ensureInstalled();
 const child = spawn(
   process.execPath,
   ["node_modules/next/dist/bin/next", "dev", "-H", host, "-p", String(port)],

@@ -12,9 +12,10 @@ import {
   LOOPBACK,
   restateServer,
 } from "./engine-package.mjs";
-import { checkNode, giveUp, readEnvFile } from "./prepare.mjs";
+import { ensureNode } from "./nodes.mjs";
+import { giveUp, readEnvFile } from "./prepare.mjs";
 
-checkNode();
+await ensureNode();
 readEnvFile();
 const [asked = "start", ...more] = process.argv.slice(2);
 const TAKES = { start: 0, install: 0, status: 0, identity: 1, register: 1 };

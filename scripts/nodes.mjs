@@ -1,14 +1,17 @@
-// Further Node versions for the tests, as npm packages that hold one ready-made Node each. They are kept in the cache
-// folder of the person, away from what the application is made of, and fetched once.
-import { spawnSync } from "node:child_process";
+// Other versions of Node: the one to run on where the installed one is too old, and those to test on. The npm registry has
+// them as packages; each is fetched once, into the user's cache.
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { userCacheFolder } from "./folders.mjs";
-import { npmCommand, opensDatabases, runProgram } from "./prepare.mjs";
+import { giveUp, npmCommand, runProgram } from "./prepare.mjs";
 
-/** The oldest Node that Troupe runs on, and the newest of each later line when this was written. */
-const VERSIONS = ["20.19.0", "22.23.3", "24.21.0", "26.10.0"];
+/** The oldest line of Node that Troupe runs on, and the later ones. */
+const VERSIONS = ["22.23.3", "24.21.0", "26.10.0"];
+/** What takes the place of an older Node. */
+const REPLACEMENT = "24.21.0";
+const OLDEST_MAJOR = Number.parseInt(VERSIONS[0], 10);
 const FETCH_MS = 180_000;
 
 const cache = () => path.join(userCacheFolder(), "nodes");
@@ -23,6 +26,35 @@ const packageName = () => {
 };
 
 /**
+ * Runs this program on a newer Node if the present one is too old, and does not return then. Meanwhile `install`, if it is
+ * given, does what does not depend on the version. Every script calls this first.
+ */
+export async function ensureNode(install = undefined) {
+  if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) return;
+  const home = path.join(cache(), `v${REPLACEMENT}`);
+  const why = `Troupe needs Node ${OLDEST_MAJOR} or newer, and this is ${process.version}`;
+  const verb = existsSync(nodeIn(home)) ? "Using" : "Fetching";
+  console.error(`  ${why}. ${verb} Node ${REPLACEMENT} in ${home}.`);
+  const [{ node, missing }] = await Promise.all([nodeOf(REPLACEMENT), install?.()]);
+  if (missing)
+    giveUp(
+      `${why}.\nAnother one could not be fetched: ${missing}. Install Node ${OLDEST_MAJOR} or newer from https://nodejs.org.`,
+    );
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], {
+    stdio: "inherit",
+    // What is started by the name "node" is the same version.
+    env: { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` },
+  });
+  // Ctrl+C reaches the child directly.
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  const code = await new Promise((resolve) => {
+    child.on("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 143)));
+  });
+  process.exit(code);
+}
+
+/**
  * Every Node version to test on besides the running one: `{ version, node }` with the path of its executable, or
  * `{ version, missing }` with the reason why there is none.
  */
@@ -34,14 +66,13 @@ export async function otherNodes() {
   return found;
 }
 
-async function nodeOf(version) {
+/** One Node version: `{ node }`, or `{ missing }`. Fetches it if it is not there. */
+export async function nodeOf(version) {
   const node = nodeIn(path.join(cache(), `v${version}`));
   const missing = existsSync(node) ? null : await fetched(version);
   if (missing) return { missing };
   if (spawnSync(node, ["--version"]).stdout?.toString().trim() !== `v${version}`)
     return { missing: `${node} does not run here` };
-  if (!opensDatabases(node))
-    return { missing: "the database module for it is built only by an installation with Node 20" };
   return { node };
 }
 

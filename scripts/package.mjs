@@ -5,9 +5,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeF
 import { builtinModules } from "node:module";
 import path from "node:path";
 import process from "node:process";
+import { ensureNode } from "./nodes.mjs";
 import {
   calledFrom,
-  checkNode,
   distDir,
   ensureBuilt,
   ensureInstalled,
@@ -15,6 +15,7 @@ import {
   npmCommand,
   root,
   runProgram,
+  standaloneDir,
 } from "./prepare.mjs";
 
 const dist = path.join(root, "dist");
@@ -29,19 +30,26 @@ const OWN_FILES = [
   "next.config.mjs",
   "public",
   "db/migrations",
-  "db/sqlite.mjs",
   "server/tools/sandbox/worker.mjs",
   "server/tools/operator/runner.py",
   "server/tools/operator/session.py",
   "server/store/watchdog-worker.mjs",
-  ...["troupe", "start", "supervise", "serve", "prepare", "folders", "http-server", "static-files"].map(
-    (name) => `scripts/${name}.mjs`,
-  ),
+  ...[
+    "troupe",
+    "start",
+    "nodes",
+    "supervise",
+    "serve",
+    "prepare",
+    "folders",
+    "http-server",
+    "static-files",
+  ].map((name) => `scripts/${name}.mjs`),
 ];
 
-checkNode();
-ensureInstalled();
-await ensureBuilt();
+await ensureNode(ensureInstalled);
+await ensureInstalled();
+await ensureBuilt({ standalone: true });
 rmSync(dist, { recursive: true, force: true });
 takeBuild();
 takePackages();
@@ -53,7 +61,7 @@ if (process.argv[2] !== "--folder") await pack();
 
 /** The server that Next.js built; without what only a debugger or the next build reads. */
 function takeBuild() {
-  const traced = path.join(distDir(), "standalone", path.relative(root, distDir()));
+  const traced = path.join(standaloneDir(), path.relative(root, distDir()));
   // Of a worker the bundler also keeps the source, which nothing asks for.
   const isNeeded = (file) =>
     !/\.(?:map|tsx?|nft\.json)$/.test(file) && path.basename(file) !== "node_modules";
@@ -90,11 +98,9 @@ function rewrite(folder, change) {
 
 /** Those files of packages that the build uses, for every system and not only this one. */
 function takePackages() {
-  cpSync(path.join(distDir(), "standalone", "node_modules"), inApp("node_modules"), { recursive: true });
+  cpSync(path.join(standaloneDir(), "node_modules"), inApp("node_modules"), { recursive: true });
   const home = path.join("node_modules", "better-sqlite3", "prebuilds");
   cpSync(path.join(root, home), inApp(home), { recursive: true });
-  // Built for this machine; on Node 20 each gets its own.
-  rmSync(inApp("node_modules", "better-sqlite3-node20", "build"), { recursive: true, force: true });
   const wanted = [...OF_THREADS];
   for (const name of wanted) {
     const from = path.join(root, "node_modules", name);
@@ -128,10 +134,10 @@ async function bundleCommands() {
     splitting: true,
     format: "esm",
     platform: "node",
-    target: "node20",
+    target: "node22",
     // The one under which "server-only" may be imported.
     conditions: ["react-server", "module"],
-    external: ["better-sqlite3", "better-sqlite3-node20", ...builtinModules],
+    external: ["better-sqlite3", ...builtinModules],
     // Its other form asks for its parts by names that no bundler can follow.
     alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
     // Packages of the older kind ask for Node's own modules by this.

@@ -1,19 +1,17 @@
-// What start, dev, test and the others need first: a fitting Node, the packages of the lock file, a build of the sources
-// as they are. Only Node's own modules: this runs before anything is installed.
-import { spawn, spawnSync } from "node:child_process";
+// What start, dev, test and the others need first: the packages of the lock file, and a build of the current sources.
+// Only Node's own modules: this runs before anything is installed.
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -34,16 +32,6 @@ export const distDir = () => path.resolve(root, process.env.TROUPE_DIST_DIR || "
 export function giveUp(sentence, code = 1) {
   process.stderr.write(`\n  ${sentence.split("\n").join("\n  ")}\n\n`);
   process.exit(code);
-}
-
-const [major, minor] = process.versions.node.split(".").map(Number);
-
-/** Refuses a Node that is too old; every package here runs from 20.19 on. */
-export function checkNode() {
-  if (major < 20 || (major === 20 && minor < 19))
-    giveUp(
-      `Troupe needs Node 20.19 or newer; this is ${process.version}. Get a newer one from https://nodejs.org.`,
-    );
 }
 
 /** The data folder as an absolute path: what TROUPE_DATA_DIR says, or the clone's own, or the person's. */
@@ -91,136 +79,82 @@ export function npmCommand(args) {
     : ["npm", args, { shell: process.platform === "win32" }];
 }
 
-function runNpm(asked, cwd = root) {
+/** Runs npm without a word of its own; gives up with its output and this advice if it fails. */
+async function runNpm(asked, advice) {
   const [command, args, options] = npmCommand(asked);
-  const env = { ...process.env, JOBS: process.env.JOBS ?? "max" };
-  return (
-    spawnSync(command, args, { ...options, cwd, env, stdio: ["ignore", "inherit", "inherit"] }).status ?? 1
-  );
+  const { code, output } = await runProgram(command, args, {
+    ...options,
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  if (code !== 0) giveUp(`${output.trim()}\n\n${advice}`, code);
 }
 
 const lockStamp = path.join(root, "node_modules", ".troupe-lock");
 
-/** What an installation depends on: the lock file, and the Node that native parts are built for. */
-function installFingerprint() {
-  const lock = createHash("sha256")
+const lockHash = () =>
+  `${createHash("sha256")
     .update(readFileSync(path.join(root, "package-lock.json")))
-    .digest("hex");
-  return `${lock} ${process.platform}-${process.arch} abi ${process.versions.modules}`;
-}
+    .digest("hex")} ${process.platform}-${process.arch}`;
 
-const isRecorded = (fingerprint) => existsSync(lockStamp) && readFileSync(lockStamp, "utf8") === fingerprint;
-
-/** Whether node_modules holds, version by version, what the lock file says: someone ran `npm ci` by hand. */
-function holdsTheLock() {
+/** Whether node_modules holds, version by version, what the lock file says. */
+function holdsTheLock(withTools) {
   const hidden = path.join(root, "node_modules", ".package-lock.json");
   if (!existsSync(hidden)) return false;
   const wanted = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
   const present = JSON.parse(readFileSync(hidden, "utf8")).packages;
   return Object.entries(wanted).every(
-    ([name, { version, optional, peer, link }]) =>
-      name === "" || link || (present[name] ? present[name].version === version : optional || peer),
+    ([name, { version, optional, peer, link, dev, devOptional }]) =>
+      name === "" ||
+      link ||
+      (present[name]
+        ? present[name].version === version
+        : optional || peer || ((dev || devOptional) && !withTools)),
   );
 }
 
-/** Whether a Node finds its database module. Asked in a process of its own: a wrong one may end what loads it. */
-export const opensDatabases = (node = process.execPath) =>
-  spawnSync(
-    node,
-    [
-      "--input-type=module",
-      "-e",
-      'import { Database } from "./db/sqlite.mjs"; new Database(":memory:").close()',
-    ],
-    { cwd: root, stdio: "ignore" },
-  ).status === 0;
-
-const nothingReadyMade = () =>
-  `The database module better-sqlite3 has nothing ready-made for ${process.platform}-${process.arch} with Node ${process.version}.\nIt has for Linux, macOS and Windows on x64 and arm64.`;
-
 /**
- * No package runs a script of its own (see .npmrc). The database module brings its binaries along, but for Node 20,
- * where an older one is built here.
+ * Installs what the lock file lists, unless it is there: what building and running need, and with `tools` also what
+ * tests and checks need. A package has everything.
  */
-function ensureDatabaseModule() {
-  if (opensDatabases()) return;
-  if (major >= 22) giveUp(nothingReadyMade());
-  console.log(`Building the database module for Node ${process.version}. This takes a minute or two.\n`);
-  const rebuild = ["rebuild", "better-sqlite3-node20", "--ignore-scripts=false"];
-  const code = runNpm(rebuild);
-  if (code !== 0 || !opensDatabases())
+export async function ensureInstalled({ tools = false } = {}) {
+  const modules = path.join(root, "node_modules");
+  if (!isPacked && !isInstalled(tools)) {
+    const isEmpty = !existsSync(modules);
+    await timedStep(tools && !isEmpty ? "Installing the test tools" : "Installing packages", async () => {
+      if (!holdsTheLock(tools))
+        await runNpm(
+          // `ci` deletes what is there, which a running server may be using.
+          [
+            ...(isEmpty ? ["ci"] : ["install", "--no-save"]),
+            tools ? "--include=dev" : "--omit=dev",
+            "--engine-strict=false",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+          ],
+          "The installation failed; npm says why above. Check the network, then run the same command again.",
+        );
+      writeFileSync(lockStamp, `${lockHash()}${tools ? " tools" : ""}`);
+    });
+  }
+  const driver = path.join(
+    modules,
+    "better-sqlite3",
+    "prebuilds",
+    `${process.platform}-${process.arch}.node`,
+  );
+  if (!existsSync(driver))
     giveUp(
-      `The database module could not be built for Node ${process.version}.\nIt needs either the network (for a ready-made one) or Python 3, make and a C++ compiler. Then run: npm ${rebuild.join(" ")}\nWith Node 22 or newer nothing has to be built.`,
-      code || 1,
+      `Troupe does not run on ${process.platform}-${process.arch}: SQLite comes for Linux, macOS and Windows on x64 and arm64.`,
     );
 }
 
-/**
- * The database module of a package: for Node 22 and newer it is in there, for Node 20 npm gets it at the first start,
- * ready-made or built.
- */
-function ensurePackedDatabaseModule() {
-  const packages = path.join(root, "node_modules");
-  if (major >= 22) {
-    const built = path.join(
-      packages,
-      "better-sqlite3",
-      "prebuilds",
-      `${process.platform}-${process.arch}.node`,
-    );
-    if (!existsSync(built)) giveUp(nothingReadyMade());
-    return;
-  }
-  const home = path.join(packages, "better-sqlite3-node20");
-  const binary = path.join("build", "Release", "better_sqlite3.node");
-  if (existsSync(path.join(home, binary))) return;
-  console.log(`Getting the database module for Node ${process.version}. This happens once.\n`);
-  const { version } = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
-  const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-"));
-  try {
-    writeFileSync(path.join(folder, "package.json"), '{"allowScripts":{"better-sqlite3":true}}');
-    const install = [
-      "install",
-      `better-sqlite3@${version}`,
-      "--ignore-scripts=false",
-      "--no-audit",
-      "--no-fund",
-    ];
-    if (runNpm([...install, "--loglevel=error"], folder) !== 0) throw new Error("npm says why above");
-    mkdirSync(path.dirname(path.join(home, binary)), { recursive: true });
-    copyFileSync(path.join(folder, "node_modules", "better-sqlite3", binary), path.join(home, binary));
-  } catch (error) {
-    giveUp(
-      `There is no database module for Node ${process.version} (${error.message}).\nWith Node 22 or newer nothing has to be fetched or built.`,
-    );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Installs what the lock file says, unless that is there already; a package has everything. */
-export function ensureInstalled() {
-  if (isPacked) return ensurePackedDatabaseModule();
-  const fingerprint = installFingerprint();
-  if (isRecorded(fingerprint)) return;
-  if (!holdsTheLock()) {
-    console.log("Installing what package-lock.json lists. This happens once and takes a few minutes.\n");
-    const code = runNpm([
-      "ci",
-      "--include=dev",
-      "--engine-strict=false",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-    ]);
-    if (code !== 0)
-      giveUp(
-        "The installation did not finish; npm says why above. With the network back, run the same command again.",
-        code,
-      );
-  }
-  ensureDatabaseModule();
-  writeFileSync(lockStamp, fingerprint);
+/** Whether `ensureInstalled` has nothing to do. */
+export function isInstalled(tools = false) {
+  if (isPacked) return true;
+  const stamp = existsSync(lockStamp) ? readFileSync(lockStamp, "utf8") : "";
+  return stamp === `${lockHash()} tools` || (!tools && stamp === lockHash());
 }
 
 /** What the server is built from. */
@@ -239,61 +173,105 @@ const SOURCES = [
 ];
 const isSource = (name) => !/\.test\.tsx?$|\.md$|^\.DS_Store$/.test(name);
 
-/** A hash over the content of all sources. */
-export function sourcesHash() {
+/** All sources, as paths below the root, in order. */
+function sourceFiles() {
+  const walk = (relative) =>
+    readdirSync(path.join(root, relative), { withFileTypes: true })
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap((entry) => {
+        const inside = `${relative}/${entry.name}`;
+        if (entry.isDirectory()) return walk(inside);
+        return isSource(entry.name) ? [inside] : [];
+      });
+  return SOURCES.filter((source) => existsSync(path.join(root, source))).flatMap((source) =>
+    /\.[a-z]+$/.test(source) ? [source] : walk(source),
+  );
+}
+
+const hashOver = (files, contentOf) => {
   const hash = createHash("sha256");
-  const add = (relative) => {
+  for (const file of files)
     hash
-      .update(relative)
+      .update(file)
       .update("\0")
-      .update(readFileSync(path.join(root, relative)))
+      .update(contentOf(path.join(root, file)))
       .update("\0");
-  };
-  const walk = (relative) => {
-    const entries = readdirSync(path.join(root, relative), { withFileTypes: true });
-    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (entry.isDirectory()) walk(`${relative}/${entry.name}`);
-      else if (isSource(entry.name)) add(`${relative}/${entry.name}`);
-    }
-  };
-  for (const source of SOURCES) {
-    const at = path.join(root, source);
-    if (!existsSync(at)) continue;
-    if (/\.[a-z]+$/.test(source)) add(source);
-    else walk(source);
-  }
   return hash.digest("hex");
-}
+};
 
-const buildStamp = () => path.join(distDir(), "troupe-sources");
-
-export function isBuilt(hash = sourcesHash()) {
-  const stamp = buildStamp();
-  return (
-    existsSync(path.join(distDir(), "BUILD_ID")) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash
-  );
-}
-
-/** Builds the server if the sources changed since the last build. */
-export async function ensureBuilt() {
-  const hash = sourcesHash();
-  if (isBuilt(hash)) return { built: false };
-  console.log(
-    "Building, because this is the first start or the sources changed. This takes a minute or so.\n",
-  );
-  rmSync(buildStamp(), { force: true });
-  const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
-    // A wrong type in a test must not stop a person's start; `npm test` checks the types.
-    env: { NODE_ENV: "production", SKIP_TYPECHECK: "1" },
-    quiet: true,
+/** Sizes and times of all sources: quick to read, but others after a checkout of the same sources. */
+const sourcesLook = (files) =>
+  hashOver(files, (file) => {
+    const { size, mtimeMs } = statSync(file);
+    return `${size} ${mtimeMs}`;
   });
-  if (code !== 0) {
-    console.error(output);
-    giveUp("The build failed; the reason is above.", code);
-  }
-  await compressStatic(distDir());
-  writeFileSync(buildStamp(), hash);
-  return { built: true };
+
+/** A hash over the content of all sources. */
+export const sourcesHash = (files = sourceFiles()) => hashOver(files, (file) => readFileSync(file));
+
+const buildStamp = () => path.join(distDir(), "troupe-sources.json");
+
+/** Whether the build is that of the current sources; reads them only if one has another size or time than last time. */
+export function isBuilt() {
+  if (isPacked) return true;
+  const stamp = buildStamp();
+  if (!existsSync(path.join(distDir(), "BUILD_ID")) || !existsSync(stamp)) return false;
+  const files = sourceFiles();
+  const built = JSON.parse(readFileSync(stamp, "utf8"));
+  const look = sourcesLook(files);
+  if (built.look === look) return true;
+  if (built.hash !== sourcesHash(files)) return false;
+  writeFileSync(stamp, JSON.stringify({ ...built, look }));
+  return true;
+}
+
+/** Where the build keeps copies of the files of packages that it uses. */
+export const standaloneDir = () => path.join(distDir(), "standalone");
+
+/** Builds the server if the sources changed since the last build, or if it lacks the copies that a package needs. */
+export async function ensureBuilt({ standalone = false } = {}) {
+  if (isBuilt() && (!standalone || existsSync(standaloneDir()))) return;
+  await timedStep("Building the app", async () => {
+    rmSync(buildStamp(), { force: true });
+    rmSync(standaloneDir(), { recursive: true, force: true });
+    const files = sourceFiles();
+    const stamp = { hash: sourcesHash(files), look: sourcesLook(files) };
+    const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
+      env: {
+        NODE_ENV: "production",
+        // A wrong type in a test must not stop a person's start; `npm test` checks the types.
+        SKIP_TYPECHECK: "1",
+        TROUPE_STANDALONE: standalone ? "1" : "",
+      },
+      quiet: true,
+    });
+    if (code !== 0)
+      giveUp(
+        `${output.trim()}\n\nThe build failed; the reason is above. If you changed no sources, delete node_modules and run the same command again.`,
+        code,
+      );
+    await compressStatic(distDir());
+    writeFileSync(buildStamp(), JSON.stringify(stamp));
+  });
+}
+
+let stepsDone = Number(process.env.TROUPE_STEPS_DONE ?? 0);
+
+/** Does one step of a first start: says which, and how long it takes. Not on stdout, where commands put results. */
+async function timedStep(title, work) {
+  const began = Date.now();
+  const say = (end) =>
+    process.stderr.write(
+      `  ${stepsDone + 1}. ${title} (${((Date.now() - began) / 1000).toFixed(0)} s)${end}`,
+    );
+  const clock = process.stderr.isTTY ? setInterval(say, 1000, "\r") : undefined;
+  if (clock) say("\r");
+  await work();
+  clearInterval(clock);
+  say("\n");
+  stepsDone += 1;
+  // A newer Node may continue from here.
+  process.env.TROUPE_STEPS_DONE = String(stepsDone);
 }
 
 /** The data folder as an absolute path, made if it is missing; ends with a sentence if it cannot be written. */

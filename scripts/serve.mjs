@@ -1,5 +1,6 @@
 // Serves the production build, with our own limits on what a client may hold open.
 import { readFileSync } from "node:fs";
+import { createRequire, flushCompileCache } from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { newHttpServer } from "./http-server.mjs";
@@ -15,7 +16,7 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
   delete Object.prototype.__proto__;
 
   let answer;
-  const ready = Promise.withResolvers ? Promise.withResolvers() : withResolvers();
+  const ready = Promise.withResolvers();
   const server = newHttpServer((request, response) => {
     if (answer) return answer(request, response);
     ready.promise.then(() => answer(request, response));
@@ -86,11 +87,24 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
       "",
       `  Troupe is ready at ${open}`,
       ...globalThis.__troupeSays.map((sentence) => `  ${sentence}`),
-      `  Its data lie in ${dataDir}`,
-      `  Started in ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl+C stops it; runs under way go on at the next start.`,
+      `  Data: ${dataDir}`,
+      `  Started in ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Press Ctrl+C to stop; unfinished runs resume at the next start.`,
       "",
     ].join("\n"),
   );
+  setTimeout(loadPages, 1_000);
+}
+
+/** Loads the pages one by one in idle moments, so that the first visit to each is as quick as later ones. */
+async function loadPages() {
+  const server = path.join(distDir(), "server");
+  const require = createRequire(path.join(server, "pages.js"));
+  const pages = JSON.parse(readFileSync(path.join(server, "app-paths-manifest.json"), "utf8"));
+  for (const file of Object.values(pages)) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    require(path.join(server, file));
+  }
+  flushCompileCache?.();
 }
 
 function listen(server, { host, port, url }) {
@@ -137,10 +151,4 @@ async function isTroupe(url) {
   } catch {
     return false;
   }
-}
-
-function withResolvers() {
-  let resolve;
-  const promise = new Promise((done) => (resolve = done));
-  return { promise, resolve };
 }

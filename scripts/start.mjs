@@ -1,10 +1,16 @@
 // `npm start`: one command for people. Installs and builds if that is needed, then keeps a process running that serves.
+import module from "node:module";
+import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { userCacheFolder } from "./folders.mjs";
 
-const startedAt = Date.now();
+const startedAt = Number(process.env.TROUPE_STARTED_AT) || Date.now();
+process.env.TROUPE_STARTED_AT = String(startedAt);
+// Compiling JavaScript takes a third of a start. Where the cache cannot be written, it is compiled each time.
+module.enableCompileCache?.(path.join(userCacheFolder(), "compiled"));
+const { ensureNode } = await import("./nodes.mjs");
 const {
-  checkNode,
   ensureBuilt,
   ensureDataDir,
   ensureInstalled,
@@ -15,18 +21,20 @@ const {
   startCommand,
 } = await import("./prepare.mjs");
 
-checkNode();
-readEnvFile();
-if (isPacked) process.env.TROUPE_PROGRAM = startCommand;
 const [only, ...more] = process.argv.slice(2);
 if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(only)) || more.length > 0)
   giveUp(
-    `${startCommand} takes one option: ${isPacked ? "troupe" : "npm start --"} --link lets in only who has the one-time link that it prints.\nEverything else is a setting (docs/settings.md), for example: PORT=3001 ${startCommand}`,
+    `${startCommand} takes one option: ${isPacked ? "troupe" : "npm start --"} --link requires the one-time link that it prints.\nEverything else is a setting; docs/settings.md lists them. Example: PORT=3001 ${startCommand}`,
     2,
   );
+await ensureNode(ensureInstalled);
+// Further starts of the server take their own time.
+delete process.env.TROUPE_STARTED_AT;
+readEnvFile();
+if (isPacked) process.env.TROUPE_PROGRAM = startCommand;
 if (only === "--link") process.env.TROUPE_START_LINK = "1";
 if (only === "--build-only") {
-  ensureInstalled();
+  await ensureInstalled();
   await ensureBuilt();
 } else {
   const address = readAddress();
@@ -34,12 +42,16 @@ if (only === "--build-only") {
   // `--serve-only` trusts that both are done, by the process that supervises this one or by the tests.
   if (only === "--serve-only") {
     const { serve } = await import("./serve.mjs");
-    await serve({ ...address, dataDir, startedAt: Number(process.env.TROUPE_STARTED_AT) || startedAt });
+    await serve({ ...address, dataDir, startedAt });
   } else {
-    ensureInstalled();
-    const delayed = !isPacked && (await ensureBuilt()).built;
+    await ensureInstalled();
+    await ensureBuilt();
     const { supervise } = await import("./supervise.mjs");
-    const env = { TROUPE_STARTED_AT: String(delayed ? Date.now() : startedAt) };
-    supervise([fileURLToPath(import.meta.url), "--serve-only"], { env });
+    // Compiling takes memory in blocks of 32 KiB, which glibc keeps unless they are mapped: 40 MB of an idle server.
+    process.env.MALLOC_MMAP_THRESHOLD_ ??= "32768";
+    // The space for young objects grows to 48 MB while starting, and V8 does not return it.
+    supervise(["--max-semi-space-size=2", fileURLToPath(import.meta.url), "--serve-only"], {
+      env: { TROUPE_STARTED_AT: String(startedAt) },
+    });
   }
 }

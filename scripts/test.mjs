@@ -8,8 +8,8 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { installed as installedEngine, whyNoEngine } from "./engine-package.mjs";
-import { otherNodes } from "./nodes.mjs";
-import { checkNode, ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
+import { ensureNode, nodeOf, otherNodes } from "./nodes.mjs";
+import { ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
 
 const USUAL = ["build", "unit", "lint", "engine", "e2e"];
 const PARTS = [...USUAL, "nodes", "mutants"];
@@ -83,11 +83,11 @@ function heading(text) {
 const scratch = mkdtempSync(path.join(os.tmpdir(), "troupe-test-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
-checkNode();
-ensureInstalled();
+await ensureNode(() => ensureInstalled({ tools: true }));
+await ensureInstalled({ tools: true });
 
 // Fetched while everything else runs.
-const nodes = wanted.has("nodes") || wanted.has("mutants") ? otherNodes() : Promise.resolve([]);
+const nodes = wanted.has("nodes") ? otherNodes() : Promise.resolve([]);
 
 const bin = (name) => path.join("node_modules", name);
 const routeTypes = [bin("next/dist/bin/next"), "typegen"];
@@ -155,20 +155,22 @@ async function onEveryNode() {
     return null;
   });
   await Promise.all(walks);
+  await onOldNode();
   await onPackage();
 }
 
-/** What `npm run pack` makes, installed into an empty folder: on a Node for which nothing has to be fetched. */
-async function onPackage() {
-  const here = { version: process.versions.node, node: process.execPath };
-  const fitting = [here, ...(await nodes)].filter(
-    ({ version, missing }) => !missing && Number.parseInt(version, 10) >= 22,
-  );
-  const { version, node } = fitting.at(-1) ?? {};
-  if (!node) return console.log("  skipped  the package: there is no Node 22 or newer here");
-  await check(`the package in an empty folder, Node ${version}: a run, a backup, its restore`, [
-    ["--import", "tsx", "e2e/package-walk.ts", node],
+/** What `npm run pack` makes, installed into an empty folder. */
+const onPackage = () =>
+  check("the package in an empty folder: a run, a backup, its restore", [
+    ["--import", "tsx", "e2e/package-walk.ts", process.execPath],
   ]);
+
+/** An older Node continues on a newer one. */
+async function onOldNode() {
+  const { node, missing } = await nodeOf("20.19.0");
+  if (missing) return console.log(`  skipped  Node 20: ${missing}`);
+  const { code, output } = await runNode(["scripts/troupe.mjs", "--version"], { node, quiet: true });
+  count("Node 20 continues on a newer one", code === 0 && /needs Node 22/.test(output), output);
 }
 
 async function unit(version = process.versions.node, node = process.execPath) {
@@ -238,11 +240,6 @@ async function mutants() {
   heading("Changes made on purpose");
   const name = "tests notice changes";
   const home = path.join(root, "scripts", "mutants");
-  const fitting = [{ version: process.versions.node, node: process.execPath }, ...(await nodes)].find(
-    ({ node, version }) => node && Number.parseInt(version, 10) >= 22,
-  );
-  if (!fitting)
-    return count(name, false, "The mutation tester needs Node 22 or newer, and none could be had.");
   if (!existsSync(path.join(home, "node_modules", "@stryker-mutator"))) {
     // Apart from what an installation needs: only who asks for these tests fetches it.
     const [npm, args, options] = npmCommand([
@@ -255,13 +252,10 @@ async function mutants() {
     const { code, output } = await runProgram(npm, args, { ...options, cwd: home });
     if (code !== 0) return count(name, false, trimmed(output, 20));
   }
-  const { code } = await runNode(
-    [path.join(home, "run.mjs"), ...(patterns.length > 0 ? patterns : ["--sample", "80"])],
-    {
-      node: fitting.node,
-      env: { PATH: `${path.dirname(fitting.node)}${path.delimiter}${process.env.PATH}` },
-    },
-  );
+  const { code } = await runNode([
+    path.join(home, "run.mjs"),
+    ...(patterns.length > 0 ? patterns : ["--sample", "80"]),
+  ]);
   count(name, code === 0, "Too few of them were noticed; they are listed above.");
 }
 

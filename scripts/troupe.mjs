@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { ensureNode } from "./nodes.mjs";
 import {
   calledFrom,
-  checkNode,
   dataFolder,
   ensureInstalled,
   giveUp,
@@ -34,7 +34,7 @@ Data lie in ${dataFolder()}, or where TROUPE_DATA_DIR says.
 Settings (PORT, TROUPE_PASSWORD, ...) come from the environment, or from a file named .env in that folder.
 `;
 
-checkNode();
+await ensureNode();
 const [first = "start", ...rest] = process.argv.slice(2);
 if (["--help", "-h", "help"].includes(first)) process.stdout.write(HELP);
 else if (["--version", "-v"].includes(first)) {
@@ -43,14 +43,14 @@ else if (["--version", "-v"].includes(first)) {
 } else if (first === "start" || first === "--link") {
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...(first === "start" ? rest : [first, ...rest]));
   await import("./start.mjs");
-} else if (Object.hasOwn(PROGRAMS, first)) run(first, rest);
+} else if (Object.hasOwn(PROGRAMS, first)) await run(first, rest);
 else giveUp(`There is no command ${first}. troupe --help lists them.`, 2);
 
 /** Runs one of the programs with this one's terminal, and leaves with its exit code. */
-function run(command, args) {
+async function run(command, args) {
   readEnvFile();
   // Beside a running server the packages must stay as they are; only what runs workflows may change them.
-  if (command === "run") ensureInstalled();
+  if (command === "run") await ensureInstalled();
   else if (!isPacked && !existsSync(path.join(root, "node_modules", "tsx")))
     giveUp("Nothing is installed here yet. Run npm start once.");
   const program = PROGRAMS[command];

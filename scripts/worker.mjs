@@ -4,13 +4,15 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import process from "node:process";
 import { ensureEnginePackage, workerIdentity } from "./engine-package.mjs";
-import { checkNode, ensureInstalled, giveUp, isPacked, readEnvFile, root } from "./prepare.mjs";
+import { ensureNode } from "./nodes.mjs";
+import { ensureInstalled, giveUp, isPacked, readEnvFile, root } from "./prepare.mjs";
 
-checkNode();
+await ensureNode(ensureInstalled);
 readEnvFile();
-if (process.argv.length > 2) giveUp("npm run worker takes no options. docs/settings.md lists its settings.", 2);
+if (process.argv.length > 2)
+  giveUp("npm run worker takes no options. docs/settings.md lists its settings.", 2);
 if (isPacked) giveUp("Workers run from a clone of Troupe's repository: npm run worker.");
-ensureInstalled();
+await ensureInstalled();
 const missing = await ensureEnginePackage("worker");
 if (missing) giveUp(missing);
 const identity = await workerIdentity();

@@ -14,6 +14,7 @@ import {
 import { getAccess } from "@/server/access/current";
 import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import { refusesRequest } from "@/server/access/request-filter";
+import { handlers } from "@/server/handlers";
 import { LIMITS } from "@/server/limits";
 import { log, logConsole } from "@/server/log";
 import { type Container, getServices } from "@/server/services";
@@ -74,6 +75,7 @@ export async function boot(): Promise<void> {
       logConsole();
     }
     globalThis.__troupeEdge = refusesRequest;
+    globalThis.__troupeHandlers = handlers;
     if (!globalThis.__troupeUp) hardenHttpServer();
     const { sessions } = getAccess();
     const link = sessions.newLink();

@@ -83,7 +83,7 @@ test("one server per data folder; the claim of a killed one is free at once", as
     [
       "--input-type=module",
       "-e",
-      `import { Database } from "./db/sqlite.mjs"; const d = new Database(process.argv[1], { timeout: 0 }); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1e6);`,
+      `import Database from "better-sqlite3"; const d = new Database(process.argv[1], { timeout: 0 }); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1e6);`,
       path.join(dir, "server.lock"),
     ],
     { stdio: ["ignore", "pipe", "inherit"] },

@@ -13,7 +13,7 @@ import {
 import type { IncomingMessage, Server } from "node:http";
 import path from "node:path";
 import type { Database as Connection } from "better-sqlite3";
-import { Database } from "@/db/sqlite.mjs";
+import Database from "better-sqlite3";
 import { errorCode, isObject } from "@/server/domain/base/guards";
 import type { Env } from "@/server/settings";
 import { isLoopback } from "@/server/settings";

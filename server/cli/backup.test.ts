@@ -15,7 +15,7 @@ import { Worker } from "node:worker_threads";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Db, openDb } from "@/db/open";
-import { Database } from "@/db/sqlite.mjs";
+import Database from "better-sqlite3";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
 import { newSealer } from "@/server/secrets/sealer";
@@ -149,7 +149,7 @@ test("a backup while somebody writes is the database of one moment", async () =>
   // Each transaction adds to both sides; a copy from between would have one more on one of them.
   const writer = new Worker(
     `const { workerData, parentPort } = require("node:worker_threads");
-     import(workerData.driver).then(({ Database }) => {
+     import(workerData.driver).then(({ default: Database }) => {
        const db = new Database(workerData.file, { timeout: 5000 });
        const one = db.prepare("insert into pairs values (1, 0)"), two = db.prepare("insert into pairs values (0, 1)");
        const both = db.transaction(() => { one.run(); two.run(); });
@@ -160,7 +160,7 @@ test("a backup while somebody writes is the database of one moment", async () =>
     {
       eval: true,
       workerData: {
-        driver: path.resolve(import.meta.dirname, "../../db/sqlite.mjs"),
+        driver: import.meta.resolve("better-sqlite3"),
         file: inHome("data", "troupe.db"),
         end: new SharedArrayBuffer(4),
       },

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { Database } from "@/db/sqlite.mjs";
+import Database from "better-sqlite3";
 import { errorMessage } from "@/server/domain/base/guards";
 import { type LogReport, verifyLogs } from "@/server/store/verify-log";
 import { callOf } from "./called";

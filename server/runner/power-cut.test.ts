@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { type Disk, NO_DISK, newDisk } from "@/db/disk";
 import { type Db, openDb } from "@/db/open";
-import { Database } from "@/db/sqlite.mjs";
 import { emptyDb } from "@/db/testing";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEvent } from "@/server/domain/run/events";

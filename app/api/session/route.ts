@@ -1,6 +1,6 @@
-import { signIn, signOut } from "@/server/access/sign-in";
+import { handlers } from "@/app/api/handlers";
 
 export const dynamic = "force-dynamic";
 
-export const POST = (request: Request) => signIn(request);
-export const DELETE = (request: Request) => signOut(request);
+export const POST = async (request: Request) => (await handlers()).signIn(request);
+export const DELETE = async (request: Request) => (await handlers()).signOut(request);

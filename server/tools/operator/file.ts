@@ -184,7 +184,7 @@ export const NO_OPERATOR_FILE: OperatorFile = { tools: [], mcp_servers: [], mcp_
 
 /** Reads the operator's file. Throws SettingsError with every place that is wrong. */
 export function readOperatorFile(file: string, env: NodeJS.ProcessEnv = process.env): OperatorFile {
-  const whole = path.resolve(file);
+  const whole = path.resolve(/* turbopackIgnore: true */ file);
   let text: string;
   try {
     text = readFileSync(whole, "utf8");
@@ -231,7 +231,7 @@ export function parseOperatorFile(
       command: resolveProgram(command, folder),
       args,
       environment: { ...chosen(names, env), ...set_env },
-      cwd: path.resolve(folder, cwd),
+      cwd: path.resolve(/* turbopackIgnore: true */ folder, cwd),
       ...(worker_label === undefined ? {} : { worker_label }),
     }),
   );
@@ -273,7 +273,7 @@ function twice(list: string, named: readonly { name: string }[]): string[] {
 
 /** A path is meant from the file's folder; a bare name is looked up in PATH. */
 export const resolveProgram = (program: string, folder: string) =>
-  program.includes("/") || program.includes("\\") ? path.resolve(folder, program) : program;
+  program.includes("/") || program.includes("\\") ? path.resolve(/* turbopackIgnore: true */ folder, program) : program;
 
 /** The variables with these names, as far as they are set. */
 export function chosen(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {

@@ -35,7 +35,7 @@ type SessionTool = Extract<OperatorTool, { type: "python_session" }>;
 
 /** What keeps a session apart from Troupe's processes and data folder; null where nothing does. */
 const apartOf = async (python: string, { TROUPE_DATA_DIR }: NodeJS.ProcessEnv) => {
-  const folder = path.resolve(TROUPE_DATA_DIR || "data");
+  const folder = path.resolve(/* turbopackIgnore: true */ TROUPE_DATA_DIR || "data");
   return python.startsWith(folder + path.sep) ? null : apartFrom(folder);
 };
 
@@ -201,7 +201,7 @@ export function commandOf(
           resolveProgram(tool.python, folder),
           "-I",
           path.join(process.cwd(), "server", "tools", "operator", "runner.py"),
-          path.resolve(folder, tool.path),
+          path.resolve(/* turbopackIgnore: true */ folder, tool.path),
           tool.function,
           String(tool.memory_mb),
         ],

@@ -1,8 +1,7 @@
-import { serve } from "@/server/http-api/serve";
-import { getServices } from "@/server/services";
+import { handlers } from "@/app/api/handlers";
 
 export const dynamic = "force-dynamic";
 
-const answer = (request: Request) => serve(request, { services: getServices });
+const answer = async (request: Request) => (await handlers()).api(request);
 
 export { answer as DELETE, answer as GET, answer as POST, answer as PUT };

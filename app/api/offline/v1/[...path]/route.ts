@@ -1,7 +1,7 @@
-import { serveOffline } from "@/server/http-api/offline";
+import { handlers } from "@/app/api/handlers";
 
 export const dynamic = "force-dynamic";
 
-const answer = (request: Request) => serveOffline(request);
+const answer = async (request: Request) => (await handlers()).offline(request);
 
 export { answer as GET, answer as POST };

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { handlers } from "./handlers";
+
+test.each(Object.keys(handlers) as (keyof typeof handlers)[])(
+  "the handler %s refuses a request under another host's name",
+  async (name) => {
+    const request = new Request("http://evil.example/api/v1/runs", {
+      method: "POST",
+      headers: { host: "evil.example", "content-type": "application/json" },
+      body: "{}",
+    });
+    const answer = handlers[name] as (request: Request, file: unknown) => Promise<Response>;
+    expect((await answer(request, { run_id: "r", path: ["f"] })).status).toBe(421);
+  },
+);

@@ -1,0 +1,66 @@
+import "server-only";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { guard } from "@/server/access/guard";
+import { signIn, signOut } from "@/server/access/sign-in";
+import { inStreamPlace } from "@/server/access/streams";
+import { downloadFile } from "@/server/api/download-file";
+import { appRouter } from "@/server/api/root";
+import { serveOffline } from "@/server/http-api/offline";
+import { serve } from "@/server/http-api/serve";
+import { LIMITS } from "@/server/limits";
+import { log } from "@/server/log";
+import { getServices } from "@/server/services";
+
+/** One function per route under /api. Each is the guard, or calls it before anything else. */
+export const handlers = {
+  signIn,
+  signOut,
+  offline: serveOffline,
+  api: (request: Request) => serve(request, { services: getServices }),
+
+  async trpc(original: Request): Promise<Response> {
+    const passed = await guard(original, { authScheme: "app", maxBytes: LIMITS.body.import });
+    if (passed instanceof Response) return passed;
+    return inStreamPlace(passed, () =>
+      fetchRequestHandler({
+        endpoint: "/api/trpc",
+        req: passed.request,
+        router: appRouter,
+        maxBatchSize: 10,
+        createContext: () => ({ troupe: getServices(), principal: passed.principal }),
+        onError: ({ error, path }) => {
+          if (error.code === "INTERNAL_SERVER_ERROR" && error.cause?.name !== "AbortError")
+            log("error", "A request failed.", { path, error: error.message });
+        },
+      }),
+    );
+  },
+
+  /** Saves a file of a run's workspace. `?version=2` names one that is not the newest. */
+  async file(original: Request, { run_id, path }: { run_id: string; path: string[] }): Promise<Response> {
+    const passed = await guard(original, { authScheme: "app" });
+    if (passed instanceof Response) return passed;
+    const version = Number(new URL(original.url).searchParams.get("version"));
+    return downloadFile(
+      getServices(),
+      run_id,
+      path.map(decoded),
+      Number.isInteger(version) && version > 0 ? version : undefined,
+    );
+  },
+};
+
+export type Handlers = typeof handlers;
+
+declare global {
+  var __troupeHandlers: Handlers | undefined;
+}
+
+/** A part of the address as a name; one that cannot be read stays as it is and names no file. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
