@@ -1,3 +1,4 @@
+import { shallow } from "zustand/shallow";
 import type { CanvasTries, CardTry } from "@/components/canvas/tried-context";
 import { resultLine } from "@/components/run/node/route";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -50,14 +51,7 @@ export function newCanvasTries(
       const next = cardResult(all, graph, id);
       const before = known.get(id);
       if (!next) return void known.delete(id);
-      if (
-        before &&
-        before.from === next.from &&
-        before.status === next.status &&
-        before.said === next.said &&
-        before.stale === next.stale
-      )
-        return before;
+      if (before && shallow(before, next)) return before;
       known.set(id, next);
       return next;
     },
