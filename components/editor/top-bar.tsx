@@ -22,11 +22,13 @@ import {
   Undo2,
   Waypoints,
 } from "lucide-react";
-import { useRouter } from "next/navigation";
+import { useRouter, useSearchParams } from "next/navigation";
 import { type KeyboardEvent, type ReactNode, useContext, useState } from "react";
 import { ExportLosses } from "@/components/import-export/export-losses";
 import { type ExportKind, useWorkflowActions } from "@/components/import-export/workflow-actions";
 import { usePageTitle } from "@/components/page/page-title";
+import { rememberedInputs } from "@/components/run/start/remembered-inputs";
+import { exampleInput } from "@/components/run/start/run-form";
 import { RunLauncher } from "@/components/run/start/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -57,6 +59,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
   const isSideOpen = useUi((ui) => ui.side !== null);
   const runTo = useUi((ui) => ui.runTo);
   const ui = useUiStore();
+  const asksToRun = useSearchParams().has("run");
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
       <IconButton
@@ -105,6 +108,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
           beforeStart={flush}
           isTrial
           runTo={runTo}
+          initialInput={asksToRun && rememberedInputs(id).length === 0 ? exampleInput(graph) : undefined}
           open={isLaunching || runTo !== null}
           onOpenChange={(isOpen) => {
             if (!isOpen) ui.setState({ runTo: null });

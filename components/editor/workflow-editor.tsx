@@ -159,7 +159,8 @@ function Screen() {
   const view = useCanvasView();
   const autosave = useAutosave(store);
   const [announcer] = useState(newAnnouncer);
-  const [isLaunching, setLaunching] = useState(false);
+  const asksToRun = useSearchParams().has("run");
+  const [isLaunching, setLaunching] = useState(asksToRun);
   const [isImporting, setImporting] = useState(false);
   const [commands] = useState(() =>
     newEditorCommands({
@@ -196,6 +197,7 @@ function Screen() {
 
   const launch = (isOpen: boolean) => {
     if (isOpen) commands.callDue();
+    else if (asksToRun) window.history.replaceState(null, "", window.location.pathname);
     setLaunching(isOpen);
   };
   useWindowKeys({ onRun: () => launch(true) }, commands);

@@ -9,6 +9,9 @@ import { toast } from "@/components/ui/toasts";
 
 export type ExportKind = "included" | "referenced" | "openhands" | "yaml";
 
+/** After the address of a workflow: its run dialog is open, filled with the suggested input if it never ran here. */
+export const ASKS_TO_RUN = "?run=1";
+
 /** A file that does not hold all of its workflow: shown before it is downloaded. */
 export type LossyFile = Answers["workflows"]["export"];
 
@@ -19,15 +22,15 @@ export function useWorkflowActions() {
   const router = useRouter();
   const queryClient = useQueryClient();
   const refresh = () => queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
-  const open = async ({ id }: { id: string }) => {
-    router.push(`/workflows/${id}`);
+  const open = async ({ id }: { id: string }, then = "") => {
+    router.push(`/workflows/${id}${then}`);
     await refresh();
   };
 
   const [lossy, setLossy] = useState<LossyFile | null>(null);
 
-  const create = useMutation(trpc.workflows.create.mutationOptions({ onSuccess: open }));
-  const fromTemplate = useMutation(trpc.workflows.fromTemplate.mutationOptions({ onSuccess: open }));
+  const create = useMutation(trpc.workflows.create.mutationOptions({ onSuccess: (made) => open(made) }));
+  const fromTemplate = useMutation(trpc.workflows.fromTemplate.mutationOptions());
   const rename = useMutation(trpc.workflows.rename.mutationOptions({ onSettled: refresh }));
   const duplicate = useMutation(trpc.workflows.duplicate.mutationOptions({ onSettled: refresh }));
   const restore = useMutation(trpc.workflows.restore.mutationOptions({ onSettled: refresh }));
@@ -37,7 +40,10 @@ export function useWorkflowActions() {
     /** The template that is being opened, or "blank". */
     opening: create.isPending ? "blank" : fromTemplate.isPending ? fromTemplate.variables.key : null,
     create: () => create.mutate({}),
-    fromTemplate: (key: string) => fromTemplate.mutate({ key }),
+    fromTemplate: (key: string) => fromTemplate.mutate({ key }, { onSuccess: (made) => open(made) }),
+    /** Opens it with the dialog that starts a run. */
+    runTemplate: (key: string) =>
+      fromTemplate.mutate({ key }, { onSuccess: (made) => open(made, ASKS_TO_RUN) }),
     rename: (id: string, name: string) => rename.mutateAsync({ id, name }),
     duplicate: async (id: string, name: string) => {
       await duplicate.mutateAsync({ id });

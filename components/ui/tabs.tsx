@@ -61,7 +61,7 @@ export function Tabs<V extends string>({
               tabIndex={isActive ? 0 : -1}
               data-active={isActive ? "" : undefined}
               onClick={() => onValueChange(tab.value)}
-              className="-mb-px inline-flex h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent text-[13px] font-medium text-ink-2 hover:text-ink data-[active]:border-accent data-[active]:text-ink [&_svg]:size-4"
+              className="inline-flex h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent text-[13px] font-medium text-ink-2 hover:text-ink data-[active]:border-accent data-[active]:text-ink [&_svg]:size-4"
             >
               {tab.icon}
               {tab.label}

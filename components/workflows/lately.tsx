@@ -4,7 +4,6 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Hand } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import { countOf } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
 import { type RunSummary, WaitsFor } from "@/components/run/history/run-row";
 import { useRunTicks } from "@/components/run/run-ticks";
@@ -12,7 +11,7 @@ import { runStatus } from "@/components/run/status";
 import { useTrpc } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
-import { costInWords } from "@/server/domain/model/cost";
+import { costInWords, knownCost } from "@/server/domain/model/cost";
 
 const LAST = 4;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -24,32 +23,27 @@ export function Lately({ isExpected = false }: { isExpected?: boolean }) {
   const last = useQuery(trpc.runs.list.queryOptions({ limit: LAST }));
   const waiting = useQuery(trpc.runs.list.queryOptions({ waits_for: "person", limit: 20 }));
   useRunTicks(() => void queryClient.invalidateQueries(trpc.runs.pathFilter()));
-  if (last.isPending && isExpected) return <Skeleton className="mb-6 h-44 w-full rounded-xl" />;
+  if (last.isPending && isExpected) return <Skeleton className="mb-6 h-20 w-full rounded-xl" />;
   if (!last.data || last.data.length === 0) return null;
   return (
     <div className="mb-6 flex flex-col gap-3">
       {waiting.data && waiting.data.length > 0 ? <WaitingForYou runs={waiting.data} /> : null}
-      <div className="grid gap-3 md:grid-cols-[minmax(0,1fr)_15rem]">
-        <section
-          aria-labelledby="lately"
-          className="flex min-w-0 flex-col rounded-xl border border-line bg-surface px-4 py-3"
-        >
-          <header className="mb-1.5 flex items-baseline justify-between gap-3">
-            <h2 id="lately" className="text-[13px] font-semibold">
-              Last runs
-            </h2>
-            <Link href="/runs" className="text-xs font-medium text-accent hover:text-accent-hover">
-              All runs
-            </Link>
-          </header>
-          <ul className="flex flex-col">
-            {last.data.map((run) => (
-              <LastRun key={run.id} run={run} />
-            ))}
-          </ul>
-        </section>
-        <Spent />
-      </div>
+      <section aria-labelledby="lately" className="rounded-xl border border-line bg-surface px-4 py-3">
+        <header className="mb-1.5 flex flex-wrap items-baseline justify-between gap-x-4">
+          <h2 id="lately" className="text-[13px] font-semibold">
+            Last runs
+          </h2>
+          <Spent />
+          <Link href="/runs" className="text-xs font-medium text-accent hover:text-accent-hover">
+            All runs
+          </Link>
+        </header>
+        <ul className="flex flex-col">
+          {last.data.map((run) => (
+            <LastRun key={run.id} run={run} />
+          ))}
+        </ul>
+      </section>
     </div>
   );
 }
@@ -105,6 +99,7 @@ function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
   );
 }
 
+/** What models were paid; nothing where they cost nothing, as the demo does. */
 function Spent() {
   const trpc = useTrpc();
   // Once for as long as the page stands: a query of another moment each time would never come to rest.
@@ -114,25 +109,10 @@ function Spent() {
   }));
   const today = useQuery(trpc.runs.spent.queryOptions({ since: day })).data;
   const lately = useQuery(trpc.runs.spent.queryOptions({ since: week })).data;
+  if (!today || !lately || knownCost(lately) === 0) return null;
   return (
-    <section aria-labelledby="spent" className="rounded-xl border border-line bg-surface px-4 py-3">
-      <h2 id="spent" className="mb-1.5 text-[13px] font-semibold">
-        Spent on models
-      </h2>
-      <dl className="flex gap-6 md:flex-col md:gap-2">
-        {(
-          [
-            ["Today", today],
-            ["Last 7 days", lately],
-          ] as const
-        ).map(([name, spent]) => (
-          <div key={name} className="min-w-0">
-            <dt className="text-xs text-ink-3">{name}</dt>
-            <dd className="font-serif text-xl leading-7 tabular-nums">{spent ? costInWords(spent) : "…"}</dd>
-            <dd className="text-xs text-ink-3">{spent ? countOf(spent.runs, "run") : " "}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+    <span className="flex-1 text-right text-xs text-ink-3 tabular-nums">
+      Spent on models: {costInWords(today)} today, {costInWords(lately)} in 7 days
+    </span>
   );
 }

@@ -1,6 +1,7 @@
 "use client";
 
 import clsx from "clsx";
+import { Play } from "lucide-react";
 import { SketchPicture } from "@/components/display/sketch-picture";
 import type { WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
@@ -50,9 +51,19 @@ export function TemplateCards({
                   {template.node_count} nodes. Runs as it is, without a key, on the offline demo.
                 </p>
               ) : null}
-              <div className={clsx("mt-auto pt-3", featured && "lg:mt-0 lg:pt-4")}>
+              <div className={clsx("mt-auto flex gap-2 pt-3", featured && "lg:mt-0 lg:pt-4")}>
+                {featured ? (
+                  <Button
+                    variant="primary"
+                    icon={<Play aria-hidden />}
+                    aria-label={`Run the template ${template.title}`}
+                    disabled={actions.opening !== null}
+                    onClick={() => actions.runTemplate(template.key)}
+                  >
+                    Run it
+                  </Button>
+                ) : null}
                 <Button
-                  variant={featured ? "primary" : "secondary"}
                   size={featured ? "md" : "sm"}
                   aria-label={`Open the template ${template.title}`}
                   pending={actions.opening === template.key}

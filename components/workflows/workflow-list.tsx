@@ -25,7 +25,7 @@ const lately = () => import("./lately").then((m) => m.Lately);
 /** Its place is kept where there is something to come. */
 const Lately = dynamic(lately, {
   ssr: false,
-  loading: () => <Skeleton className="mb-6 h-44 w-full rounded-xl" />,
+  loading: () => <Skeleton className="mb-6 h-20 w-full rounded-xl" />,
 });
 /** Where no workflow ever ran, a place that is kept and given up again would move the list under the pointer. */
 const LatelyIfAny = dynamic(lately, { ssr: false });
@@ -59,14 +59,14 @@ export function WorkflowList() {
           title="Workflows"
           actions={
             <>
-              <Button icon={<FileDown aria-hidden="true" />} onClick={() => importing.open()}>
+              <Button
+                icon={<FileDown aria-hidden="true" />}
+                className="max-sm:[&>span]:hidden"
+                onClick={() => importing.open()}
+              >
                 Import
               </Button>
-              <ButtonLink
-                href="/templates"
-                icon={<LayoutTemplate aria-hidden="true" />}
-                className="max-sm:hidden"
-              >
+              <ButtonLink href="/templates" icon={<LayoutTemplate aria-hidden="true" />}>
                 Templates
               </ButtonLink>
               <NewMenu actions={actions} />

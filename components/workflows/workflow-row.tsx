@@ -8,14 +8,16 @@ import {
   FolderOpen,
   History,
   PencilLine,
+  Play,
   Trash2,
 } from "lucide-react";
 import Link from "next/link";
 import { useRef, useState } from "react";
 import { SketchPicture } from "@/components/display/sketch-picture";
 import { type Status, StatusMark } from "@/components/display/status-mark";
-import type { WorkflowActions } from "@/components/import-export/workflow-actions";
+import { ASKS_TO_RUN, type WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
+import { ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
@@ -67,7 +69,9 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
             href={`/workflows/${id}/runs/${last_run.id}`}
             className="relative z-10 inline-flex flex-col rounded-md hover:underline hover:underline-offset-2"
           >
-            <span className="sr-only">Last run of {name}: </span>
+            <span className="text-xs text-ink-3">
+              Last run <span className="sr-only">of {name}</span>
+            </span>
             <RunStatus run={last_run} />
           </Link>
         ) : (
@@ -76,9 +80,19 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
       </div>
       <span className="hidden text-[13px] text-ink-2 lg:block">{count(node_count)}</span>
       <span className="hidden text-[13px] text-ink-2 lg:block">
+        <span className="block text-xs text-ink-3">Changed</span>
         <TimeText at={updated_at} />
       </span>
-      <div className="relative z-10">
+      <div className="relative z-10 flex items-center gap-1">
+        <ButtonLink
+          size="sm"
+          href={`/workflows/${id}${ASKS_TO_RUN}`}
+          icon={<Play aria-hidden />}
+          aria-label={`Run ${name}`}
+          className="max-sm:hidden"
+        >
+          Run
+        </ButtonLink>
         <Menu
           align="end"
           trigger={<IconButton plain label={`Actions for ${name}`} icon={<Ellipsis aria-hidden="true" />} />}

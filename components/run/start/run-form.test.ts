@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readInput, takenFor, toField, toValues } from "@/components/forms/schema/input-fields";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { approvalGraph } from "../run-example";
-import { inputFields, modelsAskedFor } from "./run-form";
+import { exampleInput, inputFields, modelsAskedFor } from "./run-form";
 
 const graph = WorkflowGraph.parse({
   graph_id: "g",
@@ -147,4 +147,15 @@ test("choices are called by their titles, and several of them are ticked", () =>
 test("the models that will be asked are known beforehand", () => {
   expect(modelsAskedFor(graph)).toEqual([]);
   expect(modelsAskedFor(approvalGraph)).toEqual([{ provider_id: null, model: null }]);
+});
+
+test("a workflow suggests the inputs that its schema gives examples for", () => {
+  const suggested = structuredClone(graph);
+  Object.assign(suggested.nodes.s!.config as object, {
+    input_schema: {
+      type: "object",
+      properties: { topic: { type: "string", examples: ["Bees"] }, note: { type: "string" } },
+    },
+  });
+  expect(exampleInput(suggested)).toEqual({ topic: "Bees" });
 });

@@ -1,10 +1,17 @@
 import { type InputField, toField } from "@/components/forms/schema/input-fields";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields as runInputFields } from "@/server/domain/graph/run-input";
 import { isAgentNode, isCrewNode, isRouterNode } from "@/server/domain/nodes";
 
 /** The form that a workflow's start node asks for. */
 export const inputFields = (graph: WorkflowGraph): InputField[] => runInputFields(graph).map(toField);
+
+/** The input that a workflow suggests to try it with. */
+export const exampleInput = (graph: WorkflowGraph): JsonObject =>
+  Object.fromEntries(
+    inputFields(graph).flatMap(({ key, example }) => (example === undefined ? [] : [[key, example]])),
+  );
 
 /** Which models the agents of a workflow ask for; null stands for the default provider. */
 export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | null; model: string | null }[] {
