@@ -55,7 +55,8 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
 
   function start(): Worker {
     const started = new Worker(file(), {
-      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb },
+      // A large young generation can exceed the limit by so much at once that V8 ends the whole process.
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: 16 },
       // Neither the loaders of development and tests, nor anything that the server knows.
       execArgv: [],
       env: {},
