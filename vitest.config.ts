@@ -3,8 +3,6 @@ import { defineConfig } from "vitest/config";
 
 const root = import.meta.dirname;
 
-/** Rooms without state of their own outside of what a test makes: their files may share one loaded set of modules. */
-const PURE = ["server/domain/**/*.test.ts", "server/interop/**/*.test.ts", "components/**/*.test.ts"];
 /**
  * Files that change what the whole process shares (its HTTP servers, its console, the secrets that are blacked out) or
  * start processes: each has one of its own. All others may share a process, and must leave it as they found it.
@@ -63,6 +61,7 @@ export default defineConfig({
     // Only what hangs takes so long: a busy machine may stop any test for many seconds.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // The offline model answers at once in tests; nothing reads the settings of the person who runs them.
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
     restoreMocks: true,
@@ -70,10 +69,6 @@ export default defineConfig({
     // One less than there are cores is usual; many of these wait for a second or for another process.
     maxWorkers: "100%",
     projects: [
-      {
-        extends: true,
-        test: { name: "pure", include: PURE, exclude: NEVER, pool: "threads", isolate: false },
-      },
       {
         ...seen,
         test: {
@@ -90,7 +85,7 @@ export default defineConfig({
         test: {
           name: "server",
           include: ["**/*.test.ts"],
-          exclude: [...NEVER, ...PURE, ...ALONE],
+          exclude: [...NEVER, ...ALONE],
           pool: "forks",
           isolate: false,
         },

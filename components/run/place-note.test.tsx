@@ -70,7 +70,7 @@ test("the page of a run looks where it is, again and again, and lets it be once 
     vi.advanceTimersByTime(3_000);
     await screen.findByText("on worker-2, moved from worker-1");
     store.apply(approvalRun.slice(-1));
-    await vi.waitFor(() => expect(screen.queryByText(/worker/)).toBeNull());
+    await expect.poll(() => screen.queryByText(/worker/)).toBeNull();
   } finally {
     vi.useRealTimers();
   }

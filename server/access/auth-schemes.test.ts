@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { newAccess } from "./access";
@@ -164,7 +164,7 @@ describe("places for streams", () => {
     const short = await inStreamPlace(watcher("w"), () => Promise.resolve(new Response("data: 1\n\n")));
     expect(free()).toBe(false);
     expect(await short.text()).toBe("data: 1\n\n");
-    await vi.waitFor(() => expect(free()).toBe(true));
+    await expect.poll(() => free()).toBe(true);
 
     await expect(inStreamPlace(watcher("w"), () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(free()).toBe(true);

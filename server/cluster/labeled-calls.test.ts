@@ -19,7 +19,7 @@ afterEach(() => void vi.useRealTimers());
 
 const LABEL = "gpu";
 const CALLS = 12;
-const PATIENT = { timeout: sized(20_000, 1_800_000) };
+const PATIENT = { timeout: sized(60_000, 1_800_000) };
 const RETRY_MS = [100, 2_000] as const;
 
 /** The same numbers for the same seed, from 0 to below 1 (mulberry32). */

@@ -248,7 +248,7 @@ describe("the door to model providers", () => {
     };
     const response = await providerFetch(url());
     await response.body?.cancel();
-    await vi.waitFor(() => expect(closed).toBe(true));
+    await expect.poll(() => closed).toBe(true);
   });
 
   test("a body that swells when unpacked is cut off", async () => {

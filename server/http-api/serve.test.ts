@@ -427,7 +427,7 @@ describe("runs", () => {
       ...{ run_id: body.run_id, cancelled: true },
       ...{ command_id: "cancel", applied: true },
     });
-    await vi.waitFor(() => expect(api.runs.find(body.run_id)?.final_status).toBe("CANCELLED"));
+    await expect.poll(() => api.runs.find(body.run_id)?.final_status).toBe("CANCELLED");
     expect((await api.ask("POST", `/runs/${body.run_id}/cancel`)).body.cancelled).toBe(false);
     expect((await api.ask("POST", "/runs/run_none/cancel")).status).toBe(404);
   });
@@ -444,11 +444,12 @@ describe("runs", () => {
     const next = await follow();
     expect(next.status).toBe(200);
     for (const stream of [...streams.slice(1), next]) await stream.body?.cancel();
-    await vi.waitFor(async () => {
-      const probe = await follow();
-      expect(probe.status).toBe(200);
-      await probe.body?.cancel();
-    });
+    const probe = async () => {
+      const { status, body } = await follow();
+      await body?.cancel();
+      return status;
+    };
+    await expect.poll(probe).toBe(200);
   });
 });
 

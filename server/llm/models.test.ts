@@ -390,7 +390,7 @@ describe("queues", () => {
         ...(begunAt === undefined ? {} : { begunAt }),
       });
     const calls = [call("first")];
-    await vi.waitFor(() => expect(open).toHaveLength(1));
+    await expect.poll(() => open).toHaveLength(1);
     calls.push(call("new1"), call("waited", 2_000), call("new2"), call("cut", 1_000));
     for (let k = 0; k < calls.length; k++) {
       await vi.waitFor(() => expect(open).toHaveLength(1), { timeout: 5_000 });

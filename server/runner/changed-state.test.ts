@@ -92,9 +92,7 @@ function consistent(stage: Stage, id: string, warnings: readonly string[]) {
 }
 
 for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
-  test(`a fork with another value at every moment, whoever reads it: ${name}`, {
-    timeout: sized(20_000, 60_000),
-  }, async () => {
+  test(`a fork with another value at every moment, whoever reads it: ${name}`, async () => {
     const models = newModels();
     const stage = newStage({ models });
     const original = stage.start(graph, { roles });
@@ -117,9 +115,7 @@ for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
     }
   });
 
-  test(`another value at every place at which a run can be paused, whoever reads it: ${name}`, {
-    timeout: sized(20_000, 60_000),
-  }, async () => {
+  test(`another value at every place at which a run can be paused, whoever reads it: ${name}`, async () => {
     const places = [
       ...(["node_start", "node_end", "llm_call", "edge"] as const),
       ...(["state_write"] as const),

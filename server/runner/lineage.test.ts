@@ -177,7 +177,7 @@ const outcome = (stage: ReturnType<typeof newStage>, id: string) => {
 
 test.each(Array.from({ length: LINEAGES }, (_, seed) => [seed]))(
   "outside happens what was approved and what no run had done before, whatever comes from whatever: lineage %i",
-  { timeout: sized(20_000, 120_000) },
+  { timeout: sized(60_000, 120_000) },
   async (seed) => {
     const random = newRandom(seed + 1);
     const world = newWorld(random);

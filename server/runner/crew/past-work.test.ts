@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { agent, as, call, calls, crewGraph, newScriptedStage, of, role } from "@/server/conformance/stage";
 import { present } from "@/server/domain/base/must";
 import { newScriptedModels } from "@/server/llm/scripted";
@@ -91,7 +91,7 @@ test("a result that a person sends back counts against whoever made it", async (
   const id = stage.start(crewGraph(team, plan), { roles });
   for (const [at, answer] of (["reject", "approve"] as const).entries()) {
     const questions = () => Object.values(stage.store.state(id)?.interactions ?? {});
-    await vi.waitFor(() => expect(questions()).toHaveLength(at + 1));
+    await expect.poll(() => questions()).toHaveLength(at + 1);
     const { id: question, requested } = present(questions()[at], "question");
     stage.host.answer(id, question, requested.fingerprint, { answer, by: "user" });
   }

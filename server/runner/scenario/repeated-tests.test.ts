@@ -318,12 +318,12 @@ test.each([
   await expect(gates.through(which, undefined, work)).rejects.toThrow(
     `${most} sets of tests are being run or wait for their turn already. Try again in a moment.`,
   );
-  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(2));
+  await expect.poll(() => work).toHaveBeenCalledTimes(2);
   // The other kind has places of its own.
   const other = gates.through(which === "real" ? "offline" : "real", undefined, async () => "done");
   expect(await other).toBe("done");
   for (let done = 0; done < most; done++) {
-    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(0));
+    await expect.poll(() => ends.length).toBeGreaterThan(0);
     ends.shift()?.(done);
   }
   expect(await Promise.all(going)).toEqual(Array.from({ length: most }, (_, at) => at));
