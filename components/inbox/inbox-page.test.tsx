@@ -57,7 +57,10 @@ test("what waits is told with who asks, and answered in place, one after the oth
   await waitFor(() => expect(rows()).toHaveLength(1));
   expect(opened()).toEqual(["true"]);
   await waitFor(() => expect(document.activeElement).toBe(heads()[0]));
-  expect(screen.getByText("Answered. 1 question left.")).toBeTruthy();
+  expect(screen.getByText("1 question left.")).toBeTruthy();
+  expect(screen.getByRole("link", { name: "Watch the run continue" }).getAttribute("href")).toContain(
+    "/runs/run_",
+  );
   await troupe.host.settled(runs[0]!);
   expect(troupe.runs.find(runs[0]!)).toMatchObject({ status: "finished" });
   await person.click(within(rows()[0]!).getByRole("button", { name: "Reject…" }));

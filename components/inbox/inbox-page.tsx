@@ -2,6 +2,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Inbox } from "lucide-react";
+import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
@@ -14,7 +15,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { BrowserNotices } from "./browser-notices";
 import { InboxFilter, type Narrowed } from "./inbox-filter";
-import { keyOf, type Question, QuestionItem } from "./question-item";
+import { keyOf, type Question, QuestionItem, runOf } from "./question-item";
 
 const help = {
   title: "Inbox",
@@ -104,7 +105,7 @@ function Questions({
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   // undefined: nobody chose yet, so the one that a link names, or the first, is opened.
   const [chosen, setChosen] = useState<Question | null | undefined>(undefined);
-  const [told, setTold] = useState("");
+  const [last, setLast] = useState<{ question: Question; left: number } | null>(null);
   const [most, setMost] = useState(AT_ONCE);
   const heads = useRef(new Map<string, HTMLButtonElement>());
 
@@ -142,11 +143,7 @@ function Questions({
     const next = rest[place] ?? rest[0];
     setAnswered(new Set([...answered, keyOf(question)]));
     setChosen(next);
-    setTold(
-      rest.length === 0
-        ? "Answered. Nothing else waits."
-        : `Answered. ${countOf(rest.length, "question")} left.`,
-    );
+    setLast({ question, left: rest.length });
     if (next) requestAnimationFrame(() => heads.current.get(keyOf(next))?.focus());
     refresh();
   };
@@ -161,6 +158,19 @@ function Questions({
 
   return (
     <>
+      <p role="status" className="flex flex-wrap gap-x-3 text-[13px] not-empty:mb-3">
+        {last ? (
+          <>
+            <span className="min-w-0 truncate">Answered “{last.question.ask.requested.title}”.</span>
+            <Link href={runOf(last.question)} className="font-medium text-accent hover:text-accent-hover">
+              Watch the run continue
+            </Link>
+            <span className="text-ink-3">
+              {last.left === 0 ? "Nothing else waits." : `${countOf(last.left, "question")} left.`}
+            </span>
+          </>
+        ) : null}
+      </p>
       {shown.length > 0 ? (
         <div className="flex flex-col gap-3">
           <ul
@@ -215,9 +225,6 @@ function Questions({
           decision.
         </EmptyState>
       )}
-      <p role="status" className="sr-only">
-        {told}
-      </p>
     </>
   );
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import clsx from "clsx";
-import { ChevronRight, Clock } from "lucide-react";
+import { ChevronRight, Clock, Hand } from "lucide-react";
 import Link from "next/link";
 import type { Ref } from "react";
 import { RoleFace } from "@/components/display/role-face";
@@ -19,6 +19,9 @@ export type Question = Answers["questions"]["inbox"]["questions"][number];
 
 /** Names a question among those of all runs. */
 export const keyOf = ({ run_id, ask }: Pick<Question, "run_id" | "ask">) => `${run_id} ${ask.id}`;
+
+export const runOf = ({ workflow_id, run_id }: Pick<Question, "workflow_id" | "run_id">) =>
+  `/workflows/${workflow_id ?? "-"}/runs/${run_id}`;
 
 /** One question of the inbox: who asks what, since when and for how long; opened, the card on which it is answered. */
 export function QuestionItem({
@@ -108,10 +111,7 @@ export function QuestionItem({
             </>
           )}
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">
-            <Link
-              href={`/workflows/${question.workflow_id ?? "-"}/runs/${run_id}`}
-              className="font-medium text-accent hover:text-accent-hover"
-            >
+            <Link href={runOf(question)} className="font-medium text-accent hover:text-accent-hover">
               See it in the run
             </Link>
           </p>
@@ -131,10 +131,19 @@ function whyGone({ status, answered, isOver }: Standing): string {
 }
 
 function Face({ question: { asker } }: { question: Question }) {
-  const { role, agent_id, node_name } = asker;
-  return (
-    <RoleFace name={role?.name ?? agent_id ?? node_name} icon={role?.icon} color={role?.color} size={32} />
-  );
+  const { role, agent_id } = asker;
+  const name = role?.name ?? agent_id;
+  // The workflow itself asks: initials of a node would look like a person's.
+  if (name === undefined)
+    return (
+      <span
+        aria-hidden
+        className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg bg-waiting/15 text-waiting"
+      >
+        <Hand className="size-4" />
+      </span>
+    );
+  return <RoleFace name={name} icon={role?.icon} color={role?.color} size={32} />;
 }
 
 function Who({ question: { asker, workflow_name } }: { question: Question }) {

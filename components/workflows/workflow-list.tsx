@@ -66,7 +66,11 @@ export function WorkflowList() {
               >
                 Import
               </Button>
-              <ButtonLink href="/templates" icon={<LayoutTemplate aria-hidden="true" />}>
+              <ButtonLink
+                className="max-sm:[&>span]:hidden"
+                href="/templates"
+                icon={<LayoutTemplate aria-hidden="true" />}
+              >
                 Templates
               </ButtonLink>
               <NewMenu actions={actions} />

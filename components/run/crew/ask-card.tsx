@@ -366,7 +366,7 @@ function AnswerForm({
       ) : null}
       {isRejecting ? null : (
         <p id={note} className="text-xs text-ink-3">
-          <TimeLeft ask={ask} /> Say yes by click or with the space bar; Enter does nothing.
+          <TimeLeft ask={ask} />
         </p>
       )}
     </div>

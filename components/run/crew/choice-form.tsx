@@ -6,7 +6,7 @@ import { type InputValues, readInput, toField } from "@/components/forms/schema/
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
 import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
-import { noOf, yesOf } from "@/server/domain/run/questions/person-answer";
+import { noOf } from "@/server/domain/run/questions/person-answer";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import { TimeLeft } from "./time-left";
 import { type Answering, useAnswer } from "./use-answer";
@@ -23,7 +23,6 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
   const [comment, setComment] = useState("");
   const note = useId();
   const answer = useAnswer(props);
-  const yes = yesOf(options);
   const no = noOf(options);
   const give = (option: AnswerOption) => {
     const read = readInput(fields, values);
@@ -66,13 +65,13 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
         {options.map((option) => (
           <Button
             key={option.value}
-            variant={option === yes ? "primary" : option === no ? "danger" : "secondary"}
+            variant={option === no ? "danger" : "secondary"}
             aria-describedby={note}
             pending={answer.isSent}
             onKeyDown={notByEnter}
             onClick={() => give(option)}
           >
-            {option.label}
+            <span className="inline-block first-letter:uppercase">{option.label}</span>
           </Button>
         ))}
       </div>
@@ -82,7 +81,7 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
         </p>
       ) : null}
       <p id={note} className="text-xs text-ink-3">
-        <TimeLeft ask={ask} /> Choose by click or with the space bar; Enter does nothing.
+        <TimeLeft ask={ask} />
       </p>
     </div>
   );
