@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import ts from "typescript";
 import { expect, test } from "vitest";
-import Database from "better-sqlite3";
 import { filesUnder, parsed } from "@/server/testing/sources";
 
 // What the code must not do, read from its syntax trees. server/boundaries.test.ts says who may import whom and bans
@@ -11,23 +11,25 @@ import { filesUnder, parsed } from "@/server/testing/sources";
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
 const isTest = (file: string) => /\.test\.tsx?$|(^|\/)testing(\/|\.ts$)/.test(file);
+const flat = (node: ts.Node, into: ts.Node[] = []): ts.Node[] => {
+  into.push(node);
+  ts.forEachChild(node, (child) => void flat(child, into));
+  return into;
+};
 const files = [...["app", "components", "server", "db"].flatMap(filesUnder), "proxy.ts", "instrumentation.ts"]
   .filter((file) => /\.tsx?$/.test(file) && !isTest(file))
-  .map(parsed);
+  .map(parsed)
+  .map(({ file, tree }) => ({ file, tree, nodes: flat(tree) }));
 
 /** Where a rule is broken, as "file:line what". */
 function findings(rule: (node: ts.Node, file: string) => string | false | undefined): string[] {
-  return files.flatMap(({ file, tree }) => {
-    const found: string[] = [];
-    const visit = (node: ts.Node) => {
+  return files.flatMap(({ file, tree, nodes }) =>
+    nodes.flatMap((node) => {
       const what = rule(node, file);
-      if (what)
-        found.push(`${file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1} ${what}`);
-      ts.forEachChild(node, visit);
-    };
-    visit(tree);
-    return found;
-  });
+      const { line } = what ? tree.getLineAndCharacterOfPosition(node.getStart(tree)) : { line: 0 };
+      return what ? [`${file}:${line + 1} ${what}`] : [];
+    }),
+  );
 }
 
 /** The name that is called, also behind a dot: `a.b(...)` calls "b". */
