@@ -16,16 +16,16 @@ export function oneLine(value: Json | undefined): string {
 }
 
 /**
- * The end of a text that is still being written, fit for one line. A structured answer shows the value being written,
+ * The end of a text that is still being written, fit for one line; `most` is at least 4. A structured answer shows the value being written,
  * not its braces and keys.
  */
 export function endOfText(text: string, most: number): string {
   const written = isStructured(text) ? valueBeingWritten(text) : text;
   const plain = unmarked(written.replace(/\s+/g, " ").trim());
   if (plain.length <= most) return plain;
-  const end = plain.slice(-most);
+  const end = plain.slice(2 - most);
   // Begins with a whole word.
-  return end.slice(end.indexOf(" ") + 1);
+  return `… ${end.slice(end.indexOf(" ") + 1)}`;
 }
 
 /** The line that a person would read first: below a heading, not a signature and not a list of what was handed in. */
