@@ -109,7 +109,7 @@ describe("what a person changes shows in the answers of the demo model", () => {
       for (const { interaction_id, fingerprint } of asks)
         stage.host.answer(id, interaction_id, fingerprint, {
           answer: "chosen",
-          option: "rejected",
+          option: "Reject",
           message: "Not this year.",
           by: "ann",
         });

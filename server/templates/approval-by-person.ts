@@ -41,7 +41,7 @@ export const approvalByPerson = defineTemplate({
           title: "Is this request approved?",
           body_template:
             "**Request**: {{user_request}}\n\n**The agent recommends**: {{approval_status}}. {{approver_comments}}",
-          options: ["approved", "rejected"],
+          options: ["Approve", "Reject"],
         },
         input_keys: ["user_request", "approval_status", "approver_comments"],
         output_keys: ["decision", "comment"],
@@ -77,8 +77,8 @@ export const approvalByPerson = defineTemplate({
     edges: [
       { id: "edge_1", source_node_id: "start", target_node_id: "recommend" },
       { id: "edge_2", source_node_id: "recommend", target_node_id: "decide" },
-      { id: "edge_3", source_node_id: "decide", target_node_id: "carry_out", edge_label: "approved" },
-      { id: "edge_4", source_node_id: "decide", target_node_id: "tell", edge_label: "rejected" },
+      { id: "edge_3", source_node_id: "decide", target_node_id: "carry_out", edge_label: "Approve" },
+      { id: "edge_4", source_node_id: "decide", target_node_id: "tell", edge_label: "Reject" },
       { id: "edge_5", source_node_id: "carry_out", target_node_id: "end_approved" },
       { id: "edge_6", source_node_id: "tell", target_node_id: "end_rejected" },
     ],

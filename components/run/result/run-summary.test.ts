@@ -10,12 +10,16 @@ const task = {
   node_type: "agent_task",
   config: { required_role: "Worker", task_description_template: "Work" },
 };
-const graph = draw("start > a > b > gate; gate approved> c > end; gate rejected> d > enddone", {
+const graph = draw("start > a > b > gate; gate Approve> c > end; gate Reject> d > enddone", {
   a: task,
   b: task,
   c: task,
   d: task,
-  gate: { node_type: "approval_gate", name: "Your decision", config: { title: "Good?" } },
+  gate: {
+    node_type: "approval_gate",
+    name: "Your decision",
+    config: { title: "Good?", options: ["Approve", "Reject"] },
+  },
 });
 const begin: NewEvent[] = [created(graph), { type: "run_started", payload: {} }];
 const worked = (id: string, role_name: string): NewEvent[] => [
@@ -52,8 +56,8 @@ test("agents that ran one after the other share a clause, and a person's decisio
         fingerprint: "",
         expires_at: 0,
       }),
-      of("gate", "router_decided", { kind: "function", labels: ["rejected"] }),
-      of("gate", "node_completed", { output: {}, written_keys: [], labels: ["rejected"] }),
+      of("gate", "router_decided", { kind: "function", labels: ["Reject"] }),
+      of("gate", "node_completed", { output: {}, written_keys: [], labels: ["Reject"] }),
       ...worked("d", "NotificationAgent"),
       over(),
     ),

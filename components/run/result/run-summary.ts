@@ -1,4 +1,5 @@
 import { countOf, formatDuration, formatList } from "@/components/display/format";
+import { saysNo, saysYes } from "@/server/domain/base/yes-no";
 import { costInWords } from "@/server/domain/model/cost";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, RunState } from "@/server/domain/run";
@@ -91,10 +92,9 @@ function clausesOf(steps: readonly Step[]): string[] {
     }
     endGroup();
     const round = times > 1 ? ` in round ${times}` : "";
-    // "approved", "rejected": labels that are verbs already.
-    const isVerb = /^\w+ed$/.test(label);
-    if (!isVerb) clauses.push(`${by} chose “${label}”${round}`);
-    else clauses.push(clauses.length === 0 ? `${label} by ${by}${round}` : `${by} ${label} it${round}`);
+    const verb = saysYes(label) ? "approved" : saysNo(label) ? "rejected" : /^\w+ed$/.exec(label)?.[0];
+    if (verb === undefined) clauses.push(`${by} chose “${label}”${round}`);
+    else clauses.push(clauses.length === 0 ? `${verb} by ${by}${round}` : `${by} ${verb} it${round}`);
   }
   endGroup();
   return clauses;
