@@ -273,7 +273,7 @@ test.each(Object.entries(READERS))(
         for (const ending of ENDINGS) {
           const shape = JSON.stringify([beginning, unit, ending]);
           const isUsual = (beginning === "" || unit === " ") && ending === "x";
-          const every = isUsual ? sized((unit === " " ? 1 : 2) / share, 1) : sized(500, 10);
+          const every = isUsual ? sized((unit === " " ? 2 : 4) / share, 1) : sized(500, 10);
           if (numberOf(name + shape) % every !== 0) continue;
           const textOf = (length: number) =>
             beginning + unit.repeat(Math.ceil(length / unit.length)) + ending;

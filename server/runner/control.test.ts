@@ -7,6 +7,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels } from "@/server/llm/scripted";
+import { sized } from "@/server/testing/thorough";
 import { defineTool } from "@/server/tools/define";
 import { cases, roles as crewRoles, graphOf, modelsOf } from "./crew/testing";
 import { cutAt, fakeModels, fakeTools, newStage, role } from "./testing";
@@ -188,7 +189,7 @@ for (const [name, one] of Object.entries(cases))
   test(`a crew that is paused at any call and resumed ends as one that was not: ${name}`, async () => {
     const plain = modelsOf(one.answer);
     const through = (await newStage({ models: plain }).run(graphOf(one), { roles: crewRoles })).state;
-    for (let k = 1; k <= plain.asked.length; k++)
+    for (let k = 1; k <= plain.asked.length; k += sized(2, 1))
       for (const now of [false, true]) {
         const models = modelsOf(one.answer);
         const pausing = pausingAt(k, models, now);

@@ -50,7 +50,7 @@ test.each([
   ["in a request", "request", "COMPLETED"],
 ])(
   "the watchdog ends a server that hangs %s; the next one quarantines the run at once, and the others end",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (_name, when, outcome) => {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-freeze-"));
     folders.push(folder);

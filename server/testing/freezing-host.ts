@@ -24,7 +24,7 @@ const models = fakeModels(async ({ messages }) => {
   await new Promise((resolve) => setTimeout(resolve, 100));
   return "done";
 });
-const watchdog = newWatchdog(folder, { everyMs: 300, endAfter: 10 });
+const watchdog = newWatchdog(folder, { everyMs: 150, endAfter: 10 });
 watchdog.start();
 const host = new Host({
   store,
