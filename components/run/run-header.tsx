@@ -24,6 +24,7 @@ import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu, type MenuEntry } from "@/components/ui/menu";
+import type { MenuAction } from "@/components/ui/menu-popup";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
 import { NARROW, useMedia } from "@/components/ui/use-media";
@@ -186,7 +187,20 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
   const isNarrow = useMedia(NARROW);
   const isPaused = usePaused() !== null;
   const share = useShare(runId);
+  const isTight = useMedia(TIGHT);
   if (!isKnown || !again) return null;
+  const isThere = !again.isGone;
+  const actions: MenuAction[] = [
+    { label: "Share this run", icon: <Share />, onSelect: share.open },
+    ...(isOver && isThere
+      ? [
+          { label: "Edit input and run again", icon: <TextCursorInput />, onSelect: again.editInput },
+          { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: again.isPending },
+        ]
+      : []),
+    ...(isThere ? [{ label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` }] : []),
+  ];
+  const isInMenu = isTight || !isOver;
   return (
     <div className="flex shrink-0 items-center gap-2">
       <SkipDemo runId={runId} />
@@ -197,48 +211,28 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
         </>
       )}
       <WatchAgain />
-      {isOver ? (
-        <Button
-          icon={<Share aria-hidden />}
-          aria-label="Share this run"
-          onClick={share.open}
-          className="max-lg:hidden"
-        >
-          Share
-        </Button>
-      ) : null}
-      {isOver && !again.isGone ? (
-        <>
-          <Button
-            icon={<TextCursorInput aria-hidden />}
-            aria-label="Edit input and run again"
-            onClick={again.editInput}
-            className="max-lg:hidden"
-          >
-            Edit input
-          </Button>
-          <Button
-            icon={<RotateCcw aria-hidden />}
-            pending={again.isPending}
-            onClick={again.start}
-            className="max-lg:hidden"
-          >
-            Run again
-          </Button>
-          <ButtonLink
-            href={`/workflows/${workflowId}`}
-            icon={<Pencil aria-hidden />}
-            className="max-lg:hidden"
-          >
-            Edit workflow
+      {(isInMenu ? [] : actions).map(({ label, icon, href, onSelect, disabled }) =>
+        href ? (
+          <ButtonLink key={label} href={href} icon={icon}>
+            {label}
           </ButtonLink>
-        </>
-      ) : null}
-      <More runId={runId} workflowId={workflowId} isOver={isOver} onShare={share.open} />
+        ) : (
+          <Button key={label} icon={icon} aria-label={label} disabled={disabled} onClick={onSelect}>
+            {SHORT[label] ?? label}
+          </Button>
+        ),
+      )}
+      <More runId={runId} workflowId={workflowId} isOver={isOver} actions={isInMenu ? actions : []} />
       {share.dialog}
     </div>
   );
 }
+
+/** What stands on a button of the header; its name says all. */
+const SHORT: Readonly<Record<string, string>> = {
+  "Share this run": "Share",
+  "Edit input and run again": "Edit input",
+};
 
 /** So narrow that the header keeps its buttons in the menu (Tailwind's `lg` begins above). */
 const TIGHT = "(max-width: 63.99rem)";
@@ -247,18 +241,17 @@ function More({
   runId,
   workflowId,
   isOver,
-  onShare,
+  actions,
 }: {
   runId: string;
   workflowId: string;
   isOver: boolean;
-  onShare: () => void;
+  actions: readonly MenuAction[];
 }) {
   const again = useRunAgain();
   const cassette = useCassetteFile(runId);
   const replay = useReplay(runId, workflowId);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
-  const isTight = useMedia(TIGHT);
   const [isKeeping, setKeeping] = useState(false);
   useTestCommands({ workflowId, isThere: again?.isGone === false, isOver, keep: () => setKeeping(true) });
   if (!again) return null;
@@ -269,21 +262,8 @@ function More({
         align="end"
         trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
         items={[
-          ...(isTight && isOver
-            ? ofWorkflow([
-                { label: "Run again", icon: <RotateCcw />, onSelect: again.start },
-                { label: "Edit input and run again", icon: <TextCursorInput />, onSelect: again.editInput },
-              ])
-            : []),
-          ...(isTight || !isOver
-            ? [
-                ...ofWorkflow([
-                  { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
-                ]),
-                { label: "Share this run", icon: <Share />, onSelect: onShare },
-                "separator" as const,
-              ]
-            : []),
+          ...actions,
+          ...(actions.length > 0 ? ["separator" as const] : []),
           ...(isOver && !isAlone ? [replay.entry] : []),
           {
             label: "Save its recorded answers",

@@ -12,12 +12,12 @@ import {
   StepForward,
 } from "lucide-react";
 import dynamic from "next/dynamic";
-import type { ReactNode } from "react";
+import type { ReactElement } from "react";
 import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
 import { useRun, useRunList } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { Menu, type MenuEntry } from "@/components/ui/menu";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
@@ -28,49 +28,66 @@ const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.I
   ssr: false,
 });
 
+type Control = NonNullable<ReturnType<typeof useControlling>>;
+
 /** Pause, or once it is paused: resume or step. Nothing where the run is over. */
 export function RunControls({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
   const isUnderWay = useIsUnderWay();
-  const paused = usePaused();
+  return control && isUnderWay && !isHeld ? <Controls control={control} /> : null;
+}
+
+function Controls({ control }: { control: Control }) {
+  const isPaused = usePaused() !== null;
   const isNarrow = useMedia(NARROW);
-  if (!control || !isUnderWay || isHeld) return null;
-  const { isBusy } = control;
-  const rest = isNarrow ? <MoreControls isPaused={paused !== null} /> : null;
+  const count = useBreakpointCount(control.breakpoints);
+  const goals = useGoals(control);
+  const { isBusy, isListOpen, isInstructing } = control;
+  const step = (label: string, shortcut: string, icon: ReactElement, onSelect: () => void) => ({
+    ...{ label, shortcut, icon, onSelect },
+    disabled: isBusy,
+  });
+  const steps = isPaused
+    ? [
+        step("Next node", "F10", <StepForward />, () => control.step("node")),
+        step("Next turn", "F11", <Footprints />, () => control.step("turn")),
+      ]
+    : [];
+  const others = [
+    {
+      label: "Message agents",
+      shortcut: "I",
+      icon: <MessageSquarePlus />,
+      onSelect: () => control.setInstructing(true),
+    },
+    {
+      label: count === 0 ? "Breakpoints" : `Breakpoints (${count})`,
+      shortcut: "Shift F9",
+      icon: <BreakpointSign look={count === 0 ? "disabled" : "plain"} />,
+      onSelect: () => control.setListOpen(!isListOpen),
+    },
+  ];
+  // Beside everything else in the header there is room for words on a wide screen only.
+  const words = isPaused ? undefined : "max-xl:sr-only";
+  const button = ({ label, shortcut, icon, onSelect, ...look }: ReturnType<typeof step>) => (
+    <Button key={label} icon={icon} title={`${label} (${shortcut})`} onClick={onSelect} {...look}>
+      <span className={words}>{label}</span>
+    </Button>
+  );
   return (
     <div role="toolbar" aria-label="Control of the run" className="flex flex-wrap items-center gap-1.5">
-      {paused ? (
+      {isPaused ? (
         <>
           <Button
             variant="primary"
-            icon={<CirclePlay aria-hidden />}
+            icon={<CirclePlay />}
             pending={isBusy}
             title="Resume (F5)"
             onClick={control.resume}
           >
             Resume
           </Button>
-          <Button
-            icon={<StepForward aria-hidden />}
-            title="Step to the next node (F10)"
-            disabled={isBusy}
-            onClick={() => control.step("node")}
-          >
-            Next node
-          </Button>
-          {isNarrow ? null : (
-            <>
-              <Button
-                icon={<Footprints aria-hidden />}
-                title="Step to the next turn of an agent (F11)"
-                disabled={isBusy}
-                onClick={() => control.step("turn")}
-              >
-                Next turn
-              </Button>
-              <RunTo />
-            </>
-          )}
+          {(isNarrow ? steps.slice(0, 1) : steps).map(button)}
         </>
       ) : (
         <Menu
@@ -97,20 +114,31 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
           ]}
         />
       )}
-      {rest ?? (
-        <>
-          <Button
-            icon={<MessageSquarePlus aria-hidden />}
-            aria-label="Message agents"
-            title="Message agents (I)"
-            onClick={() => control.setInstructing(true)}
-          >
-            <Words isPaused={paused !== null}>Message agents</Words>
-          </Button>
-          <OpenList {...control} isPaused={paused !== null} />
-        </>
+      {isPaused && !isNarrow && goals.length > 0 ? (
+        <Menu
+          trigger={
+            <Button icon={<FastForward />} disabled={isBusy}>
+              Run to…
+            </Button>
+          }
+          items={goals}
+        />
+      ) : null}
+      {isNarrow ? (
+        <Menu
+          align="end"
+          trigger={<IconButton label="More controls" icon={<Ellipsis aria-hidden />} />}
+          items={[
+            ...steps.slice(1),
+            ...others,
+            "separator",
+            { label: "Cancel", icon: <Ban />, danger: true, onSelect: control.cancel },
+          ]}
+        />
+      ) : (
+        others.map((one) => button({ ...one, disabled: false }))
       )}
-      {control.isInstructing ? (
+      {isInstructing ? (
         <InstructDialog
           runId={control.runId}
           target={{ run: true }}
@@ -121,85 +149,25 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
   );
 }
 
-/** On a phone: the rest, behind one button. */
-function MoreControls({ isPaused }: { isPaused: boolean }) {
-  const control = useControlling();
-  const name = useRun(({ head }) => head.graph.nodes[control?.selected ?? ""]?.name, undefined);
-  if (!control) return null;
-  const { selected } = control;
-  return (
-    <Menu
-      align="end"
-      trigger={<IconButton label="More controls" icon={<Ellipsis aria-hidden />} />}
-      items={[
-        ...(isPaused
-          ? [
-              { label: "Next turn", icon: <Footprints />, onSelect: () => control.step("turn") },
-              {
-                label: `Run to ${selected === null ? "the selected node" : name || selected}`,
-                icon: <FastForward />,
-                disabled: selected === null,
-                onSelect: () => selected !== null && void control.runTo(selected).catch(() => undefined),
-              },
-            ]
-          : []),
-        {
-          label: "Message agents",
-          icon: <MessageSquarePlus />,
-          onSelect: () => control.setInstructing(true),
-        },
-        {
-          label: "Breakpoints",
-          icon: <BreakpointSign look="plain" />,
-          onSelect: () => control.setListOpen(!control.isListOpen),
-        },
-        "separator",
-        { label: "Cancel", icon: <Ban />, danger: true, onSelect: control.cancel },
-      ]}
-    />
-  );
-}
-
-/** Beside everything else in the header there is room for words on a wide screen only. */
-const Words = ({ isPaused, children }: { isPaused: boolean; children: ReactNode }) => (
-  <span className={isPaused ? undefined : "max-xl:sr-only"}>{children}</span>
-);
-
-/** Most nodes in the menu of places to run to. */
 const MOST_GOALS = 12;
+const AHEAD: ReadonlySet<string> = new Set(["idle", "ready"]);
 
-/** Resumes until just before a node: the selected one, or one of those to come. */
-function RunTo() {
-  const control = useControlling();
+/** Where a paused run can run to: the selected node, and those to come. */
+function useGoals({ selected, runTo }: Control): MenuEntry[] {
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const ahead = useRunList<string>(({ head }) =>
     Object.values(head.graph.nodes)
       .filter((node) => isExecutable(node) && AHEAD.has(head.nodes[node.id]?.status ?? "idle"))
       .map(({ id }) => id),
   );
-  if (!control || !graph) return null;
-  const { selected } = control;
-  const goals = [...new Set([...(selected === null ? [] : [selected]), ...ahead])].slice(0, MOST_GOALS);
-  return (
-    <Menu
-      trigger={
-        <Button
-          icon={<FastForward aria-hidden />}
-          title="Run to the selected node (Shift F10)"
-          disabled={control.isBusy || goals.length === 0}
-        >
-          Run to…
-        </Button>
-      }
-      items={goals.map((id) => ({
-        label: graph.nodes[id]?.name || id,
-        ...(id === selected ? { hint: "Selected", shortcut: "shift+F10" } : {}),
-        onSelect: () => void control.runTo(id).catch(() => undefined),
-      }))}
-    />
-  );
+  return [...new Set([...(selected === null ? [] : [selected]), ...ahead])]
+    .slice(0, MOST_GOALS)
+    .map((id) => ({
+      label: graph?.nodes[id]?.name || id,
+      ...(id === selected ? { hint: "Selected", shortcut: "Shift F10" } : {}),
+      onSelect: () => void runTo(id).catch(() => undefined),
+    }));
 }
-const AHEAD: ReadonlySet<string> = new Set(["idle", "ready"]);
 
 /** Ends the run. Red only when pointed at: it is no error that it can be cancelled. */
 export function CancelButton({ isHeld }: { isHeld: boolean }) {
@@ -226,27 +194,5 @@ export function ControlsBelow({ isHeld }: { isHeld: boolean }) {
     <div className="flex shrink-0 justify-center border-t border-line bg-surface px-3 py-2 pb-[max(0.5rem,env(safe-area-inset-bottom))]">
       <RunControls isHeld={isHeld} />
     </div>
-  );
-}
-
-function OpenList({
-  breakpoints,
-  isListOpen,
-  setListOpen,
-  isPaused,
-}: Pick<NonNullable<ReturnType<typeof useControlling>>, "breakpoints" | "isListOpen" | "setListOpen"> & {
-  isPaused: boolean;
-}) {
-  const count = useBreakpointCount(breakpoints);
-  return (
-    <Button
-      aria-label={count === 0 ? "Breakpoints" : `Breakpoints (${count})`}
-      title="Breakpoints (Shift F9)"
-      aria-pressed={isListOpen}
-      icon={<BreakpointSign look={count === 0 ? "disabled" : "plain"} />}
-      onClick={() => setListOpen(!isListOpen)}
-    >
-      <Words isPaused={isPaused}>Breakpoints{count === 0 ? "" : ` (${count})`}</Words>
-    </Button>
   );
 }
