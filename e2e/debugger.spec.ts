@@ -124,7 +124,8 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
   for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowRight");
   await page.getByRole("button", { name: "Fork from this moment" }).click();
-  const dialog = page.getByRole("dialog", { name: "Fork from this moment" });
+  const dialog = page.getByRole("dialog", { name: "Fork this run" });
+  await dialog.getByRole("button", { name: "Edit as JSON" }).click();
   await dialog.getByRole("textbox", { name: "State" }).fill('{"n": 3, "kind": "plain"}');
   await expect(dialog.getByText(/^Sets .*“n”/)).toBeVisible();
   expect(await app.accessibilityFaults()).toEqual([]);

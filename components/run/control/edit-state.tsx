@@ -134,7 +134,7 @@ function faultOfKey(key: string, isTaken: boolean): string | undefined {
 }
 
 /** What a value is, where the workflow does not say. */
-function schemaOf(value: Json | undefined): JsonSchema {
+export function schemaOf(value: Json | undefined): JsonSchema {
   if (typeof value === "string") return { type: "string" };
   if (typeof value === "number") return { type: "number" };
   if (typeof value === "boolean") return { type: "boolean" };

@@ -9,6 +9,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { ForkButton } from "./fork-button";
+import { likelyChoice } from "./fork-moment";
 
 vi.mock("@/components/ui/code-area", () => ({
   CodeArea: ({ label, value, hint, error, onValueChange }: CodeAreaProps) => (
@@ -63,7 +64,15 @@ async function openRun() {
 
 const openDialog = async (person: Awaited<ReturnType<typeof openRun>>["person"]) => {
   await person.click(screen.getByRole("button", { name: "Fork from this moment" }));
-  return screen.findByRole("dialog", { name: "Fork from this moment" });
+  return screen.findByRole("dialog", { name: "Fork this run" });
+};
+const choose = async (
+  { person }: Pick<Awaited<ReturnType<typeof openRun>>, "person">,
+  dialog: HTMLElement,
+  name: string,
+) => {
+  await person.click(within(dialog).getByLabelText("Fork from"));
+  await person.click(await screen.findByRole("option", { name }));
 };
 const write = (text: string) =>
   fireEvent.change(screen.getByRole("textbox", { name: "State" }), { target: { value: text } });
@@ -74,10 +83,11 @@ test("a run is forked at the moment that is looked at, with another state, and t
   show(first);
   store.goTo(after("a"));
   const dialog = await openDialog(person);
-  expect(within(dialog).getByLabelText("What is inherited").textContent).toBe(
-    `MomentAfter event ${after("a")}: a is done and wrote “n”Cost so far$0; it is not paid again`,
-  );
+  expect(
+    within(dialog).getByText(`After event ${after("a")}: a is done and wrote “n”. Already paid: $0.`),
+  ).toBeDefined();
   expect(within(dialog).getByText("Nothing is changed.")).toBeDefined();
+  await person.click(within(dialog).getByRole("button", { name: "Edit as JSON" }));
   write('{"n": 40, "more": true}');
   expect(within(dialog).getByText("Sets “n” and “more”. Takes “note” away.")).toBeDefined();
   await person.click(within(dialog).getByRole("button", { name: "Fork" }));
@@ -87,12 +97,53 @@ test("a run is forked at the moment that is looked at, with another state, and t
   expect(events(first)).toEqual(before);
 });
 
+test("a moment is chosen by its node, and each value has its own field", async () => {
+  const { person, show, first, after, forked, events, troupe } = await openRun();
+  show(first);
+  const dialog = await openDialog(person);
+  // No agent works here, so it is the last step.
+  expect(within(dialog).getByLabelText("Fork from").textContent).toBe("Before b");
+  await choose({ person }, dialog, "Before a");
+  expect(within(dialog).getByRole("textbox", { name: "N" })).toHaveProperty("value", "1");
+  await choose({ person }, dialog, "Before b");
+  const number = within(dialog).getByRole("textbox", { name: "N" });
+  expect(number).toHaveProperty("value", "2");
+  await person.clear(number);
+  await person.type(number, "x");
+  expect(within(dialog).getByText("This is not a number.")).toBeDefined();
+  expect(within(dialog).getByRole("button", { name: "Fork" })).toHaveProperty("disabled", true);
+  await person.clear(number);
+  await person.type(number, "7");
+  await person.clear(within(dialog).getByRole("textbox", { name: "Note" }));
+  expect(within(dialog).getByText("Sets “n”. Takes “note” away.")).toBeDefined();
+  await person.click(within(dialog).getByRole("button", { name: "Fork" }));
+  const id = await forked();
+  expect(troupe.runs.state(id)?.state).toEqual({ n: 8 });
+  const began = events(first).find(({ type, node_id }) => type === "node_started" && node_id === "b");
+  expect(began?.seq).toBeGreaterThan(after("a"));
+  expect(troupe.runs.state(id)?.run.forks?.[0]).toMatchObject({ at_seq: (began?.seq ?? 0) - 1 });
+});
+
+test("a finished run is forked before the selected node, else before its last agent", () => {
+  const graph = draw("start > a > b > end", { a: { node_type: "agent_task" }, b: {} });
+  const choices = ["start", "a", "b", "end"].map((nodeId, seq) => ({
+    seq,
+    label: `Before ${nodeId}`,
+    nodeId,
+  }));
+  expect(likelyChoice(choices, graph, null)?.nodeId).toBe("a");
+  expect(likelyChoice(choices, graph, "b")?.nodeId).toBe("b");
+  // The moment that a person looks at comes before all.
+  expect(likelyChoice([{ seq: 9, label: "This moment" }, ...choices], graph, "b")?.seq).toBe(9);
+});
+
 test("what is no state is not sent, and why the server refuses is said", async () => {
   const { person, show, store, first, after, ask, workflowId } = await openRun();
   show(first);
   store.goTo(after("a"));
   const dialog = await openDialog(person);
   const fork = within(dialog).getByRole("button", { name: "Fork" });
+  await person.click(within(dialog).getByRole("button", { name: "Edit as JSON" }));
   for (const [text, fault] of [
     ["[1]", "A state is an object with keys."],
     ['{"a b": 1}', "“a b” cannot be a key: Use letters, digits and _ (at most 64), no spaces."],
@@ -104,7 +155,7 @@ test("what is no state is not sent, and why the server refuses is said", async (
   }
   write('{"n": 2, "note": "x"}');
   await ask.workflows.remove({ id: workflowId });
-  await person.click(within(dialog).getByRole("radio", { name: "As it is now" }));
+  await person.click(within(dialog).getByRole("radio", { name: "Current version" }));
   await person.click(fork);
   expect((await within(dialog).findByRole("alert")).textContent).toBe(
     "The workflow of this run was deleted: go on with the drawing that it ran.",
@@ -166,10 +217,10 @@ test("a fork from the beginning takes another input, and goes step by step where
   await troupe.host.settled(asked);
   show(asked);
   const dialog = await openDialog(person);
-  await person.click(within(dialog).getByRole("radio", { name: "The beginning, with another input" }));
+  await choose({ person }, dialog, "The beginning, with another input");
   expect(within(dialog).queryByRole("textbox", { name: "State" })).toBeNull();
   fireEvent.change(within(dialog).getByLabelText(/^topic/i), { target: { value: "five" } });
-  await person.click(within(dialog).getByText("How it goes on"));
+  await person.click(within(dialog).getByText("Run mode and limits"));
   await person.click(within(dialog).getByLabelText("Mode"));
   await person.click(await screen.findByRole("option", { name: /Step by step/ }));
   await person.click(within(dialog).getByRole("button", { name: "Fork" }));

@@ -1,7 +1,7 @@
 "use client";
 
 import { GitBranch } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useMemo, useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import {
   type InputError,
@@ -9,22 +9,23 @@ import {
   readInput,
   toValues,
 } from "@/components/forms/schema/input-fields";
-import { JsonField } from "@/components/forms/schema/json-field";
 import { useRunViewStore } from "@/components/run/run-context";
 import { inputFields } from "@/components/run/start/run-form";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { SegmentedControl } from "@/components/ui/segmented-control";
+import { Select } from "@/components/ui/select";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ForkGraph } from "@/server/domain/run/lineage";
 import { type MessageDraft, messagesOf, type PlanDraft, plansOf } from "./fork-draft";
 import { ForkMessages } from "./fork-messages";
-import { type ForkedMoment, momentNow } from "./fork-moment";
+import { choicesIn, type ForkChoice, type ForkedMoment, likelyChoice, momentAt } from "./fork-moment";
 import { DrawingChoice, ForkRefused } from "./fork-parts";
 import { ForkPlan } from "./fork-plan";
 import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
+import { ForkState } from "./fork-state";
 import { RecordedNote } from "./recorded-note";
-import { isState, patchInWords, patchOf, stateFault } from "./state-edit";
+import { useControlling } from "./run-control-context";
+import { patchOf } from "./state-edit";
 import { useFork } from "./use-fork";
 
 interface ForkDialogProps {
@@ -32,22 +33,43 @@ interface ForkDialogProps {
   onClose: () => void;
 }
 
-/** Asks how another run is to go on from the moment of the run that is looked at. */
+/** Asks from which moment of the run another one continues, and what is different there. */
 export function ForkDialog(props: ForkDialogProps) {
   const store = useRunViewStore();
-  const [moment] = useState(() => (store ? momentNow(store) : null));
-  return moment ? <Asking {...props} moment={moment} /> : null;
+  const selected = useControlling()?.selected ?? null;
+  const [choices] = useState(() => (store ? choicesIn(store) : []));
+  const [seq, setSeq] = useState(
+    () => store && likelyChoice(choices, store.view.getState().head.graph, selected)?.seq,
+  );
+  const moment = useMemo(() => (store && seq ? momentAt(store, seq) : null), [store, seq]);
+  return moment ? <Asking {...props} {...{ moment, choices }} onMoment={setSeq} /> : null;
 }
 
-function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMoment }) {
+/** What is different at a moment. */
+interface Draft {
+  seq: number;
+  /** The state; undefined while it cannot be read. */
+  edited: JsonObject | undefined;
+  said: MessageDraft;
+  planned: PlanDraft;
+}
+
+interface AskingProps extends ForkDialogProps {
+  moment: ForkedMoment;
+  choices: readonly ForkChoice[];
+  onMoment: (seq: number) => void;
+}
+
+function Asking({ runId, onClose, moment, choices, onMoment }: AskingProps) {
   const { seq, state, config } = moment;
   // Nothing but what a person changes here is other than it was.
   const [from, setFrom] = useState<"moment" | "beginning">("moment");
   const [graph, setGraph] = useState<ForkGraph>("original");
-  const [edited, setEdited] = useState<JsonObject | undefined>(state);
-  const [fault, setFault] = useState<string | null>(null);
-  const [said, setSaid] = useState<MessageDraft>({});
-  const [planned, setPlanned] = useState<PlanDraft>({ tasks: {}, added: {} });
+  // At another moment there is another state to change.
+  const unchanged: Draft = { seq, edited: state, said: {}, planned: { tasks: {}, added: {} } };
+  const [draft, setDraft] = useState(unchanged);
+  const { edited, said, planned } = draft.seq === seq ? draft : unchanged;
+  const change = (more: Partial<Draft>) => setDraft({ seq, edited, said, planned, ...more });
   const [how, setHow] = useState(() => howOf(config));
   const [breakpoints] = useState(() => breakpointsHere(moment.workflowId, moment.graph));
   const [fields] = useState(() => inputFields(moment.graph));
@@ -78,8 +100,8 @@ function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMo
       open
       onOpenChange={(next) => next || onClose()}
       sticky
-      title="Fork from this moment"
-      description="Another run takes over all that was done until then and goes on from there. This one stays as it is."
+      title="Fork this run"
+      description="A new run takes over everything up to a moment of this run and continues from there. This run does not change."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -87,7 +109,7 @@ function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMo
             variant="primary"
             icon={<GitBranch aria-hidden />}
             pending={isPending}
-            disabled={isHere && (fault !== null || edited === undefined)}
+            disabled={isHere && edited === undefined}
             onClick={submit}
           >
             Fork
@@ -97,39 +119,49 @@ function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMo
     >
       <div className="flex flex-col gap-4 pt-1">
         <RecordedNote runId={runId} before="fork" />
-        {fields.length > 0 ? (
-          <SegmentedControl
-            label="From"
-            className="self-start"
-            value={from}
-            onValueChange={setFrom}
-            options={[
-              { value: "moment", label: "This moment" },
-              { value: "beginning", label: "The beginning, with another input" },
-            ]}
-          />
-        ) : null}
-        {isHere ? <Inherited moment={moment} /> : null}
+        <Select
+          label="Fork from"
+          value={isHere ? String(seq) : "beginning"}
+          onValueChange={(value) => {
+            setFrom(value === "beginning" ? "beginning" : "moment");
+            if (value !== "beginning") onMoment(Number(value));
+          }}
+          options={[
+            ...(fields.length > 0
+              ? [{ value: "beginning", label: "The beginning, with another input" }]
+              : []),
+            ...choices.map(({ seq: at, label }) => ({ value: String(at), label })),
+          ]}
+          hint={isHere ? `After event ${seq}: ${moment.text}. Already paid: ${moment.cost}.` : undefined}
+        />
         <DrawingChoice value={graph} onChange={setGraph} />
         {isHere ? (
           <>
-            <JsonField
-              label="State"
-              hint={patchInWords(patch)}
-              error={edited === undefined ? "Write {} to take every value away." : undefined}
-              value={edited}
-              onChange={(value) => setEdited(isState(value) ? value : undefined)}
-              check={(value) => stateFault(state, value)}
-              onFault={setFault}
+            <ForkState
+              key={`state ${seq}`}
+              graph={moment.graph}
+              state={state}
+              edited={edited}
+              onChange={(next) => change({ edited: next })}
             />
-            <ForkMessages agents={moment.agents} draft={said} changed={messages.length} onChange={setSaid} />
-            <ForkPlan plans={moment.plans} draft={planned} changed={plan.length} onChange={setPlanned} />
+            <ForkMessages
+              key={`messages ${seq}`}
+              agents={moment.agents}
+              draft={said}
+              changed={messages.length}
+              onChange={(next) => change({ said: next })}
+            />
+            <ForkPlan
+              plans={moment.plans}
+              draft={planned}
+              changed={plan.length}
+              onChange={(next) => change({ planned: next })}
+            />
           </>
         ) : (
           <>
             <p className="text-[13px] text-ink-2">
-              Whatever is asked in the same words as in this run gets its answer from there and is not paid
-              again.
+              A request that this run made too gets the same answer and costs nothing.
             </p>
             <InputFields
               {...{ fields, values, errors }}
@@ -149,27 +181,5 @@ function Asking({ runId, onClose, moment }: ForkDialogProps & { moment: ForkedMo
         <ForkRefused refusal={refusal} />
       </div>
     </Dialog>
-  );
-}
-
-/** What the fork takes over. */
-function Inherited({ moment: { seq, text, cost, hasEnded } }: { moment: ForkedMoment }) {
-  return (
-    <dl aria-label="What is inherited" className="flex flex-col gap-1 text-[13px]">
-      <Line name="Moment">
-        After event {seq}: {text}
-        {hasEnded ? ". Nothing goes on after an end, so it goes on from just before." : null}
-      </Line>
-      <Line name="Cost so far">{cost}; it is not paid again</Line>
-    </dl>
-  );
-}
-
-function Line({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex gap-3">
-      <dt className="w-20 shrink-0 text-ink-3">{name}</dt>
-      <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
-    </div>
   );
 }

@@ -1,10 +1,12 @@
 import type { RunViewStore } from "@/components/run/run-view-store";
+import { newHistory } from "@/components/run/state-history";
 import { newNames } from "@/components/run/timeline/sentence-words";
 import { sentenceOf } from "@/components/run/timeline/sentences";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { costInWords } from "@/server/domain/model/cost";
+import { getNodeKind } from "@/server/domain/nodes";
 import type { AgentView, CrewRun, RunState } from "@/server/domain/run";
 import { isOpen } from "@/server/domain/run/commands/plan-edit";
 
@@ -19,22 +21,60 @@ export interface ForkedMoment {
   config: RunState["run"]["config"];
   workflowId: string | null;
   cost: string;
-  hasEnded: boolean;
   /** The conversations that go on in the fork. */
   agents: readonly AgentView[];
   /** Plans with something left to do, with their crews. */
   plans: readonly { crew: CrewRun; plan: ExecutionPlan }[];
 }
 
-/** The moment that the page looks at; null before anything has happened. */
-export function momentNow(store: RunViewStore): ForkedMoment | null {
+/** A moment that a fork is offered for: just before a node began, or the one that the page looks at. */
+export interface ForkChoice {
+  seq: number;
+  label: string;
+  nodeId?: string;
+}
+
+/** The moments of a run in their order. A run that has ended is not continued from its end. */
+export function choicesIn(store: RunViewStore): ForkChoice[] {
   const { state, events, head } = store.view.getState();
-  const event = events[state.seq - 1];
+  const times = new Map<string, number>();
+  const choices = events.flatMap(({ type, payload, node_id, seq }): ForkChoice[] => {
+    if (type !== "node_started" || payload.attempt > 1 || node_id === undefined) return [];
+    const time = (times.get(node_id) ?? 0) + 1;
+    times.set(node_id, time);
+    const name = head.graph.nodes[node_id]?.name || node_id;
+    return [{ seq: seq - 1, label: `Before ${name}${time > 1 ? `, run ${time}` : ""}`, nodeId: node_id }];
+  });
+  if (state.run.status === "finished") return choices;
+  return [{ seq: state.seq, label: "This moment" }, ...choices.filter(({ seq }) => seq !== state.seq)];
+}
+
+/**
+ * The moment that is most likely meant: the one that the page looks at, else before the node that is selected, else
+ * before the last agent, else before the last step.
+ */
+export function likelyChoice(choices: readonly ForkChoice[], graph: WorkflowGraph, selected: string | null) {
+  const kindOf = (id: string | undefined) => {
+    const node = id === undefined ? undefined : graph.nodes[id];
+    return node && getNodeKind(node.node_type);
+  };
+  return (
+    choices.find(({ nodeId }) => nodeId === undefined) ??
+    choices.findLast(({ nodeId }) => nodeId === selected) ??
+    choices.findLast(({ nodeId }) => kindOf(nodeId)?.works !== undefined) ??
+    choices.findLast(({ nodeId }) => kindOf(nodeId)?.hasExit !== false)
+  );
+}
+
+/** What a run had come to after an event; null where there is none. */
+export function momentAt(store: RunViewStore, seq: number): ForkedMoment | null {
+  const { events, head } = store.view.getState();
+  const event = events[seq - 1];
   if (!event) return null;
+  const state = newHistory().stateAt(events, seq);
   const { totals, run } = state;
-  const hasEnded = run.status === "finished";
   return {
-    seq: state.seq,
+    seq,
     text: sentenceOf(
       event,
       newNames(head.graph, () => head.plans),
@@ -48,7 +88,6 @@ export function momentNow(store: RunViewStore): ForkedMoment | null {
       cost_usd: totals.cost_usd + (run.inherited?.cost_usd ?? 0),
       unknown_cost_calls: totals.unknown_cost_calls + (run.inherited?.unknown_cost_calls ?? 0),
     }),
-    hasEnded,
     agents: Object.values(state.agents).filter(
       ({ status, messages }) => status === "running" && messages.length > 0,
     ),

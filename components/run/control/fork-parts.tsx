@@ -1,10 +1,11 @@
 "use client";
 
+import { Field } from "@/components/ui/field";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { ForkGraph } from "@/server/domain/run/lineage";
 import type { ForkRefusal } from "./use-fork";
 
-/** Which drawing a fork goes on with. */
+/** Which version of the workflow a fork runs. */
 export function DrawingChoice({
   value,
   onChange,
@@ -13,16 +14,18 @@ export function DrawingChoice({
   onChange: (value: ForkGraph) => void;
 }) {
   return (
-    <SegmentedControl
-      label="Drawing"
-      className="self-start"
-      value={value}
-      onValueChange={onChange}
-      options={[
-        { value: "latest", label: "As it is now" },
-        { value: "original", label: "As it was then" },
-      ]}
-    />
+    <Field group label="Workflow">
+      <SegmentedControl
+        label="Workflow"
+        className="self-start"
+        value={value}
+        onValueChange={onChange}
+        options={[
+          { value: "latest", label: "Current version" },
+          { value: "original", label: "Version of that run" },
+        ]}
+      />
+    </Field>
   );
 }
 

@@ -21,7 +21,7 @@ export function RunFromDialog({ runId, node, activationId, onClose }: AboutNode)
       open
       onOpenChange={(next) => next || onClose()}
       title={`Run from ${name}`}
-      description={`Another run takes over all that was done before ${name}${occurrence > 1 ? `, time ${occurrence},` : ""} and goes on from there. This one stays as it is.`}
+      description={`A new run takes over everything before ${name}${occurrence > 1 ? `, run ${occurrence},` : ""} and continues from there. This run does not change.`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -1,0 +1,103 @@
+"use client";
+
+import { useState } from "react";
+import { InputFields } from "@/components/forms/schema/input-field";
+import { readField, toField, toValues } from "@/components/forms/schema/input-fields";
+import { JsonField } from "@/components/forms/schema/json-field";
+import { Button } from "@/components/ui/button";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/state-properties";
+import { schemaOf } from "./edit-state";
+import { isState, patchInWords, patchOf, stateFault } from "./state-edit";
+
+interface EditedState {
+  graph: WorkflowGraph;
+  /** As it was at the moment. */
+  state: JsonObject;
+  /** As the fork begins; undefined while it cannot be read. */
+  edited: JsonObject | undefined;
+  onChange: (edited: JsonObject | undefined) => void;
+}
+
+/** The state that a fork begins with: a field for each value, or all of it as JSON. */
+export function ForkState(props: EditedState) {
+  const { state, edited, onChange } = props;
+  const [isJson, setJson] = useState(false);
+  const patch = edited ? patchOf(state, edited) : null;
+  return (
+    <section aria-label="State" className="flex flex-col gap-3">
+      {isJson ? (
+        <JsonField
+          label="State"
+          error={edited === undefined ? "Write {} to take every value away." : undefined}
+          value={edited}
+          onChange={(value) => onChange(isState(value) ? value : undefined)}
+          check={(value) => stateFault(state, value)}
+          onFault={(fault) => fault === null || onChange(undefined)}
+        />
+      ) : (
+        <StateFields {...props} />
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <p className="min-w-0 flex-1 text-[13px] text-ink-2">{patchInWords(patch)}</p>
+        <Button size="sm" variant="ghost" disabled={edited === undefined} onClick={() => setJson(!isJson)}>
+          {isJson ? "Edit as fields" : "Edit as JSON"}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function StateFields({ graph, state, edited, onChange }: EditedState) {
+  const [base] = useState(edited ?? state);
+  const [fields] = useState(() => {
+    const declared = stateProperties(graph);
+    return Object.entries(base).map(([key, value]) =>
+      toField({
+        key,
+        schema: (Object.hasOwn(declared, key) ? declared[key] : undefined) ?? valueSchema(value),
+        required: true,
+        ...(graph.global_state_schema ? { around: graph.global_state_schema } : {}),
+      }),
+    );
+  });
+  const [initial] = useState(() => toValues(fields, base));
+  const [values, setValues] = useState(initial);
+  // What nobody touched stays as it is, whatever its schema says; an empty field takes its value away.
+  const read = (entered: typeof values) =>
+    fields.map((field) => {
+      const { key } = field;
+      const value = entered[key] ?? "";
+      const { value: given, message } =
+        value === initial[key]
+          ? { value: base[key], message: undefined }
+          : readField({ ...field, isRequired: false }, value);
+      return { key, value: given, message };
+    });
+  return (
+    <InputFields
+      compact
+      fields={fields}
+      values={values}
+      errors={read(values).flatMap(({ key, message }) => (message === undefined ? [] : [{ key, message }]))}
+      onChange={(next) => {
+        setValues(next);
+        const all = read(next);
+        onChange(
+          all.some(({ message }) => message !== undefined)
+            ? undefined
+            : Object.fromEntries(
+                all.flatMap(({ key, value }) => (value === undefined ? [] : [[key, value]])),
+              ),
+        );
+      }}
+    />
+  );
+}
+
+/** Lists and objects are edited as JSON, everything else as what it is. */
+const valueSchema = (value: Json | undefined): JsonSchema =>
+  typeof value === "object" && value !== null
+    ? { type: Array.isArray(value) ? "array" : "object" }
+    : schemaOf(value);
