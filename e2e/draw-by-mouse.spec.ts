@@ -32,8 +32,8 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   const picker = page.getByRole("dialog", { name: "Add a node" });
   const name = settings(page).getByLabel("Name", { exact: true });
 
-  // From the + of a way out, through the picker.
-  await page.getByRole("button", { name: "Add a node after Start" }).click();
+  // The place for the first step, through the picker.
+  await page.getByRole("button", { name: "What happens first?" }).click();
   await picker.getByText("ApprovalAgent", { exact: true }).click();
   await name.fill("Get Approval Status");
   await write(page, "Task", "Review request: {{user_request}} for approval.");

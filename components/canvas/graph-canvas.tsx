@@ -38,7 +38,7 @@ import { useCanvasView } from "./use-canvas-view";
 import { useConnecting } from "./use-connecting";
 import { useDragging } from "./use-dragging";
 import { NOTHING, type Selection, toggled, useFlow, useSelected } from "./use-flow";
-import { MIN_ZOOM } from "./view-fit";
+import { MIN_ZOOM, MINIMAP_FROM } from "./view-fit";
 import { walk } from "./walking";
 import { ZoomControls } from "./zoom-controls";
 import "./canvas.css";
@@ -49,8 +49,6 @@ const edgeTypes = { line: EdgeLine };
 const SNAP: [number, number] = [8, 8];
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 const NO_AGENTS: NamedAgents = new Map();
-/** A smaller drawing is seen at once: it needs no overview. */
-const MINIMAP_FROM = 12;
 
 export interface GraphCanvasProps {
   graph: WorkflowGraph;

@@ -27,7 +27,7 @@ export function FirstView({ graph }: { graph: WorkflowGraph }) {
   useLayoutEffect(() => {
     if (!hasNodes || !hasRoom || isDone.current) return;
     isDone.current = true;
-    if (isMap(graph)) view.showMap();
+    if (isMap(graph)) view.fit([], true);
     else view.open(readingOrder(graph)[0], true);
   }, [hasNodes, hasRoom, view, graph]);
   return null;

@@ -1,12 +1,15 @@
-import { getViewportForBounds, useReactFlow, useStoreApi } from "@xyflow/react";
+import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
 import { COLUMN, type XY } from "./places";
 import { SLIP } from "./routes";
 import {
   type Area,
+  areaWith,
   besideView,
   cardView,
+  MINIMAP_FROM,
+  NARROW,
   type Room,
   readableView,
   type View,
@@ -21,16 +24,14 @@ const MARGIN = 20;
 const TOP = 28;
 /** What stays free below, where the controls of the view are. */
 const CONTROLS = 60;
-/** The part of the room that stays free around a map. */
-const MAP_PADDING = 0.08;
+/** And where the overview is. */
+const OVERVIEW = 136;
 
 export interface CanvasView {
   /** Shows these nodes, or all. `isAtOnce`: without a movement. */
   fit(nodeIds?: readonly string[], isAtOnce?: boolean): void;
   /** Shows it so large that it can be read: all of it, or as much as fits, with this node in it. */
   open(nodeId: string | undefined, isAtOnce?: boolean): void;
-  /** Shows all of it at once, however small that makes it. */
-  showMap(): void;
   zoomIn(): void;
   zoomOut(): void;
   zoomTo(zoom: number): void;
@@ -89,35 +90,37 @@ export function useCanvasView(): CanvasView {
     return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - insetBottom() - 8;
   };
 
-  /** What may be used of the place where the drawing is seen. */
-  const roomOf = (): Room => {
+  /** What may be used of the place where the drawing is seen. `below`: what stays free there. */
+  const roomOf = (below = CONTROLS): Room => {
     const { width, height } = store.getState();
     return {
       left: MARGIN,
       top: MARGIN + TOP,
       width: width - insetRight() - 2 * MARGIN,
-      height: height - MARGIN - TOP - Math.max(CONTROLS, insetBottom() + MARGIN),
+      height: height - MARGIN - TOP - Math.max(below, insetBottom() + MARGIN),
     };
   };
+  const roomForAll = () =>
+    roomOf(flow.getNodes().length > MINIMAP_FROM && store.getState().width > NARROW ? OVERVIEW : CONTROLS);
 
   /** What cards take with their slips and the lines between them; all of them where none are named. */
   const boundsOf = (nodeIds?: ReadonlySet<string>): Area => {
     const isMeant = (id: string) => !nodeIds || nodeIds.has(id);
     const nodes = flow.getNodes();
     const cards = flow.getNodesBounds(nodes.filter(({ id }) => isMeant(id)));
-    const ways = flow
+    const lines = flow
       .getEdges()
       .flatMap(({ source, target, data }) => (isMeant(source) && isMeant(target) ? (data?.route ?? []) : []));
-    const left = Math.min(cards.x, ...ways.map(({ x }) => x));
-    const top = Math.min(cards.y, ...ways.map(({ y }) => y));
-    return {
-      x: left,
-      y: top,
-      // Of a single card, with the place for what follows it.
-      width:
-        Math.max(cards.x + cards.width, ...ways.map(({ x }) => x)) - left + (nodes.length === 1 ? COLUMN : 0),
-      height: Math.max(cards.y + cards.height + SLIP, ...ways.map(({ y }) => y)) - top,
-    };
+    const { height, ...area } = cards;
+    return areaWith(
+      {
+        ...area,
+        height: height + SLIP,
+        // A single card with the place for what follows it.
+        ...(nodes.length === 1 ? { width: cards.width + COLUMN } : {}),
+      },
+      lines,
+    );
   };
 
   const lookFrom = (view: View, isAtOnce = false) =>
@@ -130,7 +133,7 @@ export function useCanvasView(): CanvasView {
     lookFrom(viewAt(zoom, boundsOf(), roomOf(), flow.getNodesBounds([nodeId]), now));
   };
   const fit = (nodeIds: readonly string[] = [], isAtOnce = false) =>
-    lookFrom(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomOf()), isAtOnce);
+    lookFrom(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomForAll()), isAtOnce);
 
   return {
     fit,
@@ -141,12 +144,7 @@ export function useCanvasView(): CanvasView {
       const [first] = flow.getNodes();
       const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? first;
       if (!node || store.getState().width === 0) return;
-      lookFrom(readableView(boundsOf(), roomOf(), flow.getNodesBounds([node.id])), isAtOnce);
-    },
-    showMap() {
-      const { width, height, minZoom } = store.getState();
-      const drawing = flow.getNodesBounds(flow.getNodes());
-      void flow.setViewport(getViewportForBounds(drawing, width, height, minZoom, 1, MAP_PADDING));
+      lookFrom(readableView(boundsOf(), roomForAll(), flow.getNodesBounds([node.id])), isAtOnce);
     },
     zoomIn: () => void flow.zoomIn({ duration: duration() }),
     zoomOut: () => void flow.zoomOut({ duration: duration() }),

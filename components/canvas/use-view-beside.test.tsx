@@ -29,9 +29,12 @@ test("the view makes way for a form and returns when it closes, unless somebody 
     now = next;
   };
   view.beside = () => (now.x === -100 ? null : { ...now, x: -100 });
-  const hook = renderHook(({ isOpen, id }) => useViewBeside(view, isOpen, { cards: [id], around: [id] }, 0), {
-    initialProps: { isOpen: false, id: "ask" },
-  });
+  const hook = renderHook(
+    ({ isOpen, id }) => useViewBeside(view, isOpen ? { cards: [id], around: [id] } : null, 0),
+    {
+      initialProps: { isOpen: false, id: "ask" },
+    },
+  );
   const show = (isOpen: boolean, id = "ask") => {
     hook.rerender({ isOpen, id });
     vi.runAllTimers();

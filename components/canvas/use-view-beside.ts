@@ -27,23 +27,21 @@ export function subjectOf({ nodes, edges }: WorkflowGraph, selection: Selection)
   return { cards: [], around: ends.size > 0 ? [...ends] : Object.keys(nodes) };
 }
 
-/** While a form covers part of the drawing, its subject stays in view; then the view returns, unless somebody moved it. */
-export function useViewBeside(
-  view: CanvasView,
-  isCovered: boolean,
-  { cards, around }: Subject,
-  place: unknown,
-) {
+/**
+ * While a form covers part of the drawing, its subject stays in view; then the view returns, unless somebody moved it.
+ * `subject`: null while nothing is covered. `place`: changes when the form covers another part.
+ */
+export function useViewBeside(view: CanvasView, subject: Subject | null, place: unknown) {
   const moved = useRef<{ from: View; to: View } | null>(null);
-  const key = JSON.stringify([cards, around, place]);
+  const key = subject && JSON.stringify(subject);
   useEffect(() => {
-    const [cards, around]: [string[], string[]] = JSON.parse(key);
     const isUntouched = () => moved.current !== null && isSameView(view.look(), moved.current.to);
-    if (!isCovered) {
+    if (key === null) {
       if (moved.current && isUntouched()) view.lookFrom(moved.current.from);
       moved.current = null;
       return;
     }
+    const { cards, around }: Subject = JSON.parse(key);
     // What is clicked twice stays under the pointer until the second click.
     const timer = setTimeout(() => {
       const to = view.beside(around, cards);
@@ -52,5 +50,5 @@ export function useViewBeside(
       view.lookFrom(to);
     }, DOUBLE_CLICK_MS);
     return () => clearTimeout(timer);
-  }, [view, isCovered, key]);
+  }, [view, key, place]);
 }

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { besideView, cardView, READABLE, readableView, SMALLEST_WHOLE, viewAt } from "./view-fit";
+import {
+  areaWith,
+  besideView,
+  cardView,
+  READABLE,
+  readableView,
+  SMALLEST_WHOLE,
+  viewAt,
+  wholeView,
+} from "./view-fit";
 
 const CARD = { width: 208, height: 74 };
 const room = { left: 20, top: 48, width: 900, height: 700 };
@@ -101,6 +110,18 @@ describe("a card that has grown", () => {
       expect(top + 122 * READABLE).toBeLessThan(748);
     }
   });
+});
+
+test("a fit counts lines that run around the cards", () => {
+  const cards = { x: 0, y: 0, width: 1016, height: 226 };
+  const area = areaWith(cards, [
+    { x: 1036, y: 37 },
+    { x: -20, y: 189 },
+  ]);
+  expect(area).toEqual({ x: -20, y: 0, width: 1056, height: 226 });
+  const view = wholeView(area, room);
+  expect(-20 * view.zoom + view.x).toBeCloseTo(room.left);
+  expect(1036 * view.zoom + view.x).toBeCloseTo(room.left + room.width);
 });
 
 describe("beside a form", () => {

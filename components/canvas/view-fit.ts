@@ -1,6 +1,8 @@
 import type { XY } from "./places";
 
 export const MIN_ZOOM = 0.1;
+/** A smaller drawing is seen at once: it needs no overview. */
+export const MINIMAP_FROM = 12;
 /** Nothing is made larger than it was drawn. */
 export const MAX_FIT = 1;
 /** The smallest zoom at which a card can be read: its 13 pixels are 11 then. */
@@ -11,11 +13,23 @@ export const SMALLEST_WHOLE = 0.7;
 /** The smallest zoom at which names can be read: a narrow window opens a drawing no smaller than this. */
 const SMALLEST_NAMES = 0.25;
 /** Side by side, hardly two cards can be read in a narrower window: an overview says more. */
-const NARROW = 540;
+export const NARROW = 540;
 
 export interface Area extends XY {
   width: number;
   height: number;
+}
+
+/** An area and all of these points. */
+export function areaWith({ x, y, width, height }: Area, points: readonly XY[]): Area {
+  let [left, top, right, bottom] = [x, y, x + width, y + height];
+  for (const point of points) {
+    left = Math.min(left, point.x);
+    top = Math.min(top, point.y);
+    right = Math.max(right, point.x);
+    bottom = Math.max(bottom, point.y);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** How a drawing is looked at: what it is moved by, in pixels of the window, and how large it is. */

@@ -70,8 +70,11 @@ export function Stage({ roles, marks }: StageProps) {
   const inspectorWidth = useUi((state) => state.inspectorWidth);
   const isSheet = useMedia("(max-width: 640px)");
   const insetRight = isCovered && !isSheet ? inspectorWidth : 0;
-  const subject = useMemo(() => subjectOf(shown, selection), [shown, selection]);
-  useViewBeside(commands.view, isCovered, subject, `${isSideOpen} ${insetRight}`);
+  const subject = useMemo(
+    () => (isCovered ? subjectOf(shown, selection) : null),
+    [isCovered, shown, selection],
+  );
+  useViewBeside(commands.view, subject, `${isSideOpen} ${insetRight}`);
   if (isNarrow && !isEmpty && look === "list")
     return (
       <section

@@ -20,7 +20,6 @@ export function openEditor(graph = sampleGraph()) {
   const view: CanvasView = {
     fit: nothing,
     open: nothing,
-    showMap: nothing,
     zoomIn: nothing,
     zoomOut: nothing,
     zoomTo: nothing,
