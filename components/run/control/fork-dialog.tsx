@@ -30,6 +30,8 @@ import { useFork } from "./use-fork";
 
 interface ForkDialogProps {
   runId: string;
+  /** It is asked for here, on the workflow as it is now. */
+  activationId?: string;
   onClose: () => void;
 }
 
@@ -39,7 +41,11 @@ export function ForkDialog(props: ForkDialogProps) {
   const selected = useControlling()?.selected ?? null;
   const [choices] = useState(() => (store ? choicesIn(store) : []));
   const [seq, setSeq] = useState(
-    () => store && likelyChoice(choices, store.view.getState().head.graph, selected)?.seq,
+    () =>
+      (
+        choices.find(({ activationId }) => activationId && activationId === props.activationId) ??
+        (store && likelyChoice(choices, store.view.getState().head.graph, selected))
+      )?.seq,
   );
   const moment = useMemo(() => (store && seq ? momentAt(store, seq) : null), [store, seq]);
   return moment ? <Asking {...props} {...{ moment, choices }} onMoment={setSeq} /> : null;
@@ -60,11 +66,11 @@ interface AskingProps extends ForkDialogProps {
   onMoment: (seq: number) => void;
 }
 
-function Asking({ runId, onClose, moment, choices, onMoment }: AskingProps) {
+function Asking({ runId, activationId, onClose, moment, choices, onMoment }: AskingProps) {
   const { seq, state, config } = moment;
   // Nothing but what a person changes here is other than it was.
   const [from, setFrom] = useState<"moment" | "beginning">("moment");
-  const [graph, setGraph] = useState<ForkGraph>("original");
+  const [graph, setGraph] = useState<ForkGraph>(activationId ? "latest" : "original");
   // At another moment there is another state to change.
   const unchanged: Draft = { seq, edited: state, said: {}, planned: { tasks: {}, added: {} } };
   const [draft, setDraft] = useState(unchanged);

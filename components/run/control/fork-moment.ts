@@ -32,18 +32,26 @@ export interface ForkChoice {
   seq: number;
   label: string;
   nodeId?: string;
+  activationId?: string | undefined;
 }
 
 /** The moments of a run in their order. A run that has ended is not continued from its end. */
 export function choicesIn(store: RunViewStore): ForkChoice[] {
   const { state, events, head } = store.view.getState();
   const times = new Map<string, number>();
-  const choices = events.flatMap(({ type, payload, node_id, seq }): ForkChoice[] => {
+  const choices = events.flatMap(({ type, payload, node_id, activation_id, seq }): ForkChoice[] => {
     if (type !== "node_started" || payload.attempt > 1 || node_id === undefined) return [];
     const time = (times.get(node_id) ?? 0) + 1;
     times.set(node_id, time);
     const name = head.graph.nodes[node_id]?.name || node_id;
-    return [{ seq: seq - 1, label: `Before ${name}${time > 1 ? `, run ${time}` : ""}`, nodeId: node_id }];
+    return [
+      {
+        seq: seq - 1,
+        label: `Before ${name}${time > 1 ? `, run ${time}` : ""}`,
+        nodeId: node_id,
+        activationId: activation_id,
+      },
+    ];
   });
   if (state.run.status === "finished") return choices;
   return [{ seq: state.seq, label: "This moment" }, ...choices.filter(({ seq }) => seq !== state.seq)];

@@ -20,7 +20,7 @@ const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.I
 });
 const SignalDialog = dynamic(() => import("./signal-dialog").then((m) => m.SignalDialog), { ssr: false });
 const NextDialog = dynamic(() => import("./next-dialog").then((m) => m.NextDialog), { ssr: false });
-const RunFromDialog = dynamic(() => import("./run-from-dialog").then((m) => m.RunFromDialog), { ssr: false });
+const ForkDialog = dynamic(() => import("./fork-dialog").then((m) => m.ForkDialog), { ssr: false });
 
 /** What a person can do about a node while its run is under way; nothing where none of it fits. */
 export function NodeActions({
@@ -101,7 +101,7 @@ export function NodeActions({
       ) : null}
       {open === "signal" && signal ? <SignalDialog runId={page.runId} name={signal} onClose={close} /> : null}
       {open === "next" ? <NextDialog {...props} /> : null}
-      {open === "from" ? <RunFromDialog {...props} /> : null}
+      {open === "from" ? <ForkDialog {...props} /> : null}
     </div>
   );
 }
