@@ -1,6 +1,9 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
+import { draw } from "@/server/domain/testing/drawing";
 import { ImportDialog } from "./import-dialog";
 
 const AGENTS =
@@ -63,4 +66,60 @@ test("of several things in the files one is chosen", async () => {
   await person.click(dialog.getByLabelText(/There are 2 things in these files/));
   await person.click(await screen.findByRole("option", { name: /roles\.yaml/ }));
   await dialog.findByRole("button", { name: "Import 1 role" });
+});
+
+/** The dialog with what is in this text. */
+async function paste(text: string) {
+  const page = openPage(<ImportDialog onClose={() => {}} />, "/");
+  const show = async () => {
+    page.show();
+    const dialog = within(await screen.findByRole("dialog", { name: "Import a workflow" }));
+    await page.person.click(dialog.getByLabelText("Or paste its text"));
+    await page.person.paste(text);
+    await page.person.click(dialog.getByRole("button", { name: "Show what is in it" }));
+    return dialog;
+  };
+  return { ...page, show };
+}
+const wanted = () => screen.queryByRole("region", { name: "What it would use" });
+const boxes = () => within(wanted() as HTMLElement).getAllByRole("checkbox");
+
+test("a workflow's new roles get no tool unless it is allowed, and leaving the roles out asks for none", async () => {
+  const clerk = { name: "Clerk", description: "Files letters", tools: ["file_write", "write_board"] };
+  const { person, show, troupe } = await paste(
+    JSON.stringify({ troupe: 1, name: "By post", workflow: draw("start > end"), roles: [clerk] }),
+  );
+  const dialog = await show();
+  await waitFor(() => expect(wanted()?.textContent).toContain("Works within its crew. Asked for by Clerk"));
+  await person.click(dialog.getByText("Leave out"));
+  await waitFor(() => expect(wanted()).toBeNull());
+  await person.click(dialog.getByText("Add new"));
+  await waitFor(() =>
+    expect(boxes().map((box) => box.getAttribute("aria-checked"))).toEqual(["false", "false"]),
+  );
+  await person.click(dialog.getByRole("button", { name: "Import workflow" }));
+  await screen.findByText(/Clerk came without file_write, write_board/);
+  expect(troupe.roles.find("Clerk")?.role.tools).toEqual([]);
+});
+
+test("a file that replaces a workflow asks for nothing that the workflow may use already", async () => {
+  const { person, show, ask } = await paste(
+    readFileSync(path.join(import.meta.dirname, "../../e2e/fixtures/asking-workflow.json"), "utf8"),
+  );
+  let dialog = await show();
+  await waitFor(() => expect(boxes()).toHaveLength(4));
+  await person.click(within(wanted() as HTMLElement).getByRole("button", { name: "Allow all" }));
+  await person.click(dialog.getByRole("button", { name: "Import workflow" }));
+  await waitFor(async () => expect(await ask.workflows.list()).toHaveLength(1));
+
+  cleanup();
+  dialog = await show();
+  await person.click(await dialog.findByText("Replace “Asking”"));
+  await waitFor(() =>
+    expect(boxes().map((box) => box.getAttribute("aria-checked"))).toEqual(Array(4).fill("true")),
+  );
+  expect(within(wanted() as HTMLElement).queryByText("New")).toBeNull();
+  await person.click(dialog.getByRole("button", { name: "Replace mine" }));
+  await waitFor(async () => expect((await ask.workflows.list())[0]?.revision).toBeGreaterThan(1));
+  expect(await ask.workflows.list()).toHaveLength(1);
 });

@@ -1,6 +1,10 @@
-import { screen, waitFor, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { act, screen, waitFor, within } from "@testing-library/react";
+import { expect, onTestFinished, test } from "vitest";
+import { goTo } from "@/components/testing/navigation";
 import { openPage } from "@/components/testing/page";
+import { draw } from "@/server/domain/testing/drawing";
 import { ToolsPage } from "./tools-page";
 
 test("tools are found, read about and tried out for real", async () => {
@@ -31,7 +35,7 @@ test("what cannot be called says why, and crew tools say how they are granted", 
   const { person, show } = openPage(<ToolsPage />, "/tools?tool=run_javascript");
   show();
   await screen.findByText(/TROUPE_ENABLE_CODE/);
-  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Call it" }).disabled).toBe(true);
+  expect(screen.queryByRole("button", { name: "Call it" })).toBeNull();
   await person.click(screen.getByRole("link", { name: /^handoff/ }));
   const tool = await screen.findByRole("article", { name: "handoff" });
   expect(tool.textContent).toContain("The way a crew works brings it along");
@@ -85,4 +89,58 @@ test("a tool of one's own is written, changed, brought back as it was, removed a
   await person.click(await screen.findByRole("link", { name: /^Bin \d/ }));
   await person.click(await screen.findByRole("button", { name: "Restore count_words" }));
   await waitFor(() => expect(link()).not.toBeNull());
+});
+
+/** A model service that is none of the demo, whose answers are simulated, its search too. */
+const REAL = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_MODEL: "none" };
+
+test("without a search service the search says so; one is entered in a form, and finds something", async () => {
+  const asked: string[] = [];
+  const search = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.setHeader("content-type", "application/json");
+    const results = [{ title: "On tea", url: "https://tea.example/", content: "Boil water." }];
+    response.end(JSON.stringify({ results }));
+  });
+  await new Promise<void>((resolve) => search.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void search.close().closeAllConnections());
+  const { port } = search.address() as AddressInfo;
+
+  const { person, show, ask, troupe } = openPage(<ToolsPage />, "/tools?tool=web_search", REAL);
+  const graph = draw("start > call > end", {
+    call: {
+      node_type: "tool_call",
+      config: { tool_name: "web_search", args: { query: "tea" } },
+      output_keys: ["found"],
+    },
+  });
+  const { id } = await ask.workflows.create({ name: "Searches", graph });
+  const { run_id } = await ask.runs.start({ workflow_id: id });
+  await troupe.host.settled(run_id);
+  expect(JSON.stringify(troupe.runs.state(run_id)?.run)).toContain("not configured");
+  show();
+  await screen.findByText(/not configured/);
+  expect(screen.queryByRole("button", { name: "Call it" })).toBeNull();
+
+  act(() => goTo("/tools?services=1"));
+  const form = within(await screen.findByRole("form", { name: "Web search" }));
+  form.getByText(/Nothing is set up/);
+  await person.click(form.getByLabelText("Service"));
+  await person.click(await screen.findByRole("option", { name: /^SearXNG/ }));
+  const enter = async (address: string) => {
+    await person.clear(await form.findByLabelText("Address"));
+    await person.type(form.getByLabelText("Address"), address);
+    await person.click(form.getByRole("button", { name: "Save" }));
+  };
+  await enter("nowhere");
+  await waitFor(() => expect(form.getByRole("alert").textContent).toContain("https:// or http://"));
+  await enter(`http://127.0.0.1:${port}`);
+  await screen.findByRole("button", { name: "Stop using it" });
+
+  act(() => goTo("/tools?tool=web_search"));
+  await person.type(await screen.findByLabelText(/^query/), "green tea");
+  await person.click(screen.getByRole("button", { name: "Call it" }));
+  const result = await screen.findByRole("region", { name: "Result" });
+  await waitFor(() => expect(result.textContent).toContain("Boil water."));
+  expect(asked).toEqual([expect.stringContaining("q=green+tea")]);
 });

@@ -1,0 +1,108 @@
+import { screen, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { recordOf } from "@/server/domain/base/guards";
+import { present } from "@/server/domain/base/must";
+import { isCrewNode } from "@/server/domain/nodes";
+import { newRunViewStore } from "../run-view-store";
+import { OnRunPage } from "../testing";
+import { CrewInside } from "./crew-inside";
+import { CrewPanel } from "./crew-panel";
+import { CrewStageProvider, useNewCrewStage } from "./crew-stage";
+
+// Each way of working is a template that runs on the offline demo; here is what its crew shows afterwards.
+
+const nothing = () => undefined;
+
+/** Runs a template with its example inputs to the end, and shows its crew open, beside the panel of it. */
+async function ran(title: string) {
+  const store = newRunViewStore((work) => work());
+  let runId = "";
+  const page = openPage(
+    <OnRunPage store={store} runId={() => runId}>
+      {() => <Crew />}
+    </OnRunPage>,
+  );
+  const { key, graph } = present(
+    (await page.ask.workflows.templates()).find((template) => template.title === title),
+    title,
+  );
+  const crew = present(Object.values(graph.nodes).find(isCrewNode), "a crew");
+  function Crew() {
+    const stage = useNewCrewStage(nothing);
+    return (
+      <CrewStageProvider value={stage}>
+        <CrewInside node={crew} />
+        <CrewPanel nodeIds={[crew.id]} fallback={null} />
+      </CrewStageProvider>
+    );
+  }
+  const start = present(
+    Object.values(graph.nodes).find(({ node_type }) => node_type === "start"),
+    "a start",
+  );
+  const { properties } = recordOf(recordOf(start.config).input_schema);
+  const input = Object.fromEntries(
+    Object.entries(recordOf(properties)).flatMap(([name, schema]) => {
+      const { examples } = recordOf(schema);
+      return Array.isArray(examples) ? [[name, examples[0]]] : [];
+    }),
+  );
+  for (const role of builtinRoles) page.troupe.roles.put(role);
+  const { id } = await page.ask.workflows.fromTemplate({ key });
+  runId = (await page.ask.runs.start({ workflow_id: id, input })).run_id;
+  await page.troupe.host.settled(runId);
+  expect(page.troupe.runs.find(runId)?.final_status).toBe("COMPLETED");
+  for (let seq = 0, more = 1; more > 0; seq = store.received()) {
+    const events = page.troupe.runs.events(runId, seq, 500);
+    more = events.length;
+    store.apply(events);
+  }
+  store.flush();
+  page.show();
+  const inside = within(await screen.findByRole("region", { name: `Crew of ${crew.name}` }));
+  /** One of the crew's views, in the panel. */
+  const look = async (view: string) => {
+    await page.person.click(screen.getByRole("tab", { name: new RegExp(`^${view}`) }));
+    return within(await screen.findByRole("tabpanel", { name: new RegExp(`^${view}`) }));
+  };
+  return { ...page, inside, look };
+}
+
+test("a manager sends each of its crew, and nobody talks past it", async () => {
+  const { inside, look } = await ran("Data analysis with a manager");
+  expect(inside.getAllByRole("button", { name: /^Manager to \w+: writes/ })).toHaveLength(3);
+  // Three workers are written to and answer, then the manager answers.
+  const messages = within((await look("Messages")).getByRole("list", { name: "Messages" }));
+  expect(messages.getAllByRole("listitem")).toHaveLength(7);
+  for (const message of messages.getAllByRole("listitem")) expect(message.textContent).toContain("Manager");
+  const board = await look("Board");
+  expect(board.getByRole("list", { name: "Board" }).textContent).toContain("Plan:");
+  expect(board.getByRole("region", { name: "How the manager sees it" }).textContent).toContain(
+    "Is the request satisfied?Yes",
+  );
+});
+
+test("a crew votes in two rounds, and the drawing shows how it came out", async () => {
+  const { inside, look } = await ran("Decide together");
+  inside.getByRole("button", { name: "Analyst to the proposal: votes against, then for" });
+  (await look("Votes")).getAllByText(/round 2/);
+});
+
+test("a team works by its plan until all is done, which is a list and a graph", async () => {
+  const { person, look } = await ran("Development team");
+  const plan = await look("Plan");
+  plan.getByText("8 of 8 tasks done");
+  await person.click(plan.getByRole("radio", { name: "By dependency" }));
+  await plan.findByRole("region", { name: "Plan as a graph" });
+});
+
+test("a crew passes results on, and what one of it searched is read call by call", async () => {
+  const { person, inside } = await ran("Research crew");
+  inside.getByRole("button", { name: /^Scout to Writer: passes on/ });
+  await person.click(inside.getByRole("button", { name: /^Scout(?! to)/ }));
+  const about = await screen.findByRole("region", { name: "About Scout" });
+  await person.click(within(about).getByText(/^Search for what is known/));
+  expect(about.textContent).toContain("web_search");
+});
