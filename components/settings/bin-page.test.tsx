@@ -33,7 +33,7 @@ test("deleting for good is asked for first", async () => {
   await person.click(
     within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Delete for good" }),
   );
-  await screen.findByText("Nothing lies here");
+  await screen.findByText("The bin is empty");
   expect(await ask.bin.list()).toEqual([]);
 });
 
@@ -43,6 +43,6 @@ test("the whole bin is emptied at once", async () => {
   await person.click(
     within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Empty the bin" }),
   );
-  await screen.findByText("Nothing lies here");
+  await screen.findByText("The bin is empty");
   expect(await ask.bin.list()).toEqual([]);
 });

@@ -18,7 +18,7 @@ import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { Page } from "@/components/page/page";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { Button, ButtonLink } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
@@ -104,8 +104,13 @@ export function BinPage() {
           {toApiError(bin.error).message}
         </EmptyState>
       ) : shown.length === 0 ? (
-        <EmptyState icon={<Trash2 />} title="Nothing lies here">
-          What is deleted comes here first.
+        <EmptyState
+          icon={<Trash2 />}
+          title="The bin is empty"
+          className="rounded-xl border border-dashed border-line"
+          actions={<ButtonLink href="/">Workflows</ButtonLink>}
+        >
+          Delete a workflow, run, role, crew, agent, tool, memory or test, and it waits here for 30 days.
         </EmptyState>
       ) : (
         <ul

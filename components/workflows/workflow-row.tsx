@@ -70,7 +70,7 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
             className="relative z-10 inline-flex flex-col rounded-md hover:underline hover:underline-offset-2"
           >
             <span className="text-xs text-ink-3">
-              Last run <span className="sr-only">of {name}</span>
+              Last run <span className="sr-only">of {name}: </span>
             </span>
             <RunStatus run={last_run} />
           </Link>

@@ -1,4 +1,13 @@
-import { CircleHelp, Eye, Radio, ShieldAlert, TriangleAlert, Unplug, UserRoundX } from "lucide-react";
+import {
+  CircleHelp,
+  Eye,
+  Radio,
+  ShieldAlert,
+  ShieldCheck,
+  TriangleAlert,
+  Unplug,
+  UserRoundX,
+} from "lucide-react";
 import { Badge } from "@/components/ui/badge";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { RISK_LEVELS, type ToolSource, type ToolSpec } from "@/server/domain/tool/tool";
@@ -35,7 +44,7 @@ export function describeTool(name: string, tool: ToolMarks | undefined): string 
 function marksOf(tool: ToolMarks) {
   return [
     {
-      icon: tool.risk === "HIGH" ? ShieldAlert : tool.risk === "UNKNOWN" ? CircleHelp : Eye,
+      icon: tool.risk === "UNKNOWN" ? CircleHelp : tool.risk === "LOW" ? ShieldCheck : ShieldAlert,
       show: true,
       word: RISK_LEVELS[tool.risk].title,
       about:

@@ -6,7 +6,7 @@ import dynamic from "next/dynamic";
 import { useDeferredValue, useState } from "react";
 import { Page } from "@/components/page/page";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -53,9 +53,21 @@ export function MemoryPage() {
       }
     >
       {total === 0 ? (
-        <EmptyState className="flex-1 justify-center" icon={<Brain />} title="Nothing is remembered yet">
-          Agents remember with the tool <code className="font-mono text-xs">store_memory</code>, if their role
-          names it. What they store appears here, with the run and the agent it came from.
+        <EmptyState
+          className="rounded-xl border border-dashed border-line"
+          icon={<Brain />}
+          title="No memories yet"
+          actions={
+            <>
+              <Button variant="primary" onClick={() => setAdding(true)}>
+                Add a memory
+              </Button>
+              <ButtonLink href="/tools?tool=store_memory">How agents add memories</ButtonLink>
+            </>
+          }
+        >
+          Add what every run should know, such as “Tone: write plainly, for newcomers”. Agents whose role has
+          the tool <code className="font-mono text-xs">store_memory</code> add their own, each with its run.
         </EmptyState>
       ) : (
         <>

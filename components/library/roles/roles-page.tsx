@@ -3,12 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileDown, FileUp, UsersRound } from "lucide-react";
 import dynamic from "next/dynamic";
+import Link from "next/link";
 import { useState } from "react";
+import { countOf } from "@/components/display/format";
 import { RoleFace } from "@/components/display/role-face";
 import { FindingList } from "@/components/import-export/finding-list";
 import { ImportDoor, useImporting } from "@/components/import-export/import-door";
 import { LibraryPage } from "@/components/library/library-page";
-import { useTrpc } from "@/components/trpc";
+import { type Answers, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { IconButton } from "@/components/ui/icon-button";
 import { RoleEditor } from "./role-editor";
@@ -56,6 +58,7 @@ export function RolesPage() {
       notice={<FolderFindings />}
       about="Create one, or import some from a file."
       choose="A role says what an agent is for: goals, responsibilities, and the prompt they make."
+      starters={<Featured roles={roles.data ?? []} />}
       editor={(chosen) => (
         <RoleEditor
           key={chosen?.role.name ?? "(new)"}
@@ -72,6 +75,33 @@ export function RolesPage() {
       />
       {exporting ? <RoleExportDialog names={names} onClose={() => setExporting(false)} /> : null}
     </LibraryPage>
+  );
+}
+
+/** Some roles with what they are for, where none is chosen. */
+function Featured({ roles }: { roles: Answers["roles"]["list"] }) {
+  return (
+    <ul aria-label="Some roles" className="grid w-full max-w-3xl gap-3 sm:grid-cols-2">
+      {roles.slice(0, 6).map(({ role }) => (
+        <li key={role.name}>
+          <Link
+            href={`/roles?role=${encodeURIComponent(role.name)}`}
+            aria-label={`Open ${role.name}`}
+            className="flex h-full gap-3 rounded-xl border border-line bg-surface p-3.5 hover:border-line-strong"
+          >
+            <RoleFace name={role.name} icon={role.icon} color={role.color} size={32} />
+            <span className="min-w-0">
+              <span className="block font-medium">{role.name}</span>
+              <span className="line-clamp-2 text-[13px] text-ink-2">{role.description}</span>
+              <span className="text-xs text-ink-3">
+                {countOf(role.responsibilities.length, "responsibility", "responsibilities")},{" "}
+                {countOf(role.tools.length, "tool")}
+              </span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -5,6 +5,7 @@ import clsx from "clsx";
 import { Unplug } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { Markdown } from "@/components/display/markdown";
 import { ArgumentForm } from "@/components/forms/schema/argument-form";
 import { MarkList, SOURCE_WORDS } from "@/components/forms/tools/tool-marks";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
@@ -47,7 +48,9 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
           </p>
         </div>
       )}
-      <p className="max-w-2xl whitespace-pre-wrap text-ink-2 [overflow-wrap:anywhere]">{tool.description}</p>
+      <div className="max-w-2xl text-ink-2">
+        <Markdown text={tool.description} keepsLines />
+      </div>
       <MarkList tool={tool} />
       {server ? <McpToolWords server={server} name={tool.name} /> : null}
       <section className="flex flex-col gap-2">
@@ -56,7 +59,7 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
         <UncheckedNotes schema={tool.input_schema} label={`Parameters of ${tool.name}`} />
       </section>
       <UsedBy roles={tool.used_by} />
-      <TryOut key={tool.name} tool={tool} />
+      {tool.unavailable === undefined ? <TryOut key={tool.name} tool={tool} /> : null}
     </Sheet>
   );
 }
@@ -151,7 +154,6 @@ function TryOut({ tool }: { tool: ToolListed }) {
           schema={tool.input_schema}
           submit="Call it"
           pending={call.isPending}
-          disabled={tool.unavailable !== undefined}
           onSubmit={(args) => call.mutate({ name: tool.name, args })}
         />
         <div aria-live="polite">

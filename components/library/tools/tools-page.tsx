@@ -6,7 +6,7 @@ import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
 import { SplitPage } from "@/components/page/split-page";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { CrewToolDetail, ToolDetail } from "./tool-detail";
@@ -114,9 +114,20 @@ export function ToolsPage() {
       }
     >
       {view ?? (
-        <EmptyState className="h-full justify-center" icon={<Wrench />} title="Choose a tool">
-          Tools are what agents can do beside writing. A role’s agents may use the tools that the role names,
-          and no others.
+        <EmptyState
+          className="h-full justify-center"
+          icon={<Wrench />}
+          title="Choose a tool, or add one"
+          actions={
+            <>
+              <ButtonLink href="/tools?new-server=1">Connect an MCP server</ButtonLink>
+              <ButtonLink href="/tools?new=1">Write a tool</ButtonLink>
+              <ButtonLink href="/tools?services=1">Set up web search</ButtonLink>
+            </>
+          }
+        >
+          With tools, agents act: they search, read pages, write files, call services. Each agent has only the
+          tools that its role names.
         </EmptyState>
       )}
     </SplitPage>
