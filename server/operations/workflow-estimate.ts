@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { ASSUMPTIONS, estimateRun, totalOf } from "@/server/domain/library/estimate";
+import { ASSUMPTIONS, type EstimatedPart, estimateRun, totalOf } from "@/server/domain/library/estimate";
 import { withLibrary } from "@/server/domain/library/library";
+import type { StoredWorkflow } from "@/server/store/workflows";
 import { operation } from "./operation";
+import type { Services } from "./services";
 import { ById, workflowOf } from "./stored-workflow";
 
 const LeastAndMost = z.array(z.number()).length(2);
@@ -21,7 +23,7 @@ export const estimateWorkflow = operation({
   name: "estimateWorkflow",
   summary: "Says what a run will roughly take",
   about:
-    "A range from the sizes of prompts, the rounds of crews and today's prices, with what it was counted from. `cost_usd` is null where a price is unknown.",
+    "What its last runs took, where it was not changed since; else a range from the sizes of prompts, the rounds of crews and today's prices. It says what it was counted from. `cost_usd` is null where a price is unknown.",
   tag: "Workflows",
   input: ById,
   output: WorkflowEstimate,
@@ -32,9 +34,12 @@ export const estimateWorkflow = operation({
     success: "Calls, tokens and cost, each as a range",
   },
   run(services, { id }) {
-    const graph = withLibrary(workflowOf(services, id).graph, services.library);
+    const workflow = workflowOf(services, id);
+    const graph = withLibrary(workflow.graph, services.library);
     const roles = new Map(services.roles.all().map((role) => [role.name, role]));
     const parts = estimateRun(graph, (name) => roles.get(name));
+    const measured = measuredOf(services, workflow, parts);
+    if (measured) return measured;
     const costs = [0, 1].map((at) =>
       parts.map(({ choice, input_tokens, output_tokens }) =>
         services.models.priceOf?.(choice, {
@@ -57,3 +62,30 @@ export const estimateWorkflow = operation({
     };
   },
 });
+
+/** So many runs say what the next one will take. */
+const MEASURED = 3;
+
+/** What the last completed runs took, answered by the kind of models that would answer now; null where there are none. */
+function measuredOf(
+  { runs, models }: Pick<Services, "runs" | "models">,
+  { id, updated_at }: StoredWorkflow,
+  parts: readonly Pick<EstimatedPart, "choice">[],
+): z.input<typeof WorkflowEstimate> | null {
+  const isDemo = parts.every(({ choice }) => models.describe(choice)?.simulated);
+  const last = runs
+    .list({ workflow_id: id, final_status: "COMPLETED", since: updated_at, limit: 4 * MEASURED })
+    .filter(({ simulated, trigger, origin }) => simulated === isDemo && trigger !== "test" && origin === null)
+    .slice(0, MEASURED);
+  if (last.length === 0) return null;
+  const range = (values: readonly number[]) => [Math.min(...values), Math.max(...values)];
+  const isPriced = last.every(({ unknown_cost_calls }) => unknown_cost_calls === 0);
+  return {
+    calls: range(last.map((run) => Object.keys(runs.state(run.id)?.calls ?? {}).length)),
+    input_tokens: range(last.map(({ input_tokens }) => input_tokens)),
+    output_tokens: range(last.map(({ output_tokens }) => output_tokens)),
+    cost_usd: isPriced ? range(last.map(({ cost_usd }) => cost_usd ?? 0)) : null,
+    basis: [last.length === 1 ? "Measured in the last run" : `Measured in the last ${last.length} runs`],
+    assumptions: "Another input may take more or less.",
+  };
+}
