@@ -36,13 +36,13 @@ test("a person instructs the agent of a node of a paused run", async () => {
   };
   await waitFor(() => expect(now().run.paused_at?.node_id).toBe("ask"));
   show();
-  await person.click(screen.getByRole("button", { name: "Instruct…" }));
-  const dialog = await screen.findByRole("dialog", { name: "Instruct" });
+  await person.click(screen.getByRole("button", { name: "Message…" }));
+  const dialog = await screen.findByRole("dialog", { name: "Message agents" });
   const send = within(dialog).getByRole("button", { name: "Send" });
   expect(within(dialog).getByRole("combobox", { name: "To" }).textContent).toContain("Asker");
   await person.click(send);
-  expect(within(dialog).getByRole("alert").textContent).toBe("Write what they are to do.");
-  await person.type(within(dialog).getByRole("textbox", { name: "Instruction" }), "Be brief.");
+  expect(within(dialog).getByRole("alert").textContent).toBe("Enter a message.");
+  await person.type(within(dialog).getByRole("textbox", { name: "Message" }), "Be brief.");
   await person.click(send);
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(now().instructions).toMatchObject([{ target: { node_id: "ask" }, text: "Be brief.", read_by: [] }]);
@@ -50,5 +50,5 @@ test("a person instructs the agent of a node of a paused run", async () => {
   await waitFor(() => expect(now().instructions).toMatchObject([{ read_by: ["Planner"] }]));
   troupe.host.cancel(runId, { by: "user", reason: "" });
   await waitFor(() => expect(now().run.final_status).toBe("CANCELLED"));
-  expect(screen.queryByRole("button", { name: "Instruct…" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Message…" })).toBeNull();
 });

@@ -35,13 +35,13 @@ export function InstructDialog({
   );
   const submit = () => {
     setTrouble(null);
-    if (text.trim() === "") setTrouble("Write what they are to do.");
+    if (text.trim() === "") setTrouble("Enter a message.");
     else instruct.mutate({ run_id: runId, target: targetOf(to), text });
   };
   return (
     <CommandDialog
-      title="Instruct"
-      description="Read before the next call of a model, and heeded to the end of the run. Who is just answering is asked once more."
+      title="Message agents"
+      description="Agents read it before their next model call, until the end of the run. An agent that is answering now is asked again."
       send="Send"
       icon={<Send aria-hidden />}
       isPending={instruct.isPending}
@@ -51,7 +51,7 @@ export function InstructDialog({
       onClose={onClose}
     >
       <Select label="To" options={graph ? targetsIn(graph) : []} value={to} onValueChange={setTo} />
-      <TextArea label="Instruction" rows={4} autoFocus value={text} onValueChange={setText} />
+      <TextArea label="Message" rows={4} autoFocus value={text} onValueChange={setText} />
     </CommandDialog>
   );
 }
@@ -74,7 +74,7 @@ function targetsIn({ nodes }: WorkflowGraph): SelectOption[] {
   const asking = Object.values(nodes).filter((node) => agentsOfNode(node).length > 0);
   const agents = new Set(asking.flatMap((node) => (agentsOfNode(node).length > 1 ? agentsOfNode(node) : [])));
   return [
-    { value: RUN, label: "Everybody in the run" },
+    { value: RUN, label: "All agents of the run" },
     ...asking.map(({ id, name }) => ({ value: `node ${id}`, label: name || id, hint: "Node" })),
     ...[...agents].map((id) => ({ value: `agent ${id}`, label: id, hint: "Agent" })),
   ];

@@ -72,7 +72,7 @@ export function NodeActions({
         icon={<MessageSquarePlus aria-hidden />}
         onClick={() => setOpen("instruct")}
       >
-        Instruct…
+        Message…
       </Button>
     ) : null,
     canChoose ? (
