@@ -1,7 +1,7 @@
 "use client";
 
 import clsx from "clsx";
-import { Download, MessagesSquare, NotebookPen, Vote } from "lucide-react";
+import { Download, Maximize2, MessagesSquare, NotebookPen, Vote } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
@@ -11,6 +11,7 @@ import { useRun } from "@/components/run/run-context";
 import { byPerson, person } from "@/components/run/timeline/sentence-words";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
+import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { SegmentedControl } from "@/components/ui/segmented-control";
@@ -23,21 +24,37 @@ import { changedFrom, changesByRound, messagesByRound } from "./turns";
 // The library that lays it out is large.
 const PlanGraph = dynamic(() => import("./plan-graph").then((module) => module.PlanGraph));
 
-/** The plan as a board or as a graph. */
+/** The plan as a board or as a graph, in the panel or large. */
 export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activationId: string }) {
   const [look, setLook] = useState<"board" | "graph">("board");
+  const [isLarge, setLarge] = useState(false);
+  const shown =
+    look === "graph" ? (
+      <PlanGraph plan={plan} />
+    ) : (
+      <div className="p-4">
+        <PlanBoard activationId={activationId} />
+      </div>
+    );
   return (
     <div className="flex flex-col">
-      <div className="flex items-center justify-between gap-2 px-4 pt-3">
+      <div className="flex items-center gap-2 px-4 pt-3">
         <SegmentedControl
           label="How the plan is shown"
           size="sm"
+          className="mr-auto"
           value={look}
           onValueChange={setLook}
           options={[
             { value: "board", label: "By status" },
             { value: "graph", label: "By dependency" },
           ]}
+        />
+        <IconButton
+          label="Enlarge the plan"
+          size="sm"
+          icon={<Maximize2 aria-hidden />}
+          onClick={() => setLarge(true)}
         />
         <IconButton
           label="Download plan.json"
@@ -47,12 +64,12 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
         />
       </div>
       <PlanChanges activationId={activationId} />
-      {look === "graph" ? (
-        <PlanGraph plan={plan} />
+      {isLarge ? (
+        <Dialog open size="xl" title="Plan" onOpenChange={setLarge}>
+          {shown}
+        </Dialog>
       ) : (
-        <div className="p-4">
-          <PlanBoard activationId={activationId} />
-        </div>
+        shown
       )}
     </div>
   );

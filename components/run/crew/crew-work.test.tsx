@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { PlanViews } from "./crew-views";
 import { byRound, CrewWork, WorkRows } from "./crew-work";
 import { stories } from "./testing/stories";
 
@@ -50,4 +51,22 @@ test("of one agent's work the newest is open", () => {
     </RunProvider>,
   );
   expect(screen.getAllByRole("list", { name: "Conversation of Researcher" })).toHaveLength(1);
+});
+
+test("a plan opens large", async () => {
+  const person = userEvent.setup();
+  const store = newRunViewStore((work) => work());
+  store.apply(stories.parallel);
+  const [[activationId, plan] = ["", undefined]] = Object.entries(store.view.getState().state.plans);
+  if (!plan) throw new Error("There is no plan.");
+  render(
+    <RunProvider store={store}>
+      <PlanViews plan={plan} activationId={activationId} />
+    </RunProvider>,
+  );
+  await person.click(screen.getByRole("button", { name: "Enlarge the plan" }));
+  const dialog = await screen.findByRole("dialog", { name: "Plan" });
+  expect(within(dialog).getByRole("region", { name: "Plan" })).toBeTruthy();
+  await person.keyboard("{Escape}");
+  expect(await screen.findByRole("region", { name: "Plan" })).toBeTruthy();
 });

@@ -46,7 +46,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
   const done = plan.tasks.filter(({ status }) => status === "completed").length;
   const shown = plan.tasks.find(({ task_id }) => task_id === picked) ?? nowAtWork(plan.tasks);
   return (
-    <section aria-label="Plan" className="flex flex-col gap-3">
+    <section aria-label="Plan" className="@container flex flex-col gap-3">
       <div className="flex items-baseline gap-2">
         <h3 className="text-xs font-semibold text-ink-2">Plan</h3>
         <p className="text-xs text-ink-3 tabular-nums">
@@ -64,7 +64,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
           </Button>
         ) : null}
       </div>
-      <div className="grid grid-cols-3 items-start gap-2">
+      <div className="grid items-start gap-2 @md:grid-cols-3">
         {COLUMNS.map(({ title, holds }) => {
           const tasks = plan.tasks.filter(({ status }) => holds.includes(status));
           return (
@@ -73,7 +73,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
                 {title}
                 <span className="tabular-nums">{tasks.length}</span>
               </h4>
-              <ul className="flex min-h-12 flex-col gap-1.5">
+              <ul className="flex flex-col @md:min-h-12 gap-1.5">
                 {tasks.map((task) => (
                   <li key={task.task_id}>
                     <TaskCard task={task} isPicked={shown?.task_id === task.task_id} onPick={setPicked} />
@@ -155,7 +155,7 @@ function TaskCard({
     >
       <span className="flex items-start gap-1.5">
         <StatusMark status={TASK_STATUS[task.status]} size="sm" className="mt-0.5" />
-        <span className="line-clamp-3 min-w-0 text-xs leading-4 [overflow-wrap:anywhere]">
+        <span className="line-clamp-2 min-w-0 text-xs leading-4 [overflow-wrap:anywhere]">
           {task.description}
         </span>
       </span>
