@@ -46,7 +46,7 @@ export function RunRow({
     <li
       className={clsx(
         "group/run relative flex items-start gap-x-3 gap-y-1 px-4 py-3 transition-colors",
-        isChosen ? "bg-accent-soft" : "hover:bg-ink/3",
+        isChosen ? "bg-ink/6" : "hover:bg-ink/3",
       )}
     >
       {onChoose ? (
@@ -77,6 +77,7 @@ export function RunRow({
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3 tabular-nums">
           {hasName ? <span>{statusWord(status)}</span> : null}
           <TimeText at={run.created_at} />
+          <span>{new Date(run.created_at).toLocaleTimeString("en-GB")}</span>
           <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
           <Duration run={run} />
           <Taken run={run} />
