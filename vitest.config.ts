@@ -13,7 +13,6 @@ const ALONE = [
   "server/secrets/*.test.ts",
   "server/runner/frames.test.ts",
   "scripts/**/*.test.ts",
-  "bench/**/*.test.ts",
 ];
 /** What people see, in a document without a browser: files that leave the page and what it keeps as they found it. */
 const SEEN = ["components/**/*.test.tsx"];

@@ -11,10 +11,10 @@ export default defineConfig({
     environment: "node",
     include: ["*.test.ts"],
     globalSetup: path.join(root, "server/testing/temporary.ts"),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A machine under load takes its time.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     pool: "forks",
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },

@@ -24,7 +24,7 @@ export async function finish(stage: () => Stage, ids: readonly string[]): Promis
               });
         return ids.filter((id) => store.find(id)?.status !== "finished");
       },
-      { timeout: 30_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     )
     .toEqual([]);
 }
