@@ -84,22 +84,6 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
           />
         </div>
       ) : null}
-      <section aria-label="What was found" className="flex flex-col gap-2">
-        {graph && sketch ? (
-          <p className="text-[13px] text-ink-2">
-            {sketch.nodes.length} {sketch.nodes.length === 1 ? "node" : "nodes"}, {graph.edges.length}{" "}
-            {graph.edges.length === 1 ? "edge" : "edges"}
-          </p>
-        ) : null}
-        {findings.length === 0 ? (
-          <p className="flex items-center gap-2 text-[13px]">
-            <CircleCheck aria-hidden="true" className="size-4 text-completed" />
-            Everything in the file was understood.
-          </p>
-        ) : (
-          <FindingList findings={findings} />
-        )}
-      </section>
       <ThingsInFile
         label="Crews in the file"
         rows={crews.map(({ crew, state }) => ({
@@ -145,6 +129,22 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
           ) : null}
         </div>
       ) : null}
+      <section aria-label="What was found" className="flex flex-col gap-2">
+        {graph && sketch ? (
+          <p className="text-[13px] text-ink-2">
+            {sketch.nodes.length} {sketch.nodes.length === 1 ? "node" : "nodes"}, {graph.edges.length}{" "}
+            {graph.edges.length === 1 ? "edge" : "edges"}
+          </p>
+        ) : null}
+        {findings.length === 0 ? (
+          <p className="flex items-center gap-2 text-[13px]">
+            <CircleCheck aria-hidden="true" className="size-4 text-completed" />
+            Everything in the file was understood.
+          </p>
+        ) : (
+          <FindingList findings={findings} />
+        )}
+      </section>
       {missing.length > 0 ? (
         <section aria-label="Tools that are not here" className="flex flex-col gap-1 text-[13px]">
           <h3 className="font-medium">Tools that are not here</h3>

@@ -460,3 +460,13 @@ test("an agent that CrewAI keeps is not fetched: its tasks and steps are empty a
   );
   expect(said(inFlow, "placeholder")).toHaveLength(1);
 });
+
+test("files without a folder are named after their agents, and a year takes one line", () => {
+  const dated = TASKS.replace("Write a letter.", "Write a letter for {current_year}.");
+  const read = readImport(files({ "agents.yaml": AGENTS, "tasks.yaml": dated }));
+  expect(read.imported?.name).toBe("Reader and writer");
+  const start = Object.values(graphOf(read).nodes).find(({ node_type }) => node_type === "start");
+  expect(start?.config).toMatchObject({
+    input_schema: { properties: { topic: { type: "string" }, current_year: { maxLength: 120 } } },
+  });
+});

@@ -129,11 +129,14 @@ function inputsOf(model: CrewModel, drawing: Drawing, found: readonly string[]) 
     return {
       key: drawing.keyFor(name, "input"),
       title: human(name),
-      ...(isText ? {} : { schema: {} }),
+      ...(!isText ? { schema: {} } : isShort(name) ? { schema: { type: "string", maxLength: 120 } } : {}),
       ...(usual === undefined || usual === null ? {} : { default: usual }),
     };
   });
 }
+
+/** Whether a name says that one line takes the value. */
+const isShort = (name: string) => /(?:^|_)(?:year|month|day|date|time|email|url|name)$/i.test(name);
 
 const textsOf = ({ agents, tasks }: CrewModel): string[] => [
   ...[...agents.values()].flatMap(({ role, goal, backstory }) => [role, goal, backstory]),

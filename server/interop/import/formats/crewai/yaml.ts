@@ -70,7 +70,9 @@ export const crewaiYaml: ReadableFormat = {
     const folder = first?.folder ?? "";
     const program = programOf(folder, claim.files);
     const code = program ? readCrewCode(program, { findings, work }) : null;
-    const name = human(titleOf(folder) || code?.title || "Crew");
+    const name = human(
+      titleOf(folder) || code?.title || [...described.keys()].slice(0, 2).join(" and ") || "Crew",
+    );
     if (code && (asked.size > 0 || code.tasks.size > 0)) {
       const model = crewOfCode(code, { agents: described, tasks: asked }, { name, findings });
       code.source
