@@ -13,13 +13,15 @@ import { useRunViewStore } from "@/components/run/run-context";
 import { inputFields } from "@/components/run/start/run-form";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { Field } from "@/components/ui/field";
+import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ForkGraph } from "@/server/domain/run/lineage";
 import { type MessageDraft, messagesOf, type PlanDraft, plansOf } from "./fork-draft";
 import { ForkMessages } from "./fork-messages";
 import { choicesIn, type ForkChoice, type ForkedMoment, likelyChoice, momentAt } from "./fork-moment";
-import { DrawingChoice, ForkRefused } from "./fork-parts";
+import { ForkRefused } from "./fork-parts";
 import { ForkPlan } from "./fork-plan";
 import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
 import { ForkState } from "./fork-state";
@@ -140,7 +142,18 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
           ]}
           hint={isHere ? `After event ${seq}: ${moment.text}. Already paid: ${moment.cost}.` : undefined}
         />
-        <DrawingChoice value={graph} onChange={setGraph} />
+        <Field group label="Workflow">
+          <SegmentedControl<ForkGraph>
+            label="Workflow"
+            className="self-start"
+            value={graph}
+            onValueChange={setGraph}
+            options={[
+              { value: "latest", label: "Current version" },
+              { value: "original", label: "Version of that run" },
+            ]}
+          />
+        </Field>
         {isHere ? (
           <>
             <ForkState

@@ -1,33 +1,6 @@
 "use client";
 
-import { Field } from "@/components/ui/field";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import type { ForkGraph } from "@/server/domain/run/lineage";
 import type { ForkRefusal } from "./use-fork";
-
-/** Which version of the workflow a fork runs. */
-export function DrawingChoice({
-  value,
-  onChange,
-}: {
-  value: ForkGraph;
-  onChange: (value: ForkGraph) => void;
-}) {
-  return (
-    <Field group label="Workflow">
-      <SegmentedControl
-        label="Workflow"
-        className="self-start"
-        value={value}
-        onValueChange={onChange}
-        options={[
-          { value: "latest", label: "Current version" },
-          { value: "original", label: "Version of that run" },
-        ]}
-      />
-    </Field>
-  );
-}
 
 /** Why no fork was made. */
 export function ForkRefused({ refusal }: { refusal: ForkRefusal | null }) {

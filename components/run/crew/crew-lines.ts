@@ -153,8 +153,7 @@ export type RoutedLine = CrewLine &
   };
 
 /**
- * Routes lines around the cards that are not their own, the newest first, and places their labels. A label covers no
- * card, no badge, no arrowhead and no other label, and rather no other line; where it has no room, a dot stands for it.
+ * Routes lines around the cards that are not their own, and places their labels. A label covers no card, no badge, no arrowhead and no other label, and rather no other line; where it has no room, a dot stands for it.
  */
 export function routeLines(
   lines: readonly CrewLine[],
@@ -166,10 +165,7 @@ export function routeLines(
   const cards = boxes.map(withBadge);
   const taken: Record<string, Bow> = {};
   const isInside = ({ x, y, width, height }: Spot & Size) =>
-    x - width / 2 > 2 &&
-    x + width / 2 < area.width - 2 &&
-    y - height / 2 > 2 &&
-    y + height / 2 < area.height - 2;
+    Math.min(x, area.width - x) - width / 2 > 2 && Math.min(y, area.height - y) - height / 2 > 2;
   const routed = lines.flatMap((line) => {
     const from = boxes.find(({ id }) => id === line.from);
     const to = boxes.find(({ id }) => id === line.to);
@@ -182,14 +178,11 @@ export function routeLines(
       }).length;
     const natural = bendOf(from, to);
     const bends = [natural, ...BENDS.filter((more) => more > natural)];
-    // There and back lie on different sides; a line bows to the other side only where its own is blocked or nothing comes back.
-    const comesBack = lines.some((other) => other.from === line.to && other.to === line.from);
     const bows = [
-      ...(comesBack ? [...bends, ...bends.map((bend) => -bend)] : bends.flatMap((bend) => [bend, -bend])).map(
-        (bend) => bow(from, to, bend),
-      ),
+      ...bends.flatMap((bend) => [bow(from, to, bend), bow(from, to, -bend)]),
       ...sideBySide(from, to),
     ];
+    // There and back are apart.
     const back = taken[`${line.to}→${line.from}`]?.at(0.5);
     const cost = new Map(
       bows.map((way) => {
@@ -247,13 +240,9 @@ export function routeLines(
 /** From the side of a card to the side of another, where one is clear of the other: no line is shorter between columns. */
 function sideBySide(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
   const side = Math.sign(to.x - from.x);
-  const port = ({ x, y, width }: Spot & Size, at: number) => ({
-    x: x + (at * width) / 2,
-    y,
-    width: 0,
-    height: Number.POSITIVE_INFINITY,
-  });
-  const [out, into] = [port(from, side), port(to, -side)];
+  const edge = { width: 0, height: Number.POSITIVE_INFINITY };
+  const out = { ...edge, x: from.x + (side * from.width) / 2, y: from.y };
+  const into = { ...edge, x: to.x - (side * to.width) / 2, y: to.y };
   return (into.x - out.x) * side > 2 * HEAD.width ? [0, 24, -24].map((bend) => bow(out, into, bend)) : [];
 }
 
@@ -261,11 +250,12 @@ function sideBySide(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
 function* placesAlong({ at }: Bow, { width, height }: Size): Generator<Spot> {
   for (const share of WORDS_AT) yield at(share);
   for (const share of WORDS_AT) {
-    const [before, here, after] = [at(share - 0.05), at(share), at(share + 0.05)];
-    const length = Math.hypot(after.x - before.x, after.y - before.y) || 1;
-    const across = { x: -(after.y - before.y) / length, y: (after.x - before.x) / length };
-    const apart = (Math.abs(across.x) * width + Math.abs(across.y) * height) / 2 + 4;
-    for (const side of [apart, -apart]) yield { x: here.x + across.x * side, y: here.y + across.y * side };
+    const [before, { x, y }, after] = [at(share - 0.05), at(share), at(share + 0.05)];
+    const along = Math.atan2(after.y - before.y, after.x - before.x);
+    const [dx, dy] = [-Math.sin(along), Math.cos(along)];
+    const apart = (Math.abs(dx) * width + Math.abs(dy) * height) / 2 + 4;
+    yield { x: x + dx * apart, y: y + dy * apart };
+    yield { x: x - dx * apart, y: y - dy * apart };
   }
 }
 
