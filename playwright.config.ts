@@ -30,8 +30,8 @@ export default defineConfig({
   use: {
     ...devices["Desktop Chrome"],
     viewport: { width: 1440, height: 900 },
-    // What was in the page at each step is kept of a failure, and its last picture; it is not filmed as it is drawn.
-    trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: false },
+    // It copies the page at each step, which slows every test down.
+    trace: process.env.TROUPE_TRACE ? "retain-on-failure" : "off",
     screenshot: "only-on-failure",
     actionTimeout: 30_000,
     // What moves is not clicked at once: Playwright then scrolls the drawing or the menu that it is in, which scrolls back,

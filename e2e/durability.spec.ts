@@ -2,9 +2,9 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "@playwright/test";
+import Database from "better-sqlite3";
 import type { RunEvent } from "@/server/domain/run/events";
 import { sized } from "@/server/testing/thorough";
-import Database from "better-sqlite3";
 import { startModelServer } from "./model-server";
 import { freePort, TroupeProcess } from "./troupe-process";
 

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { EditorView } from "@codemirror/view";
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, onTestFinished, test } from "vitest";
 import { goTo } from "@/components/testing/navigation";
@@ -143,4 +144,60 @@ test("without a search service the search says so; one is entered in a form, and
   const result = await screen.findByRole("region", { name: "Result" });
   await waitFor(() => expect(result.textContent).toContain("Boil water."));
   expect(asked).toEqual([expect.stringContaining("q=green+tea")]);
+});
+
+test("a tool is written in JavaScript, tried, used by a run, changed, and brought back as it was", async () => {
+  const { person, show, ask, troupe } = openPage(<ToolsPage />, "/tools?new=1", { TROUPE_ENABLE_CODE: "1" });
+  show();
+  await person.type(await screen.findByLabelText("Name"), "count_words");
+  await person.type(screen.getByLabelText("Description"), "Counts the words of a text");
+  const write = (text: string) => {
+    const view = EditorView.findFromDOM(screen.getByRole("textbox", { name: "Code" }));
+    act(() => view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }));
+  };
+  await screen.findByRole("textbox", { name: "Code" });
+  await person.type(screen.getByLabelText("text"), "one two three");
+  const tried = async (words: RegExp) => {
+    await person.click(screen.getByRole("button", { name: "Run it" }));
+    await waitFor(() => expect(screen.getByRole("region", { name: "Result" }).textContent).toMatch(words));
+  };
+  await tried(/words.*3/);
+  write("return input.nothing.length;");
+  await tried(/failed/i);
+  within(screen.getByRole("region", { name: "Result" })).getByRole("alert");
+  write("return { words: input.text.split(' ').length, by: 'blanks' };");
+  await tried(/blanks/);
+  await person.click(screen.getByRole("button", { name: "Create tool" }));
+  await screen.findByText("Version 1");
+
+  const graph = draw("start > call > end", {
+    call: {
+      node_type: "tool_call",
+      config: { tool_name: "count_words", args: { text: "a b c d" } },
+      output_keys: ["found"],
+    },
+  });
+  const { id } = await ask.workflows.create({ name: "Counts", graph });
+  const found = async () => {
+    const { run_id } = await ask.runs.start({ workflow_id: id });
+    await troupe.host.settled(run_id);
+    return troupe.runs.state(run_id)?.state.found;
+  };
+  expect(await found()).toEqual({ words: 4, by: "blanks" });
+  write("return { letters: input.text.length };");
+  await person.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findByText("Version 2");
+  expect(await found()).toEqual({ letters: 7 });
+  await person.click(screen.getByRole("button", { name: "Use version 1 again" }));
+  await screen.findByText("Version 3");
+  expect(await found()).toEqual({ words: 4, by: "blanks" });
+  const { entries } = await ask.audit.list({ area: "tools" });
+  expect(entries.map(({ kind }) => kind)).toEqual([
+    "custom_tool_restored",
+    "custom_tool_saved",
+    "custom_tool_saved",
+    "tool_tried_out",
+    "tool_tried_out",
+    "tool_tried_out",
+  ]);
 });
