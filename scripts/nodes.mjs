@@ -33,8 +33,8 @@ export async function ensureNode(install = undefined) {
   if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) return;
   const home = path.join(cache(), `v${REPLACEMENT}`);
   const why = `Troupe needs Node ${OLDEST_MAJOR} or newer, and this is ${process.version}`;
-  const verb = existsSync(nodeIn(home)) ? "Using" : "Fetching";
-  console.error(`  ${why}. ${verb} Node ${REPLACEMENT} in ${home}.`);
+  const [verb, preposition] = existsSync(nodeIn(home)) ? ["Using", "from"] : ["Fetching", "into"];
+  console.error(`  ${why}. ${verb} Node ${REPLACEMENT} ${preposition} ${home}.`);
   const [{ node, missing }] = await Promise.all([nodeOf(REPLACEMENT), install?.()]);
   if (missing)
     giveUp(

@@ -120,13 +120,14 @@ function holdsTheLock(withTools) {
 export async function ensureInstalled({ tools = false } = {}) {
   const modules = path.join(root, "node_modules");
   if (!isPacked && !isInstalled(tools)) {
-    const isEmpty = !existsSync(modules);
-    await timedStep(tools && !isEmpty ? "Installing the test tools" : "Installing packages", async () => {
-      if (!holdsTheLock(tools))
-        await runNpm(
-          // `ci` deletes what is there, which a running server may be using.
+    const isFirst = !existsSync(modules);
+    // `ci` deletes what is there, which a running server may be using.
+    const command = isFirst ? ["ci"] : ["install", "--no-save"];
+    if (!holdsTheLock(tools))
+      await timedStep(tools && !isFirst ? "Installing the test tools" : "Installing packages", () =>
+        runNpm(
           [
-            ...(isEmpty ? ["ci"] : ["install", "--no-save"]),
+            ...command,
             tools ? "--include=dev" : "--omit=dev",
             "--engine-strict=false",
             "--no-audit",
@@ -134,9 +135,9 @@ export async function ensureInstalled({ tools = false } = {}) {
             "--loglevel=error",
           ],
           "The installation failed; npm says why above. Check the network, then run the same command again.",
-        );
-      writeFileSync(lockStamp, `${lockHash()}${tools ? " tools" : ""}`);
-    });
+        ),
+      );
+    writeFileSync(lockStamp, `${lockHash()}${tools ? " tools" : ""}`);
   }
   const driver = path.join(
     modules,
