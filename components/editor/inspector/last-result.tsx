@@ -29,7 +29,7 @@ export function LastResult({ graph, node }: { graph: WorkflowGraph; node: Workfl
       className="flex flex-col gap-2 border-t border-line px-4 py-4 text-[13px]"
     >
       <div className="flex min-h-7 items-center justify-between">
-        <h3 className="font-semibold">Last result</h3>
+        <h2 className="font-semibold">Last result</h2>
         {canTry ? (
           <Button size="sm" icon={<Play aria-hidden />} onClick={() => commands.tryNode(node.id)}>
             Try this node
