@@ -1,10 +1,12 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
+import { formatDuration } from "@/components/display/format";
 import { stories } from "@/components/run/crew/testing/stories";
 import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { approvalRun } from "./run-example";
 import { ShownRun } from "./run-screen";
@@ -111,4 +113,51 @@ test("a node shows what it returned once, and the model's answer as it came on r
   expect(within(node).getByRole("region", { name: "Output" }).textContent).toContain("Enjoy.");
   const raw = within(node).getByText("Answer").closest("details");
   expect(raw?.open).toBe(false);
+});
+
+test("the header counts work and waiting apart, on the clock of the timeline", async () => {
+  const { person, show, store } = await watch(draw("start > end"), { phone: true });
+  const at = approvalRun[0]?.ts ?? 0;
+  const node = { node_id: "get", activation_id: "get#1" };
+  store.apply([
+    ...approvalRun.slice(0, 9),
+    { ...node, seq: 10, ts: at + 1_000, type: "node_waiting", payload: { for: "human" } },
+    {
+      ...{ seq: 11, ts: at + 61_000, type: "run_finished" },
+      payload: { final_status: "CANCELLED", reason_code: "CANCELLED", output: {}, warnings: [] },
+    },
+  ] as RunEvent[]);
+  store.flush();
+  show();
+  expect(screen.getByText("Time").nextElementSibling?.textContent).toBe("900 ms");
+  expect(screen.getByText("Waited").nextElementSibling?.textContent).toBe("1 min");
+  await person.click(screen.getByRole("tab", { name: "Timeline" }));
+  const rows = within(screen.getByRole("region", { name: "Events" })).getAllByRole("listitem");
+  expect(rows.at(-1)?.textContent).toBe(
+    `The run was cancelledGo to this moment: The run was cancelled, ${formatDuration(60_900)}`,
+  );
+});
+
+test("on a phone a paused run has its steps below, and the rest behind one button", async () => {
+  const { person, read, show, ids, ask } = await watch(
+    draw("start > pause > end", { pause: { node_type: "wait", config: { ms: 60_000 } } }),
+    { phone: true },
+  );
+  await waitFor(() => expect(read().head.running.size).toBe(1));
+  await ask.runs.pause({ run_id: ids.run });
+  await waitFor(() => expect(read().head.run.paused_at).toBeTruthy());
+  show();
+  expect(screen.getByRole("status", { name: "Where the run is paused" }).textContent).toContain(
+    "Paused by you",
+  );
+  const tools = screen.getByRole("toolbar", { name: "Control of the run" });
+  expect(
+    within(tools)
+      .getAllByRole("button")
+      .map(({ textContent }) => textContent),
+  ).toEqual(["Resume", "Next node", ""]);
+  await person.click(within(tools).getByRole("button", { name: "More controls" }));
+  await screen.findByRole("menuitem", { name: /^Message agents/ });
+  await person.click(screen.getByRole("menuitem", { name: "Cancel" }));
+  await waitFor(() => expect(read().head.run.final_status).toBe("CANCELLED"));
 });
