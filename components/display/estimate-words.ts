@@ -13,8 +13,9 @@ export interface Estimated {
 /** What something will roughly take, in a few words: "4–9 calls, 6,000–21,000 tokens, $0.01–$0.04". */
 export function estimateInWords({ calls, input_tokens, output_tokens, cost_usd }: Estimated): string {
   const tokens = (at: number) => (input_tokens[at] ?? 0) + (output_tokens[at] ?? 0);
+  const count = formatRange(calls[0] ?? 0, calls[1] ?? 0);
   return [
-    `${formatRange(calls[0] ?? 0, calls[1] ?? 0)} calls`,
+    `${count} ${count === "1" ? "call" : "calls"}`,
     `${formatRange(tokens(0), tokens(1))} tokens`,
     ...(cost_usd === undefined ? [] : [costs(cost_usd)]),
   ].join(", ");
