@@ -89,7 +89,7 @@ function forgetThisMachine() {
 function rewrite(folder, change) {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !/\.(?:js|json)$/.test(entry.name)) continue;
-    const file = path.join(entry.parentPath ?? entry.path, entry.name);
+    const file = path.join(entry.parentPath, entry.name);
     const before = readFileSync(file, "utf8");
     const after = change(before);
     if (after !== before) writeFileSync(file, after);

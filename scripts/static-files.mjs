@@ -13,7 +13,7 @@ const filesBelow = (folder) =>
   existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true, recursive: true })
         .filter((entry) => entry.isFile())
-        .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+        .map((entry) => path.join(entry.parentPath, entry.name))
     : [];
 
 /** Puts a compressed copy beside every script and style of a build. */

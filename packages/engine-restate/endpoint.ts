@@ -1,4 +1,3 @@
-import "./polyfill";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
 import { stretchKey } from "@/server/cluster/engine-client";

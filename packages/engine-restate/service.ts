@@ -1,4 +1,3 @@
-import "./polyfill";
 import {
   RestatePromise,
   RetryableError,

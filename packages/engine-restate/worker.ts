@@ -1,5 +1,4 @@
 // `npm run worker`: a process that carries out runs of a server, handed to it by Restate.
-import "./polyfill";
 import process from "node:process";
 import packageJson from "@/package.json";
 import { newWorkerProcess, type WorkerProcess } from "@/server/cluster/worker-process";

@@ -17,7 +17,6 @@ import { bodyOf, listen } from "./testing/guarded-server";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 const SUITE = path.join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-const HOOK = path.join(import.meta.dirname, "testing/conformance-hook.mjs");
 const DRIVER = path.join(import.meta.dirname, "testing/conformance-driver.mjs");
 const BACK = "http://localhost:3000/tools/sign-in";
 const ANNA = "session:anna";
@@ -120,8 +119,6 @@ afterAll(() => {
 async function run(suite: string): Promise<Record<string, Record<string, string[]>>> {
   const command = `"${process.execPath}" "${DRIVER}" ${door.origin}`;
   const args = [
-    "--import",
-    HOOK,
     SUITE,
     "client",
     "--command",
