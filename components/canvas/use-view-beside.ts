@@ -8,7 +8,7 @@ import { isSameView, type View } from "./view-fit";
 const DOUBLE_CLICK_MS = 400;
 
 /** What a form is about: the cards themselves, and what is around them. Node ids. */
-export interface Subject {
+interface Subject {
   cards: readonly string[];
   around: readonly string[];
 }

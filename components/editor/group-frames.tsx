@@ -13,6 +13,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { cornerOfGroup } from "@/server/domain/graph/groups";
+import { noteTextOf } from "@/server/domain/nodes";
 import { useEditorCommands } from "./commands";
 import { useEditorStore } from "./editing/editor-store";
 import { edits } from "./editing/edits";
@@ -115,7 +116,10 @@ interface Box {
 
 /** How large the notes of a group are drawn: what nobody sized is as large as its text. */
 function useNoteSizes(graph: WorkflowGraph, { node_ids }: NodeGroup): ReadonlyMap<string, CardSize> {
-  const notes = node_ids.filter((id) => graph.nodes[id]?.node_type === "note");
+  const notes = node_ids.filter((id) => {
+    const node = graph.nodes[id];
+    return node && noteTextOf(node) !== undefined;
+  });
   const sizes = useStore(
     ({ nodeLookup }) => notes.map((id) => nodeLookup.get(id)?.measured),
     (a, b) => a.length === b.length && a.every((size, at) => size === b[at]),
