@@ -33,7 +33,8 @@ export function subjectOf({ nodes, edges }: WorkflowGraph, selection: Selection)
  */
 export function useViewBeside(view: CanvasView, subject: Subject | null, place: unknown) {
   const moved = useRef<{ from: View; to: View } | null>(null);
-  const key = subject && JSON.stringify(subject);
+  // The same subject again, as after each edit, moves nothing.
+  const key = subject && [subject.cards, subject.around].map((ids) => ids.join("\n")).join("\t");
   useEffect(() => {
     const isUntouched = () => moved.current !== null && isSameView(view.look(), moved.current.to);
     if (key === null) {
@@ -41,7 +42,7 @@ export function useViewBeside(view: CanvasView, subject: Subject | null, place: 
       moved.current = null;
       return;
     }
-    const { cards, around }: Subject = JSON.parse(key);
+    const [cards = [], around = []] = key.split("\t").map((ids) => ids.split("\n").filter(Boolean));
     // What is clicked twice stays under the pointer until the second click.
     const timer = setTimeout(() => {
       const to = view.beside(around, cards);

@@ -95,7 +95,7 @@ export function Stage({ roles, marks }: StageProps) {
             ui.setState({ isInspectorOpen: true });
           }}
         />
-        {hasOnlyStart && <FirstStepButton className="first-step mx-2 w-[calc(100%-1rem)]" />}
+        {hasOnlyStart && <FirstStepButton className="mx-2 w-[calc(100%-1rem)]" />}
         <BreakpointList />
       </section>
     );
