@@ -37,7 +37,7 @@ export const settings = (page: Page) => page.getByRole("complementary", { name: 
 
 /** Opens the question that a run waits for, wherever its page shows it at first. */
 export async function openQuestion(page: Page, question: Locator): Promise<void> {
-  const opens = page.getByRole("button", { name: "Look and answer" });
+  const opens = page.getByRole("tab", { name: /^Question/ });
   await expect(question.or(opens).first()).toBeVisible({ timeout: 30_000 });
   if (!(await question.isVisible())) await opens.click();
   await expect(question).toBeVisible();
