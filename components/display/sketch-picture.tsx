@@ -170,10 +170,9 @@ function patternOf(
   const spread = (at: number, many: number) => (many < 2 ? 0 : (2 * at) / (many - 1) - 1);
   switch (process) {
     case "sequential":
-      return { dots: all.map((at) => ({ x: 62 * spread(at, count), y: 0 })), lines: chain };
     case "swarm":
       return {
-        dots: all.map((at) => ({ x: 58 * spread(at, count), y: at % 2 === 0 ? -24 : 24 })),
+        dots: all.map((at) => ({ x: 60 * spread(at, count), y: process === "swarm" ? 24 * (-1) ** at : 0 })),
         lines: chain,
       };
     case "parallel":

@@ -7,7 +7,6 @@ import {
   type InputError,
   type InputValues,
   readInput,
-  toField,
   toValues,
 } from "@/components/forms/schema/input-fields";
 import { useRun } from "@/components/run/run-context";
@@ -16,7 +15,7 @@ import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/text-field";
 import { type Json, type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { stateProperties } from "@/server/domain/graph/state-properties";
+import { stateField } from "./use-given-values";
 
 /** What the form calls the value: a key that is still being written is no name for it. */
 const VALUE = "value";
@@ -37,13 +36,7 @@ export function EditKey({
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const [key, setKey] = useState(name ?? "");
   const isThere = useRun(({ head }) => Object.hasOwn(head.state, key), false);
-  const declared = graph ? stateProperties(graph) : {};
-  const field = toField({
-    key: VALUE,
-    schema: (Object.hasOwn(declared, key) ? declared[key] : undefined) ?? schemaOf(value),
-    required: true,
-    ...(graph?.global_state_schema ? { around: graph.global_state_schema } : {}),
-  });
+  const field = stateField(graph, key, schemaOf(value), VALUE);
   const [values, setValues] = useState<InputValues>(() =>
     value === undefined ? {} : toValues([field], { [VALUE]: value }),
   );

@@ -2,14 +2,14 @@
 
 import { useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
-import { readField, toField, toValues } from "@/components/forms/schema/input-fields";
+import { readField, toValues } from "@/components/forms/schema/input-fields";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { Button } from "@/components/ui/button";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { stateProperties } from "@/server/domain/graph/state-properties";
 import { schemaOf } from "./edit-state";
 import { isState, patchInWords, patchOf, stateFault } from "./state-edit";
+import { stateField } from "./use-given-values";
 
 interface EditedState {
   graph: WorkflowGraph;
@@ -51,17 +51,9 @@ export function ForkState(props: EditedState) {
 
 function StateFields({ graph, state, edited, onChange }: EditedState) {
   const [base] = useState(edited ?? state);
-  const [fields] = useState(() => {
-    const declared = stateProperties(graph);
-    return Object.entries(base).map(([key, value]) =>
-      toField({
-        key,
-        schema: (Object.hasOwn(declared, key) ? declared[key] : undefined) ?? valueSchema(value),
-        required: true,
-        ...(graph.global_state_schema ? { around: graph.global_state_schema } : {}),
-      }),
-    );
-  });
+  const [fields] = useState(() =>
+    Object.entries(base).map(([key, value]) => stateField(graph, key, valueSchema(value))),
+  );
   const [initial] = useState(() => toValues(fields, base));
   const [values, setValues] = useState(initial);
   // What nobody touched stays as it is, whatever its schema says; an empty field takes its value away.

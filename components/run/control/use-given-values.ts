@@ -1,14 +1,28 @@
 import { useState } from "react";
 import {
   type InputError,
+  type InputField,
   type InputValues,
   readInput,
   toField,
 } from "@/components/forms/schema/input-fields";
 import { useRun } from "@/components/run/run-context";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { stateProperties } from "@/server/domain/graph/state-properties";
+
+/** The field that fits what a workflow declares of a key of its state; `otherwise`: where it declares nothing. */
+export function stateField(
+  graph: WorkflowGraph | null,
+  key: string,
+  otherwise: JsonSchema = {},
+  name = key,
+): InputField {
+  const declared = graph ? stateProperties(graph) : {};
+  const around = graph?.global_state_schema;
+  const schema = (Object.hasOwn(declared, key) ? declared[key] : undefined) ?? otherwise;
+  return toField({ key: name, schema, required: true, ...(around ? { around } : {}) });
+}
 
 /** The drawing of the run that is shown. */
 export const useRunGraph = () => useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
@@ -20,10 +34,7 @@ export const useRunGraph = () => useRun<WorkflowGraph | null>(({ head }) => head
 export function useGivenValues(graph: WorkflowGraph | null, keys: readonly string[]) {
   const [values, setValues] = useState<InputValues>({});
   const [errors, setErrors] = useState<readonly InputError[]>([]);
-  const known = graph ? stateProperties(graph) : {};
-  const fields = keys.map((key) =>
-    toField({ key, schema: (Object.hasOwn(known, key) ? known[key] : undefined) ?? {}, required: true }),
-  );
+  const fields = keys.map((key) => stateField(graph, key));
   const onChange = (next: InputValues, left: readonly InputError[]) => {
     setValues(next);
     setErrors(left);
