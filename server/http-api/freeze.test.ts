@@ -80,7 +80,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function ask(method: string, where: string, body?: unknown): Promise<{ status: number; body: Answer }> {
   const response = await fetch(api + where, {
     method,
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(60_000),
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
@@ -152,7 +152,7 @@ const places: [string, ReturnType<typeof workflow>][] = [
 ];
 
 test("no pattern of a stranger stops the server, wherever it stands, and not the next start either", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   await start();
   expect((await ask("POST", "/roles", { name: "Free" })).status).toBe(201);

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,7 +7,9 @@ import { openDb } from "@/db/open";
 import { newRunStore } from "@/server/store/runs";
 
 const folders: string[] = [];
+const children: ChildProcess[] = [];
 afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -33,6 +35,7 @@ async function live(
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
+  children.push(child);
   let told: Told = {};
   child.stdout.on("data", (text) => {
     told = JSON.parse(String(text).trim().split("\n").at(-1)!) as Told;
@@ -50,7 +53,7 @@ test.each([
   ["in a request", "request", "COMPLETED"],
 ])(
   "the watchdog ends a server that hangs %s; the next one quarantines the run at once, and the others end",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (_name, when, outcome) => {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-freeze-"));
     folders.push(folder);

@@ -25,7 +25,6 @@ const models = fakeModels(async ({ messages }) => {
   return "done";
 });
 const watchdog = newWatchdog(folder, { everyMs: 150, endAfter: 10 });
-watchdog.start();
 const host = new Host({
   store,
   effects: { models },
@@ -68,3 +67,5 @@ if (isFirst) {
   };
   if (when === "request") setTimeout(() => executing.run({ request: "POST /api/v1/imports" }, freeze), 200);
 }
+// Not before the runs are stored, which may take long on a busy machine.
+watchdog.start();
