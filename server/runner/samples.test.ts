@@ -53,7 +53,9 @@ async function play(template: Template, input: JsonObject = suggested(template))
     },
   };
   const stage = newStage({ db, models, tools });
-  return { ...(await stage.run(template.graph, { input, roles: builtinRoles, agrees: true })), asked };
+  // Only a node of the drawing may ask a person.
+  const agrees = Object.values(template.graph.nodes).some(({ node_type }) => node_type === "approval_gate");
+  return { ...(await stage.run(template.graph, { input, roles: builtinRoles, agrees })), asked };
 }
 const named = (key: string) => templates.find((template) => template.key === key)!;
 
@@ -66,6 +68,8 @@ describe("the suggested input of a template", () => {
 
       for (const { call_id, messages, tools = [] } of asked)
         expect([call_id, writtenFor(readPrompt(messages), tools) !== null]).toEqual([call_id, true]);
+
+      expect(of(events, "interaction_requested").filter(({ kind }) => kind !== "approval")).toEqual([]);
 
       const answers = of(events, "llm_call_completed");
       expect(answers).toHaveLength(asked.length);

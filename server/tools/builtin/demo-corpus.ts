@@ -37,20 +37,17 @@ const CORPUS: Readonly<Record<SearchPurpose, readonly Entry[]>> = {
     entry(
       "Street trees: why cities are planting more, and what trees need",
       "street-trees",
-      "On a hot afternoon, pavement in the shade of a tree can be 10 to 25 °C cooler than pavement in the sun. Leaves and open soil take up rain that would otherwise rush into the drains.",
-      "The first two to three years decide: a young tree needs watering, and many die because nobody is responsible for it. Roots compete with pipes and cables, and a tree in a small pit stays small.",
+      "On a hot afternoon, pavement in the shade of a tree can be 10 to 25 °C cooler than pavement in the sun. Leaves and open soil take up rain that would otherwise rush into the drains. The first two to three years decide: a young tree needs watering, and many die because nobody is responsible for it. Roots compete with pipes and cables, and a tree in a small pit stays small.",
     ),
     entry(
       "Repair cafés: how to start one",
       "repair-cafe",
-      "A repair café is an afternoon at which volunteers help visitors mend lamps, clothes, bicycles and small machines. It needs a room with power, tools, a few people who can repair, and rules on liability.",
-      "Libraries are common hosts: they have rooms, opening hours and visitors. Organisers name three worries: enough volunteers, safety of mended electrical things, and where spare parts come from.",
+      "A repair café is an afternoon at which volunteers help visitors mend lamps, clothes, bicycles and small machines. It needs a room with power, tools, a few people who can repair, and rules on liability. Libraries are common hosts: they have rooms, opening hours and visitors. Organisers name three worries: enough volunteers, safety of mended electrical things, and where spare parts come from.",
     ),
     entry(
       "A first vegetable garden at home",
       "home-gardening",
-      "Beginners do best with a small bed, good soil, and plants that forgive: radishes, lettuce, beans, courgettes and herbs. Sun for half a day and steady watering matter more than equipment.",
-      "A calendar of sowing dates for the own region saves most disappointments; the most frequent mistake is to sow too much, too early.",
+      "Beginners do best with a small bed, good soil, and plants that forgive: radishes, lettuce, beans, courgettes and herbs. Sun for half a day and steady watering matter more than equipment. A calendar of sowing dates for the own region saves most disappointments; the most frequent mistake is to sow too much, too early.",
     ),
     entry(
       "Planning a workshop of one day",

@@ -5,17 +5,12 @@ export const parallelViews: Sample = {
   answers: [
     {
       role: "Researcher",
-      says: ["Gather what is known about this idea", "browse_url (200)"],
+      says: ["Gather what is known about this idea", "web_search (200)"],
       gives: `- **What it is:** an afternoon at which volunteers help visitors repair lamps, clothes, bicycles and small appliances. (demo.example/repair-cafe)
 - **What it needs:** a room with power, basic tools, a few people who can repair, and rules on liability. (demo.example/repair-cafe)
 - **Where it comes from:** the first one opened in Amsterdam in 2009; there are now thousands. (general knowledge)
 - **What organizers worry about:** enough volunteers, safe electrical repairs, and spare parts. (demo.example/repair-cafe)
 - **Uncertain:** how many visitors come back. Most groups count repairs, not people.`,
-    },
-    {
-      role: "Researcher",
-      says: ["Gather what is known about this idea", "demo.example/repair-cafe"],
-      call: { name: "browse_url", args: { url: "https://demo.example/repair-cafe" } },
     },
     {
       role: "Researcher",

@@ -50,21 +50,13 @@ export const plannedCrew: Sample = {
       role: "Researcher",
       says: [
         "Collect what beginners need to know about a first vegetable garden\n</task>",
-        "browse_url (200)",
+        "web_search (200)",
       ],
       gives: `1. **Small beats big:** one bed of about 1 by 2 meters is enough for a first year.
 2. **Plants that forgive:** radishes, lettuce, beans, zucchini and herbs. (demo.example/home-gardening)
 3. **Sun and water:** half a day of sun and steady watering matter more than equipment. (demo.example/home-gardening)
 4. **The most frequent mistake:** sowing too much, too early. (demo.example/home-gardening)
 5. **Most useful handout:** a calendar of sowing dates for the region. (demo.example/home-gardening)`,
-    },
-    {
-      role: "Researcher",
-      says: [
-        "Collect what beginners need to know about a first vegetable garden\n</task>",
-        "demo.example/home-gardening",
-      ],
-      call: { name: "browse_url", args: { url: "https://demo.example/home-gardening" } },
     },
     {
       role: "Researcher",

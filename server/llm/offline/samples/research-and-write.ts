@@ -7,18 +7,13 @@ export const researchAndWrite: Sample = {
   answers: [
     {
       role: "Researcher",
-      says: ["Gather what readers should know about:", "browse_url (200)"],
+      says: ["Gather what readers should know about:", "web_search (200)"],
       gives: `1. **Shade cools.** On a hot afternoon, pavement in the shade of a tree can be 10 to 25 °C cooler than pavement in the sun. (demo.example/street-trees)
 2. **Rain is held back.** Leaves and open soil take up water that would otherwise rush into the drains. (demo.example/street-trees)
 3. **The first years decide.** A young tree needs watering for two to three years; many die because nobody is responsible for it. (demo.example/street-trees)
 4. **Variety protects.** Streets with a single species can lose all their trees to one pest, as many cities did with Dutch elm disease. (general knowledge)
 5. **Space is scarce.** Roots compete with pipes and cables, and a tree in a small pit stays small. (demo.example/street-trees)
 6. **Uncertain:** people on leafy streets are healthier on average. How much of that comes from the trees, and how much from income, is disputed.`,
-    },
-    {
-      role: "Researcher",
-      says: ["Gather what readers should know about:", "demo.example/street-trees"],
-      call: { name: "browse_url", args: { url: "https://demo.example/street-trees" } },
     },
     {
       role: "Researcher",
