@@ -259,7 +259,7 @@ function firstApart({ first, graph, input }: RunComparison): Apart | null {
 
 /** What differs first, in a sentence. */
 function Summary({
-  comparison: { first: any, input, nodes, is_same_graph },
+  comparison: { first: difference, input, nodes, is_same_graph },
   first,
   onSelect,
 }: {
@@ -289,7 +289,7 @@ function Summary({
           : {WHY[first.why]}.
         </p>
       ) : null}
-      {any === null && input.length === 0 ? <p>Both runs did the same, step by step.</p> : null}
+      {difference === null && input.length === 0 ? <p>Both runs did the same, step by step.</p> : null}
       {is_same_graph ? null : (
         <p className="text-ink-2">The runs used different versions of the workflow; both are shown here.</p>
       )}
