@@ -172,8 +172,8 @@ const RULES: Rule[] = [
   {
     who: /^app\//,
     refuses: /^(db|server)\//,
-    but: /^server\/(domain|api|access|http-api|services|settings|limits|log)/,
-    why: "a route fetches and hands over; it reaches the server through server/api, server/access and server/http-api",
+    but: /^server\/(domain|api|access|http-api|handlers|services|settings|limits|log)/,
+    why: "a route fetches and hands over; it reaches the server through server/handlers and server/access",
   },
 ];
 

@@ -27,8 +27,6 @@ import { type KeyboardEvent, type ReactNode, useContext, useState } from "react"
 import { ExportLosses } from "@/components/import-export/export-losses";
 import { type ExportKind, useWorkflowActions } from "@/components/import-export/workflow-actions";
 import { usePageTitle } from "@/components/page/page-title";
-import { rememberedInputs } from "@/components/run/start/remembered-inputs";
-import { exampleInput } from "@/components/run/start/run-form";
 import { RunLauncher } from "@/components/run/start/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -108,7 +106,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
           beforeStart={flush}
           isTrial
           runTo={runTo}
-          initialInput={asksToRun && rememberedInputs(id).length === 0 ? exampleInput(graph) : undefined}
+          suggestsInput={asksToRun}
           open={isLaunching || runTo !== null}
           onOpenChange={(isOpen) => {
             if (!isOpen) ui.setState({ runTo: null });

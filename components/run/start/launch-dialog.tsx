@@ -38,7 +38,7 @@ import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
 import { Refusal, type StartRefusal, type ToldProblem, useProblems, Warnings } from "./launch-problems";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
-import { inputFields } from "./run-form";
+import { exampleInput, inputFields } from "./run-form";
 import { RUN_MODES } from "./run-modes";
 
 /** What is to be started, and what happens around it. */
@@ -56,6 +56,8 @@ export interface LaunchProps {
   runTo?: string | null | undefined;
   /** What the form holds at first; absent: what the workflow was run with last from this browser. */
   initialInput?: JsonObject | undefined;
+  /** Before its first run, the form holds the input that the workflow suggests. */
+  suggestsInput?: boolean | undefined;
 }
 
 const FORM_ID = "run-form";
@@ -68,6 +70,7 @@ export function LaunchDialog({
   beforeStart,
   onShowProblem,
   initialInput,
+  suggestsInput = false,
   isTrial = false,
   runTo = null,
   onClose,
@@ -76,7 +79,9 @@ export function LaunchDialog({
   const left = Object.keys(initialInput ?? {}).filter((key) => !fields.some((field) => field.key === key));
   const config = graph.config ?? RunConfig.parse({});
   const [earlier] = useState(() => rememberedInputs(workflowId));
-  const [values, setValues] = useState(() => toValues(fields, initialInput ?? earlier[0]?.input ?? {}));
+  const [values, setValues] = useState(() =>
+    toValues(fields, initialInput ?? earlier[0]?.input ?? (suggestsInput ? exampleInput(graph) : {})),
+  );
   const [limits, setLimits] = useState<Limits>(() => toLimits(config));
   const [mode, setMode] = useState(config.mode);
   const [errors, setErrors] = useState<readonly InputError[]>([]);
