@@ -92,16 +92,16 @@ export const dataAnalysis: Sample = {
     {
       role: "CodeInterpreter",
       says: ["Rank the six months by sales."],
-      gives: `| Rank | Month | Sales |
+      gives: `Total 970, mean 161.7, range 115 (95 to 210), standard deviation 42.3. First quarter 425, second quarter 545: +28 %. Check: 425 + 545 = 970.
+
+| Rank | Month | Sales |
 |---:|---|---:|
 | 1 | March | 210 |
 | 2 | June | 205 |
 | 3 | April | 180 |
 | 4 | May | 160 |
 | 5 | January | 120 |
-| 6 | February | 95 |
-
-Total 970, mean 161.7, range 115 (95 to 210), standard deviation 42.3. First quarter 425, second quarter 545: +28 %. Check: 425 + 545 = 970.`,
+| 6 | February | 95 |`,
     },
     {
       role: "Analyst",

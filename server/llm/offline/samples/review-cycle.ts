@@ -70,7 +70,9 @@ export const reviewCycle: Sample = {
       says: ["Test the code in the usual case and at its edges."],
       gives: {
         outcome: "pass",
-        summary: `| Input | Expected | By the code |
+        summary: `All eight cases pass. They were worked out by reading the code, not by running it.
+
+| Input | Expected | By the code |
 |---|---|---|
 | III | 3 | 3 |
 | IV | 4 | 4 |
@@ -79,9 +81,7 @@ export const reviewCycle: Sample = {
 | MMMCMXCIX | 3999 | 3999 |
 | (empty) | RangeError | RangeError |
 | IIII | RangeError | RangeError |
-| ABC | RangeError | RangeError |
-
-All eight cases pass. They were worked out by reading the code, not by running it.`,
+| ABC | RangeError | RangeError |`,
       },
     },
   ],
