@@ -43,6 +43,18 @@ export async function openQuestion(page: Page, question: Locator): Promise<void>
   await expect(question).toBeVisible();
 }
 
+/** Opens the crew of a node, where it stands on the drawing. */
+export async function openCrew(page: Page, node: string): Promise<Locator> {
+  const crew = page.getByRole("region", { name: `Crew of ${node}` });
+  // It may open by itself at the same moment.
+  await expect(async () => {
+    if (!(await crew.isVisible()))
+      await page.getByRole("button", { name: `Open the crew of ${node}` }).click({ timeout: 2_000 });
+    await expect(crew.getByRole("listitem").first()).toBeVisible({ timeout: 2_000 });
+  }).toPass({ timeout: 20_000 });
+  return crew;
+}
+
 /** How far the page is wider than its window, in pixels. */
 export const overflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

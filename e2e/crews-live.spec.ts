@@ -1,5 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
-import { type App, expect, openQuestion, saved, settings, test } from "./app";
+import { type App, expect, openCrew, openQuestion, saved, settings, test } from "./app";
 import { agent, edge, end, file, start } from "./run-graphs";
 
 /** Opens a template, takes its example inputs, and starts it. */
@@ -15,18 +15,6 @@ async function play(app: App, page: Page, template: string): Promise<void> {
   }
   await sheet.getByRole("button", { name: "Start", exact: true }).click();
   await page.waitForURL(/\/runs\/run_/);
-}
-
-/** Opens the crew of a node, where it stands on the drawing. */
-async function openCrew(page: Page, node: string): Promise<Locator> {
-  const crew = page.getByRole("region", { name: `Crew of ${node}` });
-  // It may open by itself at the same moment.
-  await expect(async () => {
-    if (!(await crew.isVisible()))
-      await page.getByRole("button", { name: `Open the crew of ${node}` }).click({ timeout: 2_000 });
-    await expect(crew.getByRole("listitem").first()).toBeVisible({ timeout: 2_000 });
-  }).toPass({ timeout: 20_000 });
-  return crew;
 }
 
 /** One of the views of an open crew, which the panel beside the drawing shows. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
-import { type App, expect, test } from "./app";
+import { type App, expect, openCrew, test } from "./app";
 import { edge, end, file, start } from "./run-graphs";
 
 // What strangers write may tell a browser to load something, and so carry off what an agent knows. Here a hostile
@@ -136,8 +136,7 @@ test("nothing that strangers or models write makes a browser load anything from 
       expect(collector.visits, where).toEqual([]);
     };
     await app.run.start({ topic: "tea" });
-    await page.getByRole("button", { name: "Open the crew of Research" }).click();
-    const crew = page.getByRole("region", { name: "Crew of Research" });
+    const crew = await openCrew(page, "Research");
     // While it is being said and handed on.
     await expect(page.getByText("/image?d=secret").first()).toBeVisible({ timeout: 30_000 });
     await untouched("while it runs");

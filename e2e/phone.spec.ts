@@ -1,5 +1,5 @@
 import { api, expect, overflow, settings, test } from "./app";
-import { agent, edge, end, file, start } from "./run-graphs";
+import { edge, end, file, start } from "./run-graphs";
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
@@ -7,13 +7,16 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   app,
   page,
 }) => {
-  const task = "[[offline: delay 4s]] [[offline: text done]] Go on.";
   await api(
     "POST",
     "/workflows",
     file(
       "Pocket",
-      [start(), agent("one", "Step one", task, 1), end("end", "End", 2)],
+      [
+        start(),
+        { id: "one", name: "Step one", node_type: "wait", config: { signal: "go" }, ui: { x: 320, y: 0 } },
+        end("end", "End", 2),
+      ],
       [edge("start", "one"), edge("one", "end")],
     ),
   );
@@ -39,14 +42,15 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   await page.getByRole("button", { name: "Close the settings" }).tap();
   await page.getByRole("radio", { name: "Drawing" }).tap();
   for (const name of ["Begin", "Step one", "End"])
-    await expect(app.canvas.card(name)).toBeInViewport({ ratio: 1 });
+    await expect(app.canvas.card(name)).toBeInViewport({ ratio: 0.99 });
   expect(await app.accessibilityFaults()).toEqual([]);
 
   await app.run.start({ topic: "x" });
-  await expect(nodes.filter({ hasText: "Step one" })).toContainText("Running");
+  await expect(nodes.filter({ hasText: "Step one" })).toContainText("Waiting");
   await page.getByRole("radio", { name: "Drawing" }).tap();
-  await app.run.expectStatus("Step one", "running");
+  await app.run.expectStatus("Step one", "waiting");
   await expect(app.canvas.card("Step one")).toBeInViewport();
+  await api("POST", `/runs/${app.run.id}/signals`, { name: "go", data: {} });
   await app.run.expectEnd("Completed");
   await page.getByRole("tab", { name: "Workflow" }).tap();
   await page.getByRole("radio", { name: "List" }).tap();

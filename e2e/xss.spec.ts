@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { api, expect, test } from "./app";
+import { api, expect, openCrew, test } from "./app";
 import { agent, edge, end, file, start } from "./run-graphs";
 
 // Whatever people, files, models and tools write is text: it stands where it is shown, letter by letter, and does nothing.
@@ -234,8 +234,7 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
     await app.run.start({ topic: ALL });
     await app.run.expectEnd("Completed", { timeout: 60_000 });
     await nothing("the run");
-    await page.getByRole("button", { name: "Open the crew of Crew at work" }).click();
-    const crew = page.getByRole("region", { name: "Crew of Crew at work" });
+    const crew = await openCrew(page, "Crew at work");
     const panel = page.getByRole("complementary", { name: "About this run" });
     await crew.getByRole("button", { name: /^Cost/ }).click();
     for (const view of [/^Messages/, /^Board/, /^Plan/]) {

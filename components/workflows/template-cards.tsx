@@ -56,7 +56,7 @@ export function TemplateCards({
                   <Button
                     variant="primary"
                     icon={<Play aria-hidden />}
-                    aria-label={`Run the template ${template.title}`}
+                    aria-label={`Run it: the template ${template.title}`}
                     disabled={actions.opening !== null}
                     onClick={() => actions.runTemplate(template.key)}
                   >

@@ -121,7 +121,7 @@ test("where nothing ever ran, no place is kept for it, so that the list stays wh
 
 test("a first visit runs the first template with one click, and a row of the list its workflow", async () => {
   const { person, ask } = await listOf();
-  await person.click(await screen.findByRole("button", { name: "Run the template Approval" }));
+  await person.click(await screen.findByRole("button", { name: "Run it: the template Approval" }));
   await waitFor(() => expect(window.location.search).toBe("?run=1"));
   const [made] = await ask.workflows.list();
   expect(window.location.pathname).toBe(`/workflows/${made?.id}`);

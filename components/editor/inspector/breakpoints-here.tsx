@@ -70,7 +70,7 @@ export function BreakpointCount() {
       className="flex h-8 items-center gap-1.5 rounded-lg px-2 text-[13px] font-semibold tabular-nums hover:bg-ink/6 max-sm:hidden pointer-coarse:h-10"
     >
       <BreakpointSign look={on === 0 ? "disabled" : "plain"} />
-      {list.length}
+      {`${list.length} `}
       <span className="font-normal max-xl:hidden">{list.length === 1 ? "breakpoint" : "breakpoints"}</span>
     </button>
   );
