@@ -125,7 +125,7 @@ export function AskPanel() {
     <section
       id={ASKS}
       tabIndex={-1}
-      aria-label="Questions for you"
+      aria-labelledby={TITLE}
       onFocus={() => {
         wasInside.current = true;
       }}
@@ -133,8 +133,11 @@ export function AskPanel() {
       onBlur={({ relatedTarget }) => {
         if (relatedTarget) wasInside.current = false;
       }}
-      className="flex flex-col gap-3 p-4 outline-none"
+      className="relative flex flex-col gap-3 p-4 outline-none"
     >
+      <h2 id={TITLE} className="sr-only">
+        Questions for you
+      </h2>
       {asks.map((ask) => (
         <RunAsk key={ask.id} ask={ask} />
       ))}
@@ -143,6 +146,7 @@ export function AskPanel() {
 }
 
 const ASKS = "run-asks";
+const TITLE = "run-asks-title";
 /** Brings the keyboard to the questions, once the panel shows them. */
 export const focusAsks = () => requestAnimationFrame(() => document.getElementById(ASKS)?.focus());
 
