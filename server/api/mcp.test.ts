@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import type { Principal } from "@/server/access/principal";
 import { newMcpFetch } from "@/server/egress/fetch";
@@ -16,7 +16,7 @@ const ORIGIN = "http://127.0.0.1:3000";
 let authority: Awaited<ReturnType<typeof newAuthorizationServer>>;
 let remote: Awaited<ReturnType<typeof newGuardedServer>>;
 let mcp: McpServers;
-let db: ReturnType<typeof openDb>;
+let db: Db;
 const callerOf = (principal: Principal | null) => {
   const troupe = Object.assign(newServices(db, { dataDir: null }), { toolSources: { mcp, customTools: {} } });
   return appRouter.createCaller({ troupe, principal }).mcp;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
+import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { redact } from "@/server/secrets/redact";
@@ -15,7 +15,7 @@ const ANNA = "session:anna";
 
 let authority: Awaited<ReturnType<typeof newAuthorizationServer>>;
 let remote: Awaited<ReturnType<typeof newGuardedServer>>;
-let db: ReturnType<typeof openDb>;
+let db: Db;
 let store: McpServerStore;
 let servers: McpServers;
 const sealer = newSealer(null, {});
