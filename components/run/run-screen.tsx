@@ -201,7 +201,7 @@ function Stage({
   };
 
   const canvas = (
-    <div className="relative min-h-0 flex-1">
+    <div className="relative h-full min-h-0 flex-1">
       {isNarrow ? null : <BreakpointsOver />}
       <RunCanvas selected={selected} onSelect={select} isHeld={held !== null} />
     </div>
