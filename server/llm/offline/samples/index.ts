@@ -31,7 +31,7 @@ const samples: readonly Sample[] = [
 ];
 
 /** A written answer for one prompt: a tool to call, or a text, or values by their keys. */
-export interface Written {
+interface Written {
   call?: NonNullable<SampleAnswer["call"]>;
   gives?: string | JsonObject;
 }
