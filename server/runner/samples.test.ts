@@ -20,11 +20,11 @@ const of = <T extends RunEvent["type"]>(events: readonly RunEvent[], type: T): R
   events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
 
 /** What a template's form suggests. */
-const suggested = ({ graph }: Template): JsonObject =>
+const suggested = ({ graph }: Template): Record<string, string> =>
   Object.fromEntries(
     inputFields(graph).map(({ key, schema }) => [
       key,
-      String((schema.examples as string[] | undefined)?.[0] ?? schema.default),
+      (schema.examples as string[] | undefined)?.[0] ?? (schema.default as string),
     ]),
   );
 
@@ -93,7 +93,7 @@ describe("the suggested input of a template", () => {
   );
 
   test("is another for each template, and short", () => {
-    const firsts = templates.map((template) => String(Object.values(suggested(template))[0]));
+    const firsts = templates.map((template) => Object.values(suggested(template))[0] ?? "");
     expect(new Set(firsts).size).toBe(templates.length);
     for (const text of firsts) expect(text.length).toBeLessThan(90);
   });

@@ -33,11 +33,11 @@ test("Skip lets the rest of a slow run be answered at once, and no later run is 
   expect(playsSlowly()).toBe(false);
 });
 
-test("a run that was watched to its end was the slow one", () => {
+test("a run that was watched to its end was the slow one", async () => {
   watch("run_1");
   const { end } = open();
   expect([skip() !== null, playsSlowly()]).toEqual([true, true]);
-  end();
+  await end();
   expect([skip(), playsSlowly()]).toEqual([null, false]);
 });
 

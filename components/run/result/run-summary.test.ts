@@ -28,7 +28,7 @@ const worked = (id: string, role_name: string): NewEvent[] => [
   {
     ...of(id, "agent_started", { role_name, output_keys: [], limits: { max_iterations: 1 } }),
     agent_id: id,
-  } as NewEvent,
+  },
   completed(id),
 ];
 const summary = (...events: NewEvent[]) => runSummary(foldRun("r", logOf([...begin, ...events])));
