@@ -120,7 +120,8 @@ function holdsTheLock(withTools) {
 export async function ensureInstalled({ tools = false } = {}) {
   const modules = path.join(root, "node_modules");
   if (!isPacked && !isInstalled(tools)) {
-    const isFirst = !existsSync(modules);
+    // npm writes this file last: without it, packages may be half unpacked, and `install` would take them as complete.
+    const isFirst = !existsSync(path.join(modules, ".package-lock.json"));
     // `ci` deletes what is there, which a running server may be using.
     const command = isFirst ? ["ci"] : ["install", "--no-save"];
     if (!holdsTheLock(tools))
