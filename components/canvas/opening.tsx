@@ -4,13 +4,16 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import { readingOrder } from "./navigation";
 import { useCanvasView } from "./use-canvas-view";
-import { MAX_FIT, READABLE } from "./view-fit";
+import { cardsInView, MAX_FIT, READABLE } from "./view-fit";
 
 /** Below this a card's words are told by its name alone. */
 const FAR = 0.42;
 /** Below this not even a name can be read. */
 const TINY = 0.22;
-/** A drawing of more nodes opens as a map of all of them: its beginning says little about it. */
+/**
+ * A drawing of more nodes opens as a map of all of them: its beginning says little about it. From afar, names of more
+ * cards in view are left out: they cost more time than anyone can read in them.
+ */
 export const MANY_NODES = 150;
 
 /** Whether a drawing is so large that it opens as a map. */
@@ -35,26 +38,39 @@ export function FirstView({ graph }: { graph: WorkflowGraph }) {
 
 /** How much of the cards can be seen. Until the drawing is fitted into its place, that is guessed from its size. */
 export function useDetail(graph: WorkflowGraph) {
-  const [guess] = useState(() => guessZoom(graph));
+  const drawing = sizeOf(graph);
+  const [guess] = useState(() => guessZoom(drawing));
   const zoomOf = ([x, y, zoom]: [number, number, number]) =>
     x === 0 && y === 0 && zoom === 1 ? guess : zoom;
   const isFar = useStore(({ transform }) => zoomOf(transform) < FAR);
-  const isTiny = useStore(({ transform }) => zoomOf(transform) < TINY);
+  const isTiny = useStore(({ transform, width, height }) => {
+    const zoom = zoomOf(transform);
+    const room = width > 0 ? { width, height } : guessRoom();
+    return zoom < TINY || (zoom < FAR && cardsInView(drawing, room, zoom) > MANY_NODES);
+  });
   const isSmall = useStore(({ transform }) => zoomOf(transform) < READABLE - 0.001);
   // All cards in view are drawn anew: in pieces, so that zooming goes on meanwhile.
   return { isFar, isSmall: isSmall && !isFar, isTiny: useDeferredValue(isTiny) };
 }
 
-function guessZoom({ nodes }: WorkflowGraph): number {
+const guessRoom = () => ({ width: window.innerWidth * 0.8, height: window.innerHeight * 0.8 });
+
+function guessZoom({ count, width, height }: ReturnType<typeof sizeOf>): number {
+  if (count <= MANY_NODES) return MAX_FIT;
+  const room = guessRoom();
+  return Math.min(MAX_FIT, room.width / width, room.height / height);
+}
+
+/** How many cards have a place, and the size of the area around them. */
+function sizeOf({ nodes }: WorkflowGraph) {
   const places = Object.values(nodes).flatMap(({ ui }) => (ui ? [ui] : []));
-  if (places.length <= MANY_NODES) return MAX_FIT;
   const [left, right] = extent(places.map(({ x }) => x));
   const [top, bottom] = extent(places.map(({ y }) => y));
-  return Math.min(
-    MAX_FIT,
-    (window.innerWidth * 0.8) / (right - left + CARD_WIDTH),
-    (window.innerHeight * 0.8) / (bottom - top + PLAIN_HEIGHT),
-  );
+  return {
+    count: places.length,
+    width: right - left + CARD_WIDTH,
+    height: bottom - top + PLAIN_HEIGHT,
+  };
 }
 
 function extent(values: readonly number[]): [number, number] {

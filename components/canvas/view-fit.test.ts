@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   areaWith,
   besideView,
+  cardsInView,
   cardView,
   READABLE,
   readableView,
@@ -52,6 +53,24 @@ describe("where one looks first", () => {
         expect(top + CARD.height * view.zoom).toBeLessThanOrEqual(room.top + room.height + 0.01);
       }),
     );
+  });
+});
+
+describe("how many cards are in view", () => {
+  const drawing = { count: 500, width: 8000, height: 3600 };
+
+  test("all of them where the drawing fits", () => {
+    expect(cardsInView(drawing, room, 0.1)).toBe(500);
+  });
+
+  test("the share of the drawing that fits, in each direction", () => {
+    expect(cardsInView(drawing, { width: 1000, height: 900 }, 0.25)).toBe(250);
+    expect(cardsInView(drawing, { width: 1000, height: 900 }, 0.5)).toBe(62.5);
+  });
+
+  test("none of a drawing without places", () => {
+    const nowhere = { count: 0, width: Number.NEGATIVE_INFINITY, height: Number.NEGATIVE_INFINITY };
+    expect(cardsInView(nowhere, room, 0.25)).toBeCloseTo(0);
   });
 });
 

@@ -45,6 +45,16 @@ export interface Room {
   height: number;
 }
 
+/** About how many cards are in view, as if they were spread evenly, so that panning does not change the answer. */
+export const cardsInView = (
+  drawing: { count: number; width: number; height: number },
+  room: Pick<Room, "width" | "height">,
+  zoom: number,
+) =>
+  drawing.count *
+  Math.min(1, room.width / zoom / drawing.width) *
+  Math.min(1, room.height / zoom / drawing.height);
+
 const zoomToFit = (area: Area, room: Room) => Math.min(room.width / area.width, room.height / area.height);
 
 /**
