@@ -54,14 +54,27 @@ export interface RunViewStore {
   flush(): void;
 }
 
-/** A frame of the screen; a hidden page gets no frames, so it takes its time. */
-function nextFrame(work: () => void): void {
-  if (typeof document !== "undefined" && !document.hidden) requestAnimationFrame(work);
-  else setTimeout(work, 50);
+const FRAME_MS = 16;
+
+/**
+ * At once after a pause, so that an event need not wait for a frame; a stream of them, once in each frame. A hidden page
+ * gets no frames, so it takes its time.
+ */
+function newPacer(): (work: () => void) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (work) => {
+    const run = () => {
+      last = performance.now();
+      work();
+    };
+    if (typeof document === "undefined" || document.hidden) setTimeout(run, 50);
+    else if (performance.now() - last < FRAME_MS) requestAnimationFrame(run);
+    else queueMicrotask(run);
+  };
 }
 
 /** The store of one opened run: events go in, the run's state as of a cursor comes out. */
-export function newRunViewStore(schedule: (work: () => void) => void = nextFrame): RunViewStore {
+export function newRunViewStore(schedule: (work: () => void) => void = newPacer()): RunViewStore {
   const events: RunEvent[] = [];
   const waited: number[] = [];
   const history = newHistory();

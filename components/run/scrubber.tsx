@@ -2,7 +2,7 @@
 
 import clsx from "clsx";
 import { Pause, Play, Radio } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import { useHelpSection } from "@/components/page/page-commands";
 import { isTyping } from "@/components/page/typing";
@@ -32,6 +32,8 @@ export function Scrubber() {
   usePlaying(isPlaying, look, () => setPlaying(false));
   const at = cursor ?? lastSeq;
   const moment = useMomentText(at);
+  // Each event moves all strips: the cards on the drawing come first.
+  const drawn = useDeferredValue(lastSeq);
 
   const goTo = (seq: number) => {
     setPlaying(false);
@@ -74,7 +76,7 @@ export function Scrubber() {
           disabled={lastSeq < 2}
         />
         <div className="relative h-10 min-w-0 flex-1">
-          <Lanes lastSeq={lastSeq} at={at} />
+          <Lanes lastSeq={drawn} at={cursor ?? drawn} />
           <input
             type="range"
             aria-label="Moment of the run"

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import type { TimelineRow } from "./timeline-rows";
 
 /** What of a scrolled box is in view. */
@@ -32,7 +32,7 @@ export function useWindow(box: RefObject<HTMLDivElement | null>) {
 }
 
 /** Stays at the end while things are added, until a person scrolls up. */
-export function useStickToEnd(box: RefObject<HTMLDivElement | null>, total: number, isLive: boolean): void {
+export function useStickToEnd(box: RefObject<HTMLDivElement | null>, isLive: boolean): void {
   const isAtEnd = useRef(true);
   useEffect(() => {
     const element = box.current;
@@ -43,10 +43,16 @@ export function useStickToEnd(box: RefObject<HTMLDivElement | null>, total: numb
     element.addEventListener("scroll", note, { passive: true });
     return () => element.removeEventListener("scroll", note);
   }, [box]);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const element = box.current;
-    if (element && isLive && isAtEnd.current && total > 0) element.scrollTo({ top: element.scrollHeight });
-  }, [box, total, isLive]);
+    if (!element?.firstElementChild || !isLive) return;
+    // It is told once everything is laid out: to ask for the height before that would lay out the page twice.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) element.scrollTo({ top: element.scrollHeight });
+    });
+    observer.observe(element.firstElementChild);
+    return () => observer.disconnect();
+  }, [box, isLive]);
 }
 
 /** Brings the event under the cursor into view as the cursor moves. */

@@ -2,7 +2,7 @@
 
 import { Search } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useMemo, useRef } from "react";
+import { useDeferredValue, useMemo, useRef } from "react";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { TextField } from "@/components/ui/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -100,7 +100,8 @@ export function Timeline({
 
 function useRows(options: Parameters<typeof timelineRows>[2]) {
   const store = useRunViewStore();
-  const lastSeq = useRun((view) => view.lastSeq, 0);
+  // The cards on the drawing come first.
+  const lastSeq = useDeferredValue(useRun((view) => view.lastSeq, 0));
   const graph = useRun((view) => view.head.graph, null);
   const tell = useMemo(
     () => newTeller(newNames(graph, () => store?.view.getState().head.plans ?? {})),
@@ -127,7 +128,7 @@ function Rows({ rows, onToggleGroup, onToggleEvent, onSelectNode }: RowsProps) {
   const { top, height, width } = useWindow(box);
   const offsets = useMemo(() => rowOffsets(rows, (width - BESIDE_TEXT) / CHAR_WIDTH), [rows, width]);
   const cursor = useRun((view) => view.cursor, null);
-  useStickToEnd(box, offsets.at(-1) ?? 0, cursor === null);
+  useStickToEnd(box, cursor === null);
   useRevealCursor(box, rows, offsets, cursor);
   const first = rowAt(offsets, Math.max(0, top - OVERSCAN));
   const last = Math.min(rows.length, rowAt(offsets, top + height + OVERSCAN) + 1);
