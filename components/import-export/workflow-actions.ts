@@ -40,10 +40,10 @@ export function useWorkflowActions() {
     /** The template that is being opened, or "blank". */
     opening: create.isPending ? "blank" : fromTemplate.isPending ? fromTemplate.variables.key : null,
     create: () => create.mutate({}),
-    fromTemplate: (key: string) => fromTemplate.mutate({ key }, { onSuccess: (made) => open(made) }),
+    fromTemplate: (key: string) => fromTemplate.mutate({ key }, { onSuccess: (made) => void open(made) }),
     /** Opens it with the dialog that starts a run. */
     runTemplate: (key: string) =>
-      fromTemplate.mutate({ key }, { onSuccess: (made) => open(made, ASKS_TO_RUN) }),
+      fromTemplate.mutate({ key }, { onSuccess: (made) => void open(made, ASKS_TO_RUN) }),
     rename: (id: string, name: string) => rename.mutateAsync({ id, name }),
     duplicate: async (id: string, name: string) => {
       await duplicate.mutateAsync({ id });

@@ -33,12 +33,12 @@ test("Skip lets the rest of a slow run be answered at once, and no later run is 
   expect(playsSlowly()).toBe(false);
 });
 
-test("a run that was watched to its end was the slow one", async () => {
+test("the next run is slow as well, where none was skipped", async () => {
   watch("run_1");
   const { end } = open();
   expect([skip() !== null, playsSlowly()]).toEqual([true, true]);
   await end();
-  expect([skip(), playsSlowly()]).toEqual([null, false]);
+  expect([skip(), playsSlowly()]).toEqual([null, true]);
 });
 
 test("there is nothing to skip in a run that plays at the usual speed", () => {

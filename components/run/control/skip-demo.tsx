@@ -2,12 +2,12 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { FastForward } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toasts";
 import { useRun } from "../run-context";
-import { endWatch, isWatching } from "../start/demo-watch";
+import { isWatching, playFast } from "../start/demo-watch";
 
 /** While a run of the demo plays slowly: lets the rest be answered at once. */
 export function SkipDemo({ runId }: { runId: string }) {
@@ -17,21 +17,18 @@ export function SkipDemo({ runId }: { runId: string }) {
   const skip = useMutation(
     useTrpc().runs.skipDemo.mutationOptions({
       onSuccess: () => {
-        endWatch();
+        playFast();
         setSlow(false);
       },
       onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),
   );
-  useEffect(() => {
-    if (isSlow && isDemo && isOver) endWatch();
-  }, [isSlow, isDemo, isOver]);
   if (!isSlow || !isDemo || isOver) return null;
   return (
     <Button
       icon={<FastForward aria-hidden />}
       pending={skip.isPending}
-      title="The demo plays slowly the first time. Show the rest at once."
+      title="The demo plays slowly until you skip it. Show the rest at once."
       onClick={() => skip.mutate({ run_id: runId })}
     >
       Skip

@@ -129,7 +129,7 @@ test("a run that failed has one first action, and says what to do once", () => {
 test("a completed run is told in one line above its result", () => {
   open(approvalRun);
   const outcome = screen.getByRole("region", { name: "How it ended" });
-  expect(outcome.textContent).toMatch(/Approved by ApprovalAgent\. 1 call, \$0, 2\.9 s/);
+  expect(outcome.textContent).toMatch(/Approved by ApprovalAgent · 1 call · \$0 · 2\.9 s/);
 });
 
 test("a provider that refused is one click away", () => {

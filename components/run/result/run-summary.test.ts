@@ -34,7 +34,7 @@ const worked = (id: string, role_name: string): NewEvent[] => [
 const summary = (...events: NewEvent[]) => runSummary(foldRun("r", logOf([...begin, ...events])));
 
 test("an approval says who decided, how many calls it took, and how long", () => {
-  expect(runSummary(foldRun("run_1", approvalRun))).toBe("Approved by ApprovalAgent. 1 call, $0, 2.9 s");
+  expect(runSummary(foldRun("run_1", approvalRun))).toBe("Approved by ApprovalAgent · 1 call · $0 · 2.9 s");
 });
 
 test("there is no summary until the run has ended", () => {
@@ -62,13 +62,13 @@ test("agents that ran one after the other share a clause, and a person's decisio
       over(),
     ),
   ).toMatch(
-    /^Researcher and Writer ran, then a person rejected it, then NotificationAgent ran\. 0 calls, \$0, /,
+    /^Researcher and Writer ran, then a person rejected it, then NotificationAgent ran · 0 calls · \$0 · /,
   );
 });
 
 test("a node that ran again is told once, with how often", () => {
   expect(summary(...worked("a#1", "Developer"), ...worked("a#2", "Developer"), over())).toMatch(
-    /^Developer \(2 times\) ran\. /,
+    /^Developer \(2 times\) ran · /,
   );
 });
 
@@ -80,5 +80,5 @@ test("a run that failed says where", () => {
       failedWith("a", "fail_run"),
       over({ final_status: "ERROR", reason_code: "CONFIG" }),
     ),
-  ).toMatch(/^Failed at a\. 0 calls/);
+  ).toMatch(/^Failed at a · 0 calls/);
 });

@@ -14,19 +14,19 @@ interface Step {
 
 /**
  * How a finished run went, in one line: its route, who decided, and what it took. For example "Approved by
- * ApprovalAgent, then ActionAgent ran. 2 calls, $0, 1.7 s". Time in which it only waited does not count. Empty until the
+ * ApprovalAgent, then ActionAgent ran · 2 calls · $0 · 1.7 s". Time in which it only waited does not count. Empty until the
  * run has ended.
  */
 export function runSummary(state: RunState, waitedMs = 0): string {
   const { status, started_at, finished_at } = state.run;
   if (status !== "finished" || started_at === undefined || finished_at === undefined) return "";
-  const facts = [
+  const route = routeOf(state);
+  return [
+    ...(route === "" ? [] : [`${route.charAt(0).toUpperCase()}${route.slice(1)}`]),
     countOf(Object.keys(state.calls).length, "call"),
     costInWords(state.totals),
     formatDuration(finished_at - started_at - waitedMs),
-  ].join(", ");
-  const route = routeOf(state);
-  return route === "" ? facts : `${route.charAt(0).toUpperCase()}${route.slice(1)}. ${facts}`;
+  ].join(" · ");
 }
 
 function routeOf(state: RunState): string {
@@ -66,11 +66,14 @@ function stepsOf(state: RunState): Step[] {
   return steps;
 }
 
-/** The crew or the role at work in an activation. */
+/** The role that ran in an activation, or how many members of a crew did. */
 function workerOf(state: RunState, activationId: string): string | undefined {
+  const agents = Object.values(state.agents).filter(({ activation_id }) => activation_id === activationId);
   const crew = state.crews[activationId];
-  if (crew) return `a crew of ${crew.members.length}`;
-  return Object.values(state.agents).find(({ activation_id }) => activation_id === activationId)?.role_name;
+  if (!crew) return agents[0]?.role_name;
+  const active = new Set(agents.map(({ agent_id }) => agent_id)).size;
+  const all = crew.members.length;
+  return active > 0 && active < all ? `${active} of a crew of ${all}` : `a crew of ${all}`;
 }
 
 /** Workers beyond these are counted. */

@@ -1,13 +1,13 @@
-// Kept in this browser: the run that a person watches at the demo's slow pace, and that they have watched one.
+// Kept in this browser: the run that plays at the demo's slow pace, until a person skips one.
 const KEY = "troupe.demo-watch";
-const WATCHED = "watched";
+const SKIPPED = "skipped";
 
 const kept = (): string | null => {
   try {
     return localStorage.getItem(KEY);
   } catch {
     // Without storage there is no slow pace: a button that skips it would be lost with the page.
-    return WATCHED;
+    return SKIPPED;
   }
 };
 const keep = (value: string): void => {
@@ -18,8 +18,8 @@ const keep = (value: string): void => {
   }
 };
 
-/** Whether runs of the demo are to play slowly: until one was watched to its end, or skipped. */
-export const playsSlowly = (): boolean => kept() !== WATCHED;
+/** Whether runs of the demo are to play slowly. */
+export const playsSlowly = (): boolean => kept() !== SKIPPED;
 
 /** This run plays slowly. */
 export const watch = (runId: string): void => keep(runId);
@@ -27,4 +27,4 @@ export const watch = (runId: string): void => keep(runId);
 export const isWatching = (runId: string): boolean => kept() === runId;
 
 /** From here on, the demo answers at its usual speed. */
-export const endWatch = (): void => keep(WATCHED);
+export const playFast = (): void => keep(SKIPPED);
