@@ -60,14 +60,28 @@ export function runNode(args, { env = {}, quiet = false, node = process.execPath
   });
 }
 
-/** Runs a program; resolves with its exit code and, where it is piped, its output. */
+/**
+ * Runs a program; resolves with its exit code and, where it is piped, its output. If this process is asked to stop
+ * meanwhile, it leaves once the program has ended, so that the next start does not meet it.
+ */
 export function runProgram(command, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, options);
     let output = "";
+    let asked = null;
+    const stop = (signal) => {
+      asked = signal;
+      child.kill(signal);
+    };
+    const signals = ["SIGINT", "SIGTERM"];
+    for (const signal of signals) process.on(signal, stop);
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += text));
     child.on("error", reject);
-    child.on("close", (code, signal) => resolve({ code: code ?? (signal ? 1 : 0), output }));
+    child.on("close", (code, signal) => {
+      for (const name of signals) process.off(name, stop);
+      if (asked) process.exit(asked === "SIGINT" ? 130 : 143);
+      resolve({ code: code ?? (signal ? 1 : 0), output });
+    });
   });
 }
 
@@ -134,6 +148,7 @@ export async function ensureInstalled({ tools = false } = {}) {
             "--no-audit",
             "--no-fund",
             "--loglevel=error",
+            "--fetch-retries=1",
           ],
           "The installation failed; npm says why above. Check the network, then run the same command again.",
         ),
@@ -268,6 +283,7 @@ async function timedStep(title, work) {
     );
   const clock = process.stderr.isTTY ? setInterval(say, 1000, "\r") : undefined;
   if (clock) say("\r");
+  else process.stderr.write(`  ${stepsDone + 1}. ${title} ...\n`);
   await work();
   clearInterval(clock);
   say("\n");

@@ -116,7 +116,7 @@ function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster
     try {
       const taken = host.recover();
       cluster.start();
-      if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
+      if (taken > 0) log("info", `${taken} unfinished ${taken === 1 ? "run resumes" : "runs resume"}.`);
     } catch (error) {
       isDone = false;
       log("error", "The runs that had not ended could not be taken up; trying again.", {
