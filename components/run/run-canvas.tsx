@@ -126,8 +126,8 @@ function Follower({ isFollowing }: { isFollowing: boolean }) {
     wasUnderWay.current = isUnderWay;
     const timer = setTimeout(
       () => {
-        if (isJustOver || (node !== null && isUnderWay && flow.getZoom() < READABLE))
-          view.open(node ?? undefined);
+        if (isJustOver) view.fit();
+        else if (node !== null && isUnderWay && flow.getZoom() < READABLE) view.open(node);
         else if (node !== null) view.reveal([node]);
       },
       isJustOver ? 600 : 120,

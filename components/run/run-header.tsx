@@ -61,7 +61,12 @@ export function RunHeader({
   place: RunPlace | null;
 }) {
   const name = useRun(({ head }) => head.run.workflow_name, "");
-  const isSimulated = useRun(({ head }) => head.run.simulated, false);
+  const isSimulated = useRun(
+    ({ head: { run } }) =>
+      // Before the first call has ended, its text is on the canvas already.
+      run.simulated || (run.status !== "finished" && run.provider_summary?.simulated === true),
+    false,
+  );
   const isGone = useRunAgain()?.isGone ?? false;
   const isNarrow = useMedia(NARROW);
   useRunTitle(name, isHeld);

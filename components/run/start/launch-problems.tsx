@@ -48,7 +48,6 @@ const MAY_STOP: ReadonlySet<string> = new Set([
   "W_NO_ERROR_EDGE",
   "W_ROUTER_NO_DEFAULT",
   "W_ROUTER_READS_OBJECT",
-  "W_TOOL_OFF",
 ]);
 
 /** One line about the warnings; open, each with a link to its place. */
