@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import type { Db } from "../db/open";
 import Database from "better-sqlite3";
+import type { Db } from "../db/open";
 
 /** Commits a second of bare SQLite with the same settings: one transaction for each node, a row like one of ours. */
 export function bareCommitsPerSecond(commits: number, bytes = 420): number {

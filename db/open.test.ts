@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { COPIES_KEPT, openDb } from "./open";
-import Database from "better-sqlite3";
 
 let dir: string;
 beforeEach(() => {

@@ -11,10 +11,10 @@ import {
 } from "node:fs";
 import path from "node:path";
 import type { Database as Connection } from "better-sqlite3";
+import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { z } from "zod";
-import Database from "better-sqlite3";
 
 export type Db = BetterSQLite3Database & { $client: Connection };
 

@@ -7,7 +7,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -247,29 +246,36 @@ export const standaloneDir = () => path.join(distDir(), "standalone");
 
 /** Builds the server if the sources changed since the last build, or if it lacks the copies that a package needs. */
 export async function ensureBuilt({ standalone = false } = {}) {
-  if (isBuilt() && (!standalone || existsSync(standaloneDir()))) return;
+  const isThere = () => isBuilt() && (!standalone || existsSync(standaloneDir()));
+  if (isThere()) return;
   await timedStep("Building the app", async () => {
-    rmSync(buildStamp(), { force: true });
-    rmSync(standaloneDir(), { recursive: true, force: true });
-    const files = sourceFiles();
-    const stamp = { hash: sourcesHash(files), look: sourcesLook(files) };
-    const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
-      env: {
-        NODE_ENV: "production",
-        // A wrong type in a test must not stop a person's start; `npm test` checks the types.
-        SKIP_TYPECHECK: "1",
-        TROUPE_STANDALONE: standalone ? "1" : "",
-      },
-      quiet: true,
-    });
-    if (code !== 0)
-      giveUp(
-        `${output.trim()}\n\nThe build failed; the reason is above. If you changed no sources, delete node_modules and run the same command again.`,
-        code,
-      );
-    await compressStatic(distDir());
-    writeFileSync(buildStamp(), JSON.stringify(stamp));
+    while (!isThere() && !(await build(standalone)))
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
   });
+}
+
+/** Builds once; false if another build of this folder is running. */
+async function build(standalone) {
+  const files = sourceFiles();
+  const stamp = { hash: sourcesHash(files), look: sourcesLook(files) };
+  const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
+    env: {
+      NODE_ENV: "production",
+      // A wrong type in a test must not stop a person's start; `npm test` checks the types.
+      SKIP_TYPECHECK: "1",
+      TROUPE_STANDALONE: standalone ? "1" : "",
+    },
+    quiet: true,
+  });
+  if (/Another next build process is already running/.test(output)) return false;
+  if (code !== 0)
+    giveUp(
+      `${output.trim()}\n\nThe build failed; the reason is above. If you changed no sources, delete node_modules and run the same command again.`,
+      code,
+    );
+  await compressStatic(distDir());
+  writeFileSync(buildStamp(), JSON.stringify(stamp));
+  return true;
 }
 
 let stepsDone = Number(process.env.TROUPE_STEPS_DONE ?? 0);

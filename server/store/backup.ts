@@ -17,8 +17,8 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Database as Connection } from "better-sqlite3";
-import { copyDatabase, pendingMigrations } from "@/db/open";
 import Database from "better-sqlite3";
+import { copyDatabase, pendingMigrations } from "@/db/open";
 
 // A backup is one file: a gzip of the database, in which two more tables hold what lies beside it. The checksum of gzip
 // finds every changed or missing byte, which SQLite by itself does not.

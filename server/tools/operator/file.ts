@@ -273,7 +273,9 @@ function twice(list: string, named: readonly { name: string }[]): string[] {
 
 /** A path is meant from the file's folder; a bare name is looked up in PATH. */
 export const resolveProgram = (program: string, folder: string) =>
-  program.includes("/") || program.includes("\\") ? path.resolve(/* turbopackIgnore: true */ folder, program) : program;
+  program.includes("/") || program.includes("\\")
+    ? path.resolve(/* turbopackIgnore: true */ folder, program)
+    : program;
 
 /** The variables with these names, as far as they are set. */
 export function chosen(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
