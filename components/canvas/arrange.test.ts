@@ -39,7 +39,7 @@ describe("a tidy drawing", () => {
   test("keeps forks from left to right, also where a chain leads to them", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 2, max: 4 }), (before, ways) => {
-        // A chain to a router, ways of two steps, and an end for each.
+        // A chain to a router, and branches of two steps with one end each.
         const names = (at: number) => [`a${at}`, `b${at}`, `end${at}`];
         const all = Array.from({ length: ways }, (_, at) => names(at));
         const ids = [...cards(before + 1).map(({ id }) => id), ...all.flat()];
@@ -57,7 +57,7 @@ describe("a tidy drawing", () => {
         }
         const tops = all.map(([first = ""]) => places[first]?.y ?? Number.NaN);
         expect(tops).toEqual([...tops].sort((a, b) => a - b));
-        // One row as long as a laptop shows all of it.
+        // One row as long as all of it fits on a laptop.
         if (before < 3) expect(size(places).width).toBe((before + 4) * COLUMN - COLUMN + CARD_WIDTH);
         else expect(size(places).width).toBeLessThan(8 * COLUMN);
       }),

@@ -7,24 +7,24 @@ import { READABLE, SMALLEST_WHOLE } from "./view-fit";
 export interface ToArrange {
   cards: readonly { id: string; height: number }[];
   lines: readonly { from: string; to: string }[];
-  /** How wide the window on the drawing is, in its own pixels; never less than that of a laptop. */
+  /** Width of the viewport in its own pixels; at least that of a laptop is used. */
   width?: number;
 }
 
-/** The least width that a drawing is made for: it is stored, and people share it. */
+/** The minimum width to arrange for: the result is stored and shared, so it must not depend on a small window. */
 const LAPTOP = 1200;
-/** What lines back take on both sides of the cards. */
+/** Room for lines that lead back, on both sides of the cards. */
 const SIDES = 80;
 
 /** Room below a card: for what a run says there, and for lines that pass. */
 const GAP = ROW - 74;
-/** An end reached from so many depths stands aside: it would pull everything apart, and long lines take long. */
+/** An end reached from this many depths is placed to the side: it would pull the columns apart, and routing long lines is slow. */
 const COMMON = 4;
 const LIKED_SHAPE = 1.5;
 const FEWEST_COLUMNS = 4;
 const MOST_COLUMNS = 8;
 
-/** Upper left corners for cards, from left to right; what is wider than the window continues in rows where one line leads on. */
+/** Upper left corners for cards, from left to right; wraps into rows where a single line continues if it is wider than the window. */
 export function arrange({ cards, lines, width = 0 }: ToArrange): Record<string, XY> {
   const aside = commonEnds(lines);
   const main = cards.filter(({ id }) => !aside.has(id));
@@ -39,7 +39,7 @@ export function arrange({ cards, lines, width = 0 }: ToArrange): Record<string, 
   return Object.fromEntries(places);
 }
 
-/** Nodes that nothing follows and that are reached from many depths, such as where all failures end. */
+/** Nodes without successors that are reached from many depths, such as a shared end of all failures. */
 function commonEnds(lines: ToArrange["lines"]): Set<string> {
   const targets = new Map<string, string[]>();
   for (const { from, to } of lines) targets.set(from, [...(targets.get(from) ?? []), to]);
@@ -90,7 +90,7 @@ function mirrorIfUpsideDown(places: Map<string, XY>, lines: ToArrange["lines"]):
   if (turned > 0) for (const place of places.values()) place.y = -place.y;
 }
 
-/** What is too wide continues in the next row, as text does: only where a single line leads on, so no fork is torn. */
+/** Wraps columns into rows, as text wraps, but only where a single line continues, so that no fork is split. */
 function wrap(
   places: Map<string, XY>,
   lines: ToArrange["lines"],
@@ -134,13 +134,13 @@ function wrap(
   }
 }
 
-/** At which columns new rows begin: evenly, as near as the columns allow at which one may begin. */
+/** The columns at which rows begin: as evenly spaced as the allowed columns permit. */
 function cutsOf(count: number, most: number, mayCut: (column: number) => boolean): number[] {
   const each = Math.ceil(count / Math.ceil(count / most));
   const cuts: number[] = [];
   for (let begin = 0; count - begin > most; ) {
     const even = begin + each;
-    // A row is rather shorter than longer; of one column only it would be no row.
+    // Prefer a shorter row to a longer one, but never a row of one column.
     const found = [...Array(each - 1).keys(), ...Array(count - even).keys()]
       .map((step, at) => (at < each - 1 ? even - step : even + 1 + step))
       .find((column) => column > begin && column < count && mayCut(column));

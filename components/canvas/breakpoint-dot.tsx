@@ -1,11 +1,11 @@
 import { type BreakpointMark, useBreakpointMark, useBreakpoints } from "./breakpoint-context";
 
-/** The sign of a breakpoint: the bars of a pause, a question mark where it has a condition, hollow where it is off. */
+/** The icon of a breakpoint: pause bars, a question mark if it has a condition, hollow if it is disabled. */
 export function BreakpointSign({ look }: { look: BreakpointMark["look"] }) {
   return <span aria-hidden className="breakpoint-sign" data-look={look} />;
 }
 
-/** On the corner of a card: its breakpoint. */
+/** The breakpoint at the corner of a card. */
 export function CardBreakpoint({ nodeId, name }: { nodeId: string; name: string }) {
   const breakpoints = useBreakpoints();
   const mark = useBreakpointMark("node", nodeId);

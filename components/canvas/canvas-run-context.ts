@@ -25,7 +25,7 @@ export interface NodeRunView {
   said?: string;
   /** What it cost, in words; absent where nothing was asked that costs. */
   cost?: string;
-  /** Of two runs that are compared, the only one that came here. */
+  /** When two runs are compared: the only one that reached this node. */
   only?: "a" | "b" | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface NodePeek {
 export interface EdgeRunView {
   status: "idle" | "taken" | "skipped";
   count: number;
-  /** Of two runs that are compared, the only one that took it. */
+  /** When two runs are compared: the only one that took this edge. */
   only?: "a" | "b" | undefined;
 }
 

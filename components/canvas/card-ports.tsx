@@ -11,7 +11,7 @@ import type { CardSize } from "./card-size";
 export function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) {
   const { editing } = useCanvas();
   const isRouter = !!getNodeKind(node.node_type).routes;
-  // The stub that offers another connection says nothing about a run.
+  // The stub that offers another connection has no state in a run.
   const rows = ports.filter(
     ({ kind, isConnected }) => kind !== "out" || (isRouter && (editing || isConnected)),
   );

@@ -4,7 +4,7 @@ import { useBreakpointMark, useBreakpoints } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { TriesContext } from "./tried-context";
 
-/** Above a card that is pointed at or has the keyboard: what can be done with its node. All of it has a key and a menu entry. */
+/** The actions of a node, above its card on hover and on focus. Each also has a shortcut and a menu item. */
 export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
   const tries = useContext(TriesContext);
   const breakpoints = useBreakpoints();

@@ -69,7 +69,7 @@ export interface GraphCanvasProps {
   run?: CanvasRun | null;
   /** How much of its right side a panel covers, in pixels: what is fitted or revealed stays clear of it. */
   insetRight?: number;
-  /** The part of its height that a panel from below covers, from 0 to 1. */
+  /** The share of its height that a panel covers from below, from 0 to 1. */
   insetBottom?: number;
   onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
   /** A person moved the view by hand: whoever follows a run should stop. */

@@ -8,7 +8,7 @@ import { fallbackPlaces, type XY } from "./places";
 /**
  * Tidy places, from left to right: of all nodes, or only of those given, which then keep their upper left corner.
  * Works beside the page, with a library that loads when it is first needed. `signal`: gives up, and answers null.
- * `width`: that of the window on the drawing.
+ * `width`: that of the viewport.
  */
 export async function layout(
   graph: WorkflowGraph,

@@ -55,7 +55,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       tabIndex={-1}
       onPointerEnter={() => setPointedAt(true)}
       onPointerLeave={() => setPointedAt(false)}
-      // A click gives the keyboard, too, but then the pointer says what somebody looks at.
+      // A click also moves the focus, but then hover decides which tools to show.
       onFocus={({ target }) => setFocus(target.matches(":focus-visible"))}
       onBlur={() => setFocus(false)}
     >

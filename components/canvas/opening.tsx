@@ -11,8 +11,8 @@ const FAR = 0.42;
 /** Below this not even a name can be read. */
 const TINY = 0.22;
 /**
- * A drawing of more nodes opens as a map of all of them: its beginning says little about it. From afar, names of more
- * cards in view are left out: they cost more time than anyone can read in them.
+ * A drawing of more nodes opens as a map of all of them, since its beginning says little about it. When zoomed out with
+ * more cards than this in view, names are omitted: rendering them is slow, and no one reads that many.
  */
 export const MANY_NODES = 150;
 
@@ -61,7 +61,7 @@ function guessZoom({ count, width, height }: ReturnType<typeof sizeOf>): number 
   return Math.min(MAX_FIT, room.width / width, room.height / height);
 }
 
-/** How many cards have a place, and the size of the area around them. */
+/** The number of cards that have a position, and the size of their bounding box. */
 function sizeOf({ nodes }: WorkflowGraph) {
   const places = Object.values(nodes).flatMap(({ ui }) => (ui ? [ui] : []));
   const [left, right] = extent(places.map(({ x }) => x));

@@ -26,7 +26,7 @@ const CLEAR = 8;
 const TURN = 20;
 /** Room that a run takes below a card for its words: lines rather pass under it. */
 export const SLIP = 63;
-/** A curve that is so many times as high as it is wide is no curve any longer. */
+/** A curve this many times as high as it is wide looks like a slanted line. */
 const STEEP = 10;
 /** Lines side by side keep this distance. */
 const STEP = 10;
@@ -52,7 +52,7 @@ export function routesOf(lines: readonly Line[], boxes: readonly Box[]): Map<str
 /** Whether a soft curve leads from left to right; what leads back always goes around. */
 export const isForward = ({ from, to }: Pick<Line, "from" | "to">) => to.x > from.x + 24;
 
-/** Whether its curve would be a slanted line between two columns of cards. */
+/** Whether the curve would be a slanted line between two columns of cards. */
 const isSteep = ({ from, to }: Line) => Math.abs(to.y - from.y) > STEEP * (to.x - from.x);
 
 /** A point of the soft curve between two cards. `t`: from 0 to 1. */

@@ -16,7 +16,7 @@ export interface CanvasTries {
   subscribe(listener: () => void): () => void;
   node(nodeId: string): CardTry | undefined;
   canTry(nodeId: string): boolean;
-  /** Runs this one node, with the inputs that it had last. */
+  /** Runs this node alone with its last inputs. */
   tryNode(nodeId: string): void;
 }
 

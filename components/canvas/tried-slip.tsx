@@ -3,7 +3,7 @@ import type { CardTry } from "./tried-context";
 
 const LABELS: Readonly<Record<CardTry["from"], string>> = { pin: "Pinned", try: "Tried", run: "Last run" };
 
-/** Where a result comes from, in words. */
+/** Labels a result by its source or its status. */
 export function resultLabel({ from, status }: Pick<CardTry, "from" | "status">): string {
   if (status === "running") return "Running…";
   if (status === "waiting") return "Waiting for an answer; open the run to give it";

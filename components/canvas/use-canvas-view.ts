@@ -22,9 +22,9 @@ const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ?
 /** What stays free around a drawing that is fitted, and above it, where controls are. */
 const MARGIN = 20;
 const TOP = 28;
-/** What stays free below, where the controls of the view are. */
+/** Space kept free at the bottom for the zoom controls. */
 const CONTROLS = 60;
-/** And where the overview is. */
+/** Space kept free at the bottom for the minimap. */
 const OVERVIEW = 136;
 
 export interface CanvasView {
@@ -41,14 +41,14 @@ export interface CanvasView {
   focusDrawing(isQuiet?: boolean): void;
   /** Brings nodes into view if they are not. */
   reveal(nodeIds: readonly string[]): void;
-  /** The view now, and another one. */
+  /** Get and set the current view. */
   look(): View;
   lookFrom(view: View): void;
-  /** How wide the window on the drawing is. */
+  /** Width of the viewport. */
   width(): number;
   /**
-   * The view that shows what is around these cards, or else the cards alone, beside the panel over its right side; null:
-   * nothing has to move for that.
+   * The view that shows `around`, or if that is too large only `cards`, next to the panel that covers the right side;
+   * null if nothing has to move.
    */
   beside(around: readonly string[], cards: readonly string[]): View | null;
   /**
@@ -103,7 +103,7 @@ export function useCanvasView(): CanvasView {
   const roomForAll = () =>
     roomOf(flow.getNodes().length > MINIMAP_FROM && store.getState().width > NARROW ? OVERVIEW : CONTROLS);
 
-  /** What cards take with their slips and the lines between them; all of them where none are named. */
+  /** The bounding box of cards with their slips and the lines between them; of all cards if none are given. */
   const boundsOf = (nodeIds?: ReadonlySet<string>): Area => {
     const isMeant = (id: string) => !nodeIds || nodeIds.has(id);
     const nodes = flow.getNodes();
@@ -116,7 +116,7 @@ export function useCanvasView(): CanvasView {
       {
         ...area,
         height: height + SLIP,
-        // A single card with the place for what follows it.
+        // A single card with room for its successor.
         ...(nodes.length === 1 ? { width: cards.width + COLUMN } : {}),
       },
       lines,
@@ -216,7 +216,7 @@ function focusCard(root: HTMLElement | null, nodeId: string) {
   );
 }
 
-/** Does it once something is there, in one of the next frames. */
+/** Calls `act` once `isThere` returns true, checking again in the next frames. */
 function whenDrawn(isThere: () => boolean, act: () => void, tries = 20) {
   if (isThere()) act();
   else if (tries > 0) requestAnimationFrame(() => whenDrawn(isThere, act, tries - 1));

@@ -7,13 +7,13 @@ import { isSameView, type View } from "./view-fit";
 /** How long the second click of a double click may take. */
 const DOUBLE_CLICK_MS = 400;
 
-/** What a form is about: the cards themselves, and what is around them. Node ids. */
+/** The subject of a form: the cards themselves, and those cards with what is around them. Node ids. */
 interface Subject {
   cards: readonly string[];
   around: readonly string[];
 }
 
-/** Cards with their direct neighbors, both ends of a connection, or all where nothing is selected. */
+/** Cards with their direct neighbors, both ends of a connection, or everything if nothing is selected. */
 export function subjectOf({ nodes, edges }: WorkflowGraph, selection: Selection): Subject {
   const [first, ...others] = selection.nodes;
   if (others.length > 0) return { cards: [...selection.nodes], around: [...selection.nodes] };
@@ -28,12 +28,12 @@ export function subjectOf({ nodes, edges }: WorkflowGraph, selection: Selection)
 }
 
 /**
- * While a form covers part of the drawing, its subject stays in view; then the view returns, unless somebody moved it.
+ * While a form covers part of the drawing, keeps its subject in view; then the view returns, unless the person moved it.
  * `subject`: null while nothing is covered. `place`: changes when the form covers another part.
  */
 export function useViewBeside(view: CanvasView, subject: Subject | null, place: unknown) {
   const moved = useRef<{ from: View; to: View } | null>(null);
-  // The same subject again, as after each edit, moves nothing.
+  // The same subject again, as after each edit, must not move the view.
   const key = subject && [subject.cards, subject.around].map((ids) => ids.join("\n")).join("\t");
   useEffect(() => {
     const isUntouched = () => moved.current !== null && isSameView(view.look(), moved.current.to);
@@ -43,7 +43,7 @@ export function useViewBeside(view: CanvasView, subject: Subject | null, place: 
       return;
     }
     const [cards = [], around = []] = key.split("\t").map((ids) => ids.split("\n").filter(Boolean));
-    // What is clicked twice stays under the pointer until the second click.
+    // Keep the target of a double click under the pointer until the second click.
     const timer = setTimeout(() => {
       const to = view.beside(around, cards);
       if (!to) return;

@@ -1,18 +1,18 @@
 import type { XY } from "./places";
 
 export const MIN_ZOOM = 0.1;
-/** A smaller drawing is seen at once: it needs no overview. */
+/** Drawings with fewer nodes need no minimap. */
 export const MINIMAP_FROM = 12;
 /** Nothing is made larger than it was drawn. */
 export const MAX_FIT = 1;
 /** The smallest zoom at which a card can be read: its 13 pixels are 11 then. */
 export const READABLE = 0.85;
-/** A drawing that can be seen whole at this zoom or more opens whole. */
+/** A drawing that fits into the window at this zoom or more opens fitted. */
 export const SMALLEST_WHOLE = 0.7;
 
-/** The smallest zoom at which names can be read: a narrow window opens a drawing no smaller than this. */
+/** The smallest zoom at which names are readable, and the smallest at which a narrow window opens a drawing. */
 const SMALLEST_NAMES = 0.25;
-/** Side by side, hardly two cards can be read in a narrower window: an overview says more. */
+/** A narrower window hardly fits two readable cards next to each other, so an overview is more useful. */
 export const NARROW = 540;
 
 export interface Area extends XY {
@@ -20,7 +20,7 @@ export interface Area extends XY {
   height: number;
 }
 
-/** An area and all of these points. */
+/** The bounding box of an area and these points. */
 export function areaWith({ x, y, width, height }: Area, points: readonly XY[]): Area {
   let [left, top, right, bottom] = [x, y, x + width, y + height];
   for (const point of points) {
@@ -32,7 +32,7 @@ export function areaWith({ x, y, width, height }: Area, points: readonly XY[]): 
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** How a drawing is looked at: what it is moved by, in pixels of the window, and how large it is. */
+/** Pan, in pixels of the window, and zoom. */
 export interface View extends XY {
   zoom: number;
 }
@@ -45,7 +45,7 @@ export interface Room {
   height: number;
 }
 
-/** About how many cards are in view, as if they were spread evenly, so that panning does not change the answer. */
+/** Estimates how many cards are in view. Assumes that they are spread evenly, so that panning does not change the result. */
 export const cardsInView = (
   drawing: { count: number; width: number; height: number },
   room: Pick<Room, "width" | "height">,
@@ -58,8 +58,8 @@ export const cardsInView = (
 const zoomToFit = (area: Area, room: Room) => Math.min(room.width / area.width, room.height / area.height);
 
 /**
- * Where to look from so that a drawing can be read: all of it in the middle where that is not too small; else from its
- * beginning, moved on only as far as the card that matters has to be seen.
+ * The view in which a drawing is readable: all of it, centered, if that is not too small; otherwise its beginning, moved
+ * only as far as needed to show `card`.
  */
 export function readableView(drawing: Area, room: Room, card: Area): View {
   const fits = zoomToFit(drawing, room);
@@ -68,13 +68,13 @@ export function readableView(drawing: Area, room: Room, card: Area): View {
   return viewAt(Math.min(MAX_FIT, zoom), drawing, room, card);
 }
 
-/** Where to look from to see all of an area. */
+/** The view that shows all of an area. */
 export const wholeView = (area: Area, room: Room): View =>
   viewAt(Math.max(MIN_ZOOM, Math.min(MAX_FIT, zoomToFit(area, room))), area, room, area);
 
 /**
- * Where to look from so that cards are seen together with what is around them: moved, then made smaller, as little as
- * that needs; where it would be too small, the cards alone. Null: nothing has to move, or nothing would help.
+ * The view that shows cards together with what is around them, moved and then zoomed out as little as possible; if that
+ * were too small, the cards alone. Null: nothing has to move, or nothing would help.
  */
 export function besideView(now: View, room: Room, around: Area, cards: Area | null): View | null {
   const fits = zoomToFit(around, room);
@@ -133,7 +133,7 @@ export function cardView(now: View, room: Room, card: Area, part: Area): View {
   return { zoom, ...movedInto(now, zoom, room, card, part) };
 }
 
-/** The least movement by which all of an area is seen at a zoom; where there is no room for it, a part of it. */
+/** The smallest pan that shows all of an area at this zoom, or `part` of it if there is no room for all. */
 function movedInto(now: View, zoom: number, room: Room, area: Area, part: Area): XY {
   const move = (
     seen: number,
