@@ -11,7 +11,7 @@ import type { RunView, RunViewStore } from "./run-view-store";
 
 const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => module.CrewInside));
 
-/** How much of a streamed text a card shows: about two lines. */
+/** Characters of streamed text on a card: about two lines. */
 const PEEK = 48;
 /** How much of an output a card keeps; more than it shows, for who points at it. */
 const SAID = 280;

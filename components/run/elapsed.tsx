@@ -6,21 +6,21 @@ import { formatClock, formatDuration } from "@/components/display/format";
 import { useRun } from "./run-context";
 import { isIdle, type RunView } from "./run-view-store";
 
-/** How long the run has worked as of the cursor, without the time that it waited; ticks while it works. */
+/** How long the run has worked as of the cursor, excluding waits; ticks while it works. */
 export function RunElapsed() {
   const { from, worked, isWaiting } = useRunTimes();
   if (worked === null) return <>–</>;
   return isWaiting === false ? <Ticking from={from} /> : <>{formatDuration(worked)}</>;
 }
 
-/** How long the run has only waited, from a second on; ticks while it waits. */
+/** How long the run has only waited, if at least a second; ticks while it waits. */
 export function RunWaited({ children }: { children: (time: ReactNode) => ReactNode }) {
   const { waited, waitingFrom, isWaiting } = useRunTimes();
   if (isWaiting) return children(<Ticking from={waitingFrom} />);
   return waited < 1_000 ? null : children(formatDuration(waited));
 }
 
-/** `isWaiting` is null where no clock ticks: at the end, and in the past. */
+/** `isWaiting` is null if no clock ticks: after the end, and in the past. */
 function useRunTimes() {
   return useRun(
     useShallow((view: RunView) => {
@@ -43,7 +43,7 @@ function useRunTimes() {
 }
 const NO_TIMES = { from: 0, waited: 0, waitingFrom: 0, worked: null, isWaiting: null };
 
-/** When the clock of a run stands at 0: at its start; a fork shows its original from that one's beginning. */
+/** When the clock of a run is at 0: its own start or, for a fork, the start of the original. */
 export const zeroOf = ({ head: { run }, events }: RunView): number =>
   (run.forked ? undefined : run.started_at) ?? events[0]?.ts ?? 0;
 

@@ -1,7 +1,7 @@
 import { costInWords, type Paid } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
 
-/** What a run or one of its activations cost. Calls that were stopped may have cost something that nobody reported. */
+/** What a run or one of its activations cost. Cancelled calls may have had a cost that was never reported. */
 export function paidInWords(
   { run, calls }: Pick<RunState, "run" | "calls">,
   { cost_usd, unknown_cost_calls, calls: ids = Object.keys(calls) }: Paid & { calls?: readonly string[] },

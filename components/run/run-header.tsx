@@ -63,7 +63,7 @@ export function RunHeader({
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(
     ({ head: { run } }) =>
-      // Before the first call has ended, its text is on the canvas already.
+      // The text of the first call is on the canvas before that call ends.
       run.simulated || (run.status !== "finished" && run.provider_summary?.simulated === true),
     false,
   );
@@ -233,7 +233,7 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
   );
 }
 
-/** What stands on a button of the header; its name says all. */
+/** Short visible labels of header buttons; the accessible name is longer. */
 const SHORT: Readonly<Record<string, string>> = {
   "Share this run": "Share",
   "Edit input and run again": "Edit input",

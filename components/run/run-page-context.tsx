@@ -14,7 +14,7 @@ export interface RunPage {
   openCrew: (nodeId: string) => void;
   /** Shows a node's part in the run. */
   openNode: (nodeId: string) => void;
-  /** Shows the open questions. */
+  /** Opens the tab with the open questions. */
   openAsks: () => void;
   /** The run goes on after it had ended. */
   onResumed: () => void;

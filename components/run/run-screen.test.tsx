@@ -11,7 +11,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { approvalRun } from "./run-example";
 import { ShownRun } from "./run-screen";
 
-/** The page of a run of this workflow; `read` takes in what happened since. */
+/** The page of a run of this workflow; `read` applies the events since the last call. */
 async function watch(graph: WorkflowGraph, { phone = false } = {}) {
   vi.stubGlobal("matchMedia", (query: string) => ({
     matches: phone && query.includes("max-width"),
@@ -52,7 +52,7 @@ for (const phone of [false, true])
     expect(tab()).toBe("Question");
     const question = await screen.findByRole("region", { name: "Question: Send it?" });
     expect(screen.queryByRole("dialog")).toBeNull();
-    // Whoever looks at something else is told, and brought back.
+    // On another tab, a notice appears that leads back.
     await person.click(screen.getByRole("tab", { name: "State" }));
     expect(screen.queryByRole("region", { name: "Question: Send it?" })).toBeNull();
     await person.click(

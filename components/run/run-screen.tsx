@@ -142,8 +142,8 @@ function Body({
 }
 
 /**
- * The panel beside the drawing; the line between them moves. On phones the panel is all there is, and the drawing is one
- * of its tabs.
+ * The panel next to the drawing, with a splitter between them. On phones the panel fills the page, and the drawing is one of
+ * its tabs.
  */
 function Stage({
   runId,
@@ -320,8 +320,8 @@ function Stage({
 }
 
 /**
- * Which tab the panel shows. Until a person opens one, that is what matters: what happens, and in the end what came of
- * it. Whenever the run begins to wait for a person, it is the question.
+ * Which tab the panel shows. Until a person opens one: the timeline (on phones the drawing) while the run runs, then the
+ * result. Whenever the run starts to wait for a person, it is the question.
  */
 function useTab(isNarrow: boolean, isHeld: boolean) {
   const store = useRunViewStore();
@@ -341,7 +341,7 @@ function useTab(isNarrow: boolean, isHeld: boolean) {
   return { tab, setTab, questions, isOver, isPast };
 }
 
-/** The newest question for which the run waits. */
+/** The newest question that the run waits for. */
 const newestAsk = (head: RunState): string | null =>
   openAsksOf(head).findLast(({ requested }) => requested.mode !== "advisory")?.id ?? null;
 

@@ -27,13 +27,13 @@ export interface RunView {
   lastSeq: number;
   /** Null: live. Otherwise the seq of the last event that is taken into account. */
   cursor: number | null;
-  /** The cursor moves forward as the run is played. */
+  /** The cursor is advancing: the run is played back. */
   isPlaying: boolean;
   state: RunState;
   /** The newest state, wherever the cursor is. */
   head: RunState;
   live: Readonly<Record<string, LiveText>>;
-  /** For each event: how long the run had done nothing but wait by then, in ms since it began; grows in place. */
+  /** For each event: how many ms the run had only waited by then, since its start; grows in place. */
   waited: readonly number[];
   connection: Connection;
   /** Why the run cannot be shown, where the connection failed. */
@@ -57,8 +57,8 @@ export interface RunViewStore {
 const FRAME_MS = 16;
 
 /**
- * At once after a pause, so that an event need not wait for a frame; a stream of them, once in each frame. A hidden page
- * gets no frames, so it takes its time.
+ * Runs work immediately after an idle period, so that an event need not wait for a frame, and once per frame during a
+ * stream of events. A hidden page gets no frames, so a timer is used there.
  */
 function newPacer(): (work: () => void) => void {
   let last = Number.NEGATIVE_INFINITY;
@@ -171,7 +171,7 @@ export function newRunViewStore(schedule: (work: () => void) => void = newPacer(
   };
 }
 
-/** Whether a run that has begun is only waiting: for a person, a time or a signal, or because it is paused. */
+/** Whether a started run is only waiting: for a person, a time or a signal, or because it is paused. */
 export function isIdle({ run, running, ready, activations }: RunState): boolean {
   if (run.status === "finished" || run.paused_at) return true;
   if (running.size === 0 || ready.length > 0) return false;

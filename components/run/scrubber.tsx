@@ -32,7 +32,7 @@ export function Scrubber() {
   usePlaying(isPlaying, look, () => setPlaying(false));
   const at = cursor ?? lastSeq;
   const moment = useMomentText(at);
-  // Each event moves all strips: the cards on the drawing come first.
+  // Each event moves all strips, so the cards on the canvas take precedence.
   const drawn = useDeferredValue(lastSeq);
 
   const goTo = (seq: number) => {
@@ -187,7 +187,7 @@ const FILL: Record<Span["end"], string> = {
 function Moment({ at }: { at: number }) {
   const ts = useRun((view) => Math.max(0, (view.events[at - 1]?.ts ?? 0) - zeroOf(view)), 0);
   const lastSeq = useRun((view) => view.lastSeq, 0);
-  // While the run works, its clock ticks as the one above does.
+  // While the run works, this clock ticks with the one in the header.
   const isLive = useRun(({ cursor, head }) => cursor === null && head.run.status === "running", false);
   return (
     <p className="w-24 shrink-0 whitespace-nowrap text-right text-xs leading-4 text-ink-3 tabular-nums max-sm:hidden">
@@ -210,9 +210,9 @@ function useMomentText(at: number): string {
 
 const QUICKEST_MS = 30;
 const SLOWEST_MS = 700;
-/** A whole run plays in about this time, however long it took; what happens to nodes may take half of it more. */
+/** A run plays back in about this time, however long it took; node events may add up to half of it. */
 const WHOLE_MS = 15_000;
-/** How long each beginning and end of a node stays in view, where there are few. */
+/** How long each start and end of a node stays in view, if there are few. */
 const NODE_MS = 500;
 const NODE_EVENTS: ReadonlySet<string> = new Set(["node_started", "node_completed", "node_failed"]);
 

@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, type PointerEvent, useRef } from "react";
 
-/** A vertical line between two parts that can be dragged, or moved with the arrow keys. `value` is a share in percent. */
+/** A vertical splitter, moved by dragging or with the arrow keys. `value` is a percentage. */
 export function Splitter({
   label,
   value,

@@ -12,7 +12,7 @@ export interface BreakpointList {
   list: readonly KeptBreakpoint[];
 }
 
-/** The breakpoints of one workflow, kept in this browser and never in the workflow; or of one run, kept by the run. */
+/** The breakpoints of one workflow, stored in this browser and never in the workflow; or of one run, stored with the run. */
 export interface BreakpointStore extends StoreApi<BreakpointList> {
   /** Adds one; answers with its id. */
   add(breakpoint: Breakpoint): string;
@@ -44,7 +44,7 @@ export function breakpointsOf(workflowId: string): BreakpointStore {
   return store;
 }
 
-/** Null: those of a run, which this browser does not keep. */
+/** Null: the breakpoints of a run, which this browser does not store. */
 export function newBreakpointStore(workflowId: string | null): BreakpointStore {
   const store = createStore<BreakpointList>()(() => ({ list: workflowId === null ? [] : read(workflowId) }));
   const change = (to: (list: readonly KeptBreakpoint[]) => readonly KeptBreakpoint[]) => {
@@ -82,11 +82,11 @@ export function newBreakpointStore(workflowId: string | null): BreakpointStore {
   });
 }
 
-/** Whether a list has a breakpoint that holds at the same moments. */
+/** Whether a list has a breakpoint that pauses at the same moments. */
 export const hasSame = (list: readonly Breakpoint[], one: Breakpoint): boolean =>
   list.some((known) => sameAs(known) === sameAs(one));
 
-/** Removes the breakpoints that hold at the same moments. */
+/** Removes the breakpoints that pause at the same moments. */
 export function removeSame(store: BreakpointStore, one: Breakpoint): void {
   for (const known of store.getState().list) if (sameAs(known) === sameAs(one)) store.remove(known.id);
 }

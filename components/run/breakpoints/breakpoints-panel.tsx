@@ -34,7 +34,7 @@ export function BreakpointsPanel({
   onClose,
 }: {
   store: BreakpointStore;
-  /** The list is of one run: where those are kept that later runs get, too. */
+  /** Present if `store` is of one run: the breakpoints that later runs get. */
   everyRun?: BreakpointStore | undefined;
   graph: WorkflowGraph;
   /** Whose breakpoint is to be open at first. */
@@ -199,7 +199,7 @@ function Row({
   );
 }
 
-/** Whether later runs of the workflow stop there, too. */
+/** Toggles whether later runs of the workflow also stop there. */
 function InEveryRun({ store, one: { id: _id, ...one } }: { store: BreakpointStore; one: KeptBreakpoint }) {
   const isKept = useStore(store, ({ list }) => hasSame(list, one));
   return (

@@ -30,7 +30,7 @@ import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
 import "./compare.css";
 
-/** What tells one run from another. */
+/** What distinguishes one run from another. */
 type ComparedRun = Pick<RunSummary, "workflow_id" | "workflow_name" | "created_at" | "input_excerpt">;
 
 /** Two runs on one drawing: the ways they took, what they wrote and gave, and what they cost. */
@@ -186,7 +186,7 @@ export function Compared({
 
 const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-/** Which run it is: its letter and color, workflow, start and input. */
+/** Identifies a run: letter and color, workflow, start and input. */
 function OneRun({
   side,
   id,
@@ -244,12 +244,12 @@ const WHY = {
 
 interface Apart {
   id: string;
-  /** How often it ran until then, this time included. */
+  /** How many times the node had run by then, including this time. */
   time: number;
   why: keyof typeof WHY;
 }
 
-/** The first step that differs; null where none does, or where it is a start that was given another input. */
+/** The first step that differs; null if none does, or if it is the start and its input differs. */
 function firstApart({ first, graph, input }: RunComparison): Apart | null {
   const [id, time] = (first?.b ?? first?.a)?.split("#") ?? [];
   const node = id === undefined ? undefined : graph.nodes[id];
@@ -257,7 +257,7 @@ function firstApart({ first, graph, input }: RunComparison): Apart | null {
   return { id: node.id, time: Number(time ?? 1), why: first.why };
 }
 
-/** What differs first, in a sentence. */
+/** One sentence about the first difference. */
 function Summary({
   comparison: { first: difference, input, nodes, is_same_graph },
   first,

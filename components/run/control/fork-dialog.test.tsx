@@ -101,7 +101,7 @@ test("a moment is chosen by its node, and each value has its own field", async (
   const { person, show, first, after, forked, events, troupe } = await openRun();
   show(first);
   const dialog = await openDialog(person);
-  // No agent works here, so it is the last step.
+  // There is no agent, so it is the last step.
   expect(within(dialog).getByLabelText("Fork from").textContent).toBe("Before b");
   await choose({ person }, dialog, "Before a");
   expect(within(dialog).getByRole("textbox", { name: "N" })).toHaveProperty("value", "1");
@@ -133,7 +133,7 @@ test("a finished run is forked before the selected node, else before its last ag
   }));
   expect(likelyChoice(choices, graph, null)?.nodeId).toBe("a");
   expect(likelyChoice(choices, graph, "b")?.nodeId).toBe("b");
-  // The moment that a person looks at comes before all.
+  // The moment that the page shows takes precedence.
   expect(likelyChoice([{ seq: 9, label: "This moment" }, ...choices], graph, "b")?.seq).toBe(9);
 });
 

@@ -32,12 +32,12 @@ import { useFork } from "./use-fork";
 
 interface ForkDialogProps {
   runId: string;
-  /** It is asked for here, on the workflow as it is now. */
+  /** Forks before this activation, onto the current workflow. */
   activationId?: string;
   onClose: () => void;
 }
 
-/** Asks from which moment of the run another one continues, and what is different there. */
+/** Asks at which moment to fork the run, and what to change there. */
 export function ForkDialog(props: ForkDialogProps) {
   const store = useRunViewStore();
   const selected = useControlling()?.selected ?? null;
@@ -53,10 +53,10 @@ export function ForkDialog(props: ForkDialogProps) {
   return moment ? <Asking {...props} {...{ moment, choices }} onMoment={setSeq} /> : null;
 }
 
-/** What is different at a moment. */
+/** The changes at one moment. */
 interface Draft {
   seq: number;
-  /** The state; undefined while it cannot be read. */
+  /** The state; undefined while it is invalid. */
   edited: JsonObject | undefined;
   said: MessageDraft;
   planned: PlanDraft;
@@ -73,7 +73,7 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
   // Nothing but what a person changes here is other than it was.
   const [from, setFrom] = useState<"moment" | "beginning">("moment");
   const [graph, setGraph] = useState<ForkGraph>(activationId ? "latest" : "original");
-  // At another moment there is another state to change.
+  // Each moment has a different state to change.
   const unchanged: Draft = { seq, edited: state, said: {}, planned: { tasks: {}, added: {} } };
   const [draft, setDraft] = useState(unchanged);
   const { edited, said, planned } = draft.seq === seq ? draft : unchanged;

@@ -27,7 +27,7 @@ export interface ForkedMoment {
   plans: readonly { crew: CrewRun; plan: ExecutionPlan }[];
 }
 
-/** A moment that a fork is offered for: just before a node began, or the one that the page looks at. */
+/** A moment at which a run can be forked: just before a node started, or the one that the page shows. */
 export interface ForkChoice {
   seq: number;
   label: string;
@@ -35,7 +35,7 @@ export interface ForkChoice {
   activationId?: string | undefined;
 }
 
-/** The moments of a run in their order. A run that has ended is not continued from its end. */
+/** The moments of a run in order. The end of a finished run is not one of them: nothing could continue there. */
 export function choicesIn(store: RunViewStore): ForkChoice[] {
   const { state, events, head } = store.view.getState();
   const times = new Map<string, number>();
@@ -58,8 +58,8 @@ export function choicesIn(store: RunViewStore): ForkChoice[] {
 }
 
 /**
- * The moment that is most likely meant: the one that the page looks at, else before the node that is selected, else
- * before the last agent, else before the last step.
+ * The most likely moment: the one that the page shows, else before the selected node, else before the last agent, else
+ * before the last step.
  */
 export function likelyChoice(choices: readonly ForkChoice[], graph: WorkflowGraph, selected: string | null) {
   const kindOf = (id: string | undefined) => {
@@ -74,7 +74,7 @@ export function likelyChoice(choices: readonly ForkChoice[], graph: WorkflowGrap
   );
 }
 
-/** What a run had come to after an event; null where there is none. */
+/** State and limits of a run after an event; null if there is no such event. */
 export function momentAt(store: RunViewStore, seq: number): ForkedMoment | null {
   const { events, head } = store.view.getState();
   const event = events[seq - 1];

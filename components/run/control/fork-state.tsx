@@ -13,14 +13,14 @@ import { stateField } from "./use-given-values";
 
 interface EditedState {
   graph: WorkflowGraph;
-  /** As it was at the moment. */
+  /** The recorded state at that moment. */
   state: JsonObject;
-  /** As the fork begins; undefined while it cannot be read. */
+  /** The state the fork starts with; undefined while it is invalid. */
   edited: JsonObject | undefined;
   onChange: (edited: JsonObject | undefined) => void;
 }
 
-/** The state that a fork begins with: a field for each value, or all of it as JSON. */
+/** The state that a fork starts with: one field per value, or all of it as JSON. */
 export function ForkState(props: EditedState) {
   const { state, edited, onChange } = props;
   const [isJson, setJson] = useState(false);
@@ -56,7 +56,7 @@ function StateFields({ graph, state, edited, onChange }: EditedState) {
   );
   const [initial] = useState(() => toValues(fields, base));
   const [values, setValues] = useState(initial);
-  // What nobody touched stays as it is, whatever its schema says; an empty field takes its value away.
+  // Untouched values stay unchanged, whatever their schema says; an empty field removes its value.
   const read = (entered: typeof values) =>
     fields.map((field) => {
       const { key } = field;
@@ -88,7 +88,7 @@ function StateFields({ graph, state, edited, onChange }: EditedState) {
   );
 }
 
-/** Lists and objects are edited as JSON, everything else as what it is. */
+/** The schema of a field: lists and objects are edited as JSON, everything else by its type. */
 const valueSchema = (value: Json | undefined): JsonSchema =>
   typeof value === "object" && value !== null
     ? { type: Array.isArray(value) ? "array" : "object" }

@@ -9,7 +9,7 @@ import { endingInWords, pausedInWords } from "./paused-words";
 import { RunControls } from "./run-controls";
 import { usePaused } from "./use-control";
 
-/** Over the page while the run is paused: why, what comes next, and how to continue. */
+/** Shown above the page while the run is paused: why, what comes next, and how to continue. */
 export function PausedBar() {
   const paused = usePaused();
   const page = useRunPage();

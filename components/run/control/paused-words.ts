@@ -5,7 +5,7 @@ import type { Paused } from "./use-control";
 
 /**
  * Why a run is paused, and what comes next: "Stepping. Next: Review", "Paused at the breakpoint on Review".
- * `next`: the node that is ready to begin, where the run is not paused just before one.
+ * `next`: the node that is ready to start, unless the run is paused just before one.
  */
 export function pausedInWords(
   paused: Paused,
@@ -35,7 +35,7 @@ export function pausedInWords(
   }
 }
 
-/** The tools that are still at work in a paused run, whose end it waits for; empty where there are none. */
+/** The tool calls that a paused run still waits for; empty if there are none. */
 export function endingInWords({ calling, tool_calls }: Pick<RunState, "calling" | "tool_calls">): string {
   const tools = [...new Set([...calling].flatMap((id) => tool_calls[id]?.tool_name ?? []))];
   return tools.length > 0 ? `Waiting for ${tools.join(", ")} to end.` : "";

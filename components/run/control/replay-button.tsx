@@ -18,7 +18,7 @@ export function useReplay(runId: string, workflowId: string | null): { entry: Me
   };
 }
 
-/** Plays what was recorded of the run from its beginning, once it has ended. */
+/** Plays the recorded run from its beginning, once it has ended. */
 export function WatchAgain() {
   const store = useRunViewStore();
   const isOver = useRun(({ head }) => head.run.status === "finished", false);

@@ -22,9 +22,9 @@ import { type RunKey, runKeyFor, runKeys } from "./run-keys";
 import { type RunControl, useControl, useIsUnderWay, usePaused } from "./use-control";
 
 interface Controlling extends RunControl {
-  /** Those of this run. */
+  /** The breakpoints of this run. */
   breakpoints: BreakpointStore;
-  /** Those that every run of its workflow gets that is started in this browser. */
+  /** The breakpoints of every run of this workflow that is started in this browser. */
   ofWorkflow: BreakpointStore;
   isListOpen: boolean;
   setListOpen(isOpen: boolean): void;
@@ -101,7 +101,7 @@ function WithBreakpoints({ store, children }: { store: BreakpointStore; children
 
 const NO_GRAPH: WorkflowGraph | null = null;
 
-/** What a person removes here is gone from the workflow's list, too: the next run does not stop there again. */
+/** Also removes a removed breakpoint from the workflow's list, so that the next run does not stop there again. */
 function useRemovedEverywhere(store: BreakpointStore, ofWorkflow: BreakpointStore) {
   useEffect(
     () =>
@@ -113,7 +113,7 @@ function useRemovedEverywhere(store: BreakpointStore, ofWorkflow: BreakpointStor
   );
 }
 
-/** The list begins with the breakpoints of the run; the run gets it with every change. */
+/** The list starts with the breakpoints of the run, and each change of it is sent to the run. */
 function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointStore) {
   const run = useRunViewStore();
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, NO_GRAPH);

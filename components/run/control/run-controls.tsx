@@ -30,7 +30,7 @@ const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.I
 
 type Control = NonNullable<ReturnType<typeof useControlling>>;
 
-/** Pause, or once it is paused: resume or step. Nothing where the run is over. */
+/** Pause; while paused, resume or step. Nothing once the run is over. */
 export function RunControls({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
   const isUnderWay = useIsUnderWay();
@@ -67,7 +67,7 @@ function Controls({ control }: { control: Control }) {
       onSelect: () => control.setListOpen(!isListOpen),
     },
   ];
-  // Beside everything else in the header there is room for words on a wide screen only.
+  // The header has room for a text label only on a wide screen.
   const words = isPaused ? undefined : "max-xl:sr-only";
   const button = ({ label, shortcut, icon, onSelect, ...look }: ReturnType<typeof step>) => (
     <Button key={label} icon={icon} title={`${label} (${shortcut})`} onClick={onSelect} {...look}>
@@ -152,7 +152,7 @@ function Controls({ control }: { control: Control }) {
 const MOST_GOALS = 12;
 const AHEAD: ReadonlySet<string> = new Set(["idle", "ready"]);
 
-/** Where a paused run can run to: the selected node, and those to come. */
+/** Where a paused run can run to: the selected node and the nodes to come. */
 function useGoals({ selected, runTo }: Control): MenuEntry[] {
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const ahead = useRunList<string>(({ head }) =>
@@ -169,7 +169,7 @@ function useGoals({ selected, runTo }: Control): MenuEntry[] {
     }));
 }
 
-/** Ends the run. Red only when pointed at: it is no error that it can be cancelled. */
+/** Cancels the run. Red on hover only: that a run can be cancelled is no error. */
 export function CancelButton({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
   const isUnderWay = useIsUnderWay();

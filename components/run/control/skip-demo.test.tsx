@@ -9,7 +9,7 @@ import { SkipDemo } from "./skip-demo";
 
 beforeEach(() => localStorage.clear());
 
-/** A run of the demo under way. */
+/** A demo run in progress. */
 function open() {
   const store = newRunViewStore((work) => work());
   store.apply(approvalRun.slice(0, 12));

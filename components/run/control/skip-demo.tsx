@@ -9,7 +9,7 @@ import { toast } from "@/components/ui/toasts";
 import { useRun } from "../run-context";
 import { isWatching, playFast } from "../start/demo-watch";
 
-/** While a run of the demo plays slowly: lets the rest be answered at once. */
+/** While a demo run plays slowly, skips the wait: the rest is answered at once. */
 export function SkipDemo({ runId }: { runId: string }) {
   const [isSlow, setSlow] = useState(() => isWatching(runId));
   const isDemo = useRun(({ head }) => head.run.provider_summary?.simulated || head.run.simulated, false);

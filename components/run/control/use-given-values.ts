@@ -11,7 +11,7 @@ import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 
-/** The field that fits what a workflow declares of a key of its state; `otherwise`: where it declares nothing. */
+/** The field for a state key, by the schema that the workflow declares; `otherwise`: the schema if it declares none. */
 export function stateField(
   graph: WorkflowGraph | null,
   key: string,

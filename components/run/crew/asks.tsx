@@ -80,11 +80,11 @@ export function useOpenAsks(): Interaction[] {
   return useRunList<Interaction>(({ head }) => (isHeld ? [] : openAsksOf(head)));
 }
 
-/** The questions of a run that it takes answers to, the oldest first. */
+/** The questions of a run that can be answered, oldest first. */
 export const openAsksOf = ({ run, interactions }: RunState): Interaction[] =>
   run.status === "finished" ? [] : Object.values(interactions).filter(({ status }) => status === "open");
 
-/** Over the page while its panel shows something else: a person is waited for. */
+/** Says that the run waits for a person, above the page while the panel shows another tab. */
 export function AskBar({ onAnswer }: { onAnswer: () => void }) {
   const asks = useOpenAsks();
   const first = asks[0];
@@ -110,7 +110,7 @@ export function AskBar({ onAnswer }: { onAnswer: () => void }) {
   );
 }
 
-/** The open questions with their answers, one below the other. Once the last is answered, the keyboard stays in the panel. */
+/** The open questions with their answers. Once the last one is answered, the focus stays in the panel. */
 export function AskPanel() {
   const asks = useOpenAsks();
   const wasInside = useRef(false);
@@ -129,7 +129,7 @@ export function AskPanel() {
       onFocus={() => {
         wasInside.current = true;
       }}
-      // A button that is disabled once it is pressed loses the focus to nothing.
+      // A button that is disabled when pressed loses the focus.
       onBlur={({ relatedTarget }) => {
         if (relatedTarget) wasInside.current = false;
       }}
@@ -147,7 +147,7 @@ export function AskPanel() {
 
 const ASKS = "run-asks";
 const TITLE = "run-asks-title";
-/** Brings the keyboard to the questions, once the panel shows them. */
+/** Moves the focus to the questions, once the panel shows them. */
 export const focusAsks = () => requestAnimationFrame(() => document.getElementById(ASKS)?.focus());
 
 /** The questions in front of the page, one below the other. */

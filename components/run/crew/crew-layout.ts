@@ -8,12 +8,12 @@ import { type BoxSize, memberNamed, PROPOSAL, REQUESTER, type Size, type Spot, s
  * the way in which they work, so that nobody moves while the crew is at work. All measures are pixels of the drawing.
  */
 
-/** A member's card: its face and name, two lines of its task, two of what it says, and its badge above. */
+/** A member's card: avatar and name, two lines of its task, two of what it says, and a badge above. */
 export const MEMBER: BoxSize = { width: 204, height: 132, badge: 12 };
 export const REQUESTER_SIZE: Size = { width: 118, height: 32 };
 export const PROPOSAL_SIZE: Size = { width: 236, height: 96 };
 
-/** How large someone's card is. */
+/** The size of a participant's card. */
 export function sizeOf(id: string): BoxSize {
   if (id === REQUESTER) return REQUESTER_SIZE;
   return id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
@@ -23,7 +23,7 @@ export function sizeOf(id: string): BoxSize {
 const ASIDE = 126;
 /** Between cards one below the other. */
 const BELOW = 84;
-/** Around the middle of a ring. */
+/** Space around the center of a ring. */
 const AROUND_MIDDLE = 96;
 /** Around everything. */
 const EDGE = 28;
@@ -72,12 +72,12 @@ export function layoutOf(crew: CrewRun, plan: ExecutionPlan | undefined): CrewLa
   });
 }
 
-/** A manager of more members than this is in the middle of them: no line has to pass a member. */
+/** A manager of more members than this is placed in the center, so that no line has to pass a member. */
 const MOST_BELOW = 3;
 
 /**
- * A manager is above its few members or in the middle of many; those who hand over, vote or follow a pattern are in a
- * ring, those who work side by side in columns, all others in rows.
+ * A manager is placed above a few members or in the center of many. Members who hand off, vote or follow custom steps are
+ * placed in a ring, those who work in parallel in columns, all others in rows.
  */
 export function placeCrew(shape: Shape): CrewLayout {
   const { process, manager, members } = shape;
@@ -128,7 +128,7 @@ const across = (count: number, size: number, gap: number) => count * size + Math
 /** How many stand side by side: two rows rather than one that is too wide. */
 const perRowOf = (count: number) => (count <= 3 ? count : count === 4 ? 2 : count <= 9 ? 3 : MOST_COLUMNS);
 
-/** Row by row, from left to right or, for a chain, back and forth; a row that is not full is in the middle. */
+/** Row by row, from left to right or, for a chain, back and forth; a row that is not full is centered. */
 function rows(ids: readonly string[], isChain: boolean): Grid {
   const perRow = Math.max(1, perRowOf(ids.length));
   const count = Math.max(1, Math.ceil(ids.length / perRow));

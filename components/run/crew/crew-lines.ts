@@ -141,19 +141,20 @@ export function lineWords({ all, latest }: Pick<CrewLine, "all" | "latest">): st
   return times > 1 ? `${newest} ×${times}` : newest;
 }
 
-/** A line with its path through the drawing and the place of its label. */
+/** A line with its path on the canvas and the position of its label. */
 export type RoutedLine = CrewLine &
   Bow & {
     label: string;
     words: Spot;
-    /** How much room the label takes. */
+    /** The size of the label. */
     size: Size;
-    /** There is no room for the label, only for a dot. */
+    /** There is room for a dot only, not for the label. */
     isCrowded: boolean;
   };
 
 /**
- * Routes lines around the cards that are not their own, and places their labels. A label covers no card, no badge, no arrowhead and no other label, and rather no other line; where it has no room, a dot stands for it.
+ * Routes lines around all cards but those they connect, and places their labels. A label covers no card, badge, arrowhead
+ * or other label, and preferably no other line; if there is no room, a dot takes its place.
  */
 export function routeLines(
   lines: readonly CrewLine[],
@@ -182,7 +183,7 @@ export function routeLines(
       ...bends.flatMap((bend) => [bow(from, to, bend), bow(from, to, -bend)]),
       ...sideBySide(from, to),
     ];
-    // There and back are apart.
+    // Keep the two directions apart.
     const back = taken[`${line.to}→${line.from}`]?.at(0.5);
     const cost = new Map(
       bows.map((way) => {
@@ -197,7 +198,7 @@ export function routeLines(
     const span = Math.hypot(to.x - from.x, to.y - from.y);
     return [{ line, bows, free: free.length > 0 ? free : bows.slice(0, 1), span }];
   });
-  // Where there is little room, it is for the newest, then for the shortest line.
+  // If room is scarce, the newest line gets it, then the shortest.
   routed.sort(
     (one, other) => Number(other.line.age === 0) - Number(one.line.age === 0) || one.span - other.span,
   );
@@ -215,7 +216,7 @@ export function routeLines(
         for (const words of placesAlong(way, size)) {
           const box = { ...words, ...size };
           if (!isInside(box) || obstacles.some((one) => isTouching(box, one))) continue;
-          // Rather on another line than on a line that goes a long way round.
+          // Prefer a label on another line to a long detour.
           const cost =
             at + others.filter(({ points }) => points.some((point) => isTouching(point, box))).length;
           if (!best || cost < best.cost) best = { way, words, cost };
@@ -237,7 +238,7 @@ export function routeLines(
   return placedLines.sort((one, other) => other.age - one.age);
 }
 
-/** From the side of a card to the side of another, where one is clear of the other: no line is shorter between columns. */
+/** Lines from side to side, if the cards don't overlap horizontally: the shortest between columns. */
 function sideBySide(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
   const side = Math.sign(to.x - from.x);
   const edge = { width: 0, height: Number.POSITIVE_INFINITY };
@@ -246,7 +247,7 @@ function sideBySide(from: Spot & BoxSize, to: Spot & BoxSize): Bow[] {
   return (into.x - out.x) * side > 2 * HEAD.width ? [0, 24, -24].map((bend) => bow(out, into, bend)) : [];
 }
 
-/** The places for a label: on its line, then next to it. */
+/** Candidate positions for a label: on its line, then next to it. */
 function* placesAlong({ at }: Bow, { width, height }: Size): Generator<Spot> {
   for (const share of WORDS_AT) yield at(share);
   for (const share of WORDS_AT) {
@@ -259,23 +260,23 @@ function* placesAlong({ at }: Bow, { width, height }: Size): Generator<Spot> {
   }
 }
 
-/** How wide a letter of a label is, about. */
+/** Approximate width of a character in a label. */
 const LETTER = 7.1;
-/** What is left of a label where there is no room for it. */
+/** The size of the dot that replaces a label if there is no room for it. */
 const DOT: Size = { width: 14, height: 14 };
-/** An arrowhead, around the middle of it. */
+/** The size of an arrowhead. */
 const HEAD: Size = { width: 14, height: 14 };
 /** How far lines may bend around what is in their way. */
 const BENDS = [90, 130, 180, 240];
 const SAMPLES = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
-/** Where labels may be: nearer to where the line comes from, so that those of there and back do not meet. */
+/** Label positions along a line: closer to its source first, so that the labels of both directions don't collide. */
 const WORDS_AT = [0.4, 0.5, 0.32, 0.6, 0.25, 0.68, 0.18, 0.78] as const;
 
 const isTouching = (a: Spot & Partial<Size>, b: Spot & Size) =>
   Math.abs(a.x - b.x) < ((a.width ?? 0) + b.width) / 2 &&
   Math.abs(a.y - b.y) < ((a.height ?? 0) + b.height) / 2;
 
-/** A card's size. `badge`: how far the badge on its upper edge stands out. */
+/** A card's size. `badge`: how far the badge extends above its upper edge. */
 export type BoxSize = Size & { badge?: number };
 
 const withBadge = ({ x, y, width, height, badge = 0 }: Spot & BoxSize): Spot & Size => ({
@@ -287,16 +288,16 @@ const withBadge = ({ x, y, width, height, badge = 0 }: Spot & BoxSize): Spot & S
 
 const bendOf = (from: Spot, to: Spot) => Math.min(44, Math.hypot(to.x - from.x, to.y - from.y) * 0.17);
 
-/** A bowed line: its path, the room of its arrowhead, and the point at a share of the way. */
+/** A curved line: its path, the box of its arrowhead, and the point at a fraction of its length. */
 interface Bow {
   path: string;
   head: Spot & Size;
   at: (share: number) => Spot;
-  /** Points of it, for what must not meet it. */
+  /** Sample points, to find collisions. */
   points: readonly Spot[];
 }
 
-/** A bowed line from the edge of one box to the edge of another. A negative bend bows to the other side. */
+/** A curved line from the edge of one box to the edge of another. A negative bend curves to the other side. */
 export function bow(from: Spot & BoxSize, to: Spot & BoxSize, bend: number = bendOf(from, to)): Bow {
   const dx = to.x - from.x;
   const dy = to.y - from.y;

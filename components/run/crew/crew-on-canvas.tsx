@@ -77,8 +77,8 @@ export function CrewDoors() {
 }
 
 /**
- * A crew that opens is seen whole, or, where that would be too small to read, who works in it. The view follows the run
- * no longer where another node is running.
+ * Shows all of a crew when it opens or, if that would be too small to read, its current member. Stops following the run
+ * if another node is running.
  */
 export function CrewCamera({ onShow }: { onShow: () => void }) {
   const store = useRunViewStore();

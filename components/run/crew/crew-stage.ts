@@ -38,7 +38,7 @@ export function useNewCrewStage(onLook: () => void): CrewStage {
   const store = useRunViewStore();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [look, setLook] = useState<CrewLook | null>(null);
-  // Crews that opened or that a person folded: they never open automatically again.
+  // Crews that were opened, or closed by a person: they never open automatically again.
   const known = useRef(new Set<string>());
   useEffect(
     () =>

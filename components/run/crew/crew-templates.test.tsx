@@ -11,11 +11,11 @@ import { CrewInside } from "./crew-inside";
 import { CrewPanel } from "./crew-panel";
 import { CrewStageProvider, useNewCrewStage } from "./crew-stage";
 
-// Each way of working is a template that runs on the offline demo; here is what its crew shows afterwards.
+// Each process has a template that runs on the offline demo. These tests check what its crew shows afterwards.
 
 const nothing = () => undefined;
 
-/** Runs a template with its example inputs to the end, and shows its crew open, beside the panel of it. */
+/** Runs a template with its example inputs to the end, and shows its crew open, next to the panel. */
 async function ran(title: string) {
   const store = newRunViewStore((work) => work());
   let runId = "";
@@ -73,7 +73,7 @@ async function ran(title: string) {
 test("a manager sends each of its crew, and nobody talks past it", async () => {
   const { inside, look } = await ran("Data analysis with a manager");
   expect(inside.getAllByRole("button", { name: /^Manager to \w+: writes/ })).toHaveLength(3);
-  // Three workers are written to and answer, then the manager answers.
+  // Three workers get a message and answer, then the manager answers.
   const messages = within((await look("Messages")).getByRole("list", { name: "Messages" }));
   expect(messages.getAllByRole("listitem")).toHaveLength(7);
   for (const message of messages.getAllByRole("listitem")) expect(message.textContent).toContain("Manager");

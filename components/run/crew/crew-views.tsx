@@ -24,7 +24,7 @@ import { changedFrom, changesByRound, messagesByRound } from "./turns";
 // The library that lays it out is large.
 const PlanGraph = dynamic(() => import("./plan-graph").then((module) => module.PlanGraph));
 
-/** The plan as a board or as a graph, in the panel or large. */
+/** The plan as a board or as a graph, in the panel or enlarged. */
 export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activationId: string }) {
   const [look, setLook] = useState<"board" | "graph">("board");
   const [isLarge, setLarge] = useState(false);

@@ -234,7 +234,7 @@ test("a line goes around the cards between its ends, and words cover neither car
 
 type Box = { what: string; x: number; y: number; width: number; height: number };
 
-/** Everything that the drawing of a crew shows, but its lines. */
+/** Everything that a crew shows on the canvas, except its lines. */
 function drawnBoxes(
   crew: Pick<CrewRun, "members" | "manager" | "exchanges">,
   { spots, size }: CrewLayout,
@@ -258,7 +258,7 @@ function drawnBoxes(
   return [...cards, ...lines];
 }
 
-/** What lies on what: labels on anything, arrowheads on cards and badges. */
+/** All overlaps: labels on anything, arrowheads on cards and badges. */
 const covered = (boxes: readonly Box[]) =>
   boxes.flatMap((a, at) =>
     boxes.slice(at + 1).flatMap((b) => {

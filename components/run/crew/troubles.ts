@@ -17,8 +17,8 @@ export interface Trouble {
 const FAILED: ReadonlySet<AgentView["status"]> = new Set(["failed", "rejected"]);
 
 /**
- * What went wrong with a crew's members on the way: model calls that were made again, going round in circles, tools that
- * somebody works without, failures, results that a person sent back, and criteria of success that are not met.
+ * What went wrong with a crew's members: retried model calls, loops without progress, missing tools, failures, results
+ * that a person sent back, and unmet success criteria.
  */
 export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonly Verdict[]): Trouble[] {
   const taskOf = (id: string | undefined) =>

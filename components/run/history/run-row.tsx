@@ -184,7 +184,7 @@ function Duration({ run }: { run: RunSummary }) {
   if (run.started_at === null) return <span>–</span>;
   const end = run.finished_at ?? run.held?.at;
   if (end != null) return <span>{formatDuration(end - run.started_at)}</span>;
-  // While a run only waits, a running clock would look like work.
+  // A ticking clock would suggest that a waiting run is working.
   return run.waits_for !== null || run.status === "paused" ? null : <Ticking from={run.started_at} />;
 }
 

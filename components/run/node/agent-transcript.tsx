@@ -145,7 +145,7 @@ export function CallView({ call }: { call: ModelCall }) {
   );
 }
 
-/** Whether an answer is what the node returned, which is shown key by key above it. */
+/** Whether an answer is the node's output, which is already shown key by key above it. */
 function isOutput(content: string, output: JsonObject | undefined): boolean {
   if (!output || content === "") return false;
   const answer = jsonIn(content);

@@ -22,7 +22,7 @@ export function routeOf(
   };
 }
 
-/** Of what a run was started with, the first input that is given says the most; elsewhere what was written last does. */
+/** The most informative part: of a start node, the first input that is not empty; of any other node, the whole output. */
 function mainOf(node: WorkflowNode | undefined, output: JsonObject): Json {
   if (!node || !getNodeKind(node.node_type).begins) return output;
   return node.output_keys.map((key) => output[key] ?? "").find((value) => oneLine(value) !== "") ?? output;

@@ -57,7 +57,7 @@ export function Outcome() {
   );
 }
 
-/** How it went, in one line. */
+/** One line about how the run went. */
 function Summary() {
   const summary = useRun(
     ({ state, waited, cursor, lastSeq }) => runSummary(state, waited[(cursor ?? lastSeq) - 1]),
@@ -125,7 +125,7 @@ function Reason({ run }: { run: RunState["run"] }) {
     return run.final_status === "ERROR" ? (
       <p className="text-ink-2">The end that it reached ends the run as an error.</p>
     ) : null;
-  // Elsewhere the first button says what to do.
+  // Otherwise the first button says what to do.
   const advice = run.error.user_action === "retry" && !run.error.activation_id ? adviceFor(run.error) : null;
   return (
     <div role="alert" className="flex flex-col gap-1">
@@ -138,7 +138,7 @@ function Reason({ run }: { run: RunState["run"] }) {
   );
 }
 
-/** What can be done, the most likely first. */
+/** The available actions, most likely first. */
 function Ways({ run }: { run: RunState["run"] }) {
   const page = useRunPage();
   const again = useRunAgain();

@@ -120,7 +120,7 @@ test("a run that failed has one first action, and says what to do once", () => {
   );
   const outcome = screen.getByRole("region", { name: "How it ended" });
   const words = [...outcome.querySelectorAll("a, button")].map(({ textContent }) => textContent);
-  // The last two are in the header where there is room.
+  // The last two are in the header if there is room.
   expect(words).toEqual(["Change it in the workflow", "Open node", "Run again", "Edit input"]);
   expect(outcome.textContent).not.toContain("Change the workflow");
   expect(outcome.textContent).not.toContain("failed.");

@@ -5,7 +5,7 @@ import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
 
-/** What one node did on the route: `by` ran, or decided for `label`. */
+/** What one node did on the route: `by` ran, or chose `label`. */
 interface Step {
   by: string;
   times: number;
@@ -13,9 +13,8 @@ interface Step {
 }
 
 /**
- * How a finished run went, in one line: its route, who decided, and what it took. For example "Approved by
- * ApprovalAgent, then ActionAgent ran · 2 calls · $0 · 1.7 s". Time in which it only waited does not count. Empty until the
- * run has ended.
+ * Summarizes a finished run in one line: its route, who decided, and what it took. For example "Approved by
+ * ApprovalAgent, then ActionAgent ran · 2 calls · $0 · 1.7 s". Waiting time does not count. Empty until the run has ended.
  */
 export function runSummary(state: RunState, waitedMs = 0): string {
   const { status, started_at, finished_at } = state.run;
@@ -52,7 +51,7 @@ function stepsOf(state: RunState): Step[] {
     const times = activations.length;
     if (label !== undefined) {
       const asked = Object.values(state.interactions).some(({ activation_id }) => activation_id === last.id);
-      // What an agent found out, a router only reads.
+      // A router that only reads an agent's verdict: the agent decided.
       const decider = asked ? undefined : steps.at(-1);
       const isRead = decider !== undefined && decider.label === undefined;
       if (isRead) steps.pop();
@@ -66,7 +65,7 @@ function stepsOf(state: RunState): Step[] {
   return steps;
 }
 
-/** The role that ran in an activation, or how many members of a crew did. */
+/** The role that ran in an activation, or the number of crew members that did. */
 function workerOf(state: RunState, activationId: string): string | undefined {
   const agents = Object.values(state.agents).filter(({ activation_id }) => activation_id === activationId);
   const crew = state.crews[activationId];
@@ -76,7 +75,7 @@ function workerOf(state: RunState, activationId: string): string | undefined {
   return active > 0 && active < all ? `${active} of a crew of ${all}` : `a crew of ${all}`;
 }
 
-/** Workers beyond these are counted. */
+/** Workers beyond these are only counted. */
 const NAMED = 4;
 
 function clausesOf(steps: readonly Step[]): string[] {

@@ -1,4 +1,4 @@
-// Kept in this browser: the run that plays at the demo's slow pace, until a person skips one.
+// Stored in this browser: the run that plays at the demo's slow pace, until a person skips one.
 const KEY = "troupe.demo-watch";
 const SKIPPED = "skipped";
 
@@ -6,7 +6,7 @@ const kept = (): string | null => {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    // Without storage there is no slow pace: a button that skips it would be lost with the page.
+    // No slow pace without storage: the Skip button would not survive a reload.
     return SKIPPED;
   }
 };
@@ -14,17 +14,17 @@ const keep = (value: string): void => {
   try {
     localStorage.setItem(KEY, value);
   } catch {
-    // A full or forbidden storage only costs the slow pace.
+    // If storage is full or blocked, the run only loses its slow pace.
   }
 };
 
-/** Whether runs of the demo are to play slowly. */
+/** Whether new demo runs should play slowly. */
 export const playsSlowly = (): boolean => kept() !== SKIPPED;
 
-/** This run plays slowly. */
+/** Records that this run plays slowly. */
 export const watch = (runId: string): void => keep(runId);
 
 export const isWatching = (runId: string): boolean => kept() === runId;
 
-/** From here on, the demo answers at its usual speed. */
+/** From now on, the demo answers at its usual speed. */
 export const playFast = (): void => keep(SKIPPED);

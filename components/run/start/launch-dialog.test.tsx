@@ -22,7 +22,7 @@ async function openSheet(graph: WorkflowGraph) {
   const { person, troupe } = page;
   await screen.findByRole("combobox", { name: "Mode" });
   return {
-    /** Opens it once more. */
+    /** Opens the dialog again. */
     again: { person, show: () => (cleanup(), page.show()) },
     paceOfLast: () => troupe.demoPace.of(window.location.pathname.split("/").at(-1) ?? ""),
     mode: () => screen.getByRole("combobox", { name: "Mode" }),

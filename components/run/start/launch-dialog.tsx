@@ -56,7 +56,7 @@ export interface LaunchProps {
   runTo?: string | null | undefined;
   /** What the form holds at first; absent: what the workflow was run with last from this browser. */
   initialInput?: JsonObject | undefined;
-  /** Before its first run, the form holds the input that the workflow suggests. */
+  /** If the workflow never ran, the form contains the input that it suggests. */
   suggestsInput?: boolean | undefined;
 }
 

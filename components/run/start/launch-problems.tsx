@@ -17,7 +17,7 @@ export interface StartRefusal {
 }
 
 /**
- * The problems of a workflow, asked once as the sheet opens; `save` comes first, so that it is about what is drawn.
+ * The problems of a workflow, requested once when the dialog opens; `save` runs first, so that they match the canvas.
  * Undefined while that is not known. Where it cannot be known, nothing is said: the start says it.
  */
 export function useProblems(
@@ -50,7 +50,7 @@ const MAY_STOP: ReadonlySet<string> = new Set([
   "W_ROUTER_READS_OBJECT",
 ]);
 
-/** One line about the warnings; open, each with a link to its place. */
+/** One line about the warnings; expanded, each with a link to its node. */
 export function Warnings(
   props: Omit<ListProps, "problems"> & { problems: readonly ToldProblem[] | undefined },
 ) {

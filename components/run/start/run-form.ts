@@ -7,7 +7,7 @@ import { isAgentNode, isCrewNode, isRouterNode } from "@/server/domain/nodes";
 /** The form that a workflow's start node asks for. */
 export const inputFields = (graph: WorkflowGraph): InputField[] => runInputFields(graph).map(toField);
 
-/** The input that a workflow suggests to try it with. */
+/** The input that a workflow suggests for a first try. */
 export const exampleInput = (graph: WorkflowGraph): JsonObject =>
   Object.fromEntries(
     inputFields(graph).flatMap(({ key, example }) => (example === undefined ? [] : [[key, example]])),

@@ -118,7 +118,7 @@ export function EventRow({
   const store = useRunViewStore();
   const { event, sentence } = row;
   const zero = useRun(zeroOf, event.ts);
-  // Away from its node's heading, a sentence that does not name the node is shown with its name.
+  // Away from the node's heading, prefix the node's name unless the sentence contains it.
   const node = useRun(({ head }) => head.graph.nodes[event.node_id ?? ""]?.name, undefined);
   const text =
     row.isInside || !event.activation_id || !node || sentence.text.includes(node)

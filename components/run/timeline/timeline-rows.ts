@@ -21,7 +21,7 @@ export type TimelineRow =
       sentence: Sentence;
       /** It follows the heading of its node, with nothing else between them. */
       isInside: boolean;
-      /** The first one outside after a node's part. */
+      /** The first event outside after a group of a node. */
       isAfterGroup: boolean;
       isOpen: boolean;
     };
@@ -51,8 +51,8 @@ export function newTeller(names: Names): (event: RunEvent) => Sentence {
 }
 
 /**
- * The timeline of a run, in the order of time: each activation has a heading where it started, and what happens in it
- * later stands at its moment among the rest.
+ * The timeline of a run, in chronological order: each activation has a heading where it started, and its later events
+ * appear among the others at the time they happened.
  */
 export function timelineRows(
   events: readonly RunEvent[],
@@ -61,7 +61,7 @@ export function timelineRows(
 ): TimelineRow[] {
   const query = options.query?.trim().toLowerCase() ?? "";
   const headings = headingsOf(events);
-  // The heading alone says that a node ran; only a search leaves out those without a hit.
+  // A heading is shown even without events, since it says that the node ran; only a search hides those without a hit.
   const hits =
     query === ""
       ? null
@@ -100,7 +100,7 @@ export function timelineRows(
   return rows;
 }
 
-/** By activation, the event at which its heading stands: its start, or before that its first event. */
+/** By activation, the event at which its heading appears: its start or, until it has started, its first event. */
 function headingsOf(events: readonly RunEvent[]): Map<string, number> {
   const headings = new Map<string, number>();
   const started = new Set<string>();
@@ -112,7 +112,7 @@ function headingsOf(events: readonly RunEvent[]): Map<string, number> {
   return headings;
 }
 
-/** Where each row begins, and where the last one ends, in pixels; a sentence of more than `chars` takes two lines. */
+/** The top of each row and the bottom of the last one, in pixels; a sentence longer than `chars` takes two lines. */
 export function rowOffsets(rows: readonly TimelineRow[], chars = Number.POSITIVE_INFINITY): number[] {
   const offsets = [0];
   for (const row of rows) offsets.push(present(offsets.at(-1), "offsets.at(-1)") + heightOf(row, chars));

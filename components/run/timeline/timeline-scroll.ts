@@ -46,7 +46,7 @@ export function useStickToEnd(box: RefObject<HTMLDivElement | null>, isLive: boo
   useEffect(() => {
     const element = box.current;
     if (!element?.firstElementChild || !isLive) return;
-    // It is told once everything is laid out: to ask for the height before that would lay out the page twice.
+    // Measured once everything is laid out: reading the height earlier would force a second layout.
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) element.scrollTo({ top: element.scrollHeight });
     });

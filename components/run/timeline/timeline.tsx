@@ -19,7 +19,7 @@ const WhenSearch = dynamic(() => import("../past/when-search").then((module) => 
 
 const NO_EVENTS: readonly RunEvent[] = [];
 const OVERSCAN = 400;
-/** Of a row, in pixels: what stands beside its sentence, and an ordinary character of it. */
+/** Of a row, in pixels: everything next to its sentence, and an average character. */
 const BESIDE_TEXT = 126;
 const CHAR_WIDTH = 6.6;
 
@@ -100,7 +100,7 @@ export function Timeline({
 
 function useRows(options: Parameters<typeof timelineRows>[2]) {
   const store = useRunViewStore();
-  // The cards on the drawing come first.
+  // The cards on the canvas take precedence.
   const lastSeq = useDeferredValue(useRun((view) => view.lastSeq, 0));
   const graph = useRun((view) => view.head.graph, null);
   const tell = useMemo(

@@ -8,7 +8,7 @@ import { shownResult, type TryOutStore, type TryOuts } from "./try-out-store";
 /** How much of an output a card shows. */
 const SAID = 200;
 
-/** What the card of a node shows of its last result; undefined where there is none. */
+/** What a node's card shows of its last result; undefined if there is none. */
 export function cardResult(all: TryOuts, graph: WorkflowGraph, id: string): CardTry | undefined {
   const shown = shownResult(all, id);
   if (!shown || !graph.nodes[id]) return undefined;
@@ -44,7 +44,7 @@ export function newCanvasTries(
     },
     node(id) {
       const [all, graph] = [store.getState(), drawing.graph()];
-      // Every card asks after each change of the drawing, mostly of other nodes.
+      // Every card asks after each edit, most of which concern other nodes.
       const from = [all, graph.nodes[id], graph.edges];
       if (madeOf.get(id)?.every((part, at) => part === from[at])) return known.get(id);
       madeOf.set(id, from);

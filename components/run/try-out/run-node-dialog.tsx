@@ -29,7 +29,7 @@ export interface RunNodeProps {
   store: TryOutStore;
   /** Runs before the start: saves what is drawn. False: it could not be saved. */
   beforeStart: () => Promise<boolean>;
-  /** Runs without asking where the last inputs are all that the node needs. */
+  /** Runs without asking if the last inputs are all that the node needs. */
   isDirect?: boolean;
   onClose: () => void;
 }

@@ -25,7 +25,7 @@ export function staleReason(
     );
     const latest = known.toSorted((x, y) => y.at - x.at)[0];
     const before = last?.[id];
-    // The same output again changes nothing.
+    // The same output again makes nothing stale.
     if (!latest || (before && before.at <= one.at && isSameJson(latest.output, before.output))) return [];
     return [{ id, output: latest.output ?? {} }];
   });
@@ -39,7 +39,7 @@ export function staleReason(
 
 const sourcesOf = new WeakMap<WorkflowGraph["edges"], Map<string, string[]>>();
 
-/** Every node from which a path leads to this one; the nearest first. */
+/** Every node from which a path leads to this one, nearest first. */
 function nodesBefore({ edges }: WorkflowGraph, nodeId: string): string[] {
   let sources = sourcesOf.get(edges);
   if (!sources) {

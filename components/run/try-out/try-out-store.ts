@@ -25,9 +25,9 @@ export interface NodeTry extends Omit<Tried, "output"> {
   error?: string;
 }
 
-/** What a node came to in the last run of the workflow that finished it. */
+/** What a node returned in the last run of the workflow that finished it. */
 export interface LastRun extends NodeTry {
-  /** Why it might return something else now, as the server knows it. */
+  /** Why it might return something else now, according to the server. */
   stale: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface TryOuts {
   pins: Readonly<Record<string, Tried>>;
   /** The last run of each node by itself. */
   tries: Readonly<Record<string, NodeTry>>;
-  /** From the runs of the workflow; read from the server, not kept in the browser. */
+  /** From the runs of the workflow; read from the server, not stored in the browser. */
   last: Readonly<Record<string, LastRun>>;
 }
 

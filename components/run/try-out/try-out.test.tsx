@@ -244,7 +244,7 @@ test("last results come from the newest run that reached a node, and are stale o
   const { id } = await ask.workflows.create({ name: "Doubling", graph: doubling(2) });
   await runThrough(ask, id, 1);
   const run_id = await runThrough(ask, id, 21);
-  // What ran alone is no run of the workflow.
+  // A node that ran alone is no run of the workflow.
   await ask.runs.startNode({ workflow_id: id, node_id: "check", state: { amount: 5 } });
   const check = async () =>
     (await ask.runs.lastResults({ workflow_id: id })).find(({ node_id }) => node_id === "check");

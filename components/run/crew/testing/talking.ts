@@ -3,8 +3,8 @@ import type { CrewRun } from "@/server/domain/run";
 import { placeCrew } from "../crew-layout";
 
 /**
- * A crew and its layout, after everybody has said what the process makes them say. `isBusy`: everybody said something to
- * everybody.
+ * A crew and its layout, after all members have sent the messages of their process. `isBusy`: every member has written to
+ * every other.
  */
 export function talking(process: CrewProcess, count: number, isBusy = false) {
   const ids = Array.from({ length: count }, (_, at) => `a${at}`);
@@ -18,7 +18,7 @@ export function talking(process: CrewProcess, count: number, isBusy = false) {
     sequential: chain,
     sample: [],
     consensus: [],
-    // To the members of the next column that are near.
+    // To the nearby members of the next column.
     parallel: all.filter(
       ([from, to]) =>
         layers[to] === (layers[from] ?? 0) + 1 && Math.abs(ids.indexOf(to) - ids.indexOf(from) - 1) <= 3,
