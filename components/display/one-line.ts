@@ -16,8 +16,8 @@ export function oneLine(value: Json | undefined): string {
 }
 
 /**
- * The end of a text that is still being written, fit for one line; `most` is at least 4. A structured answer shows the value being written,
- * not its braces and keys.
+ * The end of a text that is still streaming, on one line; `most` is at least 4. Of a structured answer, only the value being
+ * written is shown, without braces and keys.
  */
 export function endOfText(text: string, most: number): string {
   const written = isStructured(text) ? valueBeingWritten(text) : text;

@@ -11,6 +11,6 @@ test("crews that work differently look different", () => {
       />,
     ),
   );
-  // Voters are in a ring, whether several agents vote or several answers of one.
+  // Voters form a ring, whether several agents vote or several answers of one agent.
   expect(new Set(pictures).size).toBe(CrewProcess.options.length - 1);
 });

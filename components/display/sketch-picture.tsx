@@ -123,10 +123,10 @@ function Card({ x, y, silhouette, crew }: Sketch["nodes"][number]) {
   );
 }
 
-/** How far the members of a crew are from its middle. */
+/** The distance of a crew's members from its center. */
 const REACH = 50;
 
-/** A crew by its pattern: a ring of voters, a star around a manager, a chain, a fan, or a circle of steps. */
+/** A crew, drawn by its process: a ring of voters, a star around a manager, a chain, a fan, or a circle of steps. */
 function Crew({ x, y, process, members }: Point & SketchedCrew) {
   const { dots, lines } = patternOf(process, Math.max(2, Math.min(5, members)));
   const path = lines.map(([from, to]) => {

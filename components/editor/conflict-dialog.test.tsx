@@ -19,7 +19,7 @@ function Saving({ store }: { store: EditorStore }) {
 const named = (id: "ask" | "done", name: string) =>
   edits.setNode.apply(sampleGraph(), { id, patch: { name } });
 
-/** An editor in which a node was renamed, after somebody else saved another name for one. */
+/** An editor in which a node was renamed after another person had saved a different name for one. */
 async function conflict({ theirs }: { theirs: "ask" | "done" }) {
   let store: EditorStore | null = null;
   const Late = () => (store ? <Saving store={store} /> : null);
@@ -33,7 +33,7 @@ async function conflict({ theirs }: { theirs: "ask" | "done" }) {
   const dialog = within(
     await screen.findByRole("dialog", { name: "This workflow was changed in another place" }),
   );
-  /** The names of both nodes on the server, once all is saved. */
+  /** The names of both nodes on the server, once everything is saved. */
   const saved = async () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
     await waitFor(() => expect(store?.getState().save.state).toMatch(/^(?:clean|saved)$/));

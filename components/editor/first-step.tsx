@@ -8,7 +8,7 @@ import { useEditorCommands } from "./commands";
 import { useEditor } from "./editing/editor-store";
 import { loneStart, placeOf } from "./editing/placing";
 
-/** Where nothing follows the start yet: asks for the first step. */
+/** Asks for the first step while nothing follows the start. */
 export function FirstStep() {
   const start = useEditor(({ doc }) => loneStart(doc.graph));
   const graph = useEditor(({ doc }) => doc.graph);
@@ -17,7 +17,7 @@ export function FirstStep() {
   return (
     <ViewportPortal>
       <FirstStepButton
-        // With the line that leads there from the start.
+        // Including the line from the start.
         className="nodrag nopan pointer-events-auto absolute w-52 before:pointer-events-none before:absolute before:right-full before:w-14 before:border-t-2 before:border-dashed before:border-line-strong"
         style={{ translate: `${x + COLUMN}px ${y}px` }}
       />

@@ -114,7 +114,7 @@ interface Box {
   height: number;
 }
 
-/** How large the notes of a group are drawn: what nobody sized is as large as its text. */
+/** Rendered sizes of the notes in a group: a note without a set size is as large as its text. */
 function useNoteSizes(graph: WorkflowGraph, { node_ids }: NodeGroup): ReadonlyMap<string, CardSize> {
   const notes = node_ids.filter((id) => {
     const node = graph.nodes[id];
@@ -131,7 +131,7 @@ function useNoteSizes(graph: WorkflowGraph, { node_ids }: NodeGroup): ReadonlyMa
   );
 }
 
-/** What the frame takes in; collapsed, the card that stands in. Null where no node of it is there. `sizes`: of notes. */
+/** The bounds of a group's frame or, if it is collapsed, of the card that replaces it. Null if none of its nodes exist. `sizes`: of notes. */
 export function boxOf(
   graph: WorkflowGraph,
   group: NodeGroup,

@@ -40,7 +40,7 @@ export function openEditor(graph = sampleGraph()) {
   const breakpoints = newBreakpointStore("wf");
   const tryOuts = newTryOutStore("wf");
   const commands = newEditorCommands({ store, ui, view, announcer, breakpoints, tryOuts, saveNow: nothing });
-  /** A part of the editor, with what it finds around it. */
+  /** A part of the editor, wrapped in the contexts it needs. */
   const inEditor = (part: ReactNode) => (
     <EditorContext.Provider value={store}>
       <UiContext.Provider value={ui}>

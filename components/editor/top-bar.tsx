@@ -119,7 +119,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
   );
 }
 
-/** Where there is room, an icon has its word: whoever comes for the first time cannot know all signs. */
+/** If there is room, icons have text labels: a newcomer can't know all icons. */
 const WORDY = "xl:w-auto xl:gap-1.5 xl:px-2 xl:text-[13px]";
 const withWord = (icon: ReactNode, word: string) => (
   <>

@@ -50,7 +50,7 @@ export interface EditorUi {
   find: { nonce: number } | null;
   /** The list of breakpoints is open; `at`: at the one of this place. A new number: it was asked for once more. */
   breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
-  /** Which node to run alone, after asking for its inputs (`run`) or with its last ones (`try`), or whose output to pin. */
+  /** The node to run alone, after asking for its inputs (`run`) or with its last ones (`try`), or the node whose output to pin. */
   tryOut: { what: "run" | "try" | "pin"; nodeId: string } | null;
   /** The run sheet is open for a run up to this node. */
   runTo: string | null;

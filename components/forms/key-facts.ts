@@ -17,12 +17,12 @@ export interface KeyFacts {
   values: string[];
 }
 
-/** The names that new branches get, which say nothing about values. */
+/** The default names of new branches, which say nothing about values. */
 const PLACEHOLDER = /^way \d+$/;
 
 /**
- * What is known of a key: its shape where it is asked for or written, and what it is compared with anywhere but in
- * `asking`, the router that wants to know.
+ * What is known about a key: its schema where it is requested or written, and the values it is compared with anywhere but
+ * in `asking`, the router that needs to know.
  */
 export function keyFacts(graph: WorkflowGraph, key: string, asking?: string): KeyFacts {
   if (key === "") return { values: [] };

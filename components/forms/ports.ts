@@ -41,7 +41,7 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
   if (kind.hasExit === false) return [];
   const used = new Set(outgoing.map((edge) => portOf(edge, node)));
   const ports = kind.routes ? exitPorts(node, outgoing, used) : [];
-  // A router with an Otherwise takes one of its branches whatever the answer is: no stub for another one.
+  // A router with an Otherwise branch always takes one of its branches: no stub for another one.
   const isOpen = takesAnyLabel(node) && !settingsOf(node).default_label && !outgoing.some(isDefault);
   if (!kind.routes || isOpen || used.has(OUT) || ports.length === 0)
     ports.push(

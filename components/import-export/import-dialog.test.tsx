@@ -68,7 +68,7 @@ test("of several things in the files one is chosen", async () => {
   await dialog.findByRole("button", { name: "Import 1 role" });
 });
 
-/** The dialog with what is in this text. */
+/** The dialog after pasting this text. */
 async function paste(text: string) {
   const page = openPage(<ImportDialog onClose={() => {}} />, "/");
   const show = async () => {

@@ -9,7 +9,7 @@ import { toast } from "@/components/ui/toasts";
 
 export type ExportKind = "included" | "referenced" | "openhands" | "yaml";
 
-/** After the address of a workflow: its run dialog is open, filled with the suggested input if it never ran here. */
+/** Appended to the URL of a workflow: opens its run dialog, filled with the suggested input if it never ran in this browser. */
 export const ASKS_TO_RUN = "?run=1";
 
 /** A file that does not hold all of its workflow: shown before it is downloaded. */
@@ -41,7 +41,7 @@ export function useWorkflowActions() {
     opening: create.isPending ? "blank" : fromTemplate.isPending ? fromTemplate.variables.key : null,
     create: () => create.mutate({}),
     fromTemplate: (key: string) => fromTemplate.mutate({ key }, { onSuccess: (made) => void open(made) }),
-    /** Opens it with the dialog that starts a run. */
+    /** Opens the template with the dialog that starts a run. */
     runTemplate: (key: string) =>
       fromTemplate.mutate({ key }, { onSuccess: (made) => void open(made, ASKS_TO_RUN) }),
     rename: (id: string, name: string) => rename.mutateAsync({ id, name }),

@@ -133,7 +133,7 @@ function whyGone({ status, answered, isOver }: Standing): string {
 function Face({ question: { asker } }: { question: Question }) {
   const { role, agent_id } = asker;
   const name = role?.name ?? agent_id;
-  // The workflow itself asks: initials of a node would look like a person's.
+  // The workflow itself asks: the initials of a node would look like a person's.
   if (name === undefined)
     return (
       <span

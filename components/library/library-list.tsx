@@ -64,7 +64,7 @@ export function LibraryList({ title, noun, current, rows, ...parts }: LibraryLis
       </header>
       {parts.notice}
       {found.length > 0 ? (
-        // Positioned, so that what only screen readers see scrolls with the list and not with the page.
+        // Positioned, so that text for screen readers only scrolls with the list and not with the page.
         <ul aria-label={title} className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-4">
           {found.map((row) => (
             <li key={row.key}>

@@ -141,7 +141,7 @@ test("a provider that does not answer is explained in words", async () => {
   await person.click(await dialog.findByRole("button", { name: /^LM Studio/ }));
   const address = await dialog.findByLabelText("Address");
   await person.clear(address);
-  // A port that nobody serves on.
+  // A port without a server.
   await person.click(address);
   await person.paste(`http://127.0.0.1:${await freePort()}/v1`);
   await person.click(dialog.getByRole("button", { name: "Test" }));

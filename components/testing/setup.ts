@@ -3,7 +3,7 @@ import type * as openAi from "openai";
 import { toast } from "sonner";
 import { afterEach, vi } from "vitest";
 
-// The server runs in the document's process here, and the client of its models refuses to start beside a document.
+// In these tests the server runs in the process that has the document, and the OpenAI client refuses to start in a browser.
 vi.mock("openai", async (load) => {
   const openai = await load<typeof openAi>();
   class OpenAI extends openai.OpenAI {

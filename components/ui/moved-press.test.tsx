@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => stop());
 
-/** A field whose message comes when it is left, above a button that the message pushes down by 90 pixels. */
+/** A field that shows a message on blur, which pushes the button below it down by 90 pixels. */
 function Form({ onAdd }: { onAdd: () => void }) {
   const [isWrong, setWrong] = useState(false);
   return (

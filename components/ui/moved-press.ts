@@ -1,9 +1,9 @@
-/** How far a pointer may slip between press and release, in pixels, and still mean the same place. */
+/** How many pixels a pointer may move between press and release and still count as a click. */
 const SLIP = 4;
 
 /**
- * Lets a press count when the control moves from under a pointer that stays where it is: leaving a field can show or
- * remove a message above it before the release, and the browser then reports no click on it. Returns how to stop.
+ * Counts a press as a click even if the control moves away from under the pointer: blurring a field can show or remove a
+ * message above the control before the release, and the browser then fires no click on it. Returns a function that stops it.
  */
 export function countMovedPresses(): () => void {
   let pressed: { control: HTMLElement; at: DOMRect; x: number; y: number } | null = null;
@@ -19,7 +19,7 @@ export function countMovedPresses(): () => void {
     const { control, at, x, y } = press;
     const now = control.getBoundingClientRect();
     const isMoved = now.top !== at.top || now.left !== at.left;
-    // After the browser's own click, which goes to what both places share and may close what this one opens.
+    // After the browser's own click, which goes to the common ancestor and may close what this click opens.
     if (isMoved && Math.hypot(clientX - x, clientY - y) <= SLIP) setTimeout(() => control.click());
   };
   document.addEventListener("pointerdown", onPress, true);

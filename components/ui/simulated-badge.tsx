@@ -1,7 +1,7 @@
 import clsx from "clsx";
 import { Drama } from "lucide-react";
 
-/** Labels what the offline demo wrote. `full` says it in words where there is room. */
+/** Labels content of the offline demo. `full`: spelled out, if there is room. */
 export function SimulatedBadge({ full, className }: { full?: boolean; className?: string }) {
   const title = "Demo: written for this sample or by rules, not by an AI";
   return (

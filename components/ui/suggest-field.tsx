@@ -64,7 +64,7 @@ export function SuggestField({
             if (!next) setSearching(false);
           }}
           openOnInputClick
-          // Enter takes the first that fits; before anything is written it takes none.
+          // Enter takes the first match; while the field is empty, it takes none.
           autoHighlight
         >
           <Base.Input

@@ -99,7 +99,7 @@ function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
   );
 }
 
-/** What models were paid; nothing where they cost nothing, as the demo does. */
+/** Model costs; nothing if there were none, as with the demo. */
 function Spent() {
   const trpc = useTrpc();
   // Once for as long as the page stands: a query of another moment each time would never come to rest.

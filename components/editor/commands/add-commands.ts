@@ -29,7 +29,7 @@ export function addCommands({
     const joins = kind.hasEntry !== false && kind.executes !== false;
     const start = loneStart(graph());
     const after = request.after ?? (start !== null && joins ? freeWay(graph(), start) : null) ?? undefined;
-    // A step after one that leads straight to an end comes before that end.
+    // A step added after a node that leads straight to an end is inserted before that end.
     const beforeEnd =
       after && !request.at && joins && kind.hasExit !== false ? edgeToEnd(graph(), after) : undefined;
     const onEdge = request.onEdge ?? beforeEnd;
@@ -103,7 +103,7 @@ export function addCommands({
   return { add, addSensibly, openPicker, besideCard, dropKind };
 }
 
-/** The line from there to an end, where no other leaves there. */
+/** The edge from this output to an end node, if it is the only edge from there. */
 function edgeToEnd(
   { nodes, edges }: WorkflowGraph,
   { nodeId, edge: way }: NonNullable<PickerRequest["after"]>,

@@ -17,7 +17,7 @@ export function tryOutCommands({
     const { begins, ends } = getNodeKind(node.node_type);
     return !begins && !ends;
   }
-  /** The one picked node that can run alone. */
+  /** The selected node, if exactly one is selected and it can run alone. */
   function picked(): string | null {
     const [id, ...others] = pickedNodes();
     return id !== undefined && others.length === 0 && canTry(id) ? id : null;
@@ -28,7 +28,7 @@ export function tryOutCommands({
   };
   return {
     canTry,
-    /** Runs a node with its last inputs; asks for them where they are not known. */
+    /** Runs a node with its last inputs; asks for those that are not known. */
     tryNode: (nodeId?: string) => open("try", nodeId),
     canTryOut: () => picked() !== null,
     isPinned: () => tryOuts.getState().pins[picked() ?? ""] !== undefined,

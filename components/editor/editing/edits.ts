@@ -36,7 +36,7 @@ export interface NewNode {
   before?: string | undefined;
   /** Comes in between. */
   onEdge?: string | undefined;
-  /** The id of an end that is added behind it. */
+  /** The id of an end node to add after it. */
   end?: string | undefined;
   config?: Record<string, unknown> | undefined;
   base?: Partial<NodeBase> | undefined;

@@ -9,7 +9,7 @@ export interface Place {
   y: number;
 }
 
-/** The start of a workflow of which nothing else is there yet, except notes. */
+/** The start node of a workflow that contains nothing else yet, except notes. */
 export function loneStart(graph: WorkflowGraph): string | null {
   const [start, ...others] = Object.values(graph.nodes).filter(isExecutable);
   return start && others.length === 0 && getNodeKind(start.node_type).begins ? start.id : null;

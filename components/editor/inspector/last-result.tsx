@@ -14,7 +14,7 @@ import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { useEditorCommands } from "../commands";
 import { useEditor } from "../editing/editor-store";
 
-/** What the node came to last, and running it alone with the same inputs. */
+/** The last result of the node, and a button to run it alone with the same inputs. */
 export function LastResult({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   const workflowId = useEditor(({ id }) => id);
   const all = useStore(tryOutsOf(workflowId));

@@ -20,13 +20,13 @@ function open(work: JsonObject) {
   );
   const page = openPage(inEditor(<NodeInspector id="work" roles={[]} />));
   page.show();
-  /** Writes over what a field of code holds. */
+  /** Replaces the content of a code field. */
   const write = (field: HTMLElement, text: string) => {
     const view = EditorView.findFromDOM(field);
     act(() => view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }));
   };
   const config = () => store.getState().doc.graph.nodes.work?.config;
-  /** What a run of the drawing as it is now finds. */
+  /** The result of a run of the current graph. */
   const outcome = async () => {
     const { graph } = store.getState().doc;
     const { id } = await page.ask.workflows.create({ name: "Work", graph });

@@ -93,7 +93,7 @@ export function TryOutDialogs({ flush }: { flush: () => Promise<boolean> }) {
   );
 }
 
-/** Reads what the nodes came to in the last runs of the workflow. */
+/** Loads the results of the nodes in the last runs of the workflow. */
 function LastResults() {
   const id = useEditor((state) => state.id);
   const editor = useEditorStore();

@@ -200,7 +200,7 @@ function Example({ field, onUse }: { field: InputField; onUse: (value: string) =
         className="cursor-pointer text-left text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
         onClick={({ currentTarget }) => {
           onUse(field.example ?? "");
-          // The button goes away, so the focus moves to the field that it filled.
+          // The button disappears, so the focus moves to the field that it filled.
           currentTarget
             .closest("p")
             ?.parentElement?.querySelector<HTMLElement>("input, textarea, [contenteditable=true]")

@@ -86,7 +86,7 @@ const desk = {
     { agent_id: "editor", role_name: "Editor" },
   ],
 };
-/** The library with this crew in it, opened at it. */
+/** The library with this crew, opened at the crew. */
 async function atDesk() {
   const page = openPage(<CrewsPage />);
   for (const name of ["Writer", "Editor"]) page.troupe.roles.put(RoleDefinition.parse({ name }));

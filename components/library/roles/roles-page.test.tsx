@@ -114,7 +114,7 @@ test("roles come with the tools that were ticked, and say what they came without
 
 const save = () => screen.getByRole("button", { name: "Save" });
 
-/** A workflow with one agent of this role, whose answer is under "copied". */
+/** A workflow with one agent of this role, whose answer is stored in "copied". */
 const copying = (role: string) =>
   draw("start > copy > end", {
     start: { output_keys: ["text"] },

@@ -78,7 +78,7 @@ export function RolesPage() {
   );
 }
 
-/** Some roles with what they are for, where none is chosen. */
+/** Some roles with their purpose, shown while none is selected. */
 function Featured({ roles }: { roles: Answers["roles"]["list"] }) {
   return (
     <ul aria-label="Some roles" className="grid w-full max-w-3xl gap-3 sm:grid-cols-2">

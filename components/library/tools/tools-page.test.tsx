@@ -92,7 +92,7 @@ test("a tool of one's own is written, changed, brought back as it was, removed a
   await waitFor(() => expect(link()).not.toBeNull());
 });
 
-/** A model service that is none of the demo, whose answers are simulated, its search too. */
+/** A configured model service, so that neither the demo model nor its simulated search is used. */
 const REAL = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_MODEL: "none" };
 
 test("without a search service the search says so; one is entered in a form, and finds something", async () => {
