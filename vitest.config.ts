@@ -57,7 +57,7 @@ export default defineConfig({
   css: { postcss: { plugins: [] } },
   test: {
     environment: "node",
-    // Only what hangs takes so long: a busy machine may stop any test for many seconds.
+    // Long enough that only a hanging test fails: a busy machine may stall any test for many seconds.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

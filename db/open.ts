@@ -23,8 +23,8 @@ const migrationsFolder = () =>
   process.env.TROUPE_MIGRATIONS_DIR ?? path.join(process.cwd(), "db", "migrations");
 
 /**
- * Opens a database file, ":memory:", or the bytes of a database to hold in memory, with the settings that every
- * connection has, and brings its tables up to date. A copy of the file is kept beside it before tables change.
+ * Opens a database file, ":memory:", or the bytes of a database to keep in memory, with the settings of every connection,
+ * and migrates its tables. The file is copied to the same folder before tables change.
  */
 export function openDb(file: string | Buffer): Db {
   if (isOnDisk(file)) mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

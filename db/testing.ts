@@ -2,7 +2,7 @@ import { type Db, openDb } from "./open";
 
 let empty: Buffer | undefined;
 
-/** A database in memory with empty tables. Only the first one of a process runs the migrations: the others are copies. */
+/** An in-memory database with empty tables. Only the first in a process runs the migrations; the others are copies of it. */
 export function emptyDb(): Db {
   if (!empty) {
     const { $client } = openDb(":memory:");

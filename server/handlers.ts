@@ -11,7 +11,7 @@ import { LIMITS } from "@/server/limits";
 import { log } from "@/server/log";
 import { getServices } from "@/server/services";
 
-/** One function per route under /api. Each is the guard, or calls it before anything else. */
+/** One function per route under /api. Each checks the request with the guard before anything else. */
 export const handlers = {
   signIn,
   signOut,
@@ -36,7 +36,7 @@ export const handlers = {
     );
   },
 
-  /** Saves a file of a run's workspace. `?version=2` names one that is not the newest. */
+  /** Downloads a file from a run's workspace. `?version=2` selects an older version. */
   async file(original: Request, { run_id, path }: { run_id: string; path: string[] }): Promise<Response> {
     const passed = await guard(original, { authScheme: "app" });
     if (passed instanceof Response) return passed;
@@ -56,7 +56,7 @@ declare global {
   var __troupeHandlers: Handlers | undefined;
 }
 
-/** A part of the address as a name; one that cannot be read stays as it is and names no file. */
+/** Decodes a path segment of the URL; an invalid one is returned unchanged and matches no file. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -20,7 +20,7 @@ import { newApi } from "./http-api/testing";
 import { readSettings, settingsTable } from "./settings";
 import { parseOperatorFile } from "./tools/operator/file";
 
-// What the README and the docs show to type in does what they say, and what they name exists.
+// Commands in the README and the docs work as described, and everything they mention exists.
 
 const root = path.resolve(import.meta.dirname, "..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
@@ -47,7 +47,7 @@ const all = pages.map(read).join("\n");
 const lines = [
   ...new Set(blocks(all).flatMap((block) => block.split("\n").map((line) => line.replace(/\s{2,}#.*$/, "")))),
 ];
-/** What stands in code blocks and between backticks: what a person might type. */
+/** Text in code blocks and between backticks: what a person might type. */
 const typed = [...lines, ...[...all.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code)];
 
 const WORKFLOW = read("e2e/fixtures/simple-approval-workflow.json");
@@ -78,7 +78,7 @@ test("the README is short, and says how to start before anything else", () => {
 });
 
 describe("links", () => {
-  /** As a code host names the headings of a page. */
+  /** The anchors that code hosts generate for the headings of a page. */
   const anchorsOf = (text: string) =>
     [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
       title
@@ -148,7 +148,7 @@ test("every option of `npm run workflow` that they name is in the help of its co
   }
   expect(named.length).toBeGreaterThan(20);
   const missing: string[] = [];
-  // npm's own, which keeps its lines out of the output.
+  // --silent is npm's own option, which keeps its lines out of the output.
   for (const [command, option] of named)
     if (option !== "--silent" && option !== "--help" && !(await helpOf(command)).includes(option))
       missing.push(`${command} ${option}`);
@@ -158,7 +158,7 @@ test("every option of `npm run workflow` that they name is in the help of its co
 test("every environment variable that they name is a setting", () => {
   const known = new Set(settingsTable().map(({ name }) => name));
   const named = [...all.matchAll(/\b(?:TROUPE|OPENAI|LLM)_[A-Z_]+\b/g)].map(([name]) => name);
-  // TROUPE_URL is the terminal's: where the server is.
+  // TROUPE_URL is not a server setting: it tells the command line where the server is.
   expect([...new Set(named)].filter((name) => !known.has(name) && name !== "TROUPE_URL")).toEqual([]);
 });
 

@@ -23,8 +23,8 @@ const port = (name: string) => {
 };
 
 /**
- * Everything that the environment may set, all of it optional: the one place that defines it. docs/settings.md is generated
- * from it, and a test fails when that is stale. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
+ * The single definition of all environment variables, each optional. docs/settings.md is generated from it, and a test fails
+ * if that file is stale. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
  */
 export const Settings = z.object({
   PORT: port("PORT").default(3000).describe("Port to listen on"),

@@ -1,8 +1,8 @@
 import type { Handlers } from "@/server/handlers";
 
 /**
- * What answers requests under /api. The boot puts it on the process, so that routes import its type only and the build
- * holds the server once; in development each route loads it, so that edits take effect.
+ * The handlers of requests under /api. Startup sets them on `globalThis`, so that routes import only their type and the
+ * build contains the server once; in development each route loads them, so that edits take effect.
  */
 export async function handlers(): Promise<Handlers> {
   if (process.env.NODE_ENV === "development") return (await import("@/server/handlers")).handlers;

@@ -1,8 +1,8 @@
-/** How fast the offline demo answers each run. Kept in memory: it changes nothing of what happens. */
+/** How fast the offline demo answers each run. Kept in memory only: it doesn't affect the result of a run. */
 export interface DemoPace {
-  /** The run is answered slowly enough to be watched. */
+  /** Answers the run slowly enough to be watched. */
   slow(runId: string): void;
-  /** The rest of a slow run is answered at once. */
+  /** Answers the rest of a slow run immediately. */
   skip(runId: string): void;
   /** Absent: at the usual speed. */
   of(runId: string): "slow" | "at once" | undefined;

@@ -85,7 +85,7 @@ describe("the offline model as a server", () => {
 });
 
 describe("the pace of a run that is watched", () => {
-  /** How long an answer takes by the clock of the test; `after`: when the rest is skipped. */
+  /** How long an answer takes by the test's clock; `after`: when the rest is skipped. */
   async function timeOf(run_id: string, pace: DemoPace, skipAfter?: number): Promise<number> {
     vi.stubEnv("TROUPE_OFFLINE_SPEED", undefined);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
@@ -118,7 +118,7 @@ describe("the pace of a run that is watched", () => {
     const skipped = await timeOf("watched", pace, 1_000);
     expect(skipped).toBeLessThan(1_500);
     expect(await timeOf("watched", pace)).toBeLessThan(usual);
-    // Started again by the same key, it stays as it is.
+    // Starting again with the same key changes nothing.
     pace.slow("watched");
     expect(pace.of("watched")).toBe("at once");
   });

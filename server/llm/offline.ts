@@ -17,7 +17,7 @@ export const OFFLINE_RUN_HEADER = "x-troupe-run";
 export interface OfflineOptions {
   /** 1 is reading speed, 2 twice that, 0 at once. Default: TROUPE_OFFLINE_SPEED, else 1. */
   speed?: number;
-  /** Runs that are watched; where a speed is set, that counts for all. */
+  /** The pace of individual runs; ignored if a speed is set. */
   pace?: DemoPace;
 }
 
@@ -61,7 +61,7 @@ export function newOfflineFetch(options: OfflineOptions = {}): typeof fetch {
   return (input, init) => handle(new Request(input, init));
 }
 
-/** Before an answer, and for all of it at most: an approval plays for about seven seconds, a crew of four for twice that. */
+/** The delay before an answer, and the maximum for all of it: an approval plays for about seven seconds, a crew of four for twice that. */
 const WATCHED = { first_ms: 700, chunk_ms: 240, all_ms: 2_800 };
 
 function delayOf({ speed, pace }: OfflineOptions, runId: string | null): Delay {

@@ -31,7 +31,7 @@ export function faultOf(error: unknown, hide: (text: string) => string): string 
     if (words !== undefined) return `It did not arrive: ${words}.`;
     if (cause.name === "EgressError" || cause instanceof NotSent) return cause.message;
   }
-  // Newer versions of Node add how it would be started by hand.
+  // Newer versions of Node append instructions for starting it manually.
   const said = errorMessage(error).replace(/; if the root CA is .*--use-system-ca/, "");
   const message = hide(said).replace(/\s+/g, " ").slice(0, MOST);
   if (/certificate|altnames/i.test(message))

@@ -60,8 +60,8 @@ export function nodeResult(
 }
 
 /**
- * What the nodes of a workflow came to in its newest runs that finished them, those of one node alone aside. Long texts are
- * cut. `stale`: why a node might return something else now.
+ * The results of a workflow's nodes in the newest runs that finished them, except runs of a single node. Long texts are cut.
+ * `stale`: why a node might return something else now.
  */
 export function lastResults(
   services: Pick<Services, "runs" | "workflows" | "library" | "roles">,
@@ -97,7 +97,7 @@ export function lastResults(
   });
 }
 
-/** How many characters of each text a last result keeps. */
+/** Maximum characters of each text in a last result. */
 const KEPT = 600;
 
 /** The state that an activation read when it first started. */

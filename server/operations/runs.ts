@@ -49,7 +49,7 @@ export const runOperations = {
       /** Refused of programs: what is pinned is for trying things out. */
       pins: Pins.optional(),
       idempotency_key: z.string().min(1).max(200).optional(),
-      /** Where the offline demo answers, it does so slowly enough to be watched. */
+      /** If the offline demo answers, it does so slowly enough to be watched. */
       slow_demo: z.boolean().optional(),
     }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],

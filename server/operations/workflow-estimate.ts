@@ -63,10 +63,10 @@ export const estimateWorkflow = operation({
   },
 });
 
-/** So many runs say what the next one will take. */
+/** How many recent runs an estimate is based on. */
 const MEASURED = 3;
 
-/** What the last completed runs took, answered by the kind of models that would answer now; null where there are none. */
+/** Usage of the last completed runs that used the same kind of models as the next run would, real or demo; null if there are none. */
 function measuredOf(
   { runs, models }: Pick<Services, "runs" | "models">,
   { id, updated_at }: StoredWorkflow,

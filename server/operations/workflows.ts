@@ -320,7 +320,7 @@ function freshName(base: string, workflows: WorkflowStore): string {
 /** What a drawing is called before it has a name: its file takes the name that it has by then. */
 const BLANK_ID = /^untitled_workflow(_\d+)?$/i;
 
-/** Where a drawing begins. Its end comes with its first step. */
+/** The graph of a new workflow. Its end node is added with the first step. */
 function blankGraph(name: string): WorkflowGraph {
   return WorkflowGraph.parse({
     graph_id: toId(name) || "workflow",

@@ -204,7 +204,7 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
         ends.push(id);
       };
       const r = end("r", 600).then(() => Date.now() - began);
-      // A sleep that began again at the restart would outlast this one.
+      // A sleep that started over at the restart would outlast this one.
       await Promise.all([r, end("new", 450)]);
       expect(await r).toBeGreaterThanOrEqual(595);
       expect(ends).toEqual(["r", "new"]);

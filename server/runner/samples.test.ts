@@ -19,7 +19,7 @@ import { fakeTools, newStage } from "./testing";
 const of = <T extends RunEvent["type"]>(events: readonly RunEvent[], type: T): RunEventOf<T>["payload"][] =>
   events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
 
-/** What a template's form suggests. */
+/** The input that a template suggests. */
 const suggested = ({ graph }: Template): Record<string, string> =>
   Object.fromEntries(
     inputFields(graph).map(({ key, schema }) => [
@@ -53,7 +53,7 @@ async function play(template: Template, input: JsonObject = suggested(template))
     },
   };
   const stage = newStage({ db, models, tools });
-  // Only a node of the drawing may ask a person.
+  // Only a node of the graph may ask a person.
   const agrees = Object.values(template.graph.nodes).some(({ node_type }) => node_type === "approval_gate");
   return { ...(await stage.run(template.graph, { input, roles: builtinRoles, agrees })), asked };
 }
@@ -76,7 +76,7 @@ describe("the suggested input of a template", () => {
       for (const { content, tool_calls = [], finish_reason, simulated, provider, model } of answers) {
         expect(content.length + tool_calls.length).toBeGreaterThan(0);
         expect(finish_reason).not.toBe("length");
-        // Where an answer comes from is said beside it, not in it.
+        // The source of an answer is recorded in its metadata, not in its text.
         expect({ simulated, provider, model }).toEqual({
           simulated: true,
           provider: "Offline demo (scripted, not an AI)",

@@ -10,7 +10,7 @@ export interface QuestionListed extends OpenQuestion {
   run_id: string;
   workflow_id: string | null;
   workflow_name: string;
-  /** The offline demo model answered in its run. */
+  /** The offline demo model answered in this run. */
   simulated: boolean;
   /** Why its run is put aside; null where it is not. Until it is tried again, it takes no answer. */
   held: HeldReason | null;

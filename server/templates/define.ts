@@ -16,7 +16,7 @@ export function defineTemplate(
 }
 
 // Cards are 208 x 74 pixels; columns and lanes leave room for edges between them, and below a card for what a run says.
-// Five columns at most: that many fit beside the panel of a run at 70 % zoom or more.
+// At most five columns: more would not fit next to the panel of a run at 70 % zoom.
 const COLUMN = 272;
 const LANE = 152;
 

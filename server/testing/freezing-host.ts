@@ -67,5 +67,5 @@ if (isFirst) {
   };
   if (when === "request") setTimeout(() => executing.run({ request: "POST /api/v1/imports" }, freeze), 200);
 }
-// Not before the runs are stored, which may take long on a busy machine.
+// Only now that the runs are stored, which may take long on a busy machine.
 watchdog.start();

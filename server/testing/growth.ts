@@ -1,9 +1,9 @@
-/** Less than this is noise. Milliseconds of CPU time. */
+/** Differences below this are noise. Milliseconds of CPU time. */
 const FLOOR_MS = 80;
-/** Only what looks too slow is measured so often: on a busy machine some rounds are disturbed all the same. */
+/** Maximum rounds, used only if the work looks too slow: on a busy machine, some rounds are disturbed anyway. */
 const ROUNDS = 24;
 
-/** How long this process computes, in milliseconds: what else the machine does is not in it. */
+/** CPU time of this process in milliseconds, so that other load on the machine does not count. */
 export async function timed(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();

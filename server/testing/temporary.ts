@@ -4,7 +4,7 @@ import path from "node:path";
 
 const NAME = "troupe-unit-";
 
-/** Gives all tests one temporary folder and removes it, with whatever they and the processes they kill leave in it. */
+/** Gives all tests one temporary folder and removes it afterwards, with everything that tests and killed processes left there. */
 export default function setup() {
   // Each project calls this.
   if (path.basename(os.tmpdir()).startsWith(NAME)) return;

@@ -10,7 +10,7 @@ export interface Sketch {
   edges: [from: number, to: number][];
 }
 
-/** How a crew works, and how many are in it. */
+/** The process of a crew and the number of its members. */
 export interface SketchedCrew {
   process: CrewProcess;
   members: number;

@@ -24,7 +24,7 @@ export function newNumbers(seed: string): Numbers {
   };
 }
 
-/** A written answer in the shape that is asked for; null where it does not fit. */
+/** A prepared answer in the requested format; null if it doesn't match. */
 export function inShape(
   gives: string | JsonObject,
   prompt: Prompt,
@@ -38,7 +38,7 @@ export function inShape(
   }
   if (typeof gives === "string") return null;
   if (schema === "object") return JSON.stringify(gives, null, 2);
-  // Strict shapes want every key; what may be missing is null there.
+  // Strict schemas require every key; optional values are null there.
   const left = textsOf(schema.required).filter((key) => !(key in gives));
   const whole = { ...gives, ...Object.fromEntries(left.map((key) => [key, null])) };
   return readSchema(schema).fits(whole, newWork()) ? JSON.stringify(whole, null, 2) : null;

@@ -138,7 +138,7 @@ function readInputs(user: string): Record<string, string> {
   return inputs;
 }
 
-/** The text of a value as a prompt shows it: fenced, quoted or plain. */
+/** The text of a value in a prompt, which may be fenced, quoted or plain. */
 export function unquoted(text: string): string {
   const fenced = /^```\w*\n([\s\S]*?)\n?```$/.exec(text)?.[1];
   if (fenced !== undefined) return fenced;

@@ -8,7 +8,7 @@ import { sleep } from "./sleep";
 
 /** A reply on the wire: whole or as a stream, within the caller's limits, with its usage; and refusals. */
 
-/** How long to wait before a chunk of so many, in milliseconds; asked anew each time. */
+/** The delay in milliseconds before chunk `at` of `chunks`; called again for each chunk. */
 export type Delay = (at: number, chunks: number) => number;
 
 const tokens = (text: string) => Math.ceil(text.length / 4);
@@ -100,7 +100,7 @@ export function stream(
 ): Response {
   const chunks = chunksOf(body, reply, vary);
   const encoder = new TextEncoder();
-  // A connection that breaks does so before the answer is complete, however short it is.
+  // A dropped connection breaks before the answer is complete, however short it is.
   const most = chunks.length - (body.stream_options?.include_usage ? 2 : 1);
   const dropAfter = reply.dropAfter === null ? null : Math.min(reply.dropAfter, most);
   let at = 0;

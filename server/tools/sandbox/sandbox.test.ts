@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import * as sandbox from "./sandbox";
 import { type RecordedCall, runWithCalls, SANDBOX_LIMITS } from "./sandbox";
 
-/** With the longest limit: only what is said to run into a shorter one meets any, however busy the machine is. */
+/** Uses the longest limit unless the test sets a shorter one, so that a busy machine makes no test time out. */
 const runInSandbox: typeof sandbox.runInSandbox = (program, options) =>
   sandbox.runInSandbox({ timeout_ms: SANDBOX_LIMITS.maxCpuMs, ...program }, options);
 

@@ -64,7 +64,7 @@ export function proseOf(prompt: Prompt, persona: Persona, vary: (n: number) => n
   return [...bodyOf(prompt, persona, vary), ...foundBy(prompt)].join("\n");
 }
 
-/** What the last tool gave, where the text does not quote it already. */
+/** The result of the last tool, unless the text already quotes it. */
 function foundBy({ messages }: Prompt): string[] {
   const turns = sinceTask(messages);
   const result = turns.findLast(
@@ -232,7 +232,7 @@ function materialsOf(prompt: Prompt): { key: string; text: string }[] {
     .map(([key, text]) => ({ key, text }));
 }
 
-/** What a text says in one line, shortened, without this model's own headings. */
+/** The gist of a text on one line, shortened, without this model's own headings. */
 export function quote(text: string, most: number): string {
   const lines = plainLines(text);
   const telling =

@@ -93,7 +93,7 @@ function foundFor(key: string, prompt: Prompt): string | null | undefined {
 const requiredBy = ({ parameters }: Tool): string[] =>
   Array.isArray(parameters.required) ? parameters.required.map(String) : [];
 
-/** Whether the prompt holds what a tool has to be told; of several keys that it may be told, any. */
+/** Whether the prompt contains all required arguments of a tool; if none are required, any optional one. */
 function hasWhatItNeeds(tool: Tool, prompt: Prompt): boolean {
   const required = requiredBy(tool);
   if (required.length > 0) return required.every((key) => foundFor(key, prompt) !== null);
@@ -105,7 +105,7 @@ function hasWhatItNeeds(tool: Tool, prompt: Prompt): boolean {
 const needsWhatIsThere = (tool: Tool, prompt: Prompt) =>
   requiredBy(tool).some((key) => typeof foundFor(key, prompt) === "string");
 
-/** What a tool requires, and what else the prompt names; of several keys that do instead of each other, the first. */
+/** The required arguments of a tool and others that the prompt names; if none are required, the first that it names. */
 function argsFor(tool: Tool, prompt: Prompt): JsonObject {
   const made = instanceOf({ type: "object", ...tool.parameters }, (key, schema) =>
     schema.type === "string" ? (foundFor(key, prompt) ?? prompt.topic) : undefined,

@@ -1,23 +1,23 @@
 import type { JsonObject } from "@/server/domain/base/values";
 
-/** The values of a prompt by their names. */
+/** The values in a prompt, by name. */
 export type Given = Readonly<Record<string, string>>;
 
-/** What one agent answers, by its role and by phrases that its prompt contains. */
+/** The answer of one agent, matched by its role and by phrases in its prompt. */
 export interface SampleAnswer {
   role: string;
   says: readonly string[];
-  /** A tool to call first; the entry applies only where that tool is on offer. */
+  /** A tool to call first; the entry applies only if that tool is available. */
   call?: { name: string; args: JsonObject };
-  /** A text, or values by their keys. */
+  /** A text, or values by key. */
   gives?: string | JsonObject | ((given: Given) => string);
 }
 
-/** Written answers for a template that runs with its suggested input. Of several answers that apply, the first counts. */
+/** Prepared answers for a template that runs with its suggested input. The first matching answer is used. */
 export interface Sample {
-  /** The suggested input by the names that prompts give it. */
+  /** The suggested input, by its names in prompts. */
   input: Given;
-  /** Values that a person may enter on the way; answers take them in. */
+  /** Values that a person may enter during the run; answers include them. */
   open?: readonly string[];
   answers: readonly SampleAnswer[];
 }

@@ -30,15 +30,15 @@ const samples: readonly Sample[] = [
   developmentTeam,
 ];
 
-/** A written answer for one prompt: a tool to call, or a text, or values by their keys. */
+/** A prepared answer for one prompt: a tool to call, a text, or values by key. */
 interface Written {
   call?: NonNullable<SampleAnswer["call"]>;
   gives?: string | JsonObject;
 }
 
 /**
- * The written answer for a template's suggested input, or null. Where the input, a value that was handed over or the
- * task itself was changed, rules answer instead, so that the change shows.
+ * The prepared answer for a template's suggested input, or null. If the input, a value from an earlier step or the task
+ * itself was changed, the rules answer instead, so that the change has an effect.
  */
 export function writtenFor(prompt: Prompt, offered: readonly { name: string }[]): Written | null {
   for (const sample of samples) {
@@ -59,12 +59,12 @@ export function writtenFor(prompt: Prompt, offered: readonly { name: string }[])
   return null;
 }
 
-/** Whether a tool is on offer and has not answered yet. */
+/** Whether a tool is available and has not returned a result yet. */
 const isOpen = (tool: string, { messages }: Prompt, offered: readonly { name: string }[]): boolean =>
   offered.some(({ name }) => name === tool) &&
   !messages.some(({ role, content }) => role === "tool" && content.startsWith(`${tool} (`));
 
-/** Whether all values of a prompt are the sample's: its input, and what its answers gave. */
+/** Whether all values in a prompt come from the sample: its input and its answers. */
 function isUnchanged(sample: Sample, { inputs }: Prompt): boolean {
   const { input, open = [] } = sample;
   const entries = Object.entries(inputs).map(([key, value]): [string, string] => [key, value.trim()]);
@@ -75,7 +75,7 @@ function isUnchanged(sample: Sample, { inputs }: Prompt): boolean {
   );
 }
 
-/** What the answers of a sample give, as later prompts show it. */
+/** The values of a sample's answers, as they appear in later prompts. */
 const given = ({ answers }: Sample): Set<string> =>
   new Set(
     answers.flatMap(({ gives = {} }) =>

@@ -135,7 +135,7 @@ function inputsOf(model: CrewModel, drawing: Drawing, found: readonly string[]) 
   });
 }
 
-/** Whether a name says that one line takes the value. */
+/** Whether a name suggests a value that fits on one line. */
 const isShort = (name: string) => /(?:^|_)(?:year|month|day|date|time|email|url|name)$/i.test(name);
 
 const textsOf = ({ agents, tasks }: CrewModel): string[] => [
