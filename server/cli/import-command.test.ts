@@ -50,7 +50,7 @@ test("with its questions answered it is saved as a file of Troupe, which runs", 
   );
   expect([saved.code, JSON.parse(saved.out)]).toMatchObject([
     0,
-    { ok: true, name: "Crew", roles: [{ name: "Reader" }] },
+    { ok: true, name: "Reader", roles: [{ name: "Reader" }] },
   ]);
   const ran = await workflow("out.json", "--quiet", "--input", '{"topic": "owls"}');
   expect([ran.code, Object.keys(JSON.parse(ran.out) as object)]).toEqual([0, ["read_task"]]);
