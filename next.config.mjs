@@ -4,7 +4,7 @@ const config = {
   agentRules: false,
   poweredByHeader: false,
   distDir: process.env.TROUPE_DIST_DIR ?? ".next",
-  // For scripts/package.mjs: copies the files of packages that the build uses.
+  // For scripts/package.mjs: copies the package files that the build uses.
   ...(process.env.TROUPE_STANDALONE ? { output: "standalone" } : {}),
   outputFileTracingRoot: import.meta.dirname,
   // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
@@ -26,7 +26,7 @@ const config = {
     turbopackRustReactCompiler: true,
     turbopackSourceMaps: false,
     turbopackFileSystemCacheForBuild: false,
-    // scripts/serve.mjs loads them once the server is ready.
+    // scripts/serve.mjs loads the pages once the server is ready.
     preloadEntriesOnStart: false,
     // Beside the browser a request costs more than what it brings: fewer and larger files, most so for the drawing.
     turbopackChunking: {

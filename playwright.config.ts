@@ -18,8 +18,7 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   retries: 0,
-  // What never comes fails by these, and what comes is never waited for longer than it takes: other tests may run on the
-  // same machine at the same time.
+  // Generous, since other tests may run on the same machine: these only fail what never happens, and cost no time otherwise.
   timeout: 180_000,
   expect: { timeout: 30_000 },
   forbidOnly: !!process.env.CI,
@@ -30,7 +29,7 @@ export default defineConfig({
   use: {
     ...devices["Desktop Chrome"],
     viewport: { width: 1440, height: 900 },
-    // It copies the page at each step, which slows every test down.
+    // Tracing copies the page at each step, which slows every test down.
     trace: process.env.TROUPE_TRACE ? "retain-on-failure" : "off",
     screenshot: "only-on-failure",
     actionTimeout: 30_000,

@@ -11,7 +11,7 @@ import { type Figure, median, percentile } from "./table";
 
 const PORT = 3225;
 const NODES = 500;
-/** How many cards are in view in a drawing that is looked at from afar, and how many columns it has. */
+/** How many cards are in view when zoomed out, and how many columns the grid has. */
 const CROWD = 300;
 const WIDE = 25;
 const ROUNDS = 5;
@@ -165,7 +165,7 @@ function panFigure(name: string, atLeast: number, rates: Record<"bare" | "ours",
   };
 }
 
-/** Zooms a grid so far that about as many of its cards are in view. */
+/** Zooms a grid so that about `count` of its cards are in view. */
 async function showAbout(page: Page, count: number): Promise<void> {
   const { x, y, width, height, scale } = await page.evaluate(() => {
     const { x, y, width, height } = document.querySelector(".react-flow__pane")!.getBoundingClientRect();
@@ -175,7 +175,7 @@ async function showAbout(page: Page, count: number): Promise<void> {
   const wanted = Math.sqrt((width * height) / (count * CELL.width * CELL.height));
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.keyboard.down("Control");
-  // React Flow doubles the size every 500 pixels.
+  // React Flow doubles the zoom every 500 pixels of wheel movement.
   await page.mouse.wheel(0, -500 * Math.log2(wanted / scale));
   await page.keyboard.up("Control");
   await page.waitForTimeout(500);

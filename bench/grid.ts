@@ -1,7 +1,7 @@
 /** The distance from one node of a grid to the next. */
 export const CELL = { width: 320, height: 180 };
 
-/** A drawing of so many nodes: chains below each other, each as long as a row, joined by their first nodes. */
+/** A grid of `count` nodes: each row is a chain, and the first nodes of the rows are connected. */
 export function grid(
   count: number,
   columns = 10,

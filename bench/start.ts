@@ -12,7 +12,7 @@ const TOKEN = "token-of-the-benchmark-0123456789";
 const PATIENCE_MS = 900_000;
 const root = path.resolve(import.meta.dirname, "..");
 
-/** How long people wait for the address to work, what is on their disk then, and what the server takes while it is idle. */
+/** How long people wait until the address responds, disk usage then, and memory of the idle server. */
 export async function measureStart(): Promise<Figure[]> {
   if (await answers()) throw new Error(`Something answers on port ${PORT} already; end it first.`);
   const scratch = mkdtempSync(path.join(os.tmpdir(), "troupe-bench-"));
@@ -76,7 +76,7 @@ export async function measureStart(): Promise<Figure[]> {
   }
 }
 
-/** Starts a server as a person would, and waits until its health answers. */
+/** Starts a server as a person would, and waits until its health check responds. */
 async function started(
   [command = "", ...args]: string[],
   cwd: string,
@@ -87,7 +87,7 @@ async function started(
   const child = spawn(command, args, {
     cwd,
     stdio: "ignore",
-    // A group of its own: npm does not always pass signals on.
+    // A separate process group: npm does not always forward signals.
     detached: true,
     shell: process.platform === "win32",
     env: {
@@ -174,7 +174,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** What of a process is in memory, in megabytes; undefined where the system does not say. */
+/** The resident memory of a process in megabytes; undefined on systems that don't report it. */
 function residentMegabytes(pid: number): number | undefined {
   try {
     const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

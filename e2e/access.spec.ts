@@ -46,7 +46,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   await signIn(other);
   await page.getByRole("button", { name: "Sign out everywhere" }).click();
   await expect(password).toBeVisible();
-  // Its page may be on its way to the door by itself.
+  // The other page may already be redirecting to the sign-in page.
   await expect(() => other.goto(`${home}/settings`)).toPass();
   await expect(other.getByLabel("Password")).toBeVisible();
   await elsewhere.close();

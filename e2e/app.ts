@@ -22,7 +22,7 @@ export type RunWord =
 export const fixture = (name: string) =>
   readFileSync(path.join(import.meta.dirname, "fixtures", name), "utf8");
 
-/** One request to the HTTP API of the worker's server, for setting a stage; throws where it is refused. */
+/** A request to the HTTP API of the worker's server, to set up data; throws if it is refused. */
 export async function api<T>(
   method: "GET" | "POST" | "PUT" | "DELETE",
   where: string,
@@ -35,7 +35,7 @@ export async function api<T>(
 /** The settings of what is selected, in the editor. */
 export const settings = (page: Page) => page.getByRole("complementary", { name: "Settings" });
 
-/** Opens the question that a run waits for, wherever its page shows it at first. */
+/** Opens the question that a run waits for, whichever tab its page shows at first. */
 export async function openQuestion(page: Page, question: Locator): Promise<void> {
   const opens = page.getByRole("tab", { name: /^Question/ });
   await expect(question.or(opens).first()).toBeVisible({ timeout: 30_000 });
@@ -43,10 +43,10 @@ export async function openQuestion(page: Page, question: Locator): Promise<void>
   await expect(question).toBeVisible();
 }
 
-/** Opens the crew of a node, where it stands on the drawing. */
+/** Opens the crew of a node on the canvas. */
 export async function openCrew(page: Page, node: string): Promise<Locator> {
   const crew = page.getByRole("region", { name: `Crew of ${node}` });
-  // It may open by itself at the same moment.
+  // It may open automatically at the same moment.
   await expect(async () => {
     if (!(await crew.isVisible()))
       await page.getByRole("button", { name: `Open the crew of ${node}` }).click({ timeout: 2_000 });
@@ -55,7 +55,7 @@ export async function openCrew(page: Page, node: string): Promise<Locator> {
   return crew;
 }
 
-/** How far the page is wider than its window, in pixels. */
+/** By how many pixels the page overflows its window horizontally. */
 export const overflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
@@ -90,7 +90,7 @@ export class App {
     await this.page.goto(where);
   }
 
-  /** As if nobody had ever been here: no workflows, and nothing that waits. */
+  /** Resets the server: no workflows and no open questions. */
   async startFresh(): Promise<void> {
     const { workflows } = await api<{ workflows: { id: string }[] }>("GET", "/workflows");
     for (const { id } of workflows) await api("DELETE", `/workflows/${id}`);
@@ -155,12 +155,12 @@ export class App {
       still.replaceSync("[data-sonner-toast] { opacity: 1 !important; transition: none !important; }");
       document.adoptedStyleSheets = [...document.adoptedStyleSheets, still];
     });
-    // There are no frames: one pass in the page itself is enough.
+    // The page has no frames, so one pass in the page itself is enough.
     const { violations } = await new AxeBuilder({ page: this.page })
       .setLegacyMode()
       .options({ rules: { "label-content-name-mismatch": { enabled: true } }, resultTypes: ["violations"] })
       .analyze();
-    // A branch that was not taken is dimmed on purpose; the guidelines' contrast is for what is active.
+    // Branches that were not taken are dimmed on purpose; the contrast guidelines exempt inactive content.
     const dimmed = await this.page
       .locator('[data-status="skipped"] *')
       .evaluateAll((elements) => elements.map(({ outerHTML }) => outerHTML));
@@ -210,7 +210,7 @@ export class Canvas {
       .toBe(true);
   }
 
-  /** The smallest words that it shows, in pixels of the screen. */
+  /** The smallest visible font size, in screen pixels. */
   smallestWords(): Promise<number> {
     return this.page.getByRole("application").evaluate((drawing) => {
       const sizes: number[] = [];
@@ -219,7 +219,7 @@ export class Canvas {
         const element = text.parentElement;
         if (!element || !text.textContent?.trim() || !element.checkVisibility()) continue;
         const { width, height } = element.getBoundingClientRect();
-        // Words for screen readers only are a pixel large.
+        // Text for screen readers only is one pixel in size.
         if (width < 3 || height < 3) continue;
         const scale = width / (element.offsetWidth || width);
         sizes.push(Number.parseFloat(getComputedStyle(element).fontSize) * scale);
@@ -309,7 +309,7 @@ async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** The server of this worker, once a test asked for it. */
+/** The server of this worker, once a test has requested it. */
 let serverOfWorker: TroupeProcess | null = null;
 
 const TOKEN = "e2e-token-that-no-one-else-knows";
@@ -322,7 +322,7 @@ async function startServer(env: Record<string, string>): Promise<TroupeProcess> 
   return server;
 }
 
-/** Its data go with it: there is nothing to put in order first. */
+/** Kills the server and deletes its data, so no orderly shutdown is needed. */
 async function endServer(server: TroupeProcess): Promise<void> {
   await server.kill();
   rmSync(server.dataDir, { recursive: true, force: true });
@@ -330,13 +330,13 @@ async function endServer(server: TroupeProcess): Promise<void> {
 
 interface Fixtures {
   app: App;
-  /** Starts a server with settings of its own; it ends with the test. */
+  /** Starts a server with these settings; it stops when the test ends. */
   ownServer: (env: Record<string, string>) => Promise<TroupeProcess>;
 }
 
 /**
- * `server` serves all tests of a worker, one after another. A test finds there what earlier ones left, and puts back what
- * it sets for everyone. After a failure, Playwright starts a new worker: a failure leaves nothing behind.
+ * `server` serves all tests of a worker, sequentially. A test can see what earlier ones left, and restores any setting that
+ * affects other tests. After a failure, Playwright starts a new worker, so failures don't affect later tests.
  */
 export const test = base.extend<Fixtures, { server: TroupeProcess }>({
   server: [

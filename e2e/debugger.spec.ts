@@ -111,7 +111,7 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await app.run.expectStatus("Fancy end", "completed");
   await app.run.expectStatus("Plain end", "skipped");
 
-  // What a router decided is read at its card, and so is each turn of a loop.
+  // Selecting a router shows its decision; selecting a node in a loop offers each iteration.
   const panel = page.getByRole("complementary", { name: "About this run" });
   await expect(app.canvas.card("Count up").getByText("×4")).toBeVisible();
   await app.canvas.select("Which way");

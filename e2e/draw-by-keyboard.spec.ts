@@ -13,7 +13,7 @@ async function pick(page: Page, words: string): Promise<void> {
   await expect(page.getByRole("dialog", { name: "Add a node" })).toBeHidden();
 }
 
-/** Presses a key until this field has the keyboard: what cannot be reached so does not exist for a keyboard. */
+/** Presses a key until this field has the focus: a field that can't be reached this way is inaccessible by keyboard. */
 async function keyTo(page: Page, key: "Tab" | "Shift+Tab", field: Locator): Promise<void> {
   await expect(field).toBeVisible();
   for (let press = 0; press < 60; press++) {
@@ -62,7 +62,7 @@ test("a workflow that branches is drawn from nothing with the keyboard alone, an
   await pick(page, "Router");
   await focusedCard(page, "Router");
   await rename(page, "Check Approval");
-  // It stands between the task and the end, to which its first way leads.
+  // It was inserted between the task and the end, and its first branch leads to the end.
   for (const [at, way] of ["rejected", "approved"].entries()) {
     if (at > 0) {
       await tabTo(page, "Add a way out", "button");

@@ -32,7 +32,7 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   const picker = page.getByRole("dialog", { name: "Add a node" });
   const name = settings(page).getByLabel("Name", { exact: true });
 
-  // The place for the first step, through the picker.
+  // The button for the first step, which opens the picker.
   await page.getByRole("button", { name: "What happens first?" }).click();
   await picker.getByText("ApprovalAgent", { exact: true }).click();
   await name.fill("Get Approval Status");
@@ -44,7 +44,7 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   await writes.press("Enter");
   await expect(app.canvas.card("Get Approval Status")).toContainText("approval_status");
 
-  // From the palette onto the line to the end that came with the first step.
+  // From the palette onto the connection to the end, which was added with the first step.
   await lookAtAll(app);
   const [before, after, around] = await Promise.all(
     [app.canvas.card("Get Approval Status"), app.canvas.card("End"), canvas(page)].map((one) =>

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, settings, test } from "./app";
 
-/** A point of the line with this name, in shares of its length, on the screen. */
+/** The screen position of a point on the line with this name, at a fraction of its length. */
 function pointOn(page: Page, name: string, share: number): Promise<{ x: number; y: number }> {
   return page.getByRole("img", { name, exact: true }).evaluate((group, share) => {
     const path = group.querySelector("path");
@@ -28,7 +28,7 @@ test("a line is selected wherever it is clicked, is named by a double click, and
     edges: [{ id: "e1", source_node_id: "start", target_node_id: "end" }],
   });
   await app.canvas.still();
-  // Also in its middle, where buttons come when it is pointed at: nothing is deleted.
+  // Also in the middle, where buttons appear on hover: nothing is deleted.
   for (const share of [0.1, 0.5, 0.52, 0.9]) {
     const { x, y } = await pointOn(page, LINE, share);
     await page.mouse.move(x, y);
@@ -44,7 +44,7 @@ test("a line is selected wherever it is clicked, is named by a double click, and
   await expect(settings(page).locator("[data-field=edge_label] :focus")).toHaveCount(1);
   await page.getByRole("button", { name: "Close the settings" }).click();
 
-  // A new card, from the palette onto the line.
+  // Drag a new node from the palette onto the line.
   const drawing = page.getByRole("application");
   const palette = page.getByRole("button", { name: /^Add Wait\b/ });
   const box = await drawing.boundingBox();
@@ -56,7 +56,7 @@ test("a line is selected wherever it is clicked, is named by a double click, and
   await page.getByRole("button", { name: "Close the settings" }).click();
   await app.canvas.still();
 
-  // One that was drawn beside it first.
+  // Then one that was first placed away from the line.
   await palette.dragTo(drawing, { targetPosition: { x: 500, y: 620 } });
   await settings(page).getByLabel("Name", { exact: true }).fill("Loose");
   await page.getByRole("button", { name: "Close the settings" }).click();

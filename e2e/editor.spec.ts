@@ -20,7 +20,7 @@ test("each gesture is one step that is taken back and made again, a paste as wel
   const nodes = page.getByRole("article");
   await expect(nodes).toHaveCount(7);
 
-  // A frame around two, drawn with Shift.
+  // Select two nodes by Shift-dragging around them.
   const first = await app.canvas.card("Perform Approved Action").boundingBox();
   const last = await app.canvas.card("End (Approved)").boundingBox();
   if (!first || !last) throw new Error("The cards are not there.");
@@ -39,7 +39,7 @@ test("each gesture is one step that is taken back and made again, a paste as wel
   await page.getByRole("button", { name: "Undo: Paste" }).click();
   await expect(nodes).toHaveCount(7);
 
-  // A whole workflow is no part of one: what is to become of it is asked.
+  // Pasting a complete workflow asks what to do with it.
   await page.getByRole("application").focus();
   await page.evaluate((text) => {
     const clipboardData = new DataTransfer();
@@ -105,7 +105,7 @@ test("what is saved in one window is seen in the other, and two that change the 
   await name(page).fill("Say no kindly");
   await expect(app.canvas.card("Say no kindly")).toBeVisible();
   await saved(page);
-  // A change in the other window, which does not know yet.
+  // A change in the other window, which does not know of the first one yet.
   await name(deaf).fill("Ask twice");
   await expect(dialog.getByRole("region", { name: "Yours: what changed" })).toContainText("Ask twice");
   await expect(dialog.getByRole("region", { name: "Theirs: what changed" })).toContainText("Say no kindly");
@@ -125,7 +125,7 @@ test("what is saved in one window is seen in the other, and two that change the 
   await expect(app.canvas.card("Say no again")).toBeVisible();
   await deaf.close();
 
-  // A drawing that was changed while its runs were looked at opens as it is now.
+  // A workflow that was changed while its runs were open is up to date when the editor opens.
   await page.goto(`/workflows/${id}/runs`);
   await expect(page.getByText(/^Every run of \S/)).toBeVisible();
   await api("PUT", `/workflows/${id}`, APPROVAL);
@@ -137,7 +137,7 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   app,
   page,
 }) => {
-  // A first visit shows another page.
+  // Without workflows, the first page would be the welcome page.
   const drawn = file("Something", [start(), end("done", "Done", 1)], [edge("start", "done")]);
   await api("POST", "/workflows", drawn);
   await app.open();

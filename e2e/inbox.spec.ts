@@ -44,7 +44,7 @@ test.describe("on a phone", () => {
     app,
     page,
   }) => {
-    // Its count is of everything that waits on this server.
+    // The inbox counts all open questions on this server.
     await app.startFresh();
     const first = await start("tides");
     await start("moons");

@@ -23,7 +23,7 @@ test("a person signs in at a server, where they say no and then yes; the access 
     await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
     await expect(server.getByText("The server wants to know who asks.")).toBeVisible();
     expect(await app.accessibilityFaults()).toEqual([]);
-    /** To the place where access is granted, whose host is said before. */
+    /** Goes to the authorization page; a dialog names its host first. */
     const go = async () => {
       await server.getByRole("button", { name: /^Sign in at notes/ }).click();
       const dialog = page.getByRole("alertdialog", { name: `Sign in at 127.0.0.1:${authority.port}?` });
@@ -38,7 +38,7 @@ test("a person signs in at a server, where they say no and then yes; the access 
     await page.getByRole("link", { name: "Back to the tools" }).click();
     await page.goto(`${home}/tools?server=notes`);
 
-    // So short that every request renews it.
+    // Short enough that every request renews the token.
     authority.expires_in = 5;
     await go();
     await page.getByRole("link", { name: "Allow" }).click();
@@ -52,7 +52,7 @@ test("a person signs in at a server, where they say no and then yes; the access 
     await expect.poll(renewals).toBeGreaterThan(before);
     await expect(server.getByText("Connected", { exact: true })).toBeVisible();
 
-    // What was granted ends where it was granted.
+    // The authorization server revokes the access.
     authority.refreshTokens.clear();
     authority.tokens.clear();
     await server.getByRole("button", { name: "Refresh" }).click();

@@ -104,7 +104,7 @@ test("what a model writes appears word by word; at its end a run shows its resul
       .first(),
   ).toBeVisible();
   await app.run.expectEnd("Completed");
-  // Whoever reads something else goes on reading it.
+  // A person who has opened another tab stays there.
   await expect(tab(page, "Node")).toHaveAttribute("aria-selected", "true");
   await app.canvas.select("Talk");
   await expect(panel(page).getByText("word119").filter({ visible: true }).first()).toBeVisible();

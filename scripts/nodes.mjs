@@ -1,5 +1,5 @@
-// Other versions of Node: the one to run on where the installed one is too old, and those to test on. The npm registry has
-// them as packages; each is fetched once, into the user's cache.
+// Other versions of Node: the one to run on if the installed one is too old, and those to test on. They are packages on the
+// npm registry; each is fetched once, into the user's cache.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -7,9 +7,9 @@ import process from "node:process";
 import { userCacheFolder } from "./folders.mjs";
 import { giveUp, npmCommand, runProgram } from "./prepare.mjs";
 
-/** The oldest line of Node that Troupe runs on, and the later ones. */
+/** The oldest release line of Node that Troupe supports, and the later ones. */
 const VERSIONS = ["22.23.3", "24.21.0", "26.10.0"];
-/** What takes the place of an older Node. */
+/** Replaces a Node that is too old. */
 const REPLACEMENT = "24.21.0";
 const OLDEST_MAJOR = Number.parseInt(VERSIONS[0], 10);
 const FETCH_MS = 180_000;
@@ -26,8 +26,8 @@ const packageName = () => {
 };
 
 /**
- * Runs this program on a newer Node if the present one is too old, and does not return then. Meanwhile `install`, if it is
- * given, does what does not depend on the version. Every script calls this first.
+ * If the current Node is too old, runs this program on a newer one and does not return. Meanwhile `install`, if given, does
+ * the work that doesn't depend on the version. Every script calls this first.
  */
 export async function ensureNode(install = undefined) {
   if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) return;
@@ -42,7 +42,7 @@ export async function ensureNode(install = undefined) {
     );
   const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: "inherit",
-    // What is started by the name "node" is the same version.
+    // Programs started as "node" get the same version.
     env: { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` },
   });
   // Ctrl+C reaches the child directly.
@@ -66,7 +66,7 @@ export async function otherNodes() {
   return found;
 }
 
-/** One Node version: `{ node }`, or `{ missing }`. Fetches it if it is not there. */
+/** One Node version: `{ node }`, or `{ missing }`. Fetches it if needed. */
 export async function nodeOf(version) {
   const node = nodeIn(path.join(cache(), `v${version}`));
   const missing = existsSync(node) ? null : await fetched(version);

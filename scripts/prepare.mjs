@@ -1,5 +1,5 @@
-// What start, dev, test and the others need first: the packages of the lock file, and a build of the current sources.
-// Only Node's own modules: this runs before anything is installed.
+// What start, dev, test and the others need first: the packages in the lock file, and a build of the current sources.
+// Imports built-in modules only, since it runs before anything is installed.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -60,8 +60,8 @@ export function runNode(args, { env = {}, quiet = false, node = process.execPath
 }
 
 /**
- * Runs a program; resolves with its exit code and, where it is piped, its output. If this process is asked to stop
- * meanwhile, it leaves once the program has ended, so that the next start does not meet it.
+ * Runs a program; resolves with its exit code and, if piped, its output. If this process is asked to stop meanwhile, it exits
+ * once the program has ended, so that the next start does not conflict with it.
  */
 export function runProgram(command, args, options) {
   return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ export function npmCommand(args) {
     : ["npm", args, { shell: process.platform === "win32" }];
 }
 
-/** Runs npm without a word of its own; gives up with its output and this advice if it fails. */
+/** Runs npm silently; if it fails, gives up with its output and this advice. */
 async function runNpm(asked, advice) {
   const [command, args, options] = npmCommand(asked);
   const { code, output } = await runProgram(command, args, {
@@ -110,7 +110,7 @@ const lockHash = () =>
     .update(readFileSync(path.join(root, "package-lock.json")))
     .digest("hex")} ${process.platform}-${process.arch}`;
 
-/** Whether node_modules holds, version by version, what the lock file says. */
+/** Whether node_modules contains exactly the versions in the lock file. */
 function holdsTheLock(withTools) {
   const hidden = path.join(root, "node_modules", ".package-lock.json");
   if (!existsSync(hidden)) return false;
@@ -127,15 +127,15 @@ function holdsTheLock(withTools) {
 }
 
 /**
- * Installs what the lock file lists, unless it is there: what building and running need, and with `tools` also what
- * tests and checks need. A package has everything.
+ * Installs missing packages of the lock file: those needed to build and run, and with `tools` also those for tests and checks.
+ * A packed Troupe contains everything.
  */
 export async function ensureInstalled({ tools = false } = {}) {
   const modules = path.join(root, "node_modules");
   if (!isPacked && !isInstalled(tools)) {
-    // npm writes this file last: without it, packages may be half unpacked, and `install` would take them as complete.
+    // npm writes this file last: without it, packages may be partly unpacked, and `install` would consider them complete.
     const isFirst = !existsSync(path.join(modules, ".package-lock.json"));
-    // `ci` deletes what is there, which a running server may be using.
+    // `ci` deletes existing packages, which a running server may be using.
     const command = isFirst ? ["ci"] : ["install", "--no-save"];
     if (!holdsTheLock(tools))
       await timedStep(tools && !isFirst ? "Installing the test tools" : "Installing packages", () =>
@@ -189,7 +189,7 @@ const SOURCES = [
 ];
 const isSource = (name) => !/\.test\.tsx?$|\.md$|^\.DS_Store$/.test(name);
 
-/** All sources, as paths below the root, in order. */
+/** All sources as paths relative to the root, sorted. */
 function sourceFiles() {
   const walk = (relative) =>
     readdirSync(path.join(root, relative), { withFileTypes: true })
@@ -215,7 +215,7 @@ const hashOver = (files, contentOf) => {
   return hash.digest("hex");
 };
 
-/** Sizes and times of all sources: quick to read, but others after a checkout of the same sources. */
+/** A hash over sizes and times of all sources: quick, but different after a checkout of the same sources. */
 const sourcesLook = (files) =>
   hashOver(files, (file) => {
     const { size, mtimeMs } = statSync(file);
@@ -227,7 +227,7 @@ export const sourcesHash = (files = sourceFiles()) => hashOver(files, (file) => 
 
 const buildStamp = () => path.join(distDir(), "troupe-sources.json");
 
-/** Whether the build is that of the current sources; reads them only if one has another size or time than last time. */
+/** Whether the build matches the current sources; reads them only if a size or time has changed. */
 export function isBuilt() {
   if (isPacked) return true;
   const stamp = buildStamp();
@@ -241,10 +241,10 @@ export function isBuilt() {
   return true;
 }
 
-/** Where the build keeps copies of the files of packages that it uses. */
+/** Where the build puts copies of the package files that it uses. */
 export const standaloneDir = () => path.join(distDir(), "standalone");
 
-/** Builds the server if the sources changed since the last build, or if it lacks the copies that a package needs. */
+/** Builds the server if the sources have changed since the last build, or if the copies for packing are missing. */
 export async function ensureBuilt({ standalone = false } = {}) {
   const isThere = () => isBuilt() && (!standalone || existsSync(standaloneDir()));
   if (isThere()) return;
@@ -261,7 +261,7 @@ async function build(standalone) {
   const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
     env: {
       NODE_ENV: "production",
-      // A wrong type in a test must not stop a person's start; `npm test` checks the types.
+      // A type error in a test must not stop a person's start; `npm test` checks the types.
       SKIP_TYPECHECK: "1",
       TROUPE_STANDALONE: standalone ? "1" : "",
     },
@@ -280,7 +280,7 @@ async function build(standalone) {
 
 let stepsDone = Number(process.env.TROUPE_STEPS_DONE ?? 0);
 
-/** Does one step of a first start: says which, and how long it takes. Not on stdout, where commands put results. */
+/** Runs one step of a first start, and reports its title and duration. Not on stdout, where commands print results. */
 async function timedStep(title, work) {
   const began = Date.now();
   const say = (end) =>
@@ -294,7 +294,7 @@ async function timedStep(title, work) {
   clearInterval(clock);
   say("\n");
   stepsDone += 1;
-  // A newer Node may continue from here.
+  // Read by a newer Node if it continues this start.
   process.env.TROUPE_STEPS_DONE = String(stepsDone);
 }
 

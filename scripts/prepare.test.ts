@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-/* The installation of a clone in a folder of its own, with a small program in npm's place that notes how it was called. */
+/* The installation of a clone in a separate folder, with a small program in place of npm that records its calls. */
 
 let clone: string;
 beforeEach(() => {

@@ -95,7 +95,7 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
   setTimeout(loadPages, 1_000);
 }
 
-/** Loads the pages one by one in idle moments, so that the first visit to each is as quick as later ones. */
+/** Loads the pages one by one with pauses, so that the first visit to each is as quick as later ones. */
 async function loadPages() {
   const server = path.join(distDir(), "server");
   const require = createRequire(path.join(server, "pages.js"));

@@ -7,7 +7,7 @@ import { userCacheFolder } from "./folders.mjs";
 
 const startedAt = Number(process.env.TROUPE_STARTED_AT) || Date.now();
 process.env.TROUPE_STARTED_AT = String(startedAt);
-// Compiling JavaScript takes a third of a start. Where the cache cannot be written, it is compiled each time.
+// Compiling JavaScript takes a third of a start. If the cache is not writable, it is compiled each time.
 module.enableCompileCache?.(path.join(userCacheFolder(), "compiled"));
 const { ensureNode } = await import("./nodes.mjs");
 const {
@@ -28,7 +28,7 @@ if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(
     2,
   );
 await ensureNode(ensureInstalled);
-// Further starts of the server take their own time.
+// Restarts of the server measure their own time.
 delete process.env.TROUPE_STARTED_AT;
 readEnvFile();
 if (isPacked) process.env.TROUPE_PROGRAM = startCommand;
@@ -47,9 +47,9 @@ if (only === "--build-only") {
     await ensureInstalled();
     await ensureBuilt();
     const { supervise } = await import("./supervise.mjs");
-    // Compiling takes memory in blocks of 32 KiB, which glibc keeps unless they are mapped: 40 MB of an idle server.
+    // Compiling allocates memory in blocks of 32 KiB, which glibc keeps unless they are mapped: 40 MB in an idle server.
     process.env.MALLOC_MMAP_THRESHOLD_ ??= "32768";
-    // The space for young objects grows to 48 MB while starting, and V8 does not return it.
+    // The young generation grows to 48 MB during startup, and V8 does not return it.
     supervise(["--max-semi-space-size=2", fileURLToPath(import.meta.url), "--serve-only"], {
       env: { TROUPE_STARTED_AT: String(startedAt) },
     });

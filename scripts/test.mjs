@@ -1,7 +1,7 @@
-// `npm test`: what every change needs, the same here and on a clean checkout. The last line is `N passed, N failed`; above
-// it stands where the time went. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
-// `npm test -- thorough`: everything, with larger numbers (random graphs, kills, cuts), all trials on Restate, the unit tests
-// and a walk on every Node version, the package, and a sample of changes made on purpose that the tests must notice.
+// `npm test`: what every change needs, the same here and on a clean checkout. The last line is `N passed, N failed`, after a
+// list of how long each part took. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
+// `npm test -- thorough`: everything, with larger numbers (random graphs, kills, cuts), all tests on Restate, the unit tests
+// and a smoke test on every Node version, the package, and a sample of mutants that the tests must detect.
 // `npm test -- mutants [FILE ...] [--sample N] [--seed S]`: such changes alone; see scripts/mutants/run.mjs.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -99,7 +99,7 @@ let buildDone = () => {};
 const build = new Promise((resolve) => (buildDone = resolve));
 const beside = [...wanted].filter((name) => USUAL.includes(name));
 if (beside.length > 0) heading(beside.join(", "));
-// Two lanes for two cores: the build and the browser in one, everything that needs no build in the other.
+// Two lanes for two cores: the build and the browser tests in one, everything that needs no build in the other.
 await Promise.all([buildAndBrowser(), unitAndChecks()]);
 if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
 if (isThorough)
@@ -124,7 +124,7 @@ async function unitAndChecks() {
       ]),
     );
     await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
-    // Route types are a part of the build, and the lint and the compiler read them.
+    // The build generates the route types, which the linter and the compiler read.
     await build;
     if (!built) await check("route types", [routeTypes]);
     await timed("types and lint", typesAndLint);
@@ -159,7 +159,7 @@ async function onEveryNode() {
   await onPackage();
 }
 
-/** What `npm run pack` makes, installed into an empty folder. */
+/** The output of `npm run pack`, installed into an empty folder. */
 const onPackage = () =>
   check("the package in an empty folder: a run, a backup, its restore", [
     ["--import", "tsx", "e2e/package-walk.ts", process.execPath],
@@ -177,7 +177,7 @@ async function unit(version = process.versions.node, node = process.execPath) {
   await vitest(`unit and property tests on Node ${version}`, `unit-${version}`, [], node);
 }
 
-/** Runs on Restate itself, by a package of its own, fetched once: beside everything else only what takes seconds. */
+/** Tests runs on a real Restate, from a separate package that is fetched once. As part of the usual tests, only those that take seconds. */
 async function engine() {
   const why = await noEngine;
   if (why) return console.log(`  skipped  runs on Restate: ${why}`);

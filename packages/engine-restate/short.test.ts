@@ -4,7 +4,7 @@ import { finish, outcome, start, twins } from "./testing/outcome";
 
 let cluster: Awaited<ReturnType<typeof newCluster>>;
 beforeAll(async () => {
-  // Long enough that the kill comes before the end, on a busy machine as well.
+  // Long enough that the kill comes before the end, even on a busy machine.
   cluster = await newCluster(2, { callMs: 200 });
 });
 afterAll(() => cluster.stop());

@@ -9,7 +9,7 @@ type Stage = ReturnType<typeof newStage>;
 export const start = (stage: Stage, drawing: Drawing, who: string) =>
   stage.start(DRAWINGS[drawing], { roles: ROLES, input: { who } });
 
-/** Agrees to whatever is asked until all of these runs have ended. */
+/** Approves every question until all of these runs have ended. */
 export async function finish(stage: () => Stage, ids: readonly string[]): Promise<void> {
   await expect
     .poll(
@@ -32,7 +32,7 @@ export async function finish(stage: () => Stage, ids: readonly string[]): Promis
 const isRepeatWarning = (event: RunEvent) =>
   event.type === "warning" && event.payload.code === "MAY_HAVE_HAPPENED_TWICE";
 
-/** What a run came to, without what differs between any two runs: times, the order of parallel steps, calls that were repeated. */
+/** The outcome of a run, without what differs between any two runs: times, the order of parallel steps, repeated calls. */
 export function outcome({ store }: Stage, id: string) {
   const state = store.state(id)!;
   const events: RunEvent[] = store.events(id, 0, 1e6);
@@ -47,7 +47,7 @@ export function outcome({ store }: Stage, id: string) {
   };
 }
 
-/** The same runs in one process. */
+/** The outcomes of the same runs in one process. */
 export async function twins(runs: readonly (readonly [Drawing, string])[]) {
   const stage = newStage({ ...newWorld("embedded", () => {}, 1), maxRuns: 100 });
   const ids = runs.map(([drawing, who]) => start(stage, drawing, who));
