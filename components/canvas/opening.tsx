@@ -11,7 +11,7 @@ const FAR = 0.42;
 /** Below this not even a name can be read. */
 const TINY = 0.22;
 /**
- * A drawing of more nodes opens as a map of all of them, since its beginning says little about it. When zoomed out with
+ * A graph of more nodes opens as a map of all of them, since its beginning says little about it. When zoomed out with
  * more cards than this in view, names are omitted: rendering them is slow, and no one reads that many.
  */
 export const MANY_NODES = 150;

@@ -26,7 +26,7 @@ const CLEAR = 8;
 const TURN = 20;
 /** Room that a run takes below a card for its words: lines rather pass under it. */
 export const SLIP = 63;
-/** A curve this many times as high as it is wide looks like a slanted line. */
+/** A curve whose height is this many times its width looks like a slanted line. */
 const STEEP = 10;
 /** Lines side by side keep this distance. */
 const STEP = 10;

@@ -28,7 +28,7 @@ export function subjectOf({ nodes, edges }: WorkflowGraph, selection: Selection)
 }
 
 /**
- * While a form covers part of the drawing, keeps its subject in view; then the view returns, unless the person moved it.
+ * While a form covers part of the canvas, keeps its subject in view; then the view returns, unless the person moved it.
  * `subject`: null while nothing is covered. `place`: changes when the form covers another part.
  */
 export function useViewBeside(view: CanvasView, subject: Subject | null, place: unknown) {

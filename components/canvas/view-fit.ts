@@ -1,16 +1,16 @@
 import type { XY } from "./places";
 
 export const MIN_ZOOM = 0.1;
-/** Drawings with fewer nodes need no minimap. */
+/** Graphs with fewer nodes need no minimap. */
 export const MINIMAP_FROM = 12;
 /** Nothing is made larger than it was drawn. */
 export const MAX_FIT = 1;
 /** The smallest zoom at which a card can be read: its 13 pixels are 11 then. */
 export const READABLE = 0.85;
-/** A drawing that fits into the window at this zoom or more opens fitted. */
+/** A graph that fits into the window at this zoom or more opens fitted. */
 export const SMALLEST_WHOLE = 0.7;
 
-/** The smallest zoom at which names are readable, and the smallest at which a narrow window opens a drawing. */
+/** The smallest zoom at which names are readable, and the smallest at which a narrow window opens a graph. */
 const SMALLEST_NAMES = 0.25;
 /** A narrower window hardly fits two readable cards next to each other, so an overview is more useful. */
 export const NARROW = 540;
@@ -58,7 +58,7 @@ export const cardsInView = (
 const zoomToFit = (area: Area, room: Room) => Math.min(room.width / area.width, room.height / area.height);
 
 /**
- * The view in which a drawing is readable: all of it, centered, if that is not too small; otherwise its beginning, moved
+ * The view in which a graph is readable: all of it, centered, if that is not too small; otherwise its beginning, moved
  * only as far as needed to show `card`.
  */
 export function readableView(drawing: Area, room: Room, card: Area): View {

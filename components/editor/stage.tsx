@@ -33,7 +33,7 @@ const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { s
 const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
 const FindPanel = dynamic(() => import("./find-panel").then((m) => m.FindPanel), { ssr: false });
 
-/** The share of the drawing that the settings cover on a phone; keep in sync with editor.css. */
+/** The share of the canvas that the settings cover on a phone; keep in sync with editor.css. */
 const SHEET = 0.7;
 
 interface StageProps {

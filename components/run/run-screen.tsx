@@ -142,7 +142,7 @@ function Body({
 }
 
 /**
- * The panel next to the drawing, with a splitter between them. On phones the panel fills the page, and the drawing is one of
+ * The panel next to the canvas, with a splitter between them. On phones the panel fills the page, and the canvas is one of
  * its tabs.
  */
 function Stage({
@@ -320,7 +320,7 @@ function Stage({
 }
 
 /**
- * Which tab the panel shows. Until a person opens one: the timeline (on phones the drawing) while the run runs, then the
+ * Which tab the panel shows. Until a person opens one: the timeline (on phones the canvas) while the run runs, then the
  * result. Whenever the run starts to wait for a person, it is the question.
  */
 function useTab(isNarrow: boolean, isHeld: boolean) {

@@ -101,7 +101,7 @@ test("a moment is chosen by its node, and each value has its own field", async (
   const { person, show, first, after, forked, events, troupe } = await openRun();
   show(first);
   const dialog = await openDialog(person);
-  // There is no agent, so it is the last step.
+  // Without an agent, it is the last step.
   expect(within(dialog).getByLabelText("Fork from").textContent).toBe("Before b");
   await choose({ person }, dialog, "Before a");
   expect(within(dialog).getByRole("textbox", { name: "N" })).toHaveProperty("value", "1");

@@ -55,7 +55,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
 
   function start(): Worker {
     const started = new Worker(file(), {
-      // A large young generation can exceed the limit by so much at once that V8 ends the whole process.
+      // A large young generation can overshoot the limit so far that V8 ends the entire process.
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: 16 },
       // Neither the loaders of development and tests, nor anything that the server knows.
       execArgv: [],
