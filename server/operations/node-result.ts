@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { withLibrary } from "@/server/domain/library/library";
 import { type Activation, evolve, newRun } from "@/server/domain/run";
 import { staleOutputs } from "@/server/domain/run/stale";
+import { shownOf } from "@/server/runner/shown";
 import { stateOf } from "./run-view";
 import type { Services } from "./services";
 
@@ -42,7 +43,10 @@ export function nodeResult(
     const node = state.nodes[nodeId];
     const activation = node?.activation === undefined ? undefined : state.activations[node.activation];
     if (!activation && runId === undefined) continue;
-    return {
+    return shownOf(
+      services.runs,
+      run.id,
+    )({
       run_id: run.id,
       status: activation?.status ?? "none",
       is_over: state.run.status === "finished",
@@ -54,7 +58,7 @@ export function nodeResult(
       labels: activation?.labels ?? null,
       error: activation?.error?.message ?? state.run.error?.message ?? null,
       finished_at: activation?.finished_at ?? null,
-    };
+    });
   }
   return null;
 }
@@ -74,13 +78,14 @@ export function lastResults(
   return services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH }).flatMap((run) => {
     const state = missing.size > 0 ? stateOf(services, run) : null;
     if (!state || state.run.only_node !== undefined) return [];
+    const shown = shownOf(services.runs, run.id);
     const stale = new Map(staleOutputs(state, now).map(({ node_id, reason }) => [node_id, reason]));
     return [...missing].flatMap((node_id) => {
       const { status, output, labels, error, finished_at } =
         state.activations[state.nodes[node_id]?.activation ?? ""] ?? {};
       if (status !== "completed" && status !== "failed") return [];
       missing.delete(node_id);
-      const text = JSON.stringify(output ?? null, (_key, value: Json) =>
+      const text = JSON.stringify(shown(output ?? null), (_key, value: Json) =>
         typeof value === "string" ? value.slice(0, KEPT) : value,
       );
       return {
@@ -89,7 +94,7 @@ export function lastResults(
         status,
         output: JSON.parse(text) as JsonObject | null,
         labels,
-        error: error?.message,
+        error: shown(error?.message),
         finished_at: finished_at ?? run.created_at,
         stale: stale.get(node_id) ?? null,
       };
