@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
+import { lastResults, nodeResult } from "@/server/operations/node-result";
 import { newApi } from "./testing";
 
 // What programs ask of a run's past.
@@ -121,6 +122,26 @@ test("a key that is typed into a node is in no event and no file of its run", as
   }
   const { body } = await ask("GET", `${run}/events`);
   expect(body.events[0].payload.graph.nodes.a.config.headers).toEqual({ "X-Api-Key": "[hidden]" });
+});
+
+test("a key that is typed into a node is in no last result, not even cut in half", async () => {
+  const KEY = "CANARY-typed-0123456789";
+  const api = newApi();
+  const graph = draw("start > a > b > end", {
+    a: {
+      node_type: "http_request",
+      config: { url: "https://api.example.org/", headers: { "X-Api-Key": KEY } },
+      on_error: "continue",
+    },
+    b: { config: { set: { said: `'${"x".repeat(590)}${KEY}'` } }, output_keys: ["said"] },
+  });
+  const workflow = api.workflows.create({ name: "Typed", graph });
+  const { body } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} });
+  await api.host.settled(body.run_id);
+  const results = lastResults(api, workflow);
+  expect(results.map(({ node_id }) => node_id)).toContain("b");
+  expect(JSON.stringify(results)).not.toContain("CANARY");
+  expect(JSON.stringify(nodeResult(api, workflow, "b"))).not.toContain("CANARY");
 });
 
 test("a run is handed out as one HTML file, without what was not asked for", async () => {
