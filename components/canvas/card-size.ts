@@ -16,7 +16,7 @@ export interface CardSize {
 export const CARD_WIDTH = 208;
 const HANDLE = 11;
 /** How wide the line around a card is, in pixels. */
-export const BORDER = 1;
+const BORDER = 1;
 /** How high the part of a card with its name is; lines arrive at its middle. */
 const HEAD = 72;
 const ROW_HEIGHT = 28;
@@ -24,8 +24,6 @@ const ROW_HEIGHT = 28;
 const ROWS_END = 8;
 /** A card without rows. */
 export const PLAIN_HEIGHT = HEAD + 2 * BORDER;
-/** How far below the top of a card its entry and its plain way out begin. */
-export const PLAIN_END = BORDER + HEAD / 2 - HANDLE / 2;
 /** How far below the top of a card lines arrive. */
 export const ENTRY_LINE = BORDER + HEAD / 2;
 

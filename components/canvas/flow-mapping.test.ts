@@ -64,6 +64,17 @@ describe("drawing a graph", () => {
     expect(after.every(({ measured }) => measured?.height === 90)).toBe(true);
   });
 
+  test("a card with a new exit has the size for it before it is measured", () => {
+    const graph = sampleGraph();
+    const before = toFlowNodes(graph, none);
+    const leaving = present(graph.edges.find(({ source_node_id }) => source_node_id === "ask"));
+    const edges = [...graph.edges, { ...leaving, id: "fails", kind: "error" as const }];
+    const sizeOf = (nodes: typeof before) => nodes.find(({ id }) => id === "ask")?.measured;
+    const after = sizeOf(toFlowNodes({ ...graph, edges }, none, before));
+    expect(after).toEqual(sizeOf(toFlowNodes({ ...graph, edges }, none)));
+    expect(after).not.toEqual(sizeOf(before));
+  });
+
   test("a line from a router hangs on the port of its label", () => {
     const [, , yes] = toFlowEdges(sampleGraph(), none);
     expect(yes?.sourceHandle).toBe("exit:yes");

@@ -198,12 +198,8 @@ function merge(
       focusable: false,
       domAttributes: { "aria-roledescription": undefined, "aria-describedby": undefined },
     };
-  const isSameSize = isSameCardSize(old.data.grown, grown);
-  const isSameData =
-    old.data.node === node &&
-    isSameSize &&
-    isSameMark(old.data.mark, mark) &&
-    arePortsSame(old.data.ports, ports);
+  const isSameSize = isSameCardSize(old.data.grown, grown) && arePortsSame(old.data.ports, ports);
+  const isSameData = old.data.node === node && isSameSize && isSameMark(old.data.mark, mark);
   const isSamePlace = old.position.x === position.x && old.position.y === position.y;
   if (isSameData && isSamePlace && !!old.selected === selected && old.className === className) return old;
   const { className: _dropped, ...kept } = old;

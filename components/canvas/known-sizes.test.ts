@@ -7,6 +7,13 @@ const CARD = { width: 208, height: 74, hasHandles: true };
 function card(width: number, height: number): HTMLDivElement {
   const element = document.createElement("div");
   Object.defineProperties(element, { offsetWidth: { value: width }, offsetHeight: { value: height } });
+  element.innerHTML = '<span class="react-flow__handle"></span>';
+  return element;
+}
+
+function plate(width: number, height: number): HTMLDivElement {
+  const element = card(width, height);
+  element.replaceChildren();
   return element;
 }
 
@@ -47,4 +54,20 @@ test("a card that is reported again is measured: something about it changed", ()
 
 test("a card that is drawn anew is told from the one before it", () => {
   expect(reports({ a: CARD }, { a: card(208, 74) }, { a: card(208, 74) })).toEqual([]);
+});
+
+test("a plate is never measured, but the card that takes its place is", () => {
+  const measured: string[] = [];
+  const measure = unlessAsKnown(
+    (updates) => void measured.push(...updates.keys()),
+    () => CARD,
+  );
+  const a = plate(208, 90);
+  const report = () => measure(new Map([["a", { id: "a", nodeElement: a, force: true }]]));
+  report();
+  report();
+  expect(measured).toEqual([]);
+  a.append(...card(208, 90).childNodes);
+  report();
+  expect(measured).toEqual(["a"]);
 });

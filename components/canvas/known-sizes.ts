@@ -8,14 +8,15 @@ type Update = Parameters<Measure>[0] extends Map<string, infer U> ? U : never;
 /**
  * React Flow measures every card after it is drawn, and then draws all cards and lines once more. Their sizes, and where
  * lines begin on them, are known beforehand (see card-size.ts): the first report of a card that came out as said is left
- * out. Whatever is reported of it later is measured.
+ * out. Whatever is reported of it later is measured. Plates have no handles to measure, so what is known of them stays.
  */
 export function unlessAsKnown(measure: Measure, known: (id: string) => KnownCard | undefined): Measure {
   const seen = new WeakSet<Element>();
   const isNews = ({ id, nodeElement }: Update) => {
+    const card = known(id);
+    if (card?.hasHandles && !nodeElement.querySelector(".react-flow__handle")) return false;
     if (seen.has(nodeElement)) return true;
     seen.add(nodeElement);
-    const card = known(id);
     return !(
       card?.hasHandles &&
       card.width === nodeElement.offsetWidth &&

@@ -11,7 +11,7 @@ import { CanvasContext, TinyContext, useCanvas } from "./canvas-context";
 import { type NodeRunView, useNodeRunView, useRunParts } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
-import { BORDER, type CardSize, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT } from "./card-size";
+import { type CardSize, cardHeight, PLAIN_HEIGHT } from "./card-size";
 import { CardTools } from "./card-tools";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KeySlip } from "./key-slip";
@@ -63,7 +63,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
         <CardTools nodeId={node.id} name={node.name || kind.title} />
       ) : null}
       {isTiny ? (
-        <Plate node={node} ports={ports} run={run} grown={grown} />
+        <Plate node={node} run={run} />
       ) : (
         <Words node={node} ports={ports} mark={mark} run={run} grown={grown} />
       )}
@@ -91,8 +91,8 @@ interface InsideProps {
   grown: CardSize | undefined;
 }
 
-/** A card whose words nobody could read: its state, and elements without a life of their own where lines begin and end. */
-function Plate({ node, ports, run, grown }: InsideProps) {
+/** A card whose words nobody could read: its state. It has no handles: hundreds of cards take time to draw. */
+function Plate({ node, run }: Pick<InsideProps, "node" | "run">) {
   return (
     <>
       {run && (
@@ -101,15 +101,6 @@ function Plate({ node, ports, run, grown }: InsideProps) {
         </div>
       )}
       <PlateBreakpoint nodeId={node.id} />
-      {cardHandles(node, ports, grown).map(({ id, type, position, y }, at) => (
-        <span
-          key={at}
-          className={`node-end ${type}`}
-          data-handleid={id}
-          data-handlepos={position}
-          style={y === PLAIN_END ? undefined : { top: y - BORDER }}
-        />
-      ))}
     </>
   );
 }
