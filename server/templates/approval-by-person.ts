@@ -24,7 +24,7 @@ export const approvalByPerson = defineTemplate({
       recommend: {
         id: "recommend",
         node_type: "agent_task",
-        name: "Recommendation",
+        name: "Recommend",
         config: {
           required_role: "ApprovalAgent",
           task_description_template: "Review request: {{user_request}} for approval.",

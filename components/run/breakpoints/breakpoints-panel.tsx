@@ -95,8 +95,8 @@ export function BreakpointsPanel({
         <p className="flex items-start gap-2 px-3 py-3 text-[13px] text-ink-2">
           <CircleDot aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-3" />
           <span>
-            A run holds at a breakpoint, so that you can look and change things. Click the dot at the corner
-            of a card, or press F9 on a selected one.
+            A run pauses at a breakpoint, so that you can inspect and change it. Point at a card and choose
+            “Breakpoint”, or press F9 on a selected one.
           </span>
         </p>
       ) : (
