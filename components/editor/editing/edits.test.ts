@@ -51,6 +51,13 @@ describe("any drawing after any edits", () => {
 });
 
 describe("adding", () => {
+  test("an agent task keeps its answer under a key that no other node writes", () => {
+    const first = edits.addNode.apply(sampleGraph(), { id: "x", type: "agent_task" });
+    const second = edits.addNode.apply(first, { id: "y", type: "agent_task" });
+    expect(second.nodes.x?.output_keys).toEqual(["result"]);
+    expect(second.nodes.y?.output_keys).toEqual(["result_2"]);
+  });
+
   test("after a way out, connects and stands to the right", () => {
     const graph = edits.addNode.apply(sampleGraph(), {
       id: "t",

@@ -67,7 +67,10 @@ export const edits = {
       const onLine = edge && placeOnEdge(graph, edge);
       const place = at ?? onLine?.place ?? (source ? placeAfter(graph, source.id) : { x: 0, y: 0 });
       const name = freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title);
-      const node = newNode(type, { ...base, name, id, config, ui: { ...place } });
+      const output_keys = (base?.output_keys ?? kind.newNode?.().output_keys ?? []).map((key) =>
+        freeKey(graph, key),
+      );
+      const node = newNode(type, { ...base, name, id, config, output_keys, ui: { ...place } });
       let next = withNode(graph, node);
       if (kind.begins && !next.start_node_id) next = { ...next, start_node_id: id };
       if (kind.executes === false) return next;
@@ -274,6 +277,15 @@ function freeName(graph: WorkflowGraph, name: string): string {
   const taken = new Set(Object.values(graph.nodes).map((node) => node.name));
   for (let n = 1; ; n++) {
     const free = n === 1 ? name : `${name} ${n}`;
+    if (!taken.has(free)) return free;
+  }
+}
+
+/** The key, or one with a number after it, that no node writes yet. */
+function freeKey(graph: WorkflowGraph, key: string): string {
+  const taken = new Set(Object.values(graph.nodes).flatMap((node) => node.output_keys));
+  for (let n = 1; ; n++) {
+    const free = n === 1 ? key : `${key}_${n}`;
     if (!taken.has(free)) return free;
   }
 }

@@ -32,7 +32,13 @@ const scene = (...agents: object[]) =>
 test("what went wrong is told, member by member, with the criteria that are not met", () => {
   const troubles = troublesOf(
     scene(
-      agent({ nudges: 2, withheld: [{ tool_name: "browse", reason: "It is denied for this run." }] }),
+      agent({
+        nudges: 2,
+        withheld: [
+          { tool_name: "browse", reason: "It is denied for this run." },
+          { tool_name: "read_board", reason: "There is no such tool here." },
+        ],
+      }),
       agent({ key: "k2", task_id: "build.r1", status: "failed", error: { message: "No net." } }),
     ),
     [

@@ -1,6 +1,7 @@
 import { countOf } from "@/components/display/format";
 import { withoutDemoMark } from "@/components/display/one-line";
 import { person } from "@/components/run/timeline/sentence-words";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import type { AgentView, RunState } from "@/server/domain/run";
 import type { CrewScene } from "./members";
 
@@ -14,6 +15,9 @@ export interface Trouble {
   text: string;
 }
 
+/** A role may name these for crews of another kind: that this one lacks them is no trouble. */
+const OF_CREWS: ReadonlySet<string> = new Set(CREW_TOOL_NOTES.map(({ name }) => name));
+
 const FAILED: ReadonlySet<AgentView["status"]> = new Set(["failed", "rejected"]);
 
 /**
@@ -25,7 +29,8 @@ export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonl
     plan?.tasks.find(({ task_id }) => task_id === id)?.task_id ?? undefined;
   const at = (id: string | undefined) => (taskOf(id) ? ` at ${taskOf(id)}` : "");
   const members = agents.flatMap(
-    ({ key, agent_id, task_id, nudges = 0, status, error, withheld }): Trouble[] => {
+    ({ key, agent_id, task_id, nudges = 0, status, error, ...rest }): Trouble[] => {
+      const withheld = rest.withheld.filter(({ tool_name }) => !OF_CREWS.has(tool_name));
       const who = `${person(agent_id)}${at(task_id)}`;
       const again = calls.filter(
         (call) => call.agent_id === agent_id && call.task_id === task_id && call.attempt > 1,
