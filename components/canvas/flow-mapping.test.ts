@@ -67,7 +67,10 @@ describe("drawing a graph", () => {
   test("a card with a new exit has the size for it before it is measured", () => {
     const graph = sampleGraph();
     const before = toFlowNodes(graph, none);
-    const leaving = present(graph.edges.find(({ source_node_id }) => source_node_id === "ask"));
+    const leaving = present(
+      graph.edges.find(({ source_node_id }) => source_node_id === "ask"),
+      "an edge from ask",
+    );
     const edges = [...graph.edges, { ...leaving, id: "fails", kind: "error" as const }];
     const sizeOf = (nodes: typeof before) => nodes.find(({ id }) => id === "ask")?.measured;
     const after = sizeOf(toFlowNodes({ ...graph, edges }, none, before));
