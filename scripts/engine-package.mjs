@@ -1,9 +1,10 @@
 // The package that carries out runs on Restate, packages/engine-restate: installed on demand, apart from what every start
 // needs. Its lock file says what exactly.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { withLock } from "./lock.mjs";
 import { dataFolder, ensureDataDir, npmCommand, root, runProgram } from "./prepare.mjs";
 
 const home = path.join(root, "packages", "engine-restate");
@@ -28,29 +29,7 @@ export function installed() {
 export async function ensureEnginePackage(what) {
   const isThere = () => ["server", what].includes(installed());
   if (isThere()) return null;
-  await lock();
-  try {
-    return isThere() ? null : await install(what);
-  } finally {
-    rmSync(lockFolder, { recursive: true, force: true });
-  }
-}
-
-const lockFolder = path.join(home, ".installing");
-const LOOK_EVERY_MS = 300;
-/** Whoever began so long ago has not come to an end. */
-const STALE_MS = 10 * 60_000;
-
-async function lock() {
-  for (;;)
-    try {
-      return mkdirSync(lockFolder);
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
-      const began = statSync(lockFolder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - began > STALE_MS) rmSync(lockFolder, { recursive: true, force: true });
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    }
+  return withLock(path.join(home, ".installing.lock"), () => (isThere() ? null : install(what)));
 }
 
 async function install(what) {

@@ -56,7 +56,7 @@ describe("tests of runs on Restate are skipped by name", () => {
     expect(said).toMatch(
       /skipped: npm could not install packages\/engine-restate: npm error code ECONNREFUSED$/m,
     );
-    expect(readdirSync(to).sort()).not.toContain(".installing");
+    expect(readdirSync(to).filter((name) => name.startsWith(".installing"))).toEqual([]);
   });
 });
 

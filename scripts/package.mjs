@@ -38,6 +38,7 @@ const OWN_FILES = [
     "troupe",
     "start",
     "nodes",
+    "lock",
     "supervise",
     "serve",
     "prepare",

@@ -15,6 +15,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { userDataFolder } from "./folders.mjs";
+import { withLock } from "./lock.mjs";
 import { compressStatic } from "./static-files.mjs";
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -126,36 +127,21 @@ function holdsTheLock(withTools) {
   );
 }
 
+/** Held while a start installs or builds: other starts in this folder wait. */
+const startLock = path.join(root, ".starting");
+
 /**
  * Installs missing packages of the lock file: those needed to build and run, and with `tools` also those for tests and checks.
  * A packed Troupe contains everything.
  */
 export async function ensureInstalled({ tools = false } = {}) {
-  const modules = path.join(root, "node_modules");
-  if (!isPacked && !isInstalled(tools)) {
-    // npm writes this file last: without it, packages may be partly unpacked, and `install` would consider them complete.
-    const isFirst = !existsSync(path.join(modules, ".package-lock.json"));
-    // `ci` deletes existing packages, which a running server may be using.
-    const command = isFirst ? ["ci"] : ["install", "--no-save"];
-    if (!holdsTheLock(tools))
-      await timedStep(tools && !isFirst ? "Installing the test tools" : "Installing packages", () =>
-        runNpm(
-          [
-            ...command,
-            tools ? "--include=dev" : "--omit=dev",
-            "--engine-strict=false",
-            "--no-audit",
-            "--no-fund",
-            "--loglevel=error",
-            "--fetch-retries=1",
-          ],
-          "The installation failed; npm says why above. Check the network, then run the same command again.",
-        ),
-      );
-    writeFileSync(lockStamp, `${lockHash()}${tools ? " tools" : ""}`);
-  }
+  if (!isInstalled(tools))
+    await withLock(startLock, async () => {
+      if (!isInstalled(tools)) await install(tools);
+    });
   const driver = path.join(
-    modules,
+    root,
+    "node_modules",
     "better-sqlite3",
     "prebuilds",
     `${process.platform}-${process.arch}.node`,
@@ -166,8 +152,31 @@ export async function ensureInstalled({ tools = false } = {}) {
     );
 }
 
+async function install(tools) {
+  // npm writes this file last: without it, packages may be half unpacked, and `install` would take them as complete.
+  const isFirst = !existsSync(path.join(root, "node_modules", ".package-lock.json"));
+  // `ci` deletes what is there, which a running server may be using.
+  const command = isFirst ? ["ci"] : ["install", "--no-save"];
+  if (!holdsTheLock(tools))
+    await timedStep(tools && !isFirst ? "Installing the test tools" : "Installing packages", () =>
+      runNpm(
+        [
+          ...command,
+          tools ? "--include=dev" : "--omit=dev",
+          "--engine-strict=false",
+          "--no-audit",
+          "--no-fund",
+          "--loglevel=error",
+          "--fetch-retries=1",
+        ],
+        "The installation failed; npm says why above. Check the network, then run the same command again.",
+      ),
+    );
+  writeFileSync(lockStamp, `${lockHash()}${tools ? " tools" : ""}`);
+}
+
 /** Whether `ensureInstalled` has nothing to do. */
-export function isInstalled(tools = false) {
+function isInstalled(tools) {
   if (isPacked) return true;
   const stamp = existsSync(lockStamp) ? readFileSync(lockStamp, "utf8") : "";
   return stamp === `${lockHash()} tools` || (!tools && stamp === lockHash());
@@ -248,13 +257,15 @@ export const standaloneDir = () => path.join(distDir(), "standalone");
 export async function ensureBuilt({ standalone = false } = {}) {
   const isThere = () => isBuilt() && (!standalone || existsSync(standaloneDir()));
   if (isThere()) return;
-  await timedStep("Building the app", async () => {
-    while (!isThere() && !(await build(standalone)))
-      await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await withLock(startLock, async () => {
+    if (isThere()) return;
+    await timedStep("Building the app", async () => {
+      while (!(await build(standalone))) await new Promise((resolve) => setTimeout(resolve, 5_000));
+    });
   });
 }
 
-/** Builds once; false if another build of this folder is running. */
+/** Builds once; false if a build that a killed start left behind is still running. */
 async function build(standalone) {
   const files = sourceFiles();
   const stamp = { hash: sourcesHash(files), look: sourcesLook(files) };

@@ -1,5 +1,13 @@
-import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -10,7 +18,7 @@ let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(path.join(tmpdir(), "troupe-prepare-"));
   mkdirSync(path.join(clone, "scripts"));
-  for (const script of ["prepare.mjs", "folders.mjs", "static-files.mjs"])
+  for (const script of ["prepare.mjs", "folders.mjs", "lock.mjs", "static-files.mjs"])
     copyFileSync(path.join(import.meta.dirname, script), path.join(clone, "scripts", script));
   writeFileSync(
     path.join(clone, "package-lock.json"),
@@ -23,27 +31,61 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(clone, { recursive: true, force: true }));
 
-/** The npm commands that one start runs. */
-function installed(): string[] {
-  spawnSync(
+/** Starts one installation; resolves with its exit code. */
+function install(): Promise<number | null> {
+  const child = spawn(
     process.execPath,
     ["--input-type=module", "-e", `await (await import("./scripts/prepare.mjs")).ensureInstalled()`],
-    { cwd: clone, env: { ...process.env, npm_execpath: path.join(clone, "npm-cli.js") } },
+    { cwd: clone, env: { ...process.env, npm_execpath: path.join(clone, "npm-cli.js") }, stdio: "ignore" },
   );
+  return new Promise((resolve) => child.once("close", resolve));
+}
+
+/** The npm commands that these installations ran. */
+async function installed(times = 1): Promise<string[]> {
+  await Promise.all(Array.from({ length: times }, install));
   return readFileSync(path.join(clone, "calls"), "utf8").split(";").slice(0, -1);
 }
 
-test("packages that an interrupted installation left half unpacked are installed from the beginning", () => {
+test("packages that an interrupted installation left half unpacked are installed from the beginning", async () => {
   mkdirSync(path.join(clone, "node_modules", "a"), { recursive: true });
   writeFileSync(path.join(clone, "node_modules", "a", "package.json"), `{"name":"a","version":"1.0.0"}`);
-  expect(installed()).toEqual(["ci"]);
+  expect(await installed()).toEqual(["ci"]);
 });
 
-test("a complete installation is brought up to date without being deleted first", () => {
+test("a complete installation is brought up to date without being deleted first", async () => {
   mkdirSync(path.join(clone, "node_modules"));
   writeFileSync(
     path.join(clone, "node_modules", ".package-lock.json"),
     JSON.stringify({ packages: { "node_modules/a": { version: "0.9.0" } } }),
   );
-  expect(installed()).toEqual(["install"]);
+  expect(await installed()).toEqual(["install"]);
+});
+
+/** Replaces the recording npm by one that takes its time and leaves what npm leaves. */
+function slowNpm() {
+  const lock = path.join(clone, "node_modules", ".package-lock.json");
+  writeFileSync(
+    path.join(clone, "npm-cli.js"),
+    `const fs = require("fs");
+     fs.appendFileSync(${JSON.stringify(path.join(clone, "calls"))}, process.argv[2] + ";");
+     setTimeout(() => {
+       fs.mkdirSync("node_modules", { recursive: true });
+       fs.copyFileSync("package-lock.json", ${JSON.stringify(lock)});
+     }, 500);`,
+  );
+}
+
+test("starts of one folder at the same time install once, and the lock is free afterwards", async () => {
+  slowNpm();
+  expect(await installed(3)).toEqual(["ci"]);
+  expect(existsSync(path.join(clone, ".starting"))).toBe(false);
+});
+
+test("the lock of a start that was killed is taken over", async () => {
+  const gone = spawn(process.execPath, ["-e", ""]);
+  await new Promise((resolve) => gone.once("close", resolve));
+  writeFileSync(path.join(clone, ".starting"), String(gone.pid));
+  slowNpm();
+  expect(await installed()).toEqual(["ci"]);
 });
