@@ -6,7 +6,7 @@ import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
-import { isGranted, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";
+import { isGranted, NO_SUCH_TOOL, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";
 import { type Destination, destinationsOf, isOwn } from "./destinations";
 import { addressesIn, OwnWords } from "./own-words";
 
@@ -58,7 +58,7 @@ export function grantTools(about: {
     if (!about.role_tools.includes(name) && !isGranted(about.role_tools, name))
       withheld.push({ tool_name: name, reason: "The task names it, but its role may not use it." });
   for (const name of about.role_tools)
-    if (!matched.has(name)) withheld.push({ tool_name: name, reason: "There is no such tool here." });
+    if (!matched.has(name)) withheld.push({ tool_name: name, reason: NO_SUCH_TOOL });
   return { granted, withheld };
 }
 

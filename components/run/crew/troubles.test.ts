@@ -37,6 +37,7 @@ test("what went wrong is told, member by member, with the criteria that are not 
         withheld: [
           { tool_name: "browse", reason: "It is denied for this run." },
           { tool_name: "read_board", reason: "There is no such tool here." },
+          { tool_name: "write_board", reason: "It is denied for this run." },
         ],
       }),
       agent({ key: "k2", task_id: "build.r1", status: "failed", error: { message: "No net." } }),
@@ -50,7 +51,7 @@ test("what went wrong is told, member by member, with the criteria that are not 
   expect(troubles.map(({ status, text }) => `${status}: ${text}`)).toEqual([
     "warning: Coder at build: the model was asked again 1 time, because: Too busy.",
     "warning: Coder at build went round in circles and was told so 2 times",
-    "warning: Coder at build works without browse (It is denied for this run)",
+    "warning: Coder at build works without browse (It is denied for this run), write_board (It is denied for this run)",
     "failed: Coder failed: No net.",
     "warning: A person sent the result of build back 1 time",
     "failed: Not met: it is fast. 3 s",

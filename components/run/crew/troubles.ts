@@ -3,6 +3,7 @@ import { withoutDemoMark } from "@/components/display/one-line";
 import { person } from "@/components/run/timeline/sentence-words";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import type { AgentView, RunState } from "@/server/domain/run";
+import { NO_SUCH_TOOL } from "@/server/domain/tool/tool";
 import type { CrewScene } from "./members";
 
 type Verdict = RunState["criteria"][string][number];
@@ -30,7 +31,9 @@ export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonl
   const at = (id: string | undefined) => (taskOf(id) ? ` at ${taskOf(id)}` : "");
   const members = agents.flatMap(
     ({ key, agent_id, task_id, nudges = 0, status, error, ...rest }): Trouble[] => {
-      const withheld = rest.withheld.filter(({ tool_name }) => !OF_CREWS.has(tool_name));
+      const withheld = rest.withheld.filter(
+        ({ tool_name, reason }) => reason !== NO_SUCH_TOOL || !OF_CREWS.has(tool_name),
+      );
       const who = `${person(agent_id)}${at(task_id)}`;
       const again = calls.filter(
         (call) => call.agent_id === agent_id && call.task_id === task_id && call.attempt > 1,

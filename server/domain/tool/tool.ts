@@ -177,6 +177,9 @@ export type ToolProtocol = z.infer<typeof ToolProtocol>;
 /** How tools are offered, in words. */
 export const TOOL_PROTOCOLS: Record<ToolProtocol, string> = { native: "As functions", text: "As text" };
 
+/** Why an agent does without a tool that its role names, if nothing offers one of that name. */
+export const NO_SUCH_TOOL = "There is no such tool here.";
+
 /** Whether a list of tool names, as roles have it, grants this tool. `mcp:server/*` grants all of one server. */
 export function isGranted(tools: readonly string[], name: string): boolean {
   return tools.some(
