@@ -91,7 +91,7 @@ interface InsideProps {
   grown: CardSize | undefined;
 }
 
-/** A card whose words nobody could read: its state. It has no handles: hundreds of cards take time to draw. */
+/** A card too small for its text to be readable: only its state. It has no handles: hundreds of cards take time to draw. */
 function Plate({ node, run }: Pick<InsideProps, "node" | "run">) {
   return (
     <>

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { screen, waitFor, within } from "@testing-library/react";
+import { EditorView } from "@codemirror/view";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
@@ -150,6 +151,14 @@ test("a guardrail that is not finished says what is missing, and one that is hol
   await rules.findByText(/^This pattern is tried in the sandbox/);
   await pattern("^.{1,9}$");
   await rules.findByText("Its answer: matches ^.{1,9}$; else it tries again, 2 times at most");
+  await person.click(rules.getByRole("button", { name: "Add a guardrail" }));
+  const second = within(await rules.findByRole("group", { name: "Guardrail rule" }));
+  const rule = EditorView.findFromDOM(await second.findByRole("textbox", { name: "What must be true" }));
+  const insert = "output.copied != 'bee'";
+  act(() => rule?.dispatch({ changes: { from: 0, to: rule.state.doc.length, insert } }));
+  await person.click(second.getByLabelText("If it does not hold"));
+  await person.click(await screen.findByRole("option", { name: "It is only noted" }));
+  await rules.findByText("Its answer: output.copied != 'bee'; else it is noted");
   await person.click(save());
   await screen.findByText("Saved “Terse”");
 
@@ -158,6 +167,13 @@ test("a guardrail that is not finished says what is missing, and one that is hol
   const { run_id } = await ask.runs.start({ workflow_id: id, input: { text } });
   await troupe.host.settled(run_id);
   expect(troupe.runs.state(run_id)?.state.copied).toBe("bee");
+  const failed = troupe.runs
+    .events(run_id, 0, 500)
+    .flatMap((event) => (event.type === "guardrail_checked" && !event.payload.ok ? [event.payload] : []));
+  expect(failed.map(({ name, action }) => [name, action])).toEqual([
+    ["Short", "retry"],
+    ["rule", "warn"],
+  ]);
 });
 
 test("what is written in the form of a role is what the next run tells the model", async () => {

@@ -164,6 +164,8 @@ test("a tool is written in JavaScript, tried, used by a run, changed, and brough
   await tried(/words.*3/);
   write("return input.nothing.length;");
   await tried(/failed/i);
+  write("for (;;) {}");
+  await tried(/Took too long/);
   within(screen.getByRole("region", { name: "Result" })).getByRole("alert");
   write("return { words: input.text.split(' ').length, by: 'blanks' };");
   await tried(/blanks/);
@@ -196,6 +198,7 @@ test("a tool is written in JavaScript, tried, used by a run, changed, and brough
     "custom_tool_restored",
     "custom_tool_saved",
     "custom_tool_saved",
+    "tool_tried_out",
     "tool_tried_out",
     "tool_tried_out",
     "tool_tried_out",

@@ -30,7 +30,7 @@ export function ForkState(props: EditedState) {
       {isJson ? (
         <JsonField
           label="State"
-          error={edited === undefined ? "Write {} to take every value away." : undefined}
+          error={edited === undefined ? "Write {} to remove all values." : undefined}
           value={edited}
           onChange={(value) => onChange(isState(value) ? value : undefined)}
           check={(value) => stateFault(state, value)}
