@@ -147,7 +147,7 @@ test("what is no state is not sent, and why the server refuses is said", async (
   for (const [text, fault] of [
     ["[1]", "A state is an object with keys."],
     ['{"a b": 1}', "“a b” cannot be a key: Use letters, digits and _ (at most 64), no spaces."],
-    ["", "Write {} to take every value away."],
+    ["", "Write {} to remove all values."],
   ] as const) {
     write(text);
     expect(within(dialog).getByText(fault)).toBeDefined();
