@@ -1,41 +1,20 @@
 import { screen, waitFor } from "@testing-library/react";
-import type { ReactNode } from "react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { NodeActions } from "./node-actions";
 
-/** Shows what is known only once it is shown. */
-const Late = ({ children }: { children: () => ReactNode }) => children();
-const nothing = () => undefined;
-
 test("another run goes on from just before a node, and the first one stays as it was", async () => {
   const graph = draw("start > a > b > end");
   const store = newRunViewStore((work) => work());
   let runId = "";
-  const page = () => ({
-    runId,
-    held: null,
-    onResumed: nothing,
-    openFile: nothing,
-    openCrew: nothing,
-    openNode: nothing,
-    openAsks: nothing,
-  });
   const { ask, troupe, person, show } = openPage(
-    <Late>
-      {() => (
-        <RunProvider store={store}>
-          <RunPageProvider value={page()}>
-            <NodeActions node={present(graph.nodes.b, "b")} activationId="b#1" />
-          </RunPageProvider>
-        </RunProvider>
-      )}
-    </Late>,
+    <OnRunPage store={store} runId={() => runId}>
+      {() => <NodeActions node={present(graph.nodes.b, "b")} activationId="b#1" />}
+    </OnRunPage>,
   );
   const { id } = await ask.workflows.create({ name: "Steps", graph });
   ({ run_id: runId } = await ask.runs.start({ workflow_id: id }));

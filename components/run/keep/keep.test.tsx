@@ -1,39 +1,25 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { RunProvider } from "@/components/run/run-context";
-import { RunPageProvider } from "@/components/run/run-page-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { RunAgainProvider } from "@/components/run/start/run-again";
+import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
 import { KeepButton } from "./keep-button";
-
-const nothing = () => undefined;
 
 /** The button beside the result of a run of a small workflow. */
 async function openRun() {
   const store = newRunViewStore((work) => work());
   let [runId, workflowId] = ["", ""];
-  const Late = () => (
-    <RunProvider store={store}>
-      <RunAgainProvider runId={runId} workflowId={workflowId}>
-        <RunPageProvider
-          value={{
-            runId,
-            held: null,
-            onResumed: nothing,
-            openFile: nothing,
-            openCrew: nothing,
-            openNode: nothing,
-            openAsks: nothing,
-          }}
-        >
+  const page = openPage(
+    <OnRunPage store={store} runId={() => runId}>
+      {() => (
+        <RunAgainProvider runId={runId} workflowId={workflowId}>
           <KeepButton />
-        </RunPageProvider>
-      </RunAgainProvider>
-    </RunProvider>
+        </RunAgainProvider>
+      )}
+    </OnRunPage>,
   );
-  const page = openPage(<Late />);
   const { ask, troupe } = page;
   ({ id: workflowId } = await ask.workflows.create({
     name: "Letters",
