@@ -4,7 +4,13 @@ import process from "node:process";
 
 const LOOK_EVERY_MS = 300;
 
-/** Waits until no other process holds the lock in this file, then does the work while it holds it. */
+/**
+ * Waits until no other process holds the lock in this file, then does the work while it holds it.
+ * @template T
+ * @param {string} file
+ * @param {() => T | Promise<T>} work
+ * @returns {Promise<T>}
+ */
 export async function withLock(file, work) {
   while (!isTaken(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   try {

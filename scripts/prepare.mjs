@@ -107,9 +107,9 @@ async function runNpm(asked, advice) {
 const lockStamp = path.join(root, "node_modules", ".troupe-lock");
 
 const lockHash = () =>
-  `${createHash("sha256")
+  createHash("sha256")
     .update(readFileSync(path.join(root, "package-lock.json")))
-    .digest("hex")} ${process.platform}-${process.arch}`;
+    .digest("hex");
 
 /** Whether node_modules contains exactly the versions in the lock file. */
 function holdsTheLock(withTools) {
