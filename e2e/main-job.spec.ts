@@ -24,7 +24,7 @@ async function importFile(app: App, file: string, name: string): Promise<string>
   await expect(dialog.getByText("7 nodes, 6 edges")).toBeVisible();
   expect(await count(), "a preview saves nothing").toBe(before);
   expect(await app.accessibilityFaults()).toEqual([]);
-  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await page.waitForURL(/\/workflows\/wf_/);
   await app.canvas.isShown();
