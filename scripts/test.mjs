@@ -95,12 +95,10 @@ const routeTypes = [bin("next/dist/bin/next"), "typegen"];
 const noEngine = wanted.has("engine") ? whyNoEngine() : Promise.resolve(null);
 
 let built = false;
-let buildDone = () => {};
-const build = new Promise((resolve) => (buildDone = resolve));
 const beside = [...wanted].filter((name) => USUAL.includes(name));
 if (beside.length > 0) heading(beside.join(", "));
-// Two lanes for two cores: the build and the browser tests in one, everything that needs no build in the other.
-await Promise.all([buildAndBrowser(), unitAndChecks()]);
+// Two lanes for two cores: the build and what reads it in one, the unit tests, which take as long, in the other.
+await Promise.all([onTheBuild(), unitAndEngine()]);
 if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
 if (isThorough)
   for (const { version, node, missing } of await nodes)
@@ -108,28 +106,28 @@ if (isThorough)
 if (wanted.has("mutants")) await timed("mutants", mutants);
 report();
 
-async function buildAndBrowser() {
+async function onTheBuild() {
   if (wanted.has("build"))
     built = await timed("build", () => check("production build", [["scripts/start.mjs", "--build-only"]]));
-  buildDone();
   if (wanted.has("e2e")) await onBuildOnly("e2e", e2e);
+  if (wanted.has("lint")) await lint();
 }
 
-async function unitAndChecks() {
+async function unitAndEngine() {
   if (wanted.has("unit")) await timed("unit", () => unit());
-  if (wanted.has("lint")) {
-    await timed("format", () =>
-      check("format, import order, accessibility", [
-        [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
-      ]),
-    );
-    await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
-    // The build generates the route types, which the linter and the compiler read.
-    await build;
-    if (!built) await check("route types", [routeTypes]);
-    await timed("types and lint", typesAndLint);
-  }
   if (wanted.has("engine")) await timed("engine", engine);
+}
+
+async function lint() {
+  await timed("format", () =>
+    check("format, import order, accessibility", [
+      [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
+    ]),
+  );
+  await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
+  // The build generates the route types, which the linter and the compiler read.
+  if (!built) await check("route types", [routeTypes]);
+  await timed("types and lint", typesAndLint);
 }
 
 /** Types and rules in one pass over everything whose packages are there. */
