@@ -42,7 +42,7 @@ export async function measureStart(): Promise<Figure[]> {
     succeeds("npm", ["run", "pack", "--", "--loglevel=error"], clone);
     const archive = readdirSync(clone).find((name) => name.endsWith(".tgz")) ?? "";
     const unpacking = performance.now();
-    const packed = await started(["npx", "--yes", path.join(clone, archive)], scratch, inScratch("packed"), {
+    const packed = await started(["npx", "--yes", `./${archive}`], clone, inScratch("packed"), {
       npm_config_cache: inScratch("npm"),
     });
     await firstRun();

@@ -186,5 +186,8 @@ async function pack() {
   const { code, output } = await runProgram(npm, args, { ...options, cwd: root });
   if (code !== 0) giveUp(`npm could not pack it:\n${output}`);
   const file = path.join(calledFrom, output.trim().split("\n").at(-1));
-  console.log(`${file}: ${(statSync(file).size / 1_000_000).toFixed(1)} MB. npx ${file} starts it.`);
+  // Not its full path: npm would try to execute that.
+  console.log(
+    `${file}: ${(statSync(file).size / 1_000_000).toFixed(1)} MB. Start it: npx ./${path.basename(file)}`,
+  );
 }
