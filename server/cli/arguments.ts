@@ -16,7 +16,6 @@ export const USAGE = `Runs a workflow file and prints its output.
   ${callOf("run")} engine         says who carries out the runs of such a server: itself, or workers, and how they do
   ${callOf("run")} bisect RUN     finds the step that made the difference to a good run; bisect --help says more
   ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
-  ${callOf("run")} compare FILE   puts variants of it side by side over the same inputs; compare --help says more
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'
   --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'

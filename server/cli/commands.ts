@@ -19,7 +19,6 @@ import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { bisectCommand } from "./bisect-command";
 import { capabilityLines } from "./capability-lines";
-import { compareCommand } from "./compare-command";
 import { controlCommand, isControlCommand } from "./control-commands";
 import { engineCommand } from "./engine-command";
 import { foreign } from "./foreign";
@@ -58,7 +57,6 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
     if (argv[0] === "engine") return await engineCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1), stdio);
-    if (argv[0] === "compare") return await compareCommand(argv.slice(1), stdio);
     command = readCommand(argv);
     if (!command) {
       stdio.out(USAGE);

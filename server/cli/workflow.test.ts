@@ -148,36 +148,6 @@ test("a file that cannot run is told with its places", async () => {
   expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
 });
 
-test("variants of a file's workflow are put side by side, or refused with words", async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
-  try {
-    const file = path.join(folder, "variants.json");
-    const inputs = [{ input: { user_request: "Please approve my vacation." } }];
-    writeFileSync(file, JSON.stringify({ variants: [{ name: "As it is" }], inputs }));
-    const done = await workflow("compare", approval, file);
-    expect([done.code, done.out.replace(/ +/g, " ").split("\n")]).toEqual([
-      0,
-      [
-        "Variant passed judge cost tokens time",
-        expect.stringMatching(/^As it is 1 of 1 - \$0 \d+ simulated$/) as string,
-        "",
-        "Simulated: the offline demo model answered, so that costs, times and quality say nothing of real models.",
-        "",
-      ],
-    ]);
-    writeFileSync(file, JSON.stringify({ variants: [{ name: "Odd", twin: { node_id: "gone" } }], inputs }));
-    const odd = await workflow("compare", approval, file);
-    expect([odd.code, odd.told]).toEqual([
-      2,
-      expect.stringContaining(
-        "The variant Odd does not fit: There is no node gone that could have a twin.",
-      ) as string,
-    ]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
-
 test("the tests in a file are run: the exit code tells how they came out, and a report is written", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
   try {
