@@ -1,0 +1,29 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { canonicalJson } from "@/server/domain/base/json";
+import { openApi } from "./openapi";
+import { ENDPOINTS } from "./table";
+
+const FIXTURE = path.join(import.meta.dirname, "openapi.frozen.json");
+
+/** Endpoints and schemas one to a line, sorted: a difference names the place. */
+function lines(): string[] {
+  const { paths, components, ...rest } = openApi(ENDPOINTS, "0.0.0");
+  const { schemas, ...others } = components as Record<string, object>;
+  const entries = Object.entries({ ...(paths as Record<string, object>), ...schemas });
+  return [
+    canonicalJson({ ...rest, ...others }),
+    ...entries.map(([name, part]) => canonicalJson({ [name]: part })).sort(),
+  ];
+}
+
+test("the HTTP API keeps what programs rely on; UPDATE_DOCS=1 records a deliberate change", () => {
+  if (process.env.UPDATE_DOCS) writeFileSync(FIXTURE, `[\n${lines().join(",\n")}\n]\n`);
+  expect(lines()).toEqual(
+    readFileSync(FIXTURE, "utf8")
+      .split("\n")
+      .slice(1, -2)
+      .map((line) => line.replace(/,$/, "")),
+  );
+});
