@@ -17,7 +17,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ComparisonView } from "./comparison-view";
 import { isWhole, type Money, MoneyFields, moneyOf, NO_MONEY } from "./money-fields";
 import type { TestSummary } from "./use-tests";
-import { crewNodes, missingIn, newVariant, toVariant, type VariantDraft } from "./variant-draft";
+import { missingIn, newVariant, toVariant, type VariantDraft } from "./variant-draft";
 import { VariantRows } from "./variant-fields";
 
 interface Inputs {
@@ -39,7 +39,7 @@ export function CompareDialog({
   onClose: () => void;
 }) {
   const client = useTrpcClient();
-  const [variants, setVariants] = useState<readonly VariantDraft[]>(() => firstVariants(graph));
+  const [variants, setVariants] = useState(FIRST_VARIANTS);
   const [inputs, setInputs] = useState<Inputs>({ tests: tests.map(({ id }) => id), others: [] });
   const [money, setMoney] = useState(NO_MONEY);
   const [repeats, setRepeats] = useState(1);
@@ -140,12 +140,7 @@ export function CompareDialog({
   );
 }
 
-/** As it is beside its twin where there is a crew, else beside another model. */
-function firstVariants(graph: WorkflowGraph): VariantDraft[] {
-  const [crew] = crewNodes(graph);
-  const other = crew ? { ...newVariant(2, "twin"), node_id: crew.value } : newVariant(2, "model");
-  return [newVariant(1, "as_it_is"), other];
-}
+const FIRST_VARIANTS: readonly VariantDraft[] = [newVariant(1, "as_it_is"), newVariant(2, "model")];
 
 function faultOf(variants: readonly VariantDraft[], inputs: Inputs, money: Money): string | null {
   if (variants.length === 0) return "Add a variant.";

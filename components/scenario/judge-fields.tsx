@@ -7,15 +7,14 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
 import { SuggestField } from "@/components/ui/suggest-field";
 import { TextArea } from "@/components/ui/text-area";
-import { FEWEST_LABELS } from "@/server/domain/scenario/agreement";
-import { type ExpectationOf, GATE_KAPPA } from "@/server/domain/scenario/expectation";
+import type { ExpectationOf } from "@/server/domain/scenario/expectation";
 import { type Change, changed } from "./changed";
 import type { ExpectationProps } from "./expectation-props";
 
-/** What a model judges, by which rubric, and from when on that decides. */
+/** What a model judges, and by which rubric. */
 export function JudgeFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"judge">>) {
   const scope = useFormScope();
-  const { rubric, key, threshold, model = {}, gate_kappa } = expectation;
+  const { rubric, key, threshold, model = {} } = expectation;
   const set = (next: Change<ExpectationOf<"judge">>) => onChange(changed(expectation, next));
   return (
     <>
@@ -47,7 +46,7 @@ export function JudgeFields({ expectation, faultOf, onChange }: ExpectationProps
           onValueChange={(next) => set({ threshold: next ?? Number.NaN })}
         />
       </div>
-      <Disclosure look="box" title="Who judges, and when it decides">
+      <Disclosure look="box" title="Who judges">
         <div className="grid grid-cols-2 gap-3">
           <ModelChoice
             choice={model}
@@ -62,17 +61,6 @@ export function JudgeFields({ expectation, faultOf, onChange }: ExpectationProps
             }}
           />
         </div>
-        <NumberField
-          label="Decides from an agreement of"
-          hint={`Cohen’s kappa with your labels, on at least ${FEWEST_LABELS} of them; ${GATE_KAPPA} is usual. Below, its word is a note.`}
-          min={0}
-          max={1}
-          step={0.05}
-          error={faultOf("gate_kappa")}
-          value={Number.isNaN(gate_kappa) ? null : gate_kappa}
-          onValueChange={(next) => set({ gate_kappa: next ?? Number.NaN })}
-          fieldClassName="max-w-72"
-        />
       </Disclosure>
     </>
   );

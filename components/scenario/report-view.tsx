@@ -12,8 +12,7 @@ import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { formatDollars } from "@/server/domain/model/cost";
-import type { ExpectationResult, TestReport } from "@/server/domain/scenario/report";
-import { JudgedResult } from "./judged-result";
+import type { ExpectationResult, Judged, TestReport } from "@/server/domain/scenario/report";
 import { Place } from "./place";
 
 /** What became of a test: each expectation with what was seen, and where. */
@@ -105,7 +104,7 @@ function Result({
           </span>
         </p>
         <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
-        {result.judge ? <JudgedResult judged={result.judge} workflowId={workflowId} /> : null}
+        {result.judge ? <VerdictFacts judged={result.judge} /> : null}
         {failed ? <Place nodeId={node_id} workflowId={workflowId} graph={graph} /> : null}
         {failed && (expected !== undefined || seen !== undefined) ? (
           <Disclosure title="Expected and seen" isOpen>
@@ -119,6 +118,18 @@ function Result({
     </li>
   );
 }
+
+/** Which model judged, and what that cost. */
+const VerdictFacts = ({ judged: { model, simulated, recorded, cost_usd } }: { judged: Judged }) => (
+  <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-ink-2">
+    <Badge>A model’s verdict</Badge>
+    {simulated ? <SimulatedBadge /> : null}
+    <span>{model}</span>
+    <span>
+      {recorded ? "From an earlier run" : cost_usd === null ? "Price unknown" : formatDollars(cost_usd)}
+    </span>
+  </p>
+);
 
 function Side({ title, value }: { title: string; value: Json | undefined }) {
   return (

@@ -135,30 +135,3 @@ test("a change that is not saved is asked about, and a save by somebody else is 
     ]),
   );
 });
-
-test("what the tests would not notice is listed with its place", async () => {
-  const { show, person, workflowId } = await openTests();
-  show();
-  const look = within(await screen.findByRole("region", { name: "Would the tests notice?" }));
-  await person.click(look.getByRole("button", { name: "Look" }));
-  await look.findByText(/^\d+ of \d+ changes? would pass unnoticed|^Yes: \d+ changes? tried/);
-  await person.click(look.getByText("What was noticed"));
-  const noticed = within(look.getByRole("list", { name: "What was noticed" }));
-  expect(noticed.getAllByRole("link", { name: /on the drawing$/ })[0]?.getAttribute("href")).toContain(
-    `/workflows/${workflowId}?node=`,
-  );
-});
-
-test("a test that does not pass could notice nothing, and that is said", async () => {
-  const { show, person, ask, workflowId } = await openTests();
-  await ask.tests.create({
-    workflow_id: workflowId,
-    name: "Wrong",
-    input: { r: "a" },
-    expect: [{ kind: "status", is: "ERROR" }],
-  });
-  show();
-  const look = within(await screen.findByRole("region", { name: "Would the tests notice?" }));
-  await person.click(look.getByRole("button", { name: "Look" }));
-  await look.findByText(/“Wrong” does not pass as it is/);
-});

@@ -18,8 +18,6 @@ import { Menu } from "@/components/ui/menu";
 import { Skeleton } from "@/components/ui/skeleton";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { SuiteReport } from "@/server/domain/scenario/report";
-import { JudgesView } from "./judges-view";
-import { MutantsView } from "./mutants-view";
 import { RealRunDialog } from "./real-run-dialog";
 import { testAddress } from "./test-address";
 import { TestTable } from "./test-table";
@@ -112,16 +110,6 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
               : ""}
         </p>
         <List workflowId={workflowId} actions={actions} />
-        <JudgesView workflowId={workflowId} />
-        {data && tests.length > 0 ? (
-          <MutantsView
-            workflowId={workflowId}
-            graph={data.graph}
-            report={actions.mutants}
-            isPending={actions.isLooking}
-            onAsk={actions.look}
-          />
-        ) : null}
       </div>
       {data && asking === "compare" ? (
         <CompareDialog

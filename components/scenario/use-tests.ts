@@ -40,7 +40,6 @@ export function useTests(workflowId: string) {
       onError: say,
     }),
   );
-  const look = useMutation(trpc.tests.mutants.mutationOptions({ onError: say }));
   const bringBack = async (test: ScenarioTest) => {
     try {
       await client.tests.create.mutate({ workflow_id: workflowId, ...test });
@@ -90,10 +89,6 @@ export function useTests(workflowId: string) {
     /** With real models, for at most so much. */
     runReal: (money: Money) => run.mutate({ workflow_id: workflowId, ...moneyOf(money) }),
     runOne: (testId: string) => run.mutate({ workflow_id: workflowId, tests: [testId] }),
-    /** Which small changes of the workflow the tests would notice. */
-    mutants: look.data ?? null,
-    isLooking: look.isPending,
-    look: () => look.mutate({ workflow_id: workflowId }),
     remove: (test: Pick<TestSummary, "id">) => remove.mutateAsync(test),
     duplicate: (test: Pick<TestSummary, "id">) => duplicate.mutate(test),
   };

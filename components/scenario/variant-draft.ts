@@ -5,7 +5,7 @@ import type { Variant } from "@/server/domain/scenario/variant";
 /** A variant as its row shows it. */
 export interface VariantDraft {
   id: number;
-  kind: "as_it_is" | "model" | "prompt" | "twin";
+  kind: "as_it_is" | "model" | "prompt";
   /** Empty: it is named by what it is. */
   name: string;
   provider_id: string;
@@ -30,11 +30,6 @@ export const workingNodes = ({ nodes }: WorkflowGraph) =>
     .filter((node) => isAgentNode(node) || isCrewNode(node))
     .map(({ id, name }) => ({ value: id, label: name || id }));
 
-export const crewNodes = ({ nodes }: WorkflowGraph) =>
-  Object.values(nodes)
-    .filter(isCrewNode)
-    .map(({ id, name }) => ({ value: id, label: name || id }));
-
 /** The prompt of a node as it is drawn. */
 export function promptOf({ nodes }: WorkflowGraph, id: string): string {
   const node = nodes[id];
@@ -55,8 +50,6 @@ export function usualName(
       return model || provider_id || "Another model";
     case "prompt":
       return node ? `Another prompt at ${node}` : "Another prompt";
-    case "twin":
-      return node ? `One agent instead of ${node}` : "One agent";
   }
 }
 
@@ -69,8 +62,6 @@ export function missingIn({ kind, provider_id, model, node_id, prompt }: Variant
       return model.trim() || provider_id ? null : "Choose a model.";
     case "prompt":
       return !node_id ? "Choose whose prompt it is." : prompt.trim() ? null : "Write the prompt.";
-    case "twin":
-      return node_id ? null : "Choose a crew.";
   }
 }
 
@@ -89,7 +80,5 @@ export function toVariant(draft: VariantDraft, graph: WorkflowGraph): Variant {
       };
     case "prompt":
       return { name, prompts: { [node_id]: prompt } };
-    case "twin":
-      return { name, twin: { node_id } };
   }
 }

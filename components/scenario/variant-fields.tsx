@@ -7,21 +7,12 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { MOST_VARIANTS } from "@/server/domain/scenario/comparison";
-import {
-  crewNodes,
-  missingIn,
-  newVariant,
-  promptOf,
-  usualName,
-  type VariantDraft,
-  workingNodes,
-} from "./variant-draft";
+import { missingIn, newVariant, promptOf, usualName, type VariantDraft, workingNodes } from "./variant-draft";
 
 const KINDS = [
   { value: "as_it_is", label: "As it is" },
   { value: "model", label: "Another model", hint: "For everything that asks a model" },
   { value: "prompt", label: "Another prompt", hint: "For one task or goal" },
-  { value: "twin", label: "One agent instead of a crew", hint: "With the same tools, inputs and money" },
 ] as const;
 
 /** The variants that are put side by side. */
@@ -86,18 +77,14 @@ function VariantFields({
   draft: VariantDraft;
   onChange: (change: Partial<VariantDraft>) => void;
 }) {
-  const crews = crewNodes(graph);
-  const kinds = KINDS.filter(({ value }) => value !== "twin" || crews.length > 0 || draft.kind === "twin");
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-2">
         <Select
           label="What is other"
-          options={kinds}
+          options={KINDS}
           value={draft.kind}
-          onValueChange={(kind) =>
-            onChange({ kind, node_id: kind === "twin" ? (crews[0]?.value ?? "") : "", prompt: "" })
-          }
+          onValueChange={(kind) => onChange({ kind, node_id: "", prompt: "" })}
         />
         <TextField
           label="Name"
@@ -111,15 +98,6 @@ function VariantFields({
         <div className="grid grid-cols-2 gap-3">
           <ModelChoice choice={draft} hasDefault onChange={onChange} />
         </div>
-      ) : null}
-      {draft.kind === "twin" ? (
-        <Select
-          label="Crew"
-          placeholder="Choose…"
-          options={crews}
-          value={draft.node_id || null}
-          onValueChange={(node_id) => onChange({ node_id })}
-        />
       ) : null}
       {draft.kind === "prompt" ? (
         <>

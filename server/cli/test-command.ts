@@ -151,7 +151,7 @@ async function runTests(
     tested,
     tests,
     parts,
-    // Labels are kept in the app: here a judge's word is a note.
+    // Verdicts are stored in the app only.
     book: EMPTY_BOOK,
     onReport(report, ms) {
       took.set(report.test_id, ms / 1000);

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { agreementOf, isGate } from "@/server/domain/scenario/agreement";
 import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import { judgeId } from "@/server/runner/scenario/judging";
 import { operation } from "./operation";
@@ -18,13 +17,15 @@ const JudgeView = z.object({
   model: z.string(),
   simulated: z.boolean().meta({ description: "It is the offline demo model" }),
   threshold: z.number().meta({ description: "From which score on it says yes" }),
-  gate_kappa: z.number().meta({ description: "From which agreement on it decides" }),
+  gate_kappa: z.number().meta({ description: "Has no effect" }),
   tests: z.array(z.string()).meta({ description: "Ids of the tests that ask it" }),
   outputs: z.int().meta({ description: "How many it has judged" }),
   labels: z.int().meta({ description: "How many of them a person has labelled" }),
   same: z.int().meta({ description: "Of how many both say the same" }),
-  kappa: z.number().nullable().meta({ description: "Cohen's kappa; null: it cannot be told yet" }),
-  counts: z.boolean().meta({ description: "It decides; else it is a note" }),
+  kappa: z.number().nullable().meta({ description: "Always null; agreement is no longer computed" }),
+  counts: z.boolean().meta({
+    description: "Its verdict passes or fails an expectation; the offline demo model's is only a note",
+  }),
 });
 
 const JudgedOutput = z.object({
@@ -64,14 +65,13 @@ function judgesIn({ scenarios, testParts }: Services, id: string): Map<string, U
   return found;
 }
 
-/** Judges of tests, and what a person says beside them. */
+/** Judges of tests, and a person's labels on their verdicts. */
 export const judgeOperations = {
   judges: operation({
     kind: "query",
     name: "listJudges",
-    summary: "The judges of a workflow's tests, and how far each agrees with a person's labels",
-    about:
-      "A judge is a rubric with a model. It decides about tests once its agreement (Cohen's kappa) on at least 10 labelled outputs is known and large enough; until then its word is a note.",
+    summary: "The judges of a workflow's tests",
+    about: "A judge is a rubric with a model.",
     tag: "Tests",
     input: ByWorkflow,
     output: z.array(JudgeView),
@@ -88,7 +88,7 @@ export const judgeOperations = {
       return [...judgesIn(services, id).values()].map(({ expectation, described, tests }) => {
         const { rubric, threshold, gate_kappa } = expectation;
         const judge = judgeId(rubric, described);
-        const agreement = agreementOf(services.scenarios.labelled(id, judge), threshold);
+        const labelled = services.scenarios.labelled(id, judge);
         return {
           judge,
           rubric,
@@ -98,8 +98,10 @@ export const judgeOperations = {
           gate_kappa,
           tests,
           outputs: services.scenarios.judgedCount(id, judge),
-          ...agreement,
-          counts: isGate(agreement, gate_kappa),
+          labels: labelled.length,
+          same: labelled.filter(({ score, good }) => score >= threshold === good).length,
+          kappa: null,
+          counts: !described.simulated,
         };
       });
     },
@@ -131,7 +133,7 @@ export const judgeOperations = {
     kind: "mutation",
     name: "labelOutput",
     summary: "Says whether an output is good, or takes that back",
-    about: "By such labels it is known how far a judge agrees with a person.",
+    about: "A label is stored with the verdict. It does not change what a judge decides.",
     tag: "Tests",
     input: ByJudge.extend({
       item: z.string().regex(/^[0-9a-f]{32}$/),

@@ -97,7 +97,6 @@ export const judgeBookOf = ({ scenarios }: Pick<Services, "scenarios">, id: stri
   find: (judge, item) => scenarios.verdict(id, judge, item),
   keep: ({ text, ...about }, { reason, score }) =>
     scenarios.keepVerdict(id, { ...about, score, text: redact(text), reason: redact(reason) }),
-  labelled: (judge) => scenarios.labelled(id, judge),
 });
 
 /** A test without keys that are held here. Hashes of requests stay: they are no secrets, and answers are found by them. */

@@ -90,9 +90,6 @@ const TextExpectation = z
     "Say what it must say: contains, excludes, matches, equals or schema.",
   );
 
-/** From which agreement with a person's labels on a judge counts, by Cohen's kappa. */
-export const GATE_KAPPA = 0.6;
-
 /** What a model says of a value by a rubric. */
 export const JudgeExpectation = z.strictObject({
   kind: z.literal("judge"),
@@ -103,8 +100,8 @@ export const JudgeExpectation = z.strictObject({
   /** The least score, from 0 to 1. */
   threshold: z.number().min(0).max(1).default(0.7),
   model: LlmConfig.exactOptional(),
-  /** From this agreement on it decides; below, and while nobody knows it, it is a note. */
-  gate_kappa: z.number().min(0).max(1).default(GATE_KAPPA),
+  /** Has no effect. Files that were written with it stay valid. */
+  gate_kappa: z.number().min(0).max(1).default(0.6),
 });
 export type JudgeExpectation = z.infer<typeof JudgeExpectation>;
 

@@ -4,7 +4,7 @@ import { Json } from "@/server/domain/base/values";
 import { RequestDifference } from "@/server/domain/run/request-difference";
 import { Expectation } from "./expectation";
 
-/** What a judge said of an output, and whether that decides. */
+/** A model's verdict on an output. */
 export const Judged = z.object({
   /** Names the judge, by its rubric and its model, and the output: a person's label is kept under both. */
   judge: z.string(),
@@ -21,10 +21,10 @@ export const Judged = z.object({
   /** US dollars, of this time; null: unknown. */
   cost_usd: z.number().nullable(),
   tokens: z.int(),
-  /** Its agreement with the person's labels then. */
+  /** Null and 0, except in older reports, where a judge's agreement with a person's labels decided whether it counts. */
   kappa: z.number().nullable(),
   labels: z.int(),
-  /** Whether it decided, by that agreement. */
+  /** Whether it decided. A verdict of the offline demo model does not. */
   counts: z.boolean(),
 });
 export type Judged = z.infer<typeof Judged>;

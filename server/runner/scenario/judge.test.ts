@@ -190,32 +190,15 @@ test.each([
 test.each([
   [0.5, "passed"],
   [0.49, "failed"],
-])("with enough labels that it agrees with, %d of at least 0.5 has %s", async (score, status) => {
-  const labelled = Array.from({ length: 20 }, (_, at) => ({ score: at % 2, good: at % 2 === 1 }));
+])("a real model's score of %d with a threshold of 0.5 has %s", async (score, status) => {
   const { all } = judges([JSON.stringify({ reason: "So.", score })]);
-  const result = await judge(
-    { ...all, book: { ...all.book, labelled: () => labelled } },
-    RUBRIC,
-    state({ a: 1 }),
-  );
-  expect(result).toEqual({
+  const described = all.describe({});
+  const describe = () => described && { ...described, simulated: false };
+  const result = await judge({ ...all, describe }, RUBRIC, state({ a: 1 }));
+  expect(result).toMatchObject({
     status,
-    sentence: `The offline demo model, as judge, gives ${score.toFixed(2)}, at least 0.5 wanted: So.`,
-    judge: {
-      judge: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
-      item: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
-      score,
-      reason: "So.",
-      tokens: 15,
-      cost_usd: 0.001,
-      model: "fake-1",
-      simulated: true,
-      recorded: false,
-      threshold: 0.5,
-      kappa: 1,
-      labels: 20,
-      counts: true,
-    },
+    sentence: `fake-1, as judge, gives ${score.toFixed(2)}, at least 0.5 wanted: So.`,
+    judge: { score, threshold: 0.5, kappa: null, labels: 0, counts: true },
   });
 });
 
@@ -236,5 +219,5 @@ test("another rubric, provider or model is another judge; the demo model is one,
 
 test("an empty book knows nothing and keeps nothing", () => {
   EMPTY_BOOK.keep({ judge: "j", item: "i", test_id: "t", text: "x" }, { score: 1, reason: "" });
-  expect([EMPTY_BOOK.find("j", "i"), EMPTY_BOOK.labelled("j")]).toEqual([undefined, []]);
+  expect([EMPTY_BOOK.find("j", "i")]).toEqual([undefined]);
 });

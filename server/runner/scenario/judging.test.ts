@@ -61,17 +61,13 @@ const partsOf = (models: TestParts["models"]): TestParts => ({
   scratchTools: newScratchTools,
 });
 
-/** What judges said, in memory; with so many labels of a person who agrees, and who does not. */
-function bookOf({ agreed = 0, other = 0 } = {}) {
+/** Verdicts in memory. */
+function bookOf() {
   const said = new Map<string, Verdict & { text: string; test_id: string }>();
   const book: JudgeBook = {
     find: (judge, item) => said.get(`${judge} ${item}`),
     keep: ({ judge, item, text, test_id }, verdict) =>
       void said.set(`${judge} ${item}`, { ...verdict, text, test_id }),
-    labelled: () => [
-      ...Array.from({ length: agreed }, (_, at) => ({ score: at % 2, good: at % 2 === 1 })),
-      ...Array.from({ length: other }, (_, at) => ({ score: at % 2, good: at % 2 === 0 })),
-    ],
   };
   return { book, said };
 }
@@ -79,19 +75,16 @@ function bookOf({ agreed = 0, other = 0 } = {}) {
 const writing = (score: number) => (request: ModelRequest) =>
   isJudge(request) ? JSON.stringify({ reason: "It says Oslo.", score }) : "Dear Oslo";
 
-test("a judge is asked with real models, and is a note until it is known how far it agrees with a person", async () => {
+test("a judge that is a real model decides, and its verdict is labeled with its model", async () => {
   const models = realModels(writing(0.9));
   const { book, said } = bookOf();
   const purse = new Purse(1);
   const report = await runTest(tested, judgedTest(), partsOf(models), { purse, book });
-  expect([report.status, report.sentence]).toEqual([
-    "passed",
-    "1 of 2 expectations hold; 1 by a judge is a note.",
-  ]);
+  expect([report.status, report.sentence]).toEqual(["passed", "All 2 expectations hold."]);
   const [, result] = report.results;
   expect([result?.status, result?.sentence]).toEqual([
-    "note",
-    "The judge gives 0.90, at least 0.7 wanted: It says Oslo. Not counted: nobody has said yet which outputs are good.",
+    "passed",
+    "fake-1, as judge, gives 0.90, at least 0.7 wanted: It says Oslo.",
   ]);
   expect(result?.judge).toEqual({
     judge: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
@@ -106,7 +99,7 @@ test("a judge is asked with real models, and is a note until it is known how far
     cost_usd: 0.001,
     kappa: null,
     labels: 0,
-    counts: false,
+    counts: true,
   });
   expect([...said.values()]).toEqual([
     { score: 0.9, reason: "It says Oslo.", text: "Dear Oslo", test_id: "one" },
@@ -116,27 +109,15 @@ test("a judge is asked with real models, and is a note until it is known how far
   expect(report.outcome).toMatchObject({ real: true, simulated: false, cost_usd: 0.001 });
 });
 
-test("it decides once it agrees with enough labels of a person, both ways", async () => {
-  const outcome = async (score: number, labels: { agreed?: number; other?: number }) => {
-    const report = await runTest(tested, judgedTest(), partsOf(realModels(writing(score))), {
-      purse: new Purse(1),
-      book: bookOf(labels).book,
-    });
-    return [report.status, report.results[1]?.status, report.results[1]?.sentence];
-  };
-  const yes = "The judge gives 0.90, at least 0.7 wanted: It says Oslo.";
-  const no = "The judge gives 0.20, at least 0.7 wanted: It says Oslo.";
-  expect(await outcome(0.9, { agreed: 12 })).toEqual(["passed", "passed", yes]);
-  expect(await outcome(0.2, { agreed: 12 })).toEqual(["failed", "failed", no]);
-  expect(await outcome(0.2, { agreed: 8, other: 4 })).toEqual([
-    "passed",
-    "note",
-    `${no} Not counted: agreement 0.33 on 12 labels, at least 0.6 wanted.`,
-  ]);
-  expect(await outcome(0.2, { agreed: 8 })).toEqual([
-    "passed",
-    "note",
-    `${no} Not counted: 8 of the 10 labels that it takes to know how far it agrees with you.`,
+test("a score below the threshold fails the test", async () => {
+  const report = await runTest(tested, judgedTest(), partsOf(realModels(writing(0.2))), {
+    purse: new Purse(1),
+    book: bookOf().book,
+  });
+  expect([report.status, report.results[1]?.status, report.sentence]).toEqual([
+    "failed",
+    "failed",
+    "fake-1, as judge, gives 0.20, at least 0.7 wanted: It says Oslo.",
   ]);
 });
 
@@ -147,7 +128,7 @@ test("what it said of the very same words counts without asking again, also wher
   const calls = models.requests.length;
   const pinned = judgedTest({ pins: { a: { output: { text: "Dear Oslo" } } } });
   const again = await runTest(tested, pinned, partsOf(models), { book });
-  expect(again.results[1]).toMatchObject({ status: "note", judge: { recorded: true, cost_usd: 0 } });
+  expect(again.results[1]).toMatchObject({ status: "passed", judge: { recorded: true, cost_usd: 0 } });
   const other = await runTest(
     tested,
     judgedTest({ pins: { a: { output: { text: "Dear all" } } } }),
@@ -186,7 +167,7 @@ test("an answer of another shape is asked for once more, and is no verdict then"
   };
   expect(await run(["Fine!", '{"reason": "Good.", "score": 0.8}'])).toMatchObject({
     asked: 2,
-    status: "note",
+    status: "passed",
     tokens: 30,
   });
   expect(await run(["Fine!", '{"reason": "Good.", "score": 8}'])).toEqual({
@@ -224,7 +205,7 @@ test("money is held over all tests together: what could go beyond it is not aske
   });
   const stopped = "The next call of a model could go beyond the limit of $0.0025; $0.0020 are spent.";
   expect(suite.tests.map(({ status, sentence }) => [status, sentence])).toEqual([
-    ["passed", "1 of 2 expectations hold; 1 by a judge is a note."],
+    ["passed", "All 2 expectations hold."],
     ["not_run", stopped],
     ["not_run", stopped],
   ]);

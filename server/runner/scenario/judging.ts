@@ -6,8 +6,6 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
-import type { Labelled } from "@/server/domain/scenario/agreement";
-import { agreementOf, isGate, whyNoGate } from "@/server/domain/scenario/agreement";
 import { valueOf } from "@/server/domain/scenario/checks/values";
 import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import type { ExpectationResult, Judged } from "@/server/domain/scenario/report";
@@ -33,16 +31,15 @@ export interface JudgedText {
   text: string;
 }
 
-/** What judges of a workflow said, and a person beside them. */
+/** The verdicts of a workflow's judges. */
 export interface JudgeBook {
   /** What that judge said of these very words; undefined: it was never asked. */
   find(judge: string, item: string): Verdict | undefined;
   keep(judged: JudgedText, verdict: Verdict): void;
-  labelled(judge: string): readonly Labelled[];
 }
 
-/** Nothing is kept, and nobody has labelled anything. */
-export const EMPTY_BOOK: JudgeBook = { find: () => undefined, keep() {}, labelled: () => [] };
+/** Stores nothing. */
+export const EMPTY_BOOK: JudgeBook = { find: () => undefined, keep() {} };
 
 /** Who judges in a test. */
 export interface Judges {
@@ -118,7 +115,7 @@ export async function judge(
       : { failure: "nobody was asked." };
   if ("failure" in said) return notChecked(`The judge gave no verdict: ${said.failure}`);
   if (!before) judges.book.keep(named, { score: said.score, reason: said.reason });
-  return weighed(expectation, judges.book.labelled(named.judge), {
+  return weighed(expectation.threshold, {
     judge: named.judge,
     item: named.item,
     ...said,
@@ -130,23 +127,17 @@ export async function judge(
 
 const notChecked = (sentence: string) => ({ status: "not_checked" as const, sentence });
 
-/** Whether a verdict decides, by how far that judge agrees with the person. */
+/** The result of a verdict. A score of the offline demo model says nothing about the output, so it is only a note. */
 function weighed(
-  { threshold, gate_kappa }: JudgeExpectation,
-  labelled: readonly Labelled[],
+  threshold: number,
   said: Omit<Judged, "threshold" | "kappa" | "labels" | "counts">,
 ): Pick<ExpectationResult, "status" | "sentence" | "judge"> {
-  const agreement = agreementOf(labelled, threshold);
-  const counts = isGate(agreement, gate_kappa);
-  const holds = said.score >= threshold;
-  const who = said.simulated ? "The offline demo model, as judge," : "The judge";
-  const verdict = `${who} gives ${said.score.toFixed(2)}, at least ${threshold} wanted: ${sentenceOf(said.reason)}`;
-  const { kappa, labels } = agreement;
-  return {
-    status: counts ? (holds ? "passed" : "failed") : "note",
-    sentence: [verdict, whyNoGate(agreement, gate_kappa)].filter(Boolean).join(" "),
-    judge: { ...said, threshold, kappa, labels, counts },
-  };
+  const { score, reason, model, simulated } = said;
+  const who = simulated ? "The offline demo model, as judge," : `${model}, as judge,`;
+  const verdict = `${who} gives ${score.toFixed(2)}, at least ${threshold} wanted: ${sentenceOf(reason)}`;
+  const judge = { ...said, threshold, kappa: null, labels: 0, counts: !simulated };
+  if (simulated) return { status: "note", sentence: `${verdict} Not counted: it is simulated.`, judge };
+  return { status: score >= threshold ? "passed" : "failed", sentence: verdict, judge };
 }
 
 const sentenceOf = (text: string): string => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);

@@ -154,7 +154,7 @@ function sentenceOf(
   const held = test.expect.length - unchecked - notes;
   if (held === 0)
     return notes > 0
-      ? "Nothing decides: what a judge says of it does not count yet."
+      ? "Nothing decides: the verdict of the offline demo model does not count."
       : "Nothing that it expects could be checked without a model.";
   const others = [
     ...(unchecked > 0 ? [`${unchecked} could not be checked without a model`] : []),
