@@ -141,8 +141,7 @@ test("every option of `npm run workflow` that they name is in the help of its co
   const named: [command: string, option: string][] = [];
   let section = "";
   for (const line of cli.split("\n")) {
-    if (line.startsWith("## "))
-      section = { "Run tests": "test", "Compare variants": "compare", Import: "import" }[line.slice(3)] ?? "";
+    if (line.startsWith("## ")) section = { "Run tests": "test", Import: "import" }[line.slice(3)] ?? "";
     const command = /npm run workflow -- ([a-z]+) /.exec(line)?.[1] ?? section;
     for (const [, option = ""] of line.matchAll(/(?<=[\s`])(--[a-z][a-z-]+)/g)) named.push([command, option]);
   }
@@ -196,13 +195,8 @@ describe("in the terminal", () => {
     .filter((line) => line.startsWith("npm run workflow -- "))
     .map((line) => line.slice("npm run workflow -- ".length));
 
-  test("it shows how to run, import, test and compare", () => {
-    expect(shown.map((line) => line.split(" ")[0]).sort()).toEqual([
-      "compare",
-      "import",
-      "my-workflow.json",
-      "test",
-    ]);
+  test("it shows how to run, import and test", () => {
+    expect(shown.map((line) => line.split(" ")[0]).sort()).toEqual(["import", "my-workflow.json", "test"]);
   });
 
   test.each(shown)("%s", async (line) => {
@@ -215,8 +209,6 @@ describe("in the terminal", () => {
     };
     const file = { troupe: 1, name: "Mine", workflow: JSON.parse(WORKFLOW) as object, tests: [ends] };
     writeFileSync(path.join(folder, "my-workflow.json"), JSON.stringify(file));
-    const [variants = ""] = blocks(read("docs/cli.md"), "json");
-    writeFileSync(path.join(folder, "variants.json"), variants);
     mkdirSync(path.join(folder, "path/to/a/crew"), { recursive: true });
     cpSync(
       path.join(root, "e2e/fixtures/simple-approval-workflow.json"),
