@@ -1,3 +1,4 @@
+import { pathOf } from "./literals";
 import type { Expr, Statement } from "./program";
 
 /** The items of a list, or the one that stands in its place. */
@@ -20,43 +21,72 @@ export function bodiesOf(statement: Statement): (readonly Statement[])[] {
   }
 }
 
-/** Whether an expression, or a function in it, holds one that is looked for. */
-export function holds(expr: Expr, isIt: (expr: Expr) => boolean): boolean {
-  if (isIt(expr)) return true;
-  switch (expr.is) {
-    case "call":
-      return holds(expr.callee, isIt) || expr.args.some(({ value }) => holds(value, isIt));
-    case "member":
-    case "not":
-    case "negative":
-      return holds(expr.of, isIt);
-    case "index":
-      return holds(expr.of, isIt) || holds(expr.index, isIt);
-    case "binary":
-      return holds(expr.left, isIt) || holds(expr.right, isIt);
-    case "choice":
-      return holds(expr.test, isIt) || holds(expr.then, isIt) || holds(expr.otherwise, isIt);
-    case "list":
-      return expr.items.some((item) => holds("spread" in item ? item.spread : item, isIt));
-    case "record":
-      return expr.entries.some((entry) => holds("spread" in entry ? entry.spread : entry.value, isIt));
-    case "text":
-      return expr.parts.some((part) => typeof part !== "string" && holds(part, isIt));
-    case "function":
-      return holdsIn(expr.body, isIt);
-    default:
-      return false;
+/**
+ * Visits every expression of statements, also in functions and classes. `isConditional`: whether it stands in an `if` or
+ * `for`.
+ */
+export function visitExpressions(
+  statements: readonly Statement[],
+  visit: (expr: Expr, isConditional: boolean) => void,
+  isConditional = false,
+): void {
+  for (const statement of statements) {
+    for (const expr of expressionsOf(statement)) visitParts(expr, visit, isConditional);
+    if (statement.is === "function" || statement.is === "class")
+      visitExpressions(statement.body, visit, isConditional);
+    const isBranch = statement.is === "for" || (statement.is === "if" && !isMainGuard(statement));
+    for (const body of bodiesOf(statement)) visitExpressions(body, visit, isConditional || isBranch);
   }
 }
 
-/** Whether statements hold an expression that is looked for; functions declared among them are left out. */
-export function holdsIn(statements: readonly Statement[], isIt: (expr: Expr) => boolean): boolean {
-  return statements.some((statement) => {
-    if (expressionsOf(statement).some((expr) => holds(expr, isIt))) return true;
-    return bodiesOf(statement).some((body) => holdsIn(body, isIt));
-  });
+/** `if __name__ == "__main__"`, `if (require.main === module)`: true where a program is started. */
+function isMainGuard({ branches: [first] }: Extract<Statement, { is: "if" }>): boolean {
+  let isMain = false;
+  if (first)
+    visitParts(first.test, (expr) => {
+      const path = pathOf(expr)?.join(".");
+      if (path === "__name__" || path === "require.main" || path === "import.meta.main") isMain = true;
+    });
+  return isMain;
 }
 
+/** Visits an expression and all that it is made of, also in functions. */
+export function visitParts(
+  expr: Expr,
+  visit: (expr: Expr, isConditional: boolean) => void,
+  isConditional = false,
+): void {
+  visit(expr, isConditional);
+  for (const part of operandsOf(expr)) visitParts(part, visit, isConditional);
+  if (expr.is === "function") visitExpressions(expr.body, visit, isConditional);
+}
+
+function operandsOf(expr: Expr): Expr[] {
+  switch (expr.is) {
+    case "call":
+      return [expr.callee, ...expr.args.map(({ value }) => value)];
+    case "member":
+    case "not":
+    case "negative":
+      return [expr.of];
+    case "index":
+      return [expr.of, expr.index];
+    case "binary":
+      return [expr.left, expr.right];
+    case "choice":
+      return [expr.test, expr.then, expr.otherwise];
+    case "list":
+      return itemsOf(expr);
+    case "record":
+      return expr.entries.map((entry) => ("spread" in entry ? entry.spread : entry.value));
+    case "text":
+      return expr.parts.filter((part) => typeof part !== "string");
+    default:
+      return [];
+  }
+}
+
+/** The expressions of a statement itself, without those of its blocks. */
 export function expressionsOf(statement: Statement): Expr[] {
   switch (statement.is) {
     case "assign":

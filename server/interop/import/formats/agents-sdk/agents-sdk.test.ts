@@ -39,7 +39,7 @@ describe("what Agent Builder exports", () => {
     expect(imported.name).toBe("Garden advice");
     expect(short(graph)).toEqual({
       nodes: ["gardener: agent_task", "end: end", "start: start"],
-      edges: ["gardener -> end", "start -> gardener"],
+      edges: ["start -> gardener", "gardener -> end"],
     });
     expect(imported.roles.map((role) => rolePrompt(role))).toEqual([
       "You help people with their garden.\n\nWrite {{plant}} names in Latin, too. It costs ${5}.",
@@ -48,33 +48,33 @@ describe("what Agent Builder exports", () => {
     expect(findings.filter(({ level }) => level === "changed").map(({ line }) => line)).toEqual([11]);
   });
 
-  test.each(["single", "branches", "loop"])("%s is the same in both languages", (name) => {
+  test.each(["single", "branches"])("%s is the same in both languages", (name) => {
     const [typescript, python] = [read(`${name}.ts`), read(`${name}.py`)];
-    const plain = ({ nodes, edges, global_state_schema }: WorkflowGraph) =>
-      snake({
-        edges,
-        state: global_state_schema,
-        nodes: Object.values(nodes).filter(({ node_type }) => node_type !== "note"),
-      });
-    const numbers = (value: unknown) =>
-      JSON.parse(JSON.stringify(value).replaceAll('"limit": 3', "")) as unknown;
-    expect(numbers(plain(python.graph))).toEqual(numbers(plain(typescript.graph)));
+    const plain = ({ nodes, edges }: WorkflowGraph) =>
+      snake({ edges, nodes: Object.values(nodes).filter(({ node_type }) => node_type !== "note") });
+    expect(plain(python.graph)).toEqual(plain(typescript.graph));
     expect(snake(python.imported.tools)).toEqual(snake(typescript.imported.tools));
     expect(python.imported.roles).toEqual(typescript.imported.roles);
   });
 
-  test("a classification decides by its value, and an approval is asked of a person by a form", () => {
+  test("a program that decides is one empty step with its code in a note; its agents are steps beside it", () => {
     const { imported, graph, findings } = read("branches.ts");
-    expect(graph.nodes.decide?.config).toMatchObject({
-      conditions: [
-        { label: "return_item", when: 'state.category == "return_item"' },
-        { label: "cancel plan", when: 'state.category == "cancel plan"' },
+    expect(short(graph)).toEqual({
+      nodes: [
+        "start: start",
+        "program: agent_task",
+        "end: end",
+        "classify: agent_task",
+        "returnAgent: agent_task",
+        "retentionAgent: agent_task",
+        "informationAgent: agent_task",
       ],
-      default_label: "otherwise",
+      edges: ["start -> program", "program -> end"],
     });
     expect(graph.nodes.classify).toMatchObject({
       output_keys: ["category"],
       config: {
+        task_description_template: "{{message}}",
         output_schema: {
           properties: {
             category: { type: "string", enum: ["return_item", "cancel plan", "get_information"] },
@@ -83,79 +83,30 @@ describe("what Agent Builder exports", () => {
         llm_config: { temperature: 0 },
       },
     });
-    expect(short(graph).edges).toEqual([
-      "classify -> decide",
-      "decide -> returnAgent (return_item)",
-      "returnAgent -> approval",
-      "approval -> decide_2",
-      "decide_2 -> end (approve)",
-      "decide_2 -> end_2 (reject)",
-      "decide -> retentionAgent (cancel plan)",
-      "retentionAgent -> end_3",
-      "decide -> informationAgent (otherwise)",
-      "informationAgent -> end_4",
-      "start -> classify",
+    expect(findings.filter(({ level }) => level === "placeholder")).toMatchObject([
+      { line: 77, node_id: "program", message: expect.stringContaining('"runWorkflow"') },
     ]);
-    expect(graph.nodes.end?.input_mapping).toEqual({ message: '"Your return is on the way."' });
-    expect(graph.nodes.approval).toMatchObject({
-      node_type: "user_input",
-      name: "Ask a person: Does this work for you?",
-      config: {
-        title: "Does this work for you?",
-        schema: { properties: { approved: { type: "boolean" } }, required: ["approved"] },
-      },
-      output_keys: ["approved"],
-    });
-    expect(findings.filter(({ level }) => level === "placeholder")).toEqual([]);
-    expect(blockingProblems(imported)).toEqual([]);
+    expect(JSON.stringify(graph.nodes.note_The_program_was)).toContain("runWorkflow");
+    expect(blockingProblems(imported).map(({ at }) => at.id)).toContain("program");
   });
 
-  test("guardrails and searches are steps to fill, and instructions read values of the run", () => {
+  test("guardrails of the program and instructions written by code are named, and nothing keeps a key", () => {
     const { graph, imported, findings } = read("guarded.ts");
-    expect(findings.filter(({ level }) => level === "placeholder").map(({ node_id }) => node_id)).toEqual([
-      "guardrails",
-      "work_out_filesearchResult",
-    ]);
-    expect(graph.nodes.guardrails?.name).toBe("Check: Jailbreak, Moderation");
-    expect(graph.nodes.decide?.config).toMatchObject({ conditions: [{ when: "state.guardrails_tripped" }] });
+    const dropped = findings.filter(({ level }) => level === "dropped").map(({ message }) => message);
+    expect(dropped.join("\n")).toMatch(
+      /instructions of Agent are written by code[\s\S]*Jailbreak, Moderation/,
+    );
     expect(graph.nodes.find).toMatchObject({
       output_keys: ["url", "summary", "score"],
       config: {
-        task_description_template: "{{input_as_text}}\n\nHits: {{filesearchResult}}",
         output_schema: {
           required: ["url", "summary"],
           properties: { url: { description: "Where it stands" } },
         },
       },
     });
-    expect(graph.nodes.agent).toMatchObject({
-      input_keys: ["url", "summary", "score"],
-      config: {
-        required_role: "Agent 2",
-        task_description_template:
-          'From this page: {{url}} comes a summary: {{summary}}\nTell it to who asked "{{input_as_text}}".\n\n{{input_as_text}}',
-      },
-    });
     expect(imported.tools).toEqual([{ name: "statistics", by: ["Agent"] }]);
     expect(JSON.stringify(graph)).not.toContain("OPENAI_API_KEY");
-  });
-
-  test("a while is a router with an edge back and a limit; what agents said in one round is known in the next", () => {
-    const { graph } = read("loop.ts");
-    expect(graph.nodes.decide).toMatchObject({
-      max_iterations: 25,
-      config: { conditions: [{ label: "again", when: "(!(state.approved) && state.rounds < state.limit)" }] },
-    });
-    expect(graph.global_state_schema?.properties).toMatchObject({
-      rounds: { default: 0 },
-      limit: { default: 3 },
-    });
-    expect(graph.nodes.writer?.optional_input_keys).toContain("writerResult");
-    expect(graph.nodes.end?.input_mapping).toEqual({
-      story: "state.story",
-      rounds: "state.rounds",
-      title: '"Story for " + state.input_as_text',
-    });
   });
 });
 
@@ -165,7 +116,7 @@ describe("what people write with the SDK", () => {
     expect(graph.nodes.triage).toMatchObject({
       node_type: "crew_task",
       config: {
-        plan_description_template: "{{text}}",
+        plan_description_template: "{{message}}",
         crew: {
           process: "swarm",
           entry_agent: "triage",
@@ -178,101 +129,52 @@ describe("what people write with the SDK", () => {
       },
     });
     expect(graph.nodes.start?.config).toMatchObject({
-      input_schema: { properties: { text: { title: "Enter your message:" } } },
+      input_schema: { properties: { message: { title: "Message" } } },
     });
     expect(findings.filter(({ level }) => level === "dropped").map(({ message }) => message)).toEqual([
-      expect.stringContaining('The check "no_homework"'),
       expect.stringContaining('There is no tool "seat_of"'),
+      expect.stringContaining('The check "no_homework"'),
+      expect.stringContaining('The code of "main" runs "Triage agent"'),
     ]);
   });
 
-  test("agents as tools make a crew that is led, and what runs together is drawn so", () => {
+  test("agents as tools make a crew that is led", () => {
     const { graph } = read("tools.ts");
     expect(graph.nodes.orchestrator).toMatchObject({
       config: { crew: { process: "hierarchical", manager: { agent_id: "orchestrator" } } },
     });
-    expect(short(graph).edges).toEqual([
-      "spanish -> orchestrator",
-      "french -> orchestrator",
-      "orchestrator -> end",
-      "start -> spanish",
-      "start -> french",
-    ]);
+    expect(Object.keys(graph.nodes)).toEqual(expect.arrayContaining(["program", "spanish", "french"]));
   });
 
-  test("a condition that is no plain comparison is left open, with its code in a note, and keeps a run from beginning", () => {
+  test("every function that runs agents is named where it stands, also where the agent is its parameter", () => {
     const { imported, findings } = code(
-      `from agents import Agent, Runner
-a = Agent(name="A", instructions="x")
-b = Agent(name="B", instructions="y")
-async def run(question: str):
-    result = await Runner.run(a, question)
-    if re.search("yes", result.final_output):
-        result = await Runner.run(b, result.final_output)
-    return result.final_output
-`,
-    );
-    const graph = imported?.graph;
-    expect(graph?.nodes.decide?.config).toMatchObject({ conditions: [{ when: "" }] });
-    expect(findings.filter(({ level }) => level === "placeholder")).toMatchObject([
-      { line: 6, node_id: "decide" },
-    ]);
-    expect(
-      Object.values(graph?.nodes ?? {})
-        .map(({ config }) => JSON.stringify(config))
-        .join(),
-    ).toContain("re.search");
-    expect(new Set(imported && blockingProblems(imported).map(({ at }) => at.id))).toEqual(
-      new Set(["decide"]),
-    );
-  });
-
-  test("not binds before and, and before or", () => {
-    const condition = (test: string) =>
-      code(`from agents import Agent, Runner
-a = Agent(name="A")
-async def run_workflow(workflow_input: WorkflowInput):
-  state = {"p": True, "q": False, "r": 1}
-  if ${test}:
-    await Runner.run(a, "x")
-`).imported?.graph?.nodes.decide?.config;
-    expect(condition('not state["p"] or state["q"]')).toMatchObject({
-      conditions: [{ when: "(!(state.p) || state.q)" }],
-    });
-    expect(condition('state["p"] and not state["q"] or state["r"] != -1')).toMatchObject({
-      conditions: [{ when: "((state.p && !(state.q)) || state.r != -1)" }],
-    });
-    expect(condition('not (state["p"] or state["q"])')).toMatchObject({
-      conditions: [{ when: "!((state.p || state.q))" }],
-    });
-    // Both halves of a comparison chain would be lost if it were read from the left.
-    expect(condition('0 < state["r"] < 3')).toMatchObject({ conditions: [{ when: "" }] });
-  });
-
-  test("functions that run agents are drawn where they are called", () => {
-    const { imported } = code(
       `import { Agent, run } from "@openai/agents";
 const a = new Agent({ name: "A", instructions: "a" });
 const b = new Agent({ name: "B", instructions: "b" });
 async function ask(agent, text) {
-  const answer = await run(agent, \`Please: \${text}\`);
-  return answer.finalOutput;
+  return await run(agent, text);
 }
-async function main(topic) {
+const main = async (topic) => {
   const first = await ask(a, topic);
-  const second = await ask(b, first);
-  console.log(second);
-}
+  return await run(b, first.finalOutput);
+};
 main("cats");
 `,
       "main.ts",
     );
-    const steps = Object.values(imported?.graph?.nodes ?? {}).filter(
-      ({ node_type }) => node_type === "agent_task",
-    );
-    expect(
-      steps.map(({ config }) => (config as { task_description_template: string }).task_description_template),
-    ).toEqual(["Please: cats", "Please: {{answer}}"]);
+    expect(Object.keys(imported?.graph?.nodes ?? {})).toEqual(expect.arrayContaining(["program", "a", "b"]));
+    expect(findings.filter(({ message }) => message.includes("draw it by hand"))).toMatchObject([
+      { level: "placeholder", line: 4, message: expect.stringContaining('"ask"') },
+      { level: "dropped", line: 7, message: expect.stringContaining('"main"') },
+    ]);
+  });
+
+  test.each([
+    ["a list", "for x in todo:\n    Runner.run_sync(a, x)\n"],
+    ["a condition", "if todo:\n    Runner.run_sync(a, todo)\n"],
+  ])("an agent that runs once for %s is not taken for one that always runs once", (_what, text) => {
+    const { imported } = code(`from agents import Agent, Runner\na = Agent(name="A")\n${text}`);
+    expect(Object.keys(imported?.graph?.nodes ?? {})).toContain("program");
   });
 
   test("code in the fences of a text is read, with the lines of the text", () => {
@@ -284,67 +186,16 @@ main("cats");
     expect(findings.map(({ level, line }) => [level, line])).toEqual([["kept", 5]]);
   });
 
-  test("tools that people approve, streams and what the program needs itself leave no steps", () => {
-    const { imported, findings } = code(`import os
-from agents import Agent, Runner
+  test("what only starts the program leaves no step, and a written input is the task", () => {
+    const { imported, findings } = code(`from agents import Agent, Runner
 a = Agent(name="A", instructions="x")
-async def main():
-    if not os.environ.get("OPENAI_API_KEY"):
-        raise RuntimeError("no key")
-    result = Runner.run_streamed(a, "hi")
-    async for event in result.stream_events():
-        print(event)
-    while result.interruptions:
-        result = await Runner.run(a, result.to_state())
-    print(result.final_output)
-asyncio.run(main())
-`);
-    expect(Object.keys(imported?.graph?.nodes ?? {})).toEqual(["a", "end", "start"]);
-    expect(findings.filter(({ level }) => level === "dropped").map(({ line }) => line)).toEqual([10]);
-  });
-
-  test("a program that stops by itself after an answer ends there, by a router", () => {
-    const { imported } = code(`import sys
-from agents import Agent, Runner
-from pydantic import BaseModel
-class Check(BaseModel):
-    good: bool
-if not KEY:
-    sys.exit("no key")
-judge = Agent(name="Judge", output_type=Check)
-writer = Agent(name="Writer")
-async def main():
-    check = await Runner.run(judge, "Judge this.")
-    if not check.final_output.good:
-        print("Not good.")
-        exit(0)
-    if check.final_output.good == "never":
-        sys.exit(2)
-    await Runner.run(writer, "Write it.")
-asyncio.run(main())
+if __name__ == "__main__":
+    print(Runner.run_sync(a, "Say {hi}").final_output)
 `);
     const graph = imported?.graph ?? expect.fail();
-    expect(short(graph)).toEqual({
-      nodes: [
-        "judge: agent_task",
-        "decide: conditional_router",
-        "end: end",
-        "decide_2: conditional_router",
-        "end_2: end",
-        "writer: agent_task",
-        "end_3: end",
-        "start: start",
-      ],
-      edges: expect.arrayContaining([
-        "judge -> decide",
-        "decide -> end (not check.final_output.good)",
-        "decide -> decide_2 (otherwise)",
-        "decide_2 -> end_2 (never)",
-        "decide_2 -> writer (otherwise)",
-      ]) as unknown,
-    });
-    expect(graph.nodes.end_2).toMatchObject({ config: { status: "ERROR" } });
-    expect(graph.nodes.decide?.config).toMatchObject({ conditions: [{ when: "!(state.good)" }] });
+    expect(short(graph).edges).toEqual(["start -> a", "a -> end"]);
+    expect(graph.nodes.a?.config).toMatchObject({ task_description_template: "Say {hi}" });
+    expect(findings.filter(({ level }) => level === "placeholder")).toEqual([]);
   });
 
   test("what an agent is made with and has no place here is said: instructions that decide, prompts kept elsewhere, models made by code", () => {
@@ -360,34 +211,9 @@ Runner.run_sync(a, [{"role": "user", "content": [{"type": "input_image", "image_
 Runner.run_sync(b, "hi")
 `);
     expect(findings.map(({ message }) => message).join("\n")).toMatch(
-      /"tool_use_behavior" of A[\s\S]*model of A is made by code[\s\S]*instructions of A are written by code[\s\S]*prompt of B is kept at OpenAI[\s\S]*"hooks" of B/,
+      /instructions of A are written by code[\s\S]*"tool_use_behavior" of A[\s\S]*model of A is made by code[\s\S]*prompt of B is kept at OpenAI[\s\S]*"hooks" of B/,
     );
-    const graph = imported?.graph ?? expect.fail();
-    expect(JSON.stringify(graph)).toContain("Only haikus.");
-    expect(graph.nodes.a?.config).toMatchObject({
-      task_description_template: "(image) https://x.org/a.png",
-    });
-  });
-
-  test("what a loop counts is no constant behind it, neither in a function nor while an answer streams", () => {
-    for (const loop of ["for item in result.new_items:", "async for event in result.stream_events():"]) {
-      const { imported } = code(`from agents import Agent, Runner
-a = Agent(name="A")
-async def main():
-    result = Runner.run_streamed(a, "hi")
-    count = 0
-    ${loop}
-        if item.type == "call":
-            count += 1
-    if count == 0:
-        raise RuntimeError("no call")
-    print(result.final_output)
-asyncio.run(main())
-`);
-      const whole = imported ?? expect.fail();
-      expect(Object.keys(whole.graph?.nodes ?? {}).filter((id) => id.startsWith("end"))).toHaveLength(2);
-      expect(blockingProblems(whole).length).toBeGreaterThan(0);
-    }
+    expect(JSON.stringify(imported?.graph)).toContain("Only haikus.");
   });
 
   test("a mark of the byte order is no fault of the code", () => {
@@ -395,18 +221,6 @@ asyncio.run(main())
       '\uFEFFfrom agents import Agent, Runner\na = Agent(name="A")\nRunner.run_sync(a, "hi")\n',
     );
     expect(findings.map(({ level }) => level)).toEqual(["kept"]);
-  });
-
-  test("one of two values is that value, not whether there is one", () => {
-    const { imported } = code(`from agents import Agent, Runner
-a = Agent(name="A")
-title = input("Title? ") or "untitled"
-Runner.run_sync(a, title)
-`);
-    const sets = Object.values(imported?.graph?.nodes ?? {}).flatMap(({ node_type, config }) =>
-      node_type === "transform" ? [config] : [],
-    );
-    expect(sets).toEqual([{ set: { title_2: 'state.title != "" ? state.title : "untitled"' } }]);
   });
 
   test("agents without anything that runs them are roles and agents", () => {
@@ -515,14 +329,6 @@ describe("hostile code", () => {
     expect(imported?.roles.map(({ name }) => name)).toEqual(["A"]);
   });
 
-  test("functions that call each other in a circle end", () => {
-    const { findings } = code(
-      `${head}async function p(x) { await run(a, x); await q(x); }\nasync function q(x) { await p(x); }\np("hi");`,
-      "a.ts",
-    );
-    expect(findings.some(({ message }) => message.includes("calls itself"))).toBe(true);
-  });
-
   test("a program that names __proto__ changes no prototype", () => {
     code(
       `${head}const state = { __proto__: { polluted: 1 }, constructor: 1 };\nrun(a, "x", { context: { __proto__: { polluted: 1 } } });`,
@@ -533,81 +339,11 @@ describe("hostile code", () => {
 });
 
 describe("a whole workflow runs on the offline model", () => {
-  test.each(["single.ts", "single.py", "loop.ts", "loop.py", "handoffs.py", "tools.ts"])(
-    "%s",
-    async (name) => {
-      const { imported } = read(name);
-      expect(blockingProblems(imported)).toEqual([]);
-      const { state } = await runOffline(imported);
-      expect(state.run).toMatchObject({ final_status: "COMPLETED" });
-    },
-  );
-
-  const loops = {
-    "a.py": (list: string) => `from agents import Agent, Runner
-writer = Agent(name="Writer", instructions="Write one part.")
-async def main():
-    for part in ${list}:
-        text = await Runner.run(writer, f"Write {part}")
-`,
-    "a.ts": (list: string) => `import { Agent, run } from "@openai/agents";
-const writer = new Agent({ name: "Writer", instructions: "Write one part." });
-async function main() {
-  for (const part of ${list}) {
-    const text = await run(writer, \`Write \${part}\`);
-  }
-}
-`,
-  };
-  test.each(Object.entries(loops))(
-    "a list is gone through value by value in %s, an empty one not at all",
-    async (name, written) => {
-      for (const [list, rounds] of [
-        ['["one", "two"]', 2],
-        ["[]", 0],
-      ] as const) {
-        const { imported } = code(written(list), name);
-        expect(blockingProblems(imported!)).toEqual([]);
-        const { state } = await runOffline(imported!);
-        expect([state.run.final_status, state.nodes.writer?.count ?? 0]).toEqual(["COMPLETED", rounds]);
-        expect(state.state.part).toEqual(rounds === 0 ? undefined : "two");
-      }
-    },
-  );
-
-  test("what a loop that goes round no time does not write is null at the end", async () => {
-    const { imported } = code(
-      `from agents import Agent, Runner
-writer = Agent(name="Writer", instructions="Write.")
-async def main(limit: int):
-    state = {"rounds": 0, "limit": 0}
-    while state["rounds"] < state["limit"]:
-        text = await Runner.run(writer, "Write")
-        state["rounds"] = state["rounds"] + 1
-    return {"story": text.final_output, "rounds": state["rounds"]}
-`,
-      "a.py",
-    );
-    expect(imported!.graph!.nodes.end?.input_mapping).toEqual({
-      story: "has(state.text) ? state.text : null",
-      rounds: "state.rounds",
-    });
-    const { state } = await runOffline(imported!);
-    expect([state.run.final_status, state.run.output]).toEqual(["COMPLETED", { story: null, rounds: 0 }]);
-  });
-
-  test("a list that only code can tell is a step to be filled, before the rounds", () => {
-    const { imported } = code(loops["a.py"]("load()"), "a.py");
-    expect(short(imported!.graph!).nodes).toEqual([
-      "work_out_part_list: agent_task",
-      "set_part_place: transform",
-      "decide: conditional_router",
-      "set_part: transform",
-      "writer: agent_task",
-      "set_part_place_2: transform",
-      "end: end",
-      "start: start",
-    ]);
+  test.each(["single.ts", "single.py", "handoffs.py"])("%s", async (name) => {
+    const { imported } = read(name);
+    expect(blockingProblems(imported)).toEqual([]);
+    const { state } = await runOffline(imported);
+    expect(state.run).toMatchObject({ final_status: "COMPLETED" });
   });
 
   test.each([
@@ -654,12 +390,13 @@ async function main(topic: string) {
     "files of %s that import one another are one program, each with its own lines",
     async (_language, files) => {
       const { imported, findings } = readImport(files);
-      expect(short(imported!.graph!).edges).toEqual(["writer -> end", "start -> writer"]);
+      expect(short(imported!.graph!).edges).toEqual(["start -> writer", "writer -> end"]);
       expect(imported!.name).toBe("main");
       expect(
         findings.filter(({ level }) => level !== "info").map(({ level, file, line }) => [level, file, line]),
       ).toEqual([
         ["kept", files[1]!.path, 3],
+        ["dropped", files[0]!.path, 3],
         ["dropped", undefined, undefined],
       ]);
       const { state } = await runOffline(imported!);

@@ -56,7 +56,6 @@ export class Declarations implements Types {
   /** What classes have, as `Class.name`, where another has the same name already. */
   private readonly ownAgents = new Map<string, DeclaredAgent>();
   private readonly methods = new Set<Routine>();
-  private readonly ownRoutines = new Map<string, Routine>();
   /** Functions whose answer is an agent, and classes that are one, with what makes it. */
   private readonly factories = new Map<string, { call: CallExpr; params: readonly Param[] }>();
   private owner: string | null = null;
@@ -76,21 +75,6 @@ export class Declarations implements Types {
   }
   class(name: string): ClassStatement | undefined {
     return this.classes.get(name);
-  }
-
-  /** The function that is called, or given by its name: also a method of the class that its object is of. */
-  routineOf(callee: Expr): Routine | null {
-    if (callee.is === "name") {
-      const known = this.routines.get(callee.name);
-      return known && !this.methods.has(known) ? known : null;
-    }
-    if (callee.is !== "member") return null;
-    const { of, key } = callee;
-    for (const owner of this.classes.ownersOf(of)) {
-      const own = this.ownRoutines.get(`${owner}.${key}`);
-      if (own) return own;
-    }
-    return of.is === "name" && /^(self|this|cls)$/.test(of.name) ? (this.routines.get(key) ?? null) : null;
   }
 
   /** The agent that an expression is: by its name, by what makes it, or written there. */
@@ -242,17 +226,13 @@ export class Declarations implements Types {
     this.collect(statement.body);
     this.addFactory(statement.name, statement);
   }
-  /** Methods do not take the name of a function; both can be told apart by their object. */
+  /** A function before a method of the same name. */
   private putRoutine(routine: Routine): void {
     const known = this.routines.get(routine.name);
-    if (this.owner !== null) {
-      this.ownRoutines.set(`${this.owner}.${routine.name}`, routine);
-      this.routines.set(known ? `${this.owner}.${routine.name}` : routine.name, routine);
-      this.methods.add(routine);
-    } else if (!known || this.methods.has(known)) {
-      this.routines.set(routine.name, routine);
-      if (known) this.routines.set(`method ${routine.name}`, known);
-    }
+    if (known && !this.methods.has(known)) return;
+    if (known && this.owner !== null) return;
+    this.routines.set(routine.name, routine);
+    if (this.owner !== null) this.methods.add(routine);
   }
 
   /** A function that gives an agent counts as the agent. */

@@ -6,9 +6,9 @@ import { Drawing } from "../../drawing";
 import { type Claim, nothingImported, type ReadableFormat, type Reading } from "../../format";
 import type { Source } from "../../source";
 import { Declarations } from "./declarations";
-import { drawProgram } from "./entry";
 import { joined, programsOf } from "./files";
 import { Members } from "./members";
+import { drawWorkflow } from "./workflow";
 
 const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
 const IMPORTS_PY = /^[\uFEFF \t]*(?:from[ \t]+agents(?:\.[\w.]+)?[ \t]+import\b|import[ \t]+agents\b)/m;
@@ -48,13 +48,12 @@ export const agentsSdk: ReadableFormat = {
     }
     const name = titleOf(source);
     const drawing = new Drawing(name, findings);
-    const drawn = drawProgram({ declarations, members, drawing, findings: here });
-    for (const agent of declarations.agents.values()) members.member(agent);
+    const drawn = drawWorkflow({ declarations, members, drawing, findings: here });
     members.sayAll();
     const models = [...members.models.keys()];
     return {
       ...nothingImported(drawn.title ?? name),
-      graph: drawn.isEmpty ? null : drawing.finish({ ...(drawn.schema ? { schema: drawn.schema } : {}) }),
+      graph: drawn.isEmpty ? null : drawing.finish(),
       roles: members.cast.roles,
       agents: members.agents,
       tools: members.cast.tools(),

@@ -5,7 +5,7 @@ import { calledName, given, isCallOf, positional, textOf, textParts } from "../.
 import { type Expr, type Place, sourceOf } from "../../code/program";
 import { itemsOf } from "../../code/walk";
 import { Cast } from "../../roles";
-import type { Declarations, DeclaredAgent, Routine } from "./declarations";
+import type { Declarations, DeclaredAgent } from "./declarations";
 import { schemaOf } from "./schemas";
 import { asksFirst, toolOf } from "./tools";
 
@@ -15,8 +15,6 @@ export interface Member {
   title: string;
   config: AgentConfig;
   llm: LlmConfig | undefined;
-  /** Instructions that read values of the run. */
-  instructs: Routine | null;
   schema: Raw | null;
   hands: DeclaredAgent[];
   delegates: DeclaredAgent[];
@@ -31,6 +29,7 @@ export class Members {
   /** Code of tools and checks, by what it is: text for a note. */
   readonly code = new Map<string, string>();
   readonly models = new Map<string, string[]>();
+  private readonly ownCode: Place[] = [];
   private readonly members = new Map<string, Member>();
   private readonly ids = new Set<string>();
   private readonly said = new Set<string>();
@@ -69,15 +68,14 @@ export class Members {
     }
   }
 
-  /** Says that what a function instructs an agent with cannot be told; its code goes into the note. */
-  sayUntold({ agent, title, instructs }: Member): void {
-    const about = `instructions of ${title}`;
-    if (!instructs || this.code.has(about)) return;
-    this.findings(agent.call).dropped(
-      "",
-      `The instructions of ${title} are written by code that decides, and were left out. Write them in its role.`,
-    );
-    this.code.set(about, sourceOf(this.declarations.program, instructs, 1500));
+  /** Whether a place stands in the code of a tool, a guardrail or instructions. */
+  isOwnCode({ from, to }: Place): boolean {
+    return this.ownCode.some((own) => own.from <= from && to <= own.to);
+  }
+
+  private keepCode(name: string, place: Place): void {
+    this.code.set(name, sourceOf(this.declarations.program, place, 1500));
+    this.ownCode.push(place);
   }
 
   /** Settings of an agent that have no counterpart here. */
@@ -115,7 +113,6 @@ export class Members {
       title: role_name,
       config,
       llm,
-      instructs: this.routineOf(setting("instructions")),
       schema: null,
       hands: [],
       delegates: [],
@@ -192,7 +189,17 @@ export class Members {
       ? positional(given, 0)
       : given;
     const expr = declarations.resolved(unwrapped);
-    if (!expr || expr.is === "nothing" || this.routineOf(expr)) return "";
+    if (!expr || expr.is === "nothing") return "";
+    const routine =
+      expr.is === "function" ? expr : expr.is === "name" ? declarations.routines.get(expr.name) : undefined;
+    if (routine) {
+      here.dropped(
+        "",
+        `The instructions of ${title} are written by code and were left out. Write them in its role.`,
+      );
+      this.keepCode(`instructions of ${title}`, routine);
+      return "";
+    }
     const parts = textParts(expr);
     if (!parts) {
       here.dropped(
@@ -218,13 +225,6 @@ export class Members {
     if (text.length <= MOST_PROMPT) return text;
     here.changed("", `The instructions of ${title} were longer than a role's may be; the end was left out.`);
     return text.slice(0, MOST_PROMPT);
-  }
-
-  private routineOf(expr: Expr | null): Routine | null {
-    if (!expr) return null;
-    if (expr.is === "function")
-      return { name: "instructions", ...expr, decorators: [], doc: "", from: expr.from, to: expr.to };
-    return expr.is === "name" ? (this.declarations.routines.get(expr.name) ?? null) : null;
   }
 
   /** Lets an agent's role want its tools; agents among them are those that it asks. */
@@ -254,7 +254,7 @@ export class Members {
           `People approve each call of "${tool.name}". The role "${member.title}" asks them before each call of a tool of that name; where you give the tool another name, change it at the role.`,
         );
       }
-      if (tool.code) this.code.set(tool.name, sourceOf(this.declarations.program, tool.code, 1500));
+      if (tool.code) this.keepCode(tool.name, tool.code);
     }
   }
 
@@ -302,7 +302,7 @@ export class Members {
         `The check "${name}" of what ${title} ${kind === "input" ? "is given" : "answers"} is code and was left out. Write its rule as a guardrail of the role.`,
       );
       const routine = this.declarations.routines.get(name);
-      this.code.set(name, sourceOf(this.declarations.program, routine ?? guardrail, 1500));
+      this.keepCode(name, routine ?? guardrail);
     }
   }
 }

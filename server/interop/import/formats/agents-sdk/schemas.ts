@@ -242,14 +242,3 @@ export function propertiesOf(schema: Raw | null): [name: string, schema: Raw][] 
   ]);
   return entries.length > 0 ? entries : null;
 }
-
-/** The schema of a part of what a schema describes. */
-export function partSchema(schema: Raw | undefined, path: readonly string[]): Raw | undefined {
-  let current = schema;
-  for (const step of path) {
-    const own = current ? propertiesOf(current)?.find(([name]) => name === step)?.[1] : undefined;
-    const items = current?.items;
-    current = own ?? (/^\d+$/.test(step) && isRaw(items) ? items : undefined);
-  }
-  return current;
-}

@@ -1,7 +1,7 @@
 import type { Work } from "@/server/domain/base/work-budget";
 import { calledName, isCallOf, jsonOf, pathOf, textParts } from "../../code/literals";
 import type { CallExpr, Expr, FunctionStatement, Program, Statement } from "../../code/program";
-import { bodiesOf, expressionsOf, holds } from "../../code/walk";
+import { bodiesOf, expressionsOf, visitParts } from "../../code/walk";
 
 /** An expression with what the parameters around it stand for. */
 export interface Bound {
@@ -69,9 +69,8 @@ export class CodeScope {
           this.values.set(name, value);
       }
       for (const expr of expressionsOf(statement))
-        holds(expr, (one) => {
+        visitParts(expr, (one) => {
           if (one.is === "call") this.calls.push({ call: one, within });
-          return false;
         });
       for (const body of bodiesOf(statement)) this.collect(body, within);
     }
