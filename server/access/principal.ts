@@ -1,7 +1,12 @@
+/** What an operation can need: looking, running, answering people's questions, changing workflows and the library, settings. */
+export type Permission = "read" | "run" | "answer" | "author" | "admin";
+
 /** Who is asking: a browser session or an API token. */
 export interface Principal {
   kind: "session" | "token";
   id: string;
+  /** Absent: all of them. */
+  permissions?: readonly Permission[];
 }
 
 /** Who can be recognised: sessions by their cookie, programs by their token. */

@@ -26,14 +26,19 @@ export const byOf = ({ principal }: Pick<EndpointCall, "principal">) =>
 /** The endpoints of those operations that the HTTP API has as they are. */
 export const endpointsOf = (operations: Readonly<Record<string, Operation>>): Endpoint[] =>
   Object.values(operations).flatMap((operation) =>
-    "path" in operation.http ? [endpointOf(operation, operation.http)] : [],
+    "route" in operation.http ? [endpointOf(operation, operation.http)] : [],
   );
 
 function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
   const { name, summary, about, tag, output } = operation;
-  const { method, path, as } = route;
-  const inPath = partsOf(path).flatMap((part) => (part.startsWith("{") ? [part.slice(1, -1)] : []));
-  const fieldOf = (param: string) => route.params?.[param] ?? param;
+  const { as } = route;
+  const { method, path } = routeOf(route);
+  const parts = partsOf(path);
+  const inPath = parts.flatMap((part) => (part.startsWith("{") ? [part.slice(1, -1)] : []));
+  const fieldOf = (param: string) => {
+    const ofParent = `${parts[parts.indexOf("{id}") - 1]?.replace(/s$/, "")}_id`;
+    return param === "id" && hasField(operation.input, ofParent) ? ofParent : param;
+  };
   const rest = restOf(operation.input, inPath.map(fieldOf));
   const schema = output && as ? z.object({ [as]: output }) : output;
   return endpoint({
@@ -72,6 +77,15 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     },
   });
 }
+
+/** The method and the path of a route such as "GET /runs/{id}". */
+export function routeOf({ route }: HttpRoute) {
+  const [method, path] = route.split(" ", 2);
+  // The type of `route` says so.
+  return { method, path } as Pick<Endpoint, "method" | "path">;
+}
+
+const hasField = (input: z.ZodType, name: string) => input instanceof z.ZodObject && name in input.shape;
 
 /** The fields of an input that stand in the path: there, a number is text. */
 function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodObject {

@@ -7,7 +7,7 @@ import { ENDPOINTS } from "./table";
 
 const FIXTURE = path.join(import.meta.dirname, "openapi.frozen.json");
 
-/** Endpoints and schemas one to a line, sorted: a difference names the place. */
+/** Endpoints and schemas one to a line, sorted. */
 function lines(): string[] {
   const { paths, components, ...rest } = openApi(ENDPOINTS, "0.0.0");
   const { schemas, ...others } = components as Record<string, object>;
@@ -20,10 +20,11 @@ function lines(): string[] {
 
 test("the HTTP API keeps what programs rely on; UPDATE_DOCS=1 records a deliberate change", () => {
   if (process.env.UPDATE_DOCS) writeFileSync(FIXTURE, `[\n${lines().join(",\n")}\n]\n`);
-  expect(lines()).toEqual(
-    readFileSync(FIXTURE, "utf8")
-      .split("\n")
-      .slice(1, -2)
-      .map((line) => line.replace(/,$/, "")),
+  const now = lines();
+  const before = JSON.parse(readFileSync(FIXTURE, "utf8")) as object[];
+  // Only what differs is compared, since all of it is too much to read.
+  const same = new Set(now).intersection(new Set(before.map(canonicalJson)));
+  expect(now.filter((line) => !same.has(line)).map((line) => JSON.parse(line) as object)).toEqual(
+    before.filter((part) => !same.has(canonicalJson(part))),
   );
 });

@@ -7,15 +7,16 @@ import { BinnedTest } from "@/server/store/scenario-tests";
 import { customToolOperations } from "./custom-tools";
 import { agentOperations, crewOperations } from "./library";
 import { memoryOperations } from "./memories";
-import { type Caller, operation } from "./operation";
+import { type Caller, operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import { roleOperations } from "./roles";
 import type { Services } from "./services";
 import { createTest } from "./test-files";
 
+const { mutation, query } = operationsOf("Server");
+
 const OfBin = z.object({ kind: z.enum(BIN_KINDS), id: z.string() });
 type OfBin = z.output<typeof OfBin>;
-const WHERE = { kind: "kind", id: "id" } as const;
 
 const Entry = OfBin.extend({
   name: z.string(),
@@ -25,23 +26,21 @@ const Entry = OfBin.extend({
 
 /** Everything that was deleted and can come back. Providers, servers, tokens and keys are gone at once. */
 export const binOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listBin",
     summary: "What was deleted and can come back",
     about: `Workflows and their tests, runs, roles, crews, agents, tools and memories lie in the bin for ${BIN_DAYS} days.`,
-    tag: "Server",
+    needs: "read",
     input: z.void(),
     output: z.array(Entry),
-    http: { method: "GET", path: "/bin", success: "Newest first", as: "entries" },
+    http: { route: "GET /bin", success: "Newest first", as: "entries" },
     run: ({ bin }): Binned[] => bin.list(),
   }),
 
-  restore: operation({
-    kind: "mutation",
+  restore: mutation({
     name: "restoreFromBin",
     summary: "Brings something back as it was",
-    tag: "Server",
+    needs: "author",
     input: OfBin,
     problems: ["not_found", "name_taken", "id_taken", "key_taken", "expired", "too_large"],
     audits: ["custom_tool_restored", "role_tools_changed"],
@@ -51,27 +50,25 @@ export const binOperations = {
     },
   }),
 
-  purge: operation({
-    kind: "mutation",
+  purge: mutation({
     name: "deleteForGood",
     summary: "Deletes something in the bin for good",
-    tag: "Server",
+    needs: "admin",
     input: OfBin,
     problems: ["not_found"],
-    http: { method: "DELETE", path: "/bin/{kind}/{id}", params: WHERE, success: "It is gone" },
+    http: { route: "DELETE /bin/{kind}/{id}", success: "It is gone" },
     run(services, which) {
       if (!purge(services, which)) throw notInBin();
     },
   }),
 
-  empty: operation({
-    kind: "mutation",
+  empty: mutation({
     name: "emptyBin",
     summary: "Deletes everything in the bin for good",
-    tag: "Server",
+    needs: "admin",
     input: z.void(),
     output: z.object({ deleted: z.int() }),
-    http: { method: "DELETE", path: "/bin", success: "It is empty" },
+    http: { route: "DELETE /bin", success: "It is empty" },
     run: (services) => ({ deleted: services.bin.list().filter((one) => purge(services, one)).length }),
   }),
 };

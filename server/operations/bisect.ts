@@ -1,19 +1,20 @@
 import { BisectReport } from "@/server/domain/run/bisect/report";
 import { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { ExpressionError } from "@/server/domain/text/expression";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
-import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, runOf } from "./runs";
+
+const { mutation } = operationsOf("Runs");
 
 /** What made a difference between two runs. */
 export const bisectOperations = {
-  bisect: operation({
-    kind: "mutation",
+  bisect: mutation({
     name: "bisectRun",
     summary: "Finds the first step that makes the difference between a bad run and a good one",
     about:
       "Takes an expectation, as in a test of the workflow, that holds in the good run and fails in this one, both of the same workflow, and carries the run out again from the two records: with more and more of what differs (drawing, roles, settings, input, answers of models, tools and people) as the good run had it. An answer is given only to what was asked in the very same words, so nothing is guessed, and no model and no tool is called; where neither run was asked, that replay is `unknown`. `tries` says how each replay came out. Nothing is kept of them. 409 says why two runs cannot be searched.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun.extend({
       good: ByRun.shape.run_id.meta({ description: "The run that was good" }),
       expect: RuleExpectation,
@@ -21,9 +22,7 @@ export const bisectOperations = {
     output: BisectReport,
     problems: ["bad_request", "not_found", "not_compared", "damaged_log"],
     http: {
-      method: "POST",
-      path: "/runs/{id}/bisect",
-      params: RUN_IN_PATH,
+      route: "POST /runs/{id}/bisect",
       success: "What makes the difference, as far as the records tell",
     },
     async run(services, { run_id, good, expect }) {

@@ -5,7 +5,7 @@ import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { variantOf } from "@/server/domain/scenario/variant";
 import { compare } from "@/server/runner/scenario/compare";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
 import { workflowOf } from "./stored-workflow";
@@ -19,8 +19,9 @@ import {
   testedOf,
   testsIn,
   WithRealModels,
-  WORKFLOW_IN_PATH,
 } from "./tested";
+
+const { mutation } = operationsOf("Tests");
 
 const Input = ByWorkflow.extend({ ...ComparisonFields, tests: ChosenTests, ...WithRealModels });
 
@@ -64,20 +65,17 @@ function refuseUnpriced(
 
 /** Variants of a workflow side by side. */
 export const comparisonOperations = {
-  compare: operation({
-    kind: "mutation",
+  compare: mutation({
     name: "compareVariants",
     summary: "Runs the same inputs on variants of a workflow, and puts quality, cost and time side by side",
     about:
       "A variant has other models or prompts, or one agent in the place of a crew (its twin). The inputs are those of the tests, or `inputs` with what `expect` says of them. Without `real`, nothing but recordings, pins and the offline demo model answers, and what they cannot answer is said; with it, models are asked up to `max_cost_usd` for the whole comparison, and what was not run is said. It stops where whoever asked has gone.",
-    tag: "Tests",
+    needs: "run",
     input: Input,
     output: ComparisonReport,
     problems: ["not_found", "bad_request", "workflow_has_problems", "too_large", "queue_full"],
     http: {
-      method: "POST",
-      path: "/workflows/{id}/tests/compare",
-      params: WORKFLOW_IN_PATH,
+      route: "POST /workflows/{id}/tests/compare",
       success: "The comparison",
     },
     async run(services, { workflow_id: id, variants, repeats = 1, ...asked }, { signal }) {

@@ -6,30 +6,29 @@ import { analyse } from "@/server/domain/graph/analysis";
 import type { RunState } from "@/server/domain/run";
 import { commandFault, type RunCommand } from "@/server/domain/run/commands/command";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "@/server/domain/run/commands/instructions";
-import { type Caller, operation } from "./operation";
+import { type Caller, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { Run } from "./run-schemas";
 import { toRun } from "./run-view";
-import { ByRun, known, RUN_IN_PATH } from "./runs";
+import { ByRun, known } from "./runs";
 import type { Services } from "./services";
 import { Accepted, acceptedBy, atHand, PENDING, REFUSALS } from "./steering";
+
+const { mutation } = operationsOf("Runs");
 
 /** The run as it stands once it was told. */
 export const Told = Run.extend({ run_id: z.string(), ...Accepted.shape });
 
-/** What all operations have in common that tell a run something. */
+/** What all commands to a run have in common. */
 export const telling = {
-  kind: "mutation",
-  tag: "Runs",
+  needs: "run",
   output: Told,
   problems: REFUSALS,
   audits: ["run_controlled"],
 } as const;
 
-export const route = <const Path extends string>(path: Path, success: string) => ({
-  method: "POST" as const,
-  path: `/runs/{id}/${path}` as const,
-  params: RUN_IN_PATH,
+export const route = (path: string, success: string) => ({
+  route: `POST /runs/{id}/${path}` as const,
   success,
   pending: PENDING,
 });
@@ -60,7 +59,7 @@ const activationOf = (
 
 /** How people hold a run, go through it and change it on the way. */
 export const controlOperations = {
-  pause: operation({
+  pause: mutation({
     ...telling,
     name: "pauseRun",
     summary: "Pauses a run",
@@ -72,7 +71,7 @@ export const controlOperations = {
       tell(services, run_id, { kind: "pause", ...(now === undefined ? {} : { now }) }, caller),
   }),
 
-  resume: operation({
+  resume: mutation({
     ...telling,
     name: "resumeRun",
     summary: "Lets a paused run go on",
@@ -82,7 +81,7 @@ export const controlOperations = {
     run: (services, { run_id }, caller) => tell(services, run_id, { kind: "resume" }, caller),
   }),
 
-  step: operation({
+  step: mutation({
     ...telling,
     name: "stepRun",
     summary: "Lets a paused run go on by one step",
@@ -94,7 +93,7 @@ export const controlOperations = {
       tell(services, run_id, { kind: "step", granularity }, caller),
   }),
 
-  setBreakpoints: operation({
+  setBreakpoints: mutation({
     ...telling,
     name: "setRunBreakpoints",
     summary: "Sets the breakpoints of a run",
@@ -106,7 +105,7 @@ export const controlOperations = {
       tell(services, run_id, { kind: "set_breakpoints", breakpoints }, caller),
   }),
 
-  editState: operation({
+  editState: mutation({
     ...telling,
     name: "editRunState",
     summary: "Changes the state of a paused run",
@@ -121,7 +120,7 @@ export const controlOperations = {
       tell(services, run_id, { kind: "edit_state", set, remove }, caller),
   }),
 
-  retry: operation({
+  retry: mutation({
     ...telling,
     name: "retryRunNode",
     summary: "Tries a failed node again",
@@ -137,7 +136,7 @@ export const controlOperations = {
     },
   }),
 
-  override: operation({
+  override: mutation({
     ...telling,
     name: "overrideRunNext",
     summary: "Chooses what comes next",
@@ -168,7 +167,7 @@ export const controlOperations = {
     },
   }),
 
-  signal: operation({
+  signal: mutation({
     ...telling,
     name: "signalRun",
     summary: "Sends a run a signal",
@@ -180,7 +179,7 @@ export const controlOperations = {
       tell(services, run_id, { kind: "signal", name, data }, caller),
   }),
 
-  inject: operation({
+  inject: mutation({
     ...telling,
     name: "instructRun",
     summary: "Instructs agents of a run",
@@ -195,7 +194,7 @@ export const controlOperations = {
       tell(services, run_id, { kind: "inject", target, text }, caller),
   }),
 
-  skip: operation({
+  skip: mutation({
     ...telling,
     name: "skipRunNode",
     summary: "Gives a node its output instead of carrying it out",

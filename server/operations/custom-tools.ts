@@ -2,8 +2,10 @@ import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { CustomTool } from "./library-schemas";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
+
+const { mutation, query } = operationsOf("Tools");
 
 const ByName = z.object({ name: z.string() });
 const noTool = (name: string) => new Problem("not_found", `There is no custom tool called "${name}".`);
@@ -16,18 +18,17 @@ const CODE = "this is code that agents run, under a name that roles may hold alr
 /** Tools written in the app: their versions, their bin, and trying them out. */
 export const customToolOperations = {
   /** `enabled`: whether their code may run here. */
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listCustomTools",
     summary: "Lists the tools that were written in the app, and those in the bin",
-    tag: "Tools",
+    needs: "read",
     input: z.void(),
     output: z.object({
       enabled: z.boolean().meta({ description: "Whether their code may run here" }),
       tools: z.array(CustomTool),
       bin: z.array(CustomTool),
     }),
-    http: { method: "GET", path: "/custom-tools", success: "Their newest versions" },
+    http: { route: "GET /custom-tools", success: "Their newest versions" },
     run: ({ toolSources: { customTools, isCodeEnabled } }) => ({
       enabled: isCodeEnabled,
       tools: customTools.list(),
@@ -35,15 +36,14 @@ export const customToolOperations = {
     }),
   }),
 
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getCustomTool",
     summary: "One tool that was written in the app",
-    tag: "Tools",
+    needs: "read",
     input: ByName,
     output: CustomTool,
     problems: ["not_found"],
-    http: { method: "GET", path: "/custom-tools/{name}", success: "Its newest version" },
+    http: { route: "GET /custom-tools/{name}", success: "Its newest version" },
     run({ toolSources }, { name }) {
       const tool = toolSources.customTools.find(name);
       if (!tool) throw noTool(name);
@@ -51,16 +51,14 @@ export const customToolOperations = {
     },
   }),
 
-  versions: operation({
-    kind: "query",
+  versions: query({
     name: "listCustomToolVersions",
     summary: "All versions of a tool that was written in the app",
-    tag: "Tools",
+    needs: "read",
     input: ByName,
     output: z.array(CustomTool),
     http: {
-      method: "GET",
-      path: "/custom-tools/{name}/versions",
+      route: "GET /custom-tools/{name}/versions",
       success: "The newest first; none where there is no such tool",
       as: "versions",
     },
@@ -68,11 +66,10 @@ export const customToolOperations = {
   }),
 
   /** `base_version`: the version that was changed, null for a new tool. */
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "saveCustomTool",
     summary: "Saves a tool where nobody changed it meanwhile",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({ definition: CustomToolDefinition, base_version: z.number().int().nullable() }),
     problems: ["name_taken", "changed_meanwhile"],
     audits: ["custom_tool_saved"],
@@ -92,16 +89,15 @@ export const customToolOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteCustomTool",
     summary: "Puts a tool that was written in the app into the bin",
     about: "A person can take it out again.",
-    tag: "Tools",
+    needs: "author",
     input: ByName,
     problems: ["not_found"],
     audits: ["custom_tool_removed"],
-    http: { method: "DELETE", path: "/custom-tools/{name}", success: "It cannot be called any more" },
+    http: { route: "DELETE /custom-tools/{name}", success: "It cannot be called any more" },
     run({ toolSources }, { name }, { note }) {
       if (!toolSources.customTools.remove(name)) throw noTool(name);
       toolSources.customToolsChanged();
@@ -111,11 +107,10 @@ export const customToolOperations = {
   }),
 
   /** Out of the bin; with a version: makes that one the newest again. */
-  restore: operation({
-    kind: "mutation",
+  restore: mutation({
     name: "restoreCustomTool",
     summary: "Takes a tool out of the bin, or makes an older version the newest again",
-    tag: "Tools",
+    needs: "admin",
     input: ByName.extend({ version: z.number().int().optional() }),
     problems: ["not_found"],
     audits: ["custom_tool_restored"],
@@ -139,11 +134,10 @@ export const customToolOperations = {
   }),
 
   /** Calls a tool as it is being written; the real result, or the real failure. */
-  try: operation({
-    kind: "mutation",
+  try: mutation({
     name: "tryCustomTool",
     summary: "Calls a tool as it is being written",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({ definition: CustomToolDefinition, args: Json }),
     audits: ["tool_tried_out"],
     http: { personOnly: "this runs code that nobody has looked at yet" },

@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Engine } from "./run-schemas";
 import type { Services } from "./services";
+
+const { query } = operationsOf("Server");
 
 /** Who carries out runs, with the workflows of those that the engine cannot get on with. */
 function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output<typeof Engine> {
@@ -21,16 +23,15 @@ function engineOf({ engine, runs }: Pick<Services, "engine" | "runs">): z.output
 
 /** Who carries out runs: this server, or workers over an engine. */
 export const engineOperations = {
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getEngine",
     summary: "Who carries out runs, and how that stands",
     about:
       "This server itself, or workers over Restate: each worker with its load and its last sign of life, what waits to be told to the engine, and the runs that it cannot get on with.",
-    tag: "Server",
+    needs: "read",
     input: z.void(),
     output: Engine,
-    http: { method: "GET", path: "/engine", success: "How it stands" },
+    http: { route: "GET /engine", success: "How it stands" },
     run: engineOf,
   }),
 };

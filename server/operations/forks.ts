@@ -7,11 +7,13 @@ import type { ForkLaunch } from "@/server/runner/fork-launch";
 import { repeatedOf } from "@/server/runner/forking";
 import { countRecorded } from "@/server/runner/recorded/recorded-answers";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { RunSummary } from "./run-schemas";
-import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, known, runOf } from "./runs";
 import type { Services } from "./services";
+
+const { mutation, query } = operationsOf("Runs");
 
 const Moment = z.union([
   z.strictObject({
@@ -66,13 +68,12 @@ function doingsOf(services: Pick<Services, "runs">, run_id: string): z.infer<typ
 
 /** Runs that come from others. */
 export const forkOperations = {
-  fork: operation({
-    kind: "mutation",
+  fork: mutation({
     name: "forkRun",
     summary: "Goes on from a moment of a run as another run",
     about:
       "The new run has the log of the original up to that moment, with its files and memories, and goes on by itself. Nothing that was finished is done or paid again; behind the fork, too, a call of a model or of a tool that only reads is answered from the original's log where the same is asked, and a tool that may change something asks a person first. Questions that were answered stay answered, open ones are asked again. `graph: latest` goes on with the workflow's drawing as it is now. The original never changes. 409 says why a fork cannot be made there.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun.extend({
       at: Moment.optional().meta({ description: "Absent: the beginning" }),
       input: z
@@ -98,13 +99,7 @@ export const forkOperations = {
       "queue_full",
       "damaged_log",
     ],
-    http: {
-      method: "POST",
-      path: "/runs/{id}/fork",
-      params: RUN_IN_PATH,
-      status: 202,
-      success: "The fork is on its way",
-    },
+    http: { route: "POST /runs/{id}/fork", status: 202, success: "The fork is on its way" },
     run(services, { run_id, at, input, graph, state, messages, plan, config }, { by, principal }) {
       runOf(services, run_id);
       if (at && input)
@@ -119,23 +114,16 @@ export const forkOperations = {
     },
   }),
 
-  replay: operation({
-    kind: "mutation",
+  replay: mutation({
     name: "replayRun",
     summary: "Carries a run out again with its recorded answers",
     about:
       "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. What people did on the way (changes of state, plan and team, instructions, skips, choices of what comes next, raised limits, signals, a cancel) is done again at the same places: `repeats` says what, `not_repeated` what is not. A change that does not fit there any more is told as a warning. `strict` makes no call at all: it ends with the code NOT_RECORDED where something is asked that was never asked, whatever the drawing says of failures, and `error.detail` says what differs from the nearest recorded request. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun.extend({ mode: ReplayMode.default("strict") }),
     output: Forked.extend(Doings.shape),
     problems: ["not_found", "not_forked", "queue_full", "damaged_log"],
-    http: {
-      method: "POST",
-      path: "/runs/{id}/replay",
-      params: RUN_IN_PATH,
-      status: 202,
-      success: "The replay is on its way",
-    },
+    http: { route: "POST /runs/{id}/replay", status: 202, success: "The replay is on its way" },
     run(services, { run_id, mode }, { by, principal }) {
       runOf(services, run_id);
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
@@ -144,22 +132,16 @@ export const forkOperations = {
     },
   }),
 
-  recorded: operation({
-    kind: "query",
+  recorded: query({
     name: "countRecordedAnswers",
     summary: "How many of a run's answers another run can be given",
     about:
       "A fork or a replay finds an answer by its request. Runs from before requests were recorded have none: behind a fork of one all is asked anew, and a strict replay of it ends at its first call. `repeats` and `not_repeated` say what of people's doings another run would do again.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: Recorded,
     problems: ["not_found", "damaged_log"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/recorded",
-      params: RUN_IN_PATH,
-      success: "What can be found again",
-    },
+    http: { route: "GET /runs/{id}/recorded", success: "What can be found again" },
     run(services, { run_id }): z.infer<typeof Recorded> {
       const { state } = known(services, run_id);
       return {
@@ -170,19 +152,16 @@ export const forkOperations = {
     },
   }),
 
-  family: operation({
-    kind: "query",
+  family: query({
     name: "listRunFamily",
     summary: "A run with the runs it comes from and those that come from it",
     about: "`origin` of each says where it comes from; the first of the lineage has none.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: z.array(RunSummary),
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/runs/{id}/family",
-      params: RUN_IN_PATH,
+      route: "GET /runs/{id}/family",
       success: "The runs of its lineage, the oldest first",
       as: "runs",
     },

@@ -15,12 +15,14 @@ import type { LibraryStore } from "@/server/store/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { Finding } from "./common-schemas";
 import { namedIn, placesIn } from "./named-places";
-import { onlyPerson, operation } from "./operation";
+import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 import type { Services } from "./services";
 import { workflowOf } from "./stored-workflow";
 import { bringTests } from "./test-files";
+
+const { mutation } = operationsOf("Workflows");
 
 const path = z.string().max(IMPORT_LIMITS.pathLength).default("");
 const SentFile = z.union([
@@ -124,13 +126,12 @@ type Answer = z.output<typeof ImportAnswer>;
 
 /** Files of any format that is known, looked at and brought in. */
 export const importOperations = {
-  importFiles: operation({
-    kind: "mutation",
+  importFiles: mutation({
     name: "importFiles",
     summary: "Looks at files of Troupe or another framework, and brings them in",
     about:
       "Two steps: sent as it is, nothing is changed and the answer says what the files would bring, change and lose; sent again with `confirm`, it is saved. Formats are recognised by content; nothing in a file is run, resolved or fetched. A token brings a workflow in with everything that it asks for withheld, and roles without their tools: a person allows them.",
-    tag: "Workflows",
+    needs: "author",
     input: ImportRequest,
     output: ImportAnswer,
     problems: ["not_found", "person_only", "not_importable", "changed_meanwhile"],

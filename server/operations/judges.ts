@@ -1,11 +1,13 @@
 import { z } from "zod";
 import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import { judgeId } from "@/server/runner/scenario/judging";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound } from "./problem";
 import type { Services } from "./services";
 import { workflowOf } from "./stored-workflow";
-import { ByWorkflow, WORKFLOW_IN_PATH } from "./tested";
+import { ByWorkflow } from "./tested";
+
+const { mutation, query } = operationsOf("Tests");
 
 const JudgeId = z.string().regex(/^[0-9a-f]{24}$/);
 const ByJudge = ByWorkflow.extend({ judge: JudgeId });
@@ -67,22 +69,15 @@ function judgesIn({ scenarios, testParts }: Services, id: string): Map<string, U
 
 /** Judges of tests, and a person's labels on their verdicts. */
 export const judgeOperations = {
-  judges: operation({
-    kind: "query",
+  judges: query({
     name: "listJudges",
     summary: "The judges of a workflow's tests",
     about: "A judge is a rubric with a model.",
-    tag: "Tests",
+    needs: "read",
     input: ByWorkflow,
     output: z.array(JudgeView),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/workflows/{id}/tests/judges",
-      params: WORKFLOW_IN_PATH,
-      success: "In the order of the tests",
-      as: "judges",
-    },
+    http: { route: "GET /workflows/{id}/tests/judges", success: "In the order of the tests", as: "judges" },
     run(services, { workflow_id: id }) {
       workflowOf(services, id);
       return [...judgesIn(services, id).values()].map(({ expectation, described, tests }) => {
@@ -107,19 +102,16 @@ export const judgeOperations = {
     },
   }),
 
-  judged: operation({
-    kind: "query",
+  judged: query({
     name: "listJudgedOutputs",
     summary: "The outputs that a judge has judged",
     about: "Those that nobody has labelled come first, then the newest. Of these, the last 200 are kept.",
-    tag: "Tests",
+    needs: "read",
     input: ByJudge,
     output: z.array(JudgedOutput),
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/workflows/{id}/tests/judges/{judge}/outputs",
-      params: WORKFLOW_IN_PATH,
+      route: "GET /workflows/{id}/tests/judges/{judge}/outputs",
       success: "At most 500",
       as: "outputs",
     },
@@ -129,23 +121,17 @@ export const judgeOperations = {
     },
   }),
 
-  label: operation({
-    kind: "mutation",
+  label: mutation({
     name: "labelOutput",
     summary: "Says whether an output is good, or takes that back",
     about: "A label is stored with the verdict. It does not change what a judge decides.",
-    tag: "Tests",
+    needs: "author",
     input: ByJudge.extend({
       item: z.string().regex(/^[0-9a-f]{32}$/),
       good: z.boolean().nullable().meta({ description: "null: takes the label back" }),
     }),
     problems: ["not_found"],
-    http: {
-      method: "PUT",
-      path: "/workflows/{id}/tests/judges/{judge}/outputs/{item}",
-      params: WORKFLOW_IN_PATH,
-      success: "It is kept",
-    },
+    http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "It is kept" },
     run(services, { workflow_id: id, judge, item, good }, { by }) {
       workflowOf(services, id);
       if (!services.scenarios.label(id, { judge, item, good, by })) throw notFound("output");

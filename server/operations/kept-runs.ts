@@ -8,13 +8,15 @@ import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-casset
 import { runTest } from "@/server/runner/scenario/run-test";
 import { verifyKept } from "@/server/runner/scenario/verify-kept";
 import { redactJson } from "@/server/secrets/redact";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
-import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, runOf } from "./runs";
 import type { Services } from "./services";
 import { createTest } from "./test-files";
 import { freshTestId, TestView, viewOf } from "./test-view";
 import { judgeBookOf, testedOf, testIn } from "./tested";
+
+const { mutation, query } = operationsOf("Tests");
 
 /** The whole log of a run with what it was answered. Throws not_ended where it goes on, and not_found where its beginning is gone. */
 function endedJournal(services: Services, run_id: string) {
@@ -32,13 +34,12 @@ function endedJournal(services: Services, run_id: string) {
 
 /** Runs kept as tests, and what they were answered. */
 export const keptRunOperations = {
-  keep: operation({
-    kind: "mutation",
+  keep: mutation({
     name: "keepRunAsTest",
     summary: "Keeps a run as a test of its workflow",
     about:
       "Its input, what models, tools and people answered, and what is expected: how it ended, its way, its questions, what it left. What does not come out the same when it is run again at once is left out and told in `notes`. `report` is the test on the workflow as it is now.",
-    tag: "Tests",
+    needs: "author",
     input: ByRun.extend({ name: ScenarioFields.shape.name.optional() }),
     output: z.object({
       workflow_id: z.string(),
@@ -47,7 +48,7 @@ export const keptRunOperations = {
       notes: z.array(z.string()),
     }),
     problems: ["not_found", "not_ended", "not_forked", "too_large", "damaged_log"],
-    http: { method: "POST", path: "/runs/{id}/test", params: RUN_IN_PATH, status: 201, success: "The test" },
+    http: { route: "POST /runs/{id}/test", status: 201, success: "The test" },
     async run(services, { run_id, name }, { by, signal }) {
       const { run, journal } = endedJournal(services, run_id);
       const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
@@ -84,17 +85,16 @@ export const keptRunOperations = {
     },
   }),
 
-  cassette: operation({
-    kind: "query",
+  cassette: query({
     name: "getCassette",
     summary: "What models and tools answered a run, as a file",
     about:
       "The answers with what was asked, in the order in which they came. Keys that are held here are taken out. As `answers` of a test they answer whoever asks the same.",
-    tag: "Tests",
+    needs: "read",
     input: ByRun,
     output: Cassette,
     problems: ["not_found", "not_ended", "not_forked", "damaged_log"],
-    http: { method: "GET", path: "/runs/{id}/cassette", params: RUN_IN_PATH, success: "The cassette" },
+    http: { route: "GET /runs/{id}/cassette", success: "The cassette" },
     run(services, { run_id }) {
       const { journal } = endedJournal(services, run_id);
       return cassetteOf(run_id, journal, redactJson);

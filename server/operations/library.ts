@@ -9,9 +9,11 @@ import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/se
 import type { LibraryStore, Stored } from "@/server/store/library";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
+
+const { mutation, query } = operationsOf("Library");
 
 const ById = z.object({ id: z.string() });
 const Name = z
@@ -108,11 +110,10 @@ export function shelfOperations<
   };
 
   return {
-    list: operation({
-      kind: "query",
+    list: query({
       name: `list${Title}s`,
       summary: `Lists the ${word}s of the library by name`,
-      tag: "Library",
+      needs: "read",
       input: z.void(),
       http: { own: "a list in pages, by a cursor" },
       run(services) {
@@ -122,11 +123,10 @@ export function shelfOperations<
       },
     }),
 
-    get: operation({
-      kind: "query",
+    get: query({
       name: `get${Title}`,
       summary: `One ${word} of the library`,
-      tag: "Library",
+      needs: "read",
       input: ById,
       problems: ["not_found"],
       http: { own: "its revision goes out as ETag" },
@@ -134,11 +134,10 @@ export function shelfOperations<
     }),
 
     /** The id is made from the name. */
-    create: operation({
-      kind: "mutation",
+    create: mutation({
       name: `create${Title}ByName`,
       summary: `Adds ${a} ${word} under an id that is made from its name`,
-      tag: "Library",
+      needs: "author",
       input: shelf.sent,
       http: { browserOnly: `a program says the id itself: POST /${word}s` },
       run(services, input: Named<W, Thing>) {
@@ -149,12 +148,11 @@ export function shelfOperations<
       },
     }),
 
-    save: operation({
-      kind: "mutation",
+    save: mutation({
       name: `replace${Title}`,
       summary: `Saves ${a} ${word} where nobody changed it meanwhile`,
       about: "It keeps its id. Runs under way keep the copy that they began with.",
-      tag: "Library",
+      needs: "author",
       input: shelf.saved,
       problems: ["not_found", "changed_meanwhile"],
       http: { own: "its revision comes in as If-Match and goes out as ETag" },
@@ -173,20 +171,14 @@ export function shelfOperations<
       },
     }),
 
-    duplicate: operation({
-      kind: "mutation",
+    duplicate: mutation({
       name: `duplicate${Title}`,
       summary: `Makes a copy of ${a} ${word}`,
-      tag: "Library",
+      needs: "author",
       input: ById,
       output: ById,
       problems: ["not_found"],
-      http: {
-        method: "POST",
-        path: `/${word}s/{id}/duplicate`,
-        status: 201,
-        success: "The id of the copy",
-      },
+      http: { route: `POST /${word}s/{id}/duplicate`, status: 201, success: "The id of the copy" },
       run(services, input) {
         const { name, [word]: thing } = found(services, input.id);
         const store = shelf.storeOf(services);
@@ -197,11 +189,10 @@ export function shelfOperations<
       },
     }),
 
-    remove: operation({
-      kind: "mutation",
+    remove: mutation({
       name: `delete${Title}`,
       summary: `Deletes ${a} ${word} from the library`,
-      tag: "Library",
+      needs: "author",
       input: ById.extend({ force: z.boolean().default(false) }),
       problems: ["not_found", `${word}_in_use`],
       http: { own: "force comes as a text in the address" },
@@ -220,11 +211,10 @@ export function shelfOperations<
     }),
 
     /** Adds one under its own id; also what brings a deleted one back as it was. */
-    restore: operation({
-      kind: "mutation",
+    restore: mutation({
       name: `create${Title}`,
       summary: `Adds ${a} ${word} to the library under its own id`,
-      tag: "Library",
+      needs: "author",
       input: shelf.sent,
       problems: ["id_taken"],
       http: { own: "201 with a location and its revision as ETag" },

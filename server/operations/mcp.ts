@@ -7,8 +7,10 @@ import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./addresses";
 import { McpServer } from "./library-schemas";
-import { onlyPerson, operation } from "./operation";
+import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
+
+const { mutation, query } = operationsOf("Tools");
 
 const Name = z
   .string()
@@ -90,23 +92,21 @@ const SIGN_IN = "a sign-in is begun and finished by a person, in one session of 
  * program looks, and takes away.
  */
 export const mcpOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listMcpServers",
     summary: "Lists the MCP servers with their tools, and which of them may be called",
-    tag: "Tools",
+    needs: "read",
     input: z.void(),
     output: z.array(McpServer),
-    http: { method: "GET", path: "/mcp-servers", success: "The servers as they are now", as: "servers" },
+    http: { route: "GET /mcp-servers", success: "The servers as they are now", as: "servers" },
     run: ({ toolSources: { mcp } }) => mcp.list(),
   }),
 
   /** Adds or changes; answers when connecting was tried. */
-  add: operation({
-    kind: "mutation",
+  add: mutation({
     name: "saveMcpServer",
     summary: "Adds an MCP server, or changes it",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({
       name: Name,
       url: Url,
@@ -136,17 +136,16 @@ export const mcpOperations = {
     },
   }),
 
-  setEnabled: operation({
-    kind: "mutation",
+  setEnabled: mutation({
     name: "switchMcpServer",
     summary: "Switches an MCP server off",
     about: "A person switches it on again.",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({ name: z.string(), is_enabled: z.boolean() }),
     output: McpServer,
     problems: ["not_found", "fixed", "person_only"],
     audits: ["mcp_server_changed"],
-    http: { method: "PUT", path: "/mcp-servers/{name}/enabled", success: "The server as it is now" },
+    http: { route: "PUT /mcp-servers/{name}/enabled", success: "The server as it is now" },
     async run({ toolSources: { mcp } }, { name, is_enabled }, { note, principal }) {
       if (is_enabled) onlyPerson(principal, ALL_TOOLS);
       refuseFixed(mcp.list(), name);
@@ -156,15 +155,14 @@ export const mcpOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteMcpServer",
     summary: "Removes an MCP server, and gives up the access that was granted to it",
-    tag: "Tools",
+    needs: "admin",
     input: ByName,
     problems: ["not_found", "fixed"],
     audits: ["mcp_server_removed"],
-    http: { method: "DELETE", path: "/mcp-servers/{name}", success: "It is gone" },
+    http: { route: "DELETE /mcp-servers/{name}", success: "It is gone" },
     async run({ toolSources: { mcp } }, { name }, { note }) {
       refuseFixed(mcp.list(), name);
       if (!(await mcp.remove(name))) throw noServer(name);
@@ -177,11 +175,10 @@ export const mcpOperations = {
    * Begins to sign in at a server: answers where the person has to go, who then comes back to this app. `origin`: where
    * the app is open in their browser.
    */
-  beginSignIn: operation({
-    kind: "mutation",
+  beginSignIn: mutation({
     name: "beginMcpSignIn",
     summary: "Begins to sign in at an MCP server",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({ name: z.string(), origin: z.string().max(300) }),
     problems: ["not_found", "fixed"],
     http: { personOnly: SIGN_IN },
@@ -198,11 +195,10 @@ export const mcpOperations = {
   }),
 
   /** Finishes it, once, in the session that began it; answers when connecting was tried. */
-  finishSignIn: operation({
-    kind: "mutation",
+  finishSignIn: mutation({
     name: "finishMcpSignIn",
     summary: "Finishes to sign in at an MCP server",
-    tag: "Tools",
+    needs: "admin",
     input: SignInAnswer,
     audits: ["mcp_signed_in"],
     http: { personOnly: SIGN_IN },
@@ -220,12 +216,11 @@ export const mcpOperations = {
   }),
 
   /** Gives up the access that was granted; `still_good`: why it may not have ended where it was granted. */
-  signOut: operation({
-    kind: "mutation",
+  signOut: mutation({
     name: "signOutOfMcpServer",
     summary: "Gives up the access that was granted at an MCP server",
     about: "A person signs in again.",
-    tag: "Tools",
+    needs: "admin",
     input: ByName,
     output: McpServer.extend({
       still_good: z
@@ -235,7 +230,7 @@ export const mcpOperations = {
     }),
     problems: ["not_found", "fixed"],
     audits: ["mcp_signed_out"],
-    http: { method: "POST", path: "/mcp-servers/{name}/sign-out", success: "The server as it is now" },
+    http: { route: "POST /mcp-servers/{name}/sign-out", success: "The server as it is now" },
     async run({ toolSources: { mcp } }, { name }, { note }) {
       const before = statusOf(mcp.list(), name);
       refuseFixed(mcp.list(), name);
@@ -245,16 +240,15 @@ export const mcpOperations = {
     },
   }),
 
-  refresh: operation({
-    kind: "mutation",
+  refresh: mutation({
     name: "refreshMcpServer",
     summary: "Connects to an MCP server again if need be, and asks for its tools again",
     about: "What has changed there may be called once a person has approved it.",
-    tag: "Tools",
+    needs: "admin",
     input: ByName,
     output: McpServer,
     problems: ["not_found"],
-    http: { method: "POST", path: "/mcp-servers/{name}/refresh", success: "The server as it is now" },
+    http: { route: "POST /mcp-servers/{name}/refresh", success: "The server as it is now" },
     async run({ toolSources: { mcp } }, { name }) {
       await mcp.refresh(name);
       return statusOf(mcp.list(), name);
@@ -262,11 +256,10 @@ export const mcpOperations = {
   }),
 
   /** Lets tools be called, exactly as they were shown. Answers which were not: they have changed since, or are gone. */
-  approve: operation({
-    kind: "mutation",
+  approve: mutation({
     name: "approveMcpTools",
     summary: "Lets tools of an MCP server be called, exactly as they were shown",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({
       name: z.string(),
       tools: z
@@ -297,11 +290,10 @@ export const mcpOperations = {
    * Says what a tool really does, whatever its server says of itself; a null word takes that back. Refused for another
    * definition than the one that was shown, and where the operator's file says it already.
    */
-  correct: operation({
-    kind: "mutation",
+  correct: mutation({
     name: "correctMcpTool",
     summary: "Says what a tool of an MCP server really does",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({
       name: z.string(),
       tool: z.string(),
@@ -330,17 +322,16 @@ export const mcpOperations = {
     },
   }),
 
-  withdraw: operation({
-    kind: "mutation",
+  withdraw: mutation({
     name: "withdrawMcpTool",
     summary: "Takes the approval of a tool of an MCP server back",
     about: "It is not called any more until a person approves it again.",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({ name: z.string(), tool: z.string() }),
     output: McpServer,
     problems: ["not_found"],
     audits: ["mcp_approval_withdrawn"],
-    http: { method: "POST", path: "/mcp-servers/{name}/withdraw", success: "The server as it is now" },
+    http: { route: "POST /mcp-servers/{name}/withdraw", success: "The server as it is now" },
     run({ toolSources: { mcp } }, { name, tool }, { note }) {
       if (mcp.withdraw(name, tool)) note("mcp_approval_withdrawn", { server: name, tool });
       return statusOf(mcp.list(), name);

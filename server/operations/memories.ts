@@ -4,9 +4,11 @@ import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { Json } from "@/server/domain/base/values";
 import { BinnedMemory, type Memory, MemoryError, type MemoryPlace } from "@/server/store/memories";
 import { PlacedMemory, StoredMemory } from "./library-schemas";
-import { type Caller, operation } from "./operation";
+import { type Caller, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
+
+const { mutation, query } = operationsOf("Memories");
 
 const ById = z.object({ id: z.number().int() });
 
@@ -27,11 +29,10 @@ const Place = z.discriminatedUnion("scope", [
 /** What agents remember, to look through, to correct and to delete. */
 export const memoryOperations = {
   /** The last changed first; `text`: words that must all occur, the last one may be half written. */
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listMemories",
     summary: "Lists what agents remember, the last changed first",
-    tag: "Memories",
+    needs: "read",
     input: z.object({
       scope: MemoryScope.optional(),
       text: z.string().max(400).optional(),
@@ -51,24 +52,22 @@ export const memoryOperations = {
     },
   }),
 
-  counts: operation({
-    kind: "query",
+  counts: query({
     name: "countMemories",
     summary: "How many memories there are in each scope",
-    tag: "Memories",
+    needs: "read",
     input: z.void(),
     output: z.record(MemoryScope, z.int()),
-    http: { method: "GET", path: "/memories/counts", success: "Numbers by scope" },
+    http: { route: "GET /memories/counts", success: "Numbers by scope" },
     run: ({ memories }) => memories.counts(),
   }),
 
-  create: operation({
-    kind: "mutation",
+  create: mutation({
     name: "createMemory",
     summary: "Tells agents something that they are to remember",
     about:
       "Refused where the key holds something already. What a program writes counts as content that nobody vouches for; people in the app vouch for what they enter.",
-    tag: "Memories",
+    needs: "author",
     input: Content.extend({
       key: z.string(),
       place: Place,
@@ -77,7 +76,7 @@ export const memoryOperations = {
     }),
     output: StoredMemory,
     problems: ["not_found", "key_taken", "expired"],
-    http: { method: "POST", path: "/memories", status: 201, success: "It is remembered" },
+    http: { route: "POST /memories", status: 201, success: "It is remembered" },
     run({ memories, workflows }, { place, key, value, importance, expires_at }, { principal }) {
       if (place.scope === "workflow" && !workflows.find(place.workflow_id))
         throw new Problem("not_found", "This workflow was deleted. Choose another.");
@@ -102,16 +101,15 @@ export const memoryOperations = {
     },
   }),
 
-  update: operation({
-    kind: "mutation",
+  update: mutation({
     name: "changeMemory",
     summary: "Corrects a memory",
     about: "What is not sent stays. A text that a program sends counts as content that nobody vouches for.",
-    tag: "Memories",
+    needs: "author",
     input: ById.extend(Content.partial().shape),
     output: PlacedMemory,
     problems: ["not_found"],
-    http: { method: "POST", path: "/memories/{id}", success: "The memory as it is now" },
+    http: { route: "POST /memories/{id}", success: "The memory as it is now" },
     run(services, { id, value, importance, expires_at }, { principal }) {
       const change = {
         ...(value === undefined ? {} : { value }),
@@ -123,25 +121,23 @@ export const memoryOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteMemory",
     summary: "Deletes a memory",
-    tag: "Memories",
+    needs: "author",
     input: ById,
     problems: ["not_found"],
-    http: { method: "DELETE", path: "/memories/{id}", success: "It is forgotten" },
+    http: { route: "DELETE /memories/{id}", success: "It is forgotten" },
     run({ memories }, { id }) {
       if (!memories.remove(id)) gone();
     },
   }),
 
   /** Takes a deletion back; refused where the key holds something else by now. */
-  restore: operation({
-    kind: "mutation",
+  restore: mutation({
     name: "restoreMemory",
     summary: "Brings a deleted memory back as it was",
-    tag: "Memories",
+    needs: "author",
     input: BinnedMemory,
     problems: ["key_taken", "expired"],
     http: {

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { MAIL_SECURITY } from "@/server/store/notice-settings";
 import { NOTICE_CHANNELS } from "@/server/store/notices";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { NoticesShown } from "./settings-schemas";
+
+const { mutation, query } = operationsOf("Server");
 
 const Channel = z.object({ channel: z.enum(NOTICE_CHANNELS) });
 const Address = z
@@ -51,22 +53,20 @@ const Email = z
 
 /** How people are told outside of the app that a question waits. Secrets go in and never come out. */
 export const noticeOperations = {
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getNotices",
     summary: "Where notices of questions go, and what did not arrive",
-    tag: "Server",
+    needs: "read",
     input: z.void(),
     output: NoticesShown,
-    http: { method: "GET", path: "/notices", success: "Without addresses of webhooks and passwords" },
+    http: { route: "GET /notices", success: "Without addresses of webhooks and passwords" },
     run: ({ noticeSettings, notices }) => ({ ...noticeSettings.find(), troubles: notices.troubles() }),
   }),
 
-  saveWebhook: operation({
-    kind: "mutation",
+  saveWebhook: mutation({
     name: "saveNoticeWebhook",
     summary: "Sets the webhook that notices are posted to",
-    tag: "Server",
+    needs: "admin",
     input: z.object({ is_on: z.boolean(), url: WebhookUrl.optional() }),
     problems: ["not_found"],
     audits: ["notices_changed"],
@@ -85,11 +85,10 @@ export const noticeOperations = {
     },
   }),
 
-  saveEmail: operation({
-    kind: "mutation",
+  saveEmail: mutation({
     name: "saveNoticeEmail",
     summary: "Sets the mail server that notices go through, and to whom",
-    tag: "Server",
+    needs: "admin",
     input: Email,
     audits: ["notices_changed"],
     http: { personOnly: WHERE },
@@ -104,15 +103,14 @@ export const noticeOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "removeNotices",
     summary: "Forgets a webhook or a mail server",
     about: "What waits to be sent there is not sent any more.",
-    tag: "Server",
+    needs: "admin",
     input: Channel,
     audits: ["notices_removed"],
-    http: { method: "DELETE", path: "/notices/{channel}", success: "It is forgotten" },
+    http: { route: "DELETE /notices/{channel}", success: "It is forgotten" },
     run({ noticeSettings, notices }, { channel }, { note }) {
       noticeSettings.remove(channel);
       notices.drop(channel);
@@ -120,11 +118,10 @@ export const noticeOperations = {
     },
   }),
 
-  test: operation({
-    kind: "mutation",
+  test: mutation({
     name: "testNotices",
     summary: "Sends a test notice, and says what happened",
-    tag: "Server",
+    needs: "admin",
     input: Channel,
     http: { personOnly: "it sends something to people" },
     run: ({ notifier }, { channel }) => notifier.test(channel),

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Principal } from "@/server/access/principal";
+import type { Permission, Principal } from "@/server/access/principal";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
 import { Problem, type ProblemCode } from "./problem";
 import type { Services } from "./services";
@@ -30,58 +30,67 @@ export const API_TAGS = [
 ] as const;
 export type Tag = (typeof API_TAGS)[number];
 
-/** Where the HTTP API has an operation as it is: parts of the path and the rest of the input make up its input. */
+/** An operation as an HTTP endpoint: path, query and body together make up its input. */
 export interface HttpRoute {
-  method: "GET" | "POST" | "PUT" | "DELETE";
-  path: `/${string}`;
-  /** Fields of the input that the path calls otherwise: { id: "run_id" }. */
-  params?: Readonly<Record<string, string>>;
-  /** 200, or 204 where nothing is answered, unless this says otherwise. */
+  /** `{id}` of `/runs/{id}` is the input's `run_id`, if it has one; other parameters have the name of their field. */
+  route: `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`;
+  /** Defaults to 200, or 204 without an output. */
   status?: 201 | 202;
-  /** What a good answer means. */
+  /** Description of the success response. */
   success: string;
-  /** What 202 means, which is the status of an answer that says `applied: false`. */
+  /** Description of 202, the status of a response with `applied: false`. */
   pending?: string;
-  /** The field that a list is answered in. */
+  /** The field that holds a list. */
   as?: string;
 }
 
-/**
- * One thing that can be asked of the server, as data. The browser (tRPC) and programs (HTTP) get it by the same
- * definition: a session may call all of them, and so may a token.
- */
-export interface Operation<
-  In extends z.ZodType = z.ZodType,
-  Out = unknown,
-  Kind extends "query" | "mutation" = "query" | "mutation",
-> {
-  kind: Kind;
+/** What an operation is, whatever its kind and tag. */
+interface Definition<In extends z.ZodType, Out> {
   /** In the OpenAPI file. */
   name: string;
   summary: string;
   about?: string;
-  tag: Tag;
-  /** An object, or `NoInput`. */
+  /** Who may call it; `perform` checks it for every face. */
+  needs: Permission;
+  /** An object, or `z.void()`. */
   input: In;
-  /** What it answers over HTTP, as JSON; absent: nothing (204), or what the endpoint of its own says. */
+  /** The JSON response over HTTP; absent: nothing (204), or what the hand-written endpoint declares. */
   output?: z.ZodType;
-  /** The refusals that it may make. */
+  /** The codes of the refusals that it may make. */
   problems?: readonly ProblemCode[];
   /** What it may write to the audit. */
   audits?: readonly AuditKind[];
   /**
-   * Else a reason. `own`: the HTTP API gives it a form of its own (pages, files, headers) in an endpoint of the same name,
-   * which has a schema of its answer. Only the browser has it: `browserOnly`, as its form is for a screen; `personOnly`, as a
-   * program must not do this, and `perform` refuses a token whichever way it comes.
+   * Or the reason why there is no derived endpoint. `own`: a hand-written endpoint of the same name (files, headers, streams).
+   * `browserOnly`: made for a screen. `personOnly`: a program must not do this; `perform` refuses a token.
    */
   http: HttpRoute | { own: string } | { browserOnly: string } | { personOnly: string };
   run(services: Services, input: z.output<In>, caller: Caller): Out;
 }
 
-/** Defines an operation; its input reaches `run` checked. */
-export const operation = <const Kind extends "query" | "mutation", In extends z.ZodType, Out>(
-  definition: Operation<In, Out, Kind>,
-): Operation<In, Out, Kind> => definition;
+/** One thing that can be asked of the server, as data. The browser (tRPC) and programs (HTTP) get it by the same definition. */
+export interface Operation<
+  In extends z.ZodType = z.ZodType,
+  Out = unknown,
+  Kind extends "query" | "mutation" = "query" | "mutation",
+> extends Definition<In, Out> {
+  kind: Kind;
+  tag: Tag;
+}
+
+/** Defines the operations of a tag; their input reaches `run` checked. */
+export const operationsOf = (tag: Tag) => ({
+  query: <In extends z.ZodType, Out>(definition: Definition<In, Out>): Operation<In, Out, "query"> => ({
+    kind: "query",
+    tag,
+    ...definition,
+  }),
+  mutation: <In extends z.ZodType, Out>(definition: Definition<In, Out>): Operation<In, Out, "mutation"> => ({
+    kind: "mutation",
+    tag,
+    ...definition,
+  }),
+});
 
 /** Refuses a program where an operation is a person's in part. Throws person_only. */
 export function onlyPerson({ kind }: Principal, why: string): void {
@@ -89,17 +98,24 @@ export function onlyPerson({ kind }: Principal, why: string): void {
     throw new Problem("person_only", `Only a person who is signed in may do this: ${why}.`);
 }
 
-/** Does it. Throws Problem, also where a token asks for what only a person may do; an audit entry that the operation does not declare is a programming error. */
+/** Performs an operation for a caller. Throws Problem; an audit entry that the operation does not declare is a programming error. */
 export function perform<In extends z.ZodType, Out>(
-  { name, audits = [], http, run }: Operation<In, Out>,
+  operation: Operation<In, Out>,
   services: Services,
   input: z.output<In>,
   caller: Caller,
 ): Out {
-  if ("personOnly" in http) onlyPerson(caller.principal, http.personOnly);
+  authorize(operation, caller.principal);
+  const { name, audits = [], run } = operation;
   const note: Note = (kind, detail) => {
     if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
     caller.note(kind, detail);
   };
   return run(services, input, { ...caller, note });
+}
+
+function authorize({ needs, summary, http }: Operation, principal: Principal): void {
+  if (principal.permissions && !principal.permissions.includes(needs))
+    throw new Problem("not_allowed", `This takes the permission "${needs}": ${summary}.`);
+  if ("personOnly" in http) onlyPerson(principal, http.personOnly);
 }

@@ -79,6 +79,20 @@ test("what only a person may do, no token does, whichever way it comes", () => {
   ]);
 });
 
+test("a caller without the permission that an operation needs is refused", () => {
+  for (const { operation } of all) {
+    const others = (["read", "run", "answer", "author", "admin"] as const).filter(
+      (one) => one !== operation.needs,
+    );
+    const principal = { kind: "session" as const, id: "s", permissions: others };
+    expect(() => perform(operation, {} as never, {}, { principal, by: "s", note: () => {} })).toThrow(
+      `This takes the permission "${operation.needs}"`,
+    );
+    const looksOnly = operation.kind === "query" || operation.name === "validateWorkflow";
+    expect([operation.name, operation.needs === "read"]).toEqual([operation.name, looksOnly]);
+  }
+});
+
 test("an operation's endpoint tells the refusals that it may make", () => {
   // Those that any endpoint may send are not repeated.
   const always = [400, 401, 429, 500];

@@ -14,10 +14,12 @@ import { whenTrue } from "@/server/domain/run/past/when-true";
 import { staleOutputs } from "@/server/domain/run/stale";
 import { ExpressionError } from "@/server/domain/text/expression";
 import { shownOf } from "@/server/runner/shown";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
-import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, known, runOf } from "./runs";
 import type { Services } from "./services";
+
+const { query } = operationsOf("Runs");
 
 /** More events than a run can have. */
 const ALL = 1_000_000_000;
@@ -115,11 +117,10 @@ const Comparison = z.object({
 
 /** What one can ask of a run's past: no model is asked, nothing runs again. */
 export const pastOperations = {
-  stale: operation({
-    kind: "query",
+  stale: query({
     name: "listStaleOutputs",
     summary: "Outputs of a run that may be another now",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ pins: Pins.optional() }),
     output: z.array(z.object({ node_id: z.string(), reason: z.string() })),
     problems: ["not_found", "damaged_log"],
@@ -134,20 +135,17 @@ export const pastOperations = {
     },
   }),
 
-  findings: operation({
-    kind: "query",
+  findings: query({
     name: "getRunFindings",
     summary: "What went wrong in a run",
     about:
       "Known ways in which crews and workflows fail, as far as the events prove them, each with its place and what to do. No model is asked. Empty where nothing was found.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: z.array(Finding),
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/runs/{id}/findings",
-      params: RUN_IN_PATH,
+      route: "GET /runs/{id}/findings",
       success: "What was found, in the order in which it shows",
       as: "findings",
     },
@@ -158,32 +156,24 @@ export const pastOperations = {
       })),
   }),
 
-  keyHistory: operation({
-    kind: "query",
+  keyHistory: query({
     name: "getRunKeyHistory",
     summary: "Who wrote a key of a run's state",
     about: "Every time it was written: at which event, by which step and agent, what it was before.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ key: z.string().min(1).max(64) }),
     output: z.array(KeyWrite),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/writes",
-      params: RUN_IN_PATH,
-      success: "Its writes, the oldest first",
-      as: "writes",
-    },
+    http: { route: "GET /runs/{id}/writes", success: "Its writes, the oldest first", as: "writes" },
     run: (services, { run_id, key }) => keyHistory(wholeLog(services, run_id), key),
   }),
 
-  when: operation({
-    kind: "query",
+  when: query({
     name: "findWhenTrue",
     summary: "When a condition became true in a run",
     about:
       "`condition` is a CEL expression over state, input, nodes and run. It is looked for from the end backwards, with a budget of work: `searched_to` is the earliest event that was looked at.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ condition: z.string().min(1).max(2_000) }),
     output: z.object({
       held: z.array(
@@ -199,12 +189,7 @@ export const pastOperations = {
       undecided: z.string().optional(),
     }),
     problems: ["not_found", "bad_request"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/when",
-      params: RUN_IN_PATH,
-      success: "From which event to which it held, the latest first",
-    },
+    http: { route: "GET /runs/{id}/when", success: "From which event to which it held, the latest first" },
     run(services, { run_id, condition }) {
       try {
         const { isNow: is_now, ...found } = whenTrue(wholeLog(services, run_id), condition);
@@ -216,13 +201,12 @@ export const pastOperations = {
     },
   }),
 
-  asSent: operation({
-    kind: "query",
+  asSent: query({
     name: "getRunPrompt",
     summary: "What a model was sent with one call",
     about:
       "`call_id` is the one of the call's events. `doubt` says why it is not for sure the prompt word for word.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ call_id: z.string().min(1).max(500) }),
     output: z.object({
       seq: Place.seq,
@@ -238,7 +222,7 @@ export const pastOperations = {
       doubt: z.string().optional(),
     }),
     problems: ["not_found"],
-    http: { method: "GET", path: "/runs/{id}/prompt", params: RUN_IN_PATH, success: "Its messages" },
+    http: { route: "GET /runs/{id}/prompt", success: "Its messages" },
     run(services, { run_id, call_id }) {
       const found = asSent(wholeLog(services, run_id), call_id);
       if (!found) throw notFound("call");
@@ -246,34 +230,27 @@ export const pastOperations = {
     },
   }),
 
-  compare: operation({
-    kind: "query",
+  compare: query({
     name: "compareRuns",
     summary: "Two runs side by side",
     about:
       "What is other in the run `with`: its way, its state, its outputs, what it took. `a` is this run, `b` the other.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ with: z.string() }),
     output: Comparison,
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/compare",
-      params: RUN_IN_PATH,
-      success: "What is other",
-    },
+    http: { route: "GET /runs/{id}/compare", success: "What is other" },
     run: (services, { run_id, with: other }) => ({
       ...compareRuns(known(services, run_id).state, known(services, other).state),
       parted: parted(wholeLog(services, run_id), wholeLog(services, other)),
     }),
   }),
 
-  asked: operation({
-    kind: "query",
+  asked: query({
     name: "getRunQuestion",
     summary: "What a person saw when they answered",
     about: "The question as it stood, the state at that moment, and what had changed since it was asked.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ interaction_id: z.string().min(1).max(500) }),
     output: z.object({
       asked: z.record(z.string(), Json),
@@ -288,7 +265,7 @@ export const pastOperations = {
       ),
     }),
     problems: ["not_found"],
-    http: { method: "GET", path: "/runs/{id}/asked", params: RUN_IN_PATH, success: "The question" },
+    http: { route: "GET /runs/{id}/asked", success: "The question" },
     run(services, { run_id, interaction_id }) {
       const found = askedPerson(wholeLog(services, run_id), interaction_id);
       if (!found) throw notFound("question");

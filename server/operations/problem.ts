@@ -17,6 +17,7 @@ export const PROBLEMS = {
   bad_json: [400, "BAD_REQUEST"],
   bad_request: [400, "BAD_REQUEST"],
   unknown_field: [400, "BAD_REQUEST"],
+  not_allowed: [403, "FORBIDDEN"],
   person_only: [403, "FORBIDDEN"],
   not_found: [404, "NOT_FOUND"],
   method_not_allowed: [405, "METHOD_NOT_SUPPORTED"],

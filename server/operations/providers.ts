@@ -7,9 +7,11 @@ import { ModelError } from "@/server/llm/model";
 import { redactJson, registerSecret } from "@/server/secrets/redact";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
-import { onlyPerson, operation } from "./operation";
+import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { ModelProvider, ProviderCheck } from "./settings-schemas";
+
+const { mutation, query } = operationsOf("Providers");
 
 /** Its own headers; one without a value keeps the stored one. */
 const OwnHeaders = z
@@ -49,18 +51,13 @@ const ADDRESS = "an address says where prompts and keys go, and may be inside th
 
 /** Where models come from: saved providers, the environment's, and the offline demo. Keys go in and never come out. */
 export const providerOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listProviders",
     summary: "Lists where models come from",
-    tag: "Providers",
+    needs: "read",
     input: z.void(),
     output: z.object({ providers: z.array(ModelProvider) }),
-    http: {
-      method: "GET",
-      path: "/providers",
-      success: "Saved ones, the environment's and the offline demo",
-    },
+    http: { route: "GET /providers", success: "Saved ones, the environment's and the offline demo" },
     async run({ providers }) {
       const known = providers.list();
       const ollama = await ollamaNow();
@@ -69,18 +66,17 @@ export const providerOperations = {
     },
   }),
 
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "replaceProvider",
     summary: "Changes a provider: its name, key, headers, model and settings",
     about:
       "A key or a header's value that is left out stays as it is; a key that is null is removed. `base_url` must be the present one: providers are added, and their addresses changed, by a person.",
-    tag: "Providers",
+    needs: "admin",
     input: SaveInput,
     output: Id,
     problems: ["not_found", "fixed", "person_only"],
     audits: ["provider_added", "provider_changed"],
-    http: { method: "PUT", path: "/providers/{id}", success: "It holds for the next call" },
+    http: { route: "PUT /providers/{id}", success: "It holds for the next call" },
     run({ providers }, input, { note, principal }) {
       if (input.id !== undefined) changeable(providers, input.id);
       const before = input.id === undefined ? undefined : providers.find(input.id);
@@ -116,16 +112,15 @@ export const providerOperations = {
   }),
 
   /** Removes a provider. Where it is the default, `next` names the one that comes after it. */
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteProvider",
     summary: "Removes a provider, with its key",
     about: "Where it is the default, `next` is the id of the one that is the default after it.",
-    tag: "Providers",
+    needs: "admin",
     input: Id.extend({ next: z.string().optional() }),
     problems: ["not_found", "fixed"],
     audits: ["provider_chosen", "provider_removed"],
-    http: { method: "DELETE", path: "/providers/{id}", success: "It is gone" },
+    http: { route: "DELETE /providers/{id}", success: "It is gone" },
     run({ providers }, input, { note }) {
       const { name, has_key, is_default } = changeable(providers, input.id);
       if (is_default) {
@@ -144,19 +139,14 @@ export const providerOperations = {
     },
   }),
 
-  setDefault: operation({
-    kind: "mutation",
+  setDefault: mutation({
     name: "chooseProvider",
     summary: "Makes a provider the default",
-    tag: "Providers",
+    needs: "admin",
     input: Id,
     problems: ["not_found"],
     audits: ["provider_chosen"],
-    http: {
-      method: "POST",
-      path: "/providers/{id}/default",
-      success: "It answers where nothing else is said",
-    },
+    http: { route: "POST /providers/{id}/default", success: "It answers where nothing else is said" },
     run({ providers }, { id }, { note }) {
       if (!providers.setDefault(id)) throw notFound();
       note("provider_chosen", { provider: providers.find(id)?.name ?? id });
@@ -165,16 +155,15 @@ export const providerOperations = {
   }),
 
   /** Asks the service for its list and its model a few tiny questions; what is found out is kept for runs. */
-  test: operation({
-    kind: "mutation",
+  test: mutation({
     name: "testProvider",
     summary: "Asks a provider for its models, and one of them a few tiny questions",
     about: "What is found out is kept for runs. Another address than its own is tried by a person only.",
-    tag: "Providers",
+    needs: "admin",
     input: TestInput,
     output: ProviderCheck,
     problems: ["not_found", "person_only"],
-    http: { method: "POST", path: "/providers/{id}/test", success: "Whether it works, and what is wrong" },
+    http: { route: "POST /providers/{id}/test", success: "Whether it works, and what is wrong" },
     async run({ providers }, input, { principal }) {
       const checked = checkedFrom(providers, input);
       const saved = input.id === undefined ? undefined : providers.find(input.id);
@@ -188,15 +177,14 @@ export const providerOperations = {
     },
   }),
 
-  forget: operation({
-    kind: "mutation",
+  forget: mutation({
     name: "forgetLesson",
     summary: "Forgets one thing that was learned about a model",
     about: "The next call asks as usual, and may learn it again.",
-    tag: "Providers",
+    needs: "admin",
     input: z.object({ id: z.string(), model: z.string(), lesson: z.string() }),
     problems: ["not_found"],
-    http: { method: "POST", path: "/providers/{id}/forget", success: "It is forgotten" },
+    http: { route: "POST /providers/{id}/forget", success: "It is forgotten" },
     run({ providers }, { id, model, lesson }) {
       const known = providers.find(id)?.settings.capabilities?.[model];
       if (!known) throw notFound();
@@ -206,25 +194,23 @@ export const providerOperations = {
   }),
 
   /** Whether the prices of these models are known, in the same order; a model that is not there counts as known. */
-  knownPrices: operation({
-    kind: "query",
+  knownPrices: query({
     name: "listKnownPrices",
     summary: "Whether the prices of models are known",
-    tag: "Providers",
+    needs: "read",
     input: z.array(z.object({ provider_id: z.string().optional(), model: z.string().optional() })).max(1000),
     http: { browserOnly: "a hint beside fields; a program reads unknown_cost_calls of a run" },
     run: ({ models }, choices) => choices.map((choice) => models.describe(choice)?.price_known !== false),
   }),
 
-  models: operation({
-    kind: "query",
+  models: query({
     name: "listModels",
     summary: "The models that a provider offers, as it says itself",
-    tag: "Providers",
+    needs: "read",
     input: Id,
     output: z.array(z.string()),
     problems: ["not_found", "provider_failed"],
-    http: { method: "GET", path: "/providers/{id}/models", success: "Their names", as: "models" },
+    http: { route: "GET /providers/{id}/models", success: "Their names", as: "models" },
     async run({ providers }, { id }) {
       const provider = providers.find(id);
       if (!provider) throw notFound();

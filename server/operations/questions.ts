@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { asJson } from "@/server/domain/base/json";
 import type { QuestionListed } from "@/server/store/questions";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound } from "./problem";
 import { QuestionOfRun } from "./run-schemas";
 import { ByRun, known } from "./runs";
+
+const { query } = operationsOf("Runs");
 
 const Narrowed = z.object({
   workflow_id: z.string().optional(),
@@ -25,24 +27,22 @@ interface Inbox {
 
 /** What all runs ask people. Answers are given to the run: see `answer` in `steering.ts`. */
 export const questionOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listQuestions",
     summary: "What runs ask people",
     about:
       "Open questions of all runs, the most pressing first: by urgency, then by when their time is over; at most 500. Each has what POST /runs/{id}/answers takes. Where `held` is set, the run takes no answer before it is tried again.",
-    tag: "Runs",
+    needs: "read",
     input: Narrowed,
     output: z.array(QuestionOfRun),
-    http: { method: "GET", path: "/questions", success: "The open questions", as: "questions" },
+    http: { route: "GET /questions", success: "The open questions", as: "questions" },
     run: ({ questions }, query) => questions.list({ ...query, limit: 500 }).map(told),
   }),
 
-  inbox: operation({
-    kind: "query",
+  inbox: query({
     name: "getInbox",
     summary: "What runs ask people, for the inbox",
-    tag: "Runs",
+    needs: "read",
     input: Narrowed.prefault({}),
     http: { browserOnly: "the same as GET /questions in the form of the cards" },
     run: ({ questions }, query): Inbox => ({
@@ -51,11 +51,10 @@ export const questionOperations = {
     }),
   }),
 
-  standing: operation({
-    kind: "query",
+  standing: query({
     name: "getQuestionStanding",
     summary: "How one question stands now",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({ interaction_id: z.string() }),
     problems: ["not_found"],
     http: { browserOnly: "for a card that was open while somebody else answered" },
@@ -74,11 +73,10 @@ export const questionOperations = {
     },
   }),
 
-  count: operation({
-    kind: "query",
+  count: query({
     name: "countQuestions",
     summary: "How many questions can be answered",
-    tag: "Runs",
+    needs: "read",
     input: z.void(),
     http: { browserOnly: "for the number beside the inbox; GET /questions has them all" },
     run: ({ questions }) => questions.count(),

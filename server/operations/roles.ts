@@ -5,9 +5,11 @@ import { countUses, usesOfRoles } from "@/server/domain/library/uses";
 import { noteGrants } from "@/server/domain/run/audit";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
+
+const { mutation, query } = operationsOf("Roles");
 
 const ByName = z.object({ name: z.string() });
 
@@ -35,11 +37,10 @@ const withPlainName = (role: RoleDefinition): RoleDefinition => ({ ...role, name
 
 /** The roles that workflows, crews and agents name. `used_by`: who names it. */
 export const roleOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listRoles",
     summary: "Lists roles by name",
-    tag: "Roles",
+    needs: "read",
     input: z.void(),
     http: { own: "a list in pages, by a cursor" },
     run(services) {
@@ -50,11 +51,10 @@ export const roleOperations = {
     },
   }),
 
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getRole",
     summary: "One role",
-    tag: "Roles",
+    needs: "read",
     input: ByName,
     problems: ["not_found"],
     http: { own: "its revision goes out as ETag" },
@@ -64,11 +64,10 @@ export const roleOperations = {
     }),
   }),
 
-  create: operation({
-    kind: "mutation",
+  create: mutation({
     name: "createRole",
     summary: "Adds a role",
-    tag: "Roles",
+    needs: "author",
     input: z.object({ role: RoleDefinition }),
     problems: ["name_taken"],
     audits: ["role_tools_changed"],
@@ -81,12 +80,11 @@ export const roleOperations = {
     },
   }),
 
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "replaceRole",
     summary: "Saves a role where nobody changed it meanwhile",
     about: "A new name is written into every workflow, crew and agent that names the role.",
-    tag: "Roles",
+    needs: "author",
     input: z.object({ name: z.string(), revision: z.number().int(), role: RoleDefinition }),
     problems: ["not_found", "name_taken", "read_only", "changed_meanwhile"],
     audits: ["role_tools_changed"],
@@ -114,21 +112,15 @@ export const roleOperations = {
     },
   }),
 
-  duplicate: operation({
-    kind: "mutation",
+  duplicate: mutation({
     name: "duplicateRole",
     summary: "Makes a copy of a role, with its tools",
-    tag: "Roles",
+    needs: "author",
     input: ByName,
     output: ByName,
     problems: ["not_found"],
     audits: ["role_tools_changed"],
-    http: {
-      method: "POST",
-      path: "/roles/{name}/duplicate",
-      status: 201,
-      success: "The name of the copy",
-    },
+    http: { route: "POST /roles/{name}/duplicate", status: 201, success: "The name of the copy" },
     run(services, input, { note }) {
       const { role } = roleOf(services, input.name);
       const taken = new Set(services.roles.all().map((other) => other.name));
@@ -139,11 +131,10 @@ export const roleOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteRole",
     summary: "Deletes a role",
-    tag: "Roles",
+    needs: "author",
     input: ByName.extend({ force: z.boolean().default(false) }),
     problems: ["not_found", "read_only", "role_in_use"],
     audits: ["role_tools_changed"],

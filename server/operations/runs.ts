@@ -7,16 +7,15 @@ import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import type { RunSummary } from "@/server/store/runs";
 import { WorkspaceError } from "@/server/store/workspace";
 import { lastResults, nodeResult } from "./node-result";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
 import { stateOf } from "./run-view";
 import type { Services } from "./services";
 
-export const ByRun = z.object({ run_id: z.string() });
-/** How paths name the run. */
-export const RUN_IN_PATH = { id: "run_id" } as const;
+const { mutation, query } = operationsOf("Runs");
 
+export const ByRun = z.object({ run_id: z.string() });
 /** How much of a file is read at once, in UTF-16 units. */
 const PART = 200_000;
 
@@ -37,11 +36,10 @@ export function known(services: Pick<Services, "runs">, id: string) {
 
 /** Runs: start, look back, delete. */
 export const runOperations = {
-  start: operation({
-    kind: "mutation",
+  start: mutation({
     name: "startRun",
     summary: "Starts a run",
-    tag: "Runs",
+    needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
       input: z.record(StateKey, Json).default({}),
@@ -68,23 +66,21 @@ export const runOperations = {
     },
   }),
 
-  skipDemo: operation({
-    kind: "mutation",
+  skipDemo: mutation({
     name: "skipDemo",
     summary: "Lets the offline demo answer the rest of a run at once",
-    tag: "Runs",
+    needs: "run",
     input: ByRun,
     http: { browserOnly: "only runs started in the browser play slowly" },
     run: ({ demoPace }, { run_id }): void => demoPace.skip(run_id),
   }),
 
-  startNode: operation({
-    kind: "mutation",
+  startNode: mutation({
     name: "startNode",
     summary: "Runs one node of a workflow by itself",
     about:
       "`state` is what it begins with. The run belongs to the workflow and is of the trigger `test`; it ends when the node has ended.",
-    tag: "Runs",
+    needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
       node_id: z.string(),
@@ -92,13 +88,7 @@ export const runOperations = {
     }),
     output: z.object({ run_id: z.string() }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "queue_full", "busy"],
-    http: {
-      method: "POST",
-      path: "/workflows/{id}/nodes/{node_id}/runs",
-      params: { id: "workflow_id", node_id: "node_id" },
-      status: 202,
-      success: "It is started",
-    },
+    http: { route: "POST /workflows/{id}/nodes/{node_id}/runs", status: 202, success: "It is started" },
     run(services, { workflow_id, node_id, state }) {
       const started = services.startRun({ workflow_id, only_node: node_id, input: state, trigger: "test" });
       if (!started) throw notFound("workflow");
@@ -106,13 +96,12 @@ export const runOperations = {
     },
   }),
 
-  nodeResult: operation({
-    kind: "query",
+  nodeResult: query({
     name: "getNodeResult",
     summary: "What a node of a workflow came to",
     about:
       "Of the run that is named, else of the newest run of the workflow that came to the node; null where there is none.",
-    tag: "Runs",
+    needs: "read",
     input: z.object({
       workflow_id: z.string(),
       node_id: z.string(),
@@ -124,21 +113,19 @@ export const runOperations = {
       nodeResult(services, workflow_id, node_id, run_id, keys),
   }),
 
-  lastResults: operation({
-    kind: "query",
+  lastResults: query({
     name: "listLastResults",
     summary: "The last results of the nodes of a workflow",
-    tag: "Runs",
+    needs: "read",
     input: z.object({ workflow_id: z.string() }),
     http: { browserOnly: "GET /runs/{id} returns it with the rest" },
     run: (services, { workflow_id }) => lastResults(services, workflow_id),
   }),
 
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listRuns",
     summary: "Lists runs",
-    tag: "Runs",
+    needs: "read",
     input: RunFilter.extend({
       status: z.array(RunStatus).min(1).optional(),
       limit: z.number().int().min(1).max(200).default(50),
@@ -148,36 +135,33 @@ export const runOperations = {
     run: ({ runs }, query): RunSummary[] => runs.list(query),
   }),
 
-  spent: operation({
-    kind: "query",
+  spent: query({
     name: "getSpending",
     summary: "What runs cost since a time",
     about: "Of every run that was created since then, also of those in the bin.",
-    tag: "Runs",
+    needs: "read",
     input: z.object({
       since: z.coerce.number<number>().meta({ description: "Unix time in milliseconds" }),
     }),
     output: Spending,
-    http: { method: "GET", path: "/spending", success: "How many runs, and what models were paid" },
+    http: { route: "GET /spending", success: "How many runs, and what models were paid" },
     run: ({ runs }, { since }) => runs.spent(since),
   }),
 
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getRun",
     summary: "A run as it is now",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     problems: ["not_found"],
     http: { own: "the run with its state, as programs are told it" },
     run: (services, { run_id }) => ({ ...runOf(services, run_id), place: services.engine.place(run_id) }),
   }),
 
-  input: operation({
-    kind: "query",
+  input: query({
     name: "getRunInput",
     summary: "What a run was started with",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     problems: ["not_found"],
     http: { browserOnly: "GET /runs/{id} tells it with the rest" },
@@ -187,16 +171,15 @@ export const runOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteRun",
     summary: "Puts a run that has ended into the bin",
     about:
       "It lies there with its events and its files for 30 days. DELETE /bin/run/{id} deletes it for good.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun,
     problems: ["not_found", "not_ended"],
-    http: { method: "DELETE", path: "/runs/{id}", params: RUN_IN_PATH, success: "It is in the bin" },
+    http: { route: "DELETE /runs/{id}", success: "It is in the bin" },
     run(services, { run_id }) {
       const run = runOf(services, run_id);
       if (services.host.isLive(run_id) || !services.runs.remove(run_id))
@@ -204,11 +187,10 @@ export const runOperations = {
     },
   }),
 
-  removeMany: operation({
-    kind: "mutation",
+  removeMany: mutation({
     name: "deleteRuns",
     summary: "Puts runs that have ended into the bin",
-    tag: "Runs",
+    needs: "run",
     input: z.object({ run_ids: z.array(z.string()).min(1).max(1_000) }),
     http: { browserOnly: "a program deletes each by its address" },
     /** `removed`: those that are in the bin now; the others go on, or are not there. */
@@ -217,25 +199,19 @@ export const runOperations = {
     }),
   }),
 
-  agents: operation({
-    kind: "query",
+  agents: query({
     name: "getRunAgents",
     summary: "The agents of a run",
     about:
       "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` holds each agent's actions and observations.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: z.object({
       state: z.record(z.string(), Json),
       history: z.record(z.string(), z.array(z.record(z.string(), Json))),
     }),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/agents",
-      params: RUN_IN_PATH,
-      success: "The state of the agents",
-    },
+    http: { route: "GET /runs/{id}/agents", success: "The state of the agents" },
     run(services, { run_id }) {
       const { state } = known(services, run_id);
       const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
@@ -243,34 +219,26 @@ export const runOperations = {
     },
   }),
 
-  files: operation({
-    kind: "query",
+  files: query({
     name: "listRunFiles",
     summary: "The files of a run",
     about: "The newest version of every file in its workspace, by path.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: z.array(RunFile),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/files",
-      params: RUN_IN_PATH,
-      success: "What is known of each",
-      as: "files",
-    },
+    http: { route: "GET /runs/{id}/files", success: "What is known of each", as: "files" },
     run(services, { run_id }) {
       runOf(services, run_id);
       return services.workspace.list(run_id);
     },
   }),
 
-  file: operation({
-    kind: "query",
+  file: query({
     name: "readRunFile",
     summary: "A part of one file of a run",
     about: "The newest version where none is named; `next_offset` is where to go on reading.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({
       path: z.string().max(1000),
       version: z.coerce.number<number>().int().positive().optional(),
@@ -280,7 +248,7 @@ export const runOperations = {
     }),
     output: RunFilePart,
     problems: ["bad_request", "not_found"],
-    http: { method: "GET", path: "/runs/{id}/file", params: RUN_IN_PATH, success: "The part" },
+    http: { route: "GET /runs/{id}/file", success: "The part" },
     run(services, { run_id, path, version, offset }) {
       const part = inWorkspace(() =>
         services.workspace.read(run_id, { path, version }, { offset, limit: PART }),

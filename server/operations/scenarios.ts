@@ -10,7 +10,7 @@ import { runSuite } from "@/server/runner/scenario/run-suite";
 import { comparisonOperations } from "./comparisons";
 import { judgeOperations } from "./judges";
 import { keptRunOperations } from "./kept-runs";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import { workflowOf } from "./stored-workflow";
 import { createTest, scenarioOf } from "./test-files";
@@ -25,9 +25,10 @@ import {
   testIn,
   testsIn,
   WithRealModels,
-  WORKFLOW_IN_PATH,
   withoutKeys,
 } from "./tested";
+
+const { mutation, query } = operationsOf("Tests");
 
 const ByTest = ByWorkflow.extend({ test_id: TestId });
 
@@ -68,19 +69,16 @@ export const scenarioOperations = {
   ...judgeOperations,
   ...comparisonOperations,
 
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listTests",
     summary: "The tests of a workflow",
     about: "In the order in which they were made, each with what became of it when it was run last.",
-    tag: "Tests",
+    needs: "read",
     input: ByWorkflow,
     output: z.array(TestSummary),
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/workflows/{id}/tests",
-      params: WORKFLOW_IN_PATH,
+      route: "GET /workflows/{id}/tests",
       success: "All of them",
       as: "tests",
     },
@@ -105,12 +103,11 @@ export const scenarioOperations = {
     },
   }),
 
-  results: operation({
-    kind: "query",
+  results: query({
     name: "listTestResults",
     summary: "What became of a workflow's tests",
     about: "The newest first; of each test the last 50 are kept.",
-    tag: "Tests",
+    needs: "read",
     input: ByWorkflow.extend({
       test_id: TestId.optional().meta({ description: "Of this test alone" }),
       limit: z.coerce.number().int().min(1).max(1000).default(200),
@@ -118,9 +115,7 @@ export const scenarioOperations = {
     output: z.array(TestResult),
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/workflows/{id}/tests/results",
-      params: WORKFLOW_IN_PATH,
+      route: "GET /workflows/{id}/tests/results",
       success: "Without their reports",
       as: "results",
     },
@@ -130,18 +125,15 @@ export const scenarioOperations = {
     },
   }),
 
-  result: operation({
-    kind: "query",
+  result: query({
     name: "getTestResult",
     summary: "What became of a test at one time, with its report",
-    tag: "Tests",
+    needs: "read",
     input: ByWorkflow.extend({ result_id: z.coerce.number().int() }),
     output: TestResult.extend({ report: TestReport }),
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/workflows/{id}/tests/results/{result_id}",
-      params: WORKFLOW_IN_PATH,
+      route: "GET /workflows/{id}/tests/results/{result_id}",
       success: "Its report",
     },
     run(services, { workflow_id: id, result_id }) {
@@ -152,38 +144,32 @@ export const scenarioOperations = {
     },
   }),
 
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getTest",
     summary: "A test of a workflow",
-    tag: "Tests",
+    needs: "read",
     input: ByTest,
     output: TestView,
     problems: ["not_found"],
     http: {
-      method: "GET",
-      path: "/workflows/{id}/tests/{test_id}",
-      params: WORKFLOW_IN_PATH,
+      route: "GET /workflows/{id}/tests/{test_id}",
       success: "The whole of it",
     },
     run: (services, { workflow_id: id, test_id }) =>
       viewOf(services, workflowOf(services, id), testIn(services, id, test_id)),
   }),
 
-  create: operation({
-    kind: "mutation",
+  create: mutation({
     name: "createTest",
     summary: "Adds a test to a workflow",
     about:
       "What names nodes or keys that the workflow does not have is kept, and told in `problems`: such a test is not run until it fits.",
-    tag: "Tests",
+    needs: "author",
     input: ByWorkflow.extend({ ...ScenarioFields.shape, id: TestId.optional() }),
     output: TestView,
     problems: ["not_found", "id_taken", "too_large"],
     http: {
-      method: "POST",
-      path: "/workflows/{id}/tests",
-      params: WORKFLOW_IN_PATH,
+      route: "POST /workflows/{id}/tests",
       status: 201,
       success: "It is there",
     },
@@ -195,11 +181,10 @@ export const scenarioOperations = {
     },
   }),
 
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "replaceTest",
     summary: "Changes a test of a workflow",
-    tag: "Tests",
+    needs: "author",
     input: ByTest.extend({
       ...ScenarioFields.shape,
       revision: z.int().optional().meta({ description: "Of the test that was changed; absent: whichever" }),
@@ -207,9 +192,7 @@ export const scenarioOperations = {
     output: TestView,
     problems: ["not_found", "changed_meanwhile"],
     http: {
-      method: "PUT",
-      path: "/workflows/{id}/tests/{test_id}",
-      params: WORKFLOW_IN_PATH,
+      route: "PUT /workflows/{id}/tests/{test_id}",
       success: "It is changed",
     },
     run(services, { workflow_id: id, test_id, revision, ...test }) {
@@ -223,20 +206,17 @@ export const scenarioOperations = {
     },
   }),
 
-  bringCassette: operation({
-    kind: "mutation",
+  bringCassette: mutation({
     name: "setTestAnswers",
     summary: "Puts recorded answers into a test",
     about:
       "The file that `GET /runs/{id}/cassette` gives, as it is: from then on the test is answered by it, whatever answered before.",
-    tag: "Tests",
+    needs: "author",
     input: ByTest.extend(Cassette.shape),
     output: TestView,
     problems: ["not_found", "too_large"],
     http: {
-      method: "PUT",
-      path: "/workflows/{id}/tests/{test_id}/cassette",
-      params: WORKFLOW_IN_PATH,
+      route: "PUT /workflows/{id}/tests/{test_id}/cassette",
       success: "They are in it",
     },
     run(services, { workflow_id: id, test_id, ...answers }) {
@@ -249,17 +229,14 @@ export const scenarioOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteTest",
     summary: "Deletes a test of a workflow, with its results",
-    tag: "Tests",
+    needs: "author",
     input: ByTest,
     problems: ["not_found"],
     http: {
-      method: "DELETE",
-      path: "/workflows/{id}/tests/{test_id}",
-      params: WORKFLOW_IN_PATH,
+      route: "DELETE /workflows/{id}/tests/{test_id}",
       success: "It is gone",
     },
     run(services, { workflow_id: id, test_id }) {
@@ -268,13 +245,12 @@ export const scenarioOperations = {
     },
   }),
 
-  run: operation({
-    kind: "mutation",
+  run: mutation({
     name: "runTests",
     summary: "Runs tests of a workflow",
     about:
       "The interpreter that carries out all runs carries them out, with nothing kept, in a time of its own. Models and tools are answered from what was recorded, from pins, or by the offline demo model; nothing is asked outside, and equal tests of equal workflows give equal reports. With `real`, models are asked, up to `max_cost_usd` for all tests together; tools still touch nothing outside.",
-    tag: "Tests",
+    needs: "run",
     input: ByWorkflow.extend({
       tests: ChosenTests,
       repeats: Repeats.optional().meta({ description: "How often each is run, over what it says itself" }),
@@ -283,9 +259,7 @@ export const scenarioOperations = {
     output: SuiteReport,
     problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
     http: {
-      method: "POST",
-      path: "/workflows/{id}/tests/run",
-      params: WORKFLOW_IN_PATH,
+      route: "POST /workflows/{id}/tests/run",
       success: "What became of each",
     },
     async run(services, { workflow_id: id, tests, repeats, ...money }, { by, signal }) {
@@ -309,13 +283,12 @@ export const scenarioOperations = {
     },
   }),
 
-  mutants: operation({
-    kind: "mutation",
+  mutants: mutation({
     name: "runMutants",
     summary: "Says which small changes of a workflow its tests would not notice",
     about:
       "The workflow is changed in one small way at a time (two ways swapped, a condition turned round or left out, a step, a review or a guardrail left out, a role's tools widened, a limit left out, a key renamed), and its tests are run on each. Nothing is saved. All tests have to pass as it is; else `why_not` says so.",
-    tag: "Tests",
+    needs: "run",
     input: ByWorkflow.extend({
       tests: ChosenTests,
       most: z.int().min(1).max(MOST_MUTANTS).optional(),
@@ -323,9 +296,7 @@ export const scenarioOperations = {
     output: MutantReport,
     problems: ["not_found", "workflow_has_problems", "queue_full"],
     http: {
-      method: "POST",
-      path: "/workflows/{id}/tests/mutants",
-      params: WORKFLOW_IN_PATH,
+      route: "POST /workflows/{id}/tests/mutants",
       success: "Each change with what became of it",
     },
     run(services, { workflow_id: id, tests, most }, { signal }) {

@@ -2,10 +2,12 @@ import { z } from "zod";
 import { type ShareChoice, type SharedFile, sharedRun } from "@/server/domain/run/share/shared-run";
 import { sharePage } from "@/server/interop/share/page";
 import { redact } from "@/server/secrets/redact";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { wholeLog } from "./past";
 import { ByRun, runOf } from "./runs";
 import type { Services } from "./services";
+
+const { query } = operationsOf("Runs");
 
 /** How much of one file, and of all files together, goes into a shared file; characters. */
 const MOST_OF_A_FILE = 100_000;
@@ -13,11 +15,10 @@ const MOST_OF_FILES = 2_000_000;
 
 /** A run for people who have no Troupe. */
 export const shareOperations = {
-  share: operation({
-    kind: "query",
+  share: query({
     name: "shareRun",
     summary: "A run as one HTML file",
-    tag: "Runs",
+    needs: "read",
     input: ByRun.extend({
       prompts: z.boolean().default(true),
       tool_results: z.boolean().default(false),

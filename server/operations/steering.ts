@@ -11,11 +11,13 @@ import { readAnswer, SentAnswer } from "@/server/domain/run/questions/person-ans
 import { notOpen } from "@/server/domain/run/questions/tool-question";
 import { CANCEL } from "@/server/runner/embedded-contract";
 import type { Told as ToldRun } from "@/server/runner/from-people";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem, type ProblemCode } from "./problem";
 import { RunPlan } from "./run-schemas";
-import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, known, runOf } from "./runs";
 import type { Services } from "./services";
+
+const { mutation, query } = operationsOf("Runs");
 
 /** What the answer to a command says of it. */
 export const Accepted = z.object({
@@ -55,11 +57,10 @@ export function atHand(services: Services, id: string) {
 
 /** What people and programs tell a run while it goes on. */
 export const steeringOperations = {
-  cancel: operation({
-    kind: "mutation",
+  cancel: mutation({
     name: "cancelRun",
     summary: "Cancels a run",
-    tag: "Runs",
+    needs: "run",
     input: ByRun.extend({ reason: z.string().max(500).default("") }),
     problems: ["not_found", "run_ended"],
     http: { own: "a run that has ended already is answered with cancelled: false instead of refused" },
@@ -72,23 +73,16 @@ export const steeringOperations = {
     },
   }),
 
-  tryAgain: operation({
-    kind: "mutation",
+  tryAgain: mutation({
     name: "tryRunAgain",
     summary: "Tries a held run again",
     about:
       "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is retried automatically. It goes on where its log ends. 409 where it is not held.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun,
     output: Told,
     problems: ["not_found", "not_held"],
-    http: {
-      method: "POST",
-      path: "/runs/{id}/try-again",
-      params: RUN_IN_PATH,
-      status: 202,
-      success: "It is taken up",
-    },
+    http: { route: "POST /runs/{id}/try-again", status: 202, success: "It is taken up" },
     run(services, { run_id }) {
       const { status } = runOf(services, run_id);
       if (!services.host.tryAgain(run_id))
@@ -97,13 +91,12 @@ export const steeringOperations = {
     },
   }),
 
-  raiseLimit: operation({
-    kind: "mutation",
+  raiseLimit: mutation({
     name: "raiseRunLimit",
     summary: "Raises a limit of a run",
     about:
       "A run that stopped at the limit goes on; one that is at work may go further. `resumable` of the run names the limits that it stopped at.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun.extend({
       limit: RaisableLimit,
       to: z
@@ -113,13 +106,7 @@ export const steeringOperations = {
     }),
     output: Told.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
     problems: [...REFUSALS, "not_at_limit", "no_such_limit", "not_higher"],
-    http: {
-      method: "POST",
-      path: "/runs/{id}/limits",
-      params: RUN_IN_PATH,
-      status: 202,
-      success: "It was told",
-    },
+    http: { route: "POST /runs/{id}/limits", status: 202, success: "It was told" },
     async run(services, { run_id, limit, to }, { by }) {
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished" && !state.run.resumable?.includes(limit))
@@ -139,39 +126,29 @@ export const steeringOperations = {
     },
   }),
 
-  plans: operation({
-    kind: "query",
+  plans: query({
     name: "listRunPlans",
     summary: "The plans of a run's crews",
     about: "As plan.json: every task with its state, who does it, its result, tokens and cost.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: z.array(RunPlan),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/plans",
-      params: RUN_IN_PATH,
-      success: "One plan for each crew",
-      as: "plans",
-    },
+    http: { route: "GET /runs/{id}/plans", success: "One plan for each crew", as: "plans" },
     run: (services, { run_id }) => plansOf(known(services, run_id).state),
   }),
 
-  editPlan: operation({
-    kind: "mutation",
+  editPlan: mutation({
     name: "changeRunPlan",
     summary: "Changes the plan of a crew at work",
     about:
       "Adds a task, changes or cancels one that has not begun. `activation_id` names the crew's work; it may be left out where just one crew is at work. 409 says why a change cannot be made any more.",
-    tag: "Runs",
+    needs: "run",
     input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
     output: Told.extend({ ...Accepted.shape, activation_id: z.string() }),
     problems: ["not_found", "run_held", "run_ended", "plan_not_changed", "no_crew_at_work", "which_crew"],
     http: {
-      method: "POST",
-      path: "/runs/{id}/plan",
-      params: RUN_IN_PATH,
+      route: "POST /runs/{id}/plan",
       status: 202,
       success: "The plan is changed, or `applied: false`: the change is accepted and not applied yet",
     },
@@ -187,23 +164,16 @@ export const steeringOperations = {
     },
   }),
 
-  questions: operation({
-    kind: "query",
+  questions: query({
     name: "listRunQuestions",
     summary: "What a run asks people",
     about:
       "Open questions, such as whether a tool may be called, with exactly what an answer would agree to. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes it back changed as `value`; one with a `late_answer` was answered after its run, which had not waited for it, had ended. One of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
-    tag: "Runs",
+    needs: "read",
     input: ByRun,
     output: z.array(z.record(z.string(), Json)),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/runs/{id}/questions",
-      params: RUN_IN_PATH,
-      success: "Open questions, the oldest first",
-      as: "questions",
-    },
+    http: { route: "GET /runs/{id}/questions", success: "Open questions, the oldest first", as: "questions" },
     run(services, { run_id }): JsonObject[] {
       const { state } = known(services, run_id);
       const open = Object.values(state.interactions).filter(({ status }) => status === "open");
@@ -220,13 +190,12 @@ export const steeringOperations = {
     },
   }),
 
-  answer: operation({
-    kind: "mutation",
+  answer: mutation({
     name: "answerRun",
     summary: "Answers a question of a run",
     about:
       "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 400 with `errors` by field where the answer is none of those that are asked for, or its `value` does not fit the `response_schema`; 422 where the content of a form that a tool asks for does not fit its schema.",
-    tag: "Runs",
+    needs: "answer",
     input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
     output: Told.extend({
       ...Accepted.shape,
@@ -237,13 +206,7 @@ export const steeringOperations = {
     }),
     problems: ["not_found", "run_held", "run_ended", "not_open", "invalid_answer", "answer_does_not_fit"],
     audits: ["question_answered"],
-    http: {
-      method: "POST",
-      path: "/runs/{id}/answers",
-      params: RUN_IN_PATH,
-      success: "It counts",
-      pending: PENDING,
-    },
+    http: { route: "POST /runs/{id}/answers", success: "It counts", pending: PENDING },
     async run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
       const { host } = services;
       const { run, state } = atHand(services, run_id);

@@ -2,8 +2,10 @@ import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
 import { log } from "@/server/log";
 import { KeepRules } from "@/server/store/retention";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { StorageState } from "./settings-schemas";
+
+const { mutation, query } = operationsOf("Storage");
 
 const Outdated = z.object({
   outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
@@ -11,14 +13,13 @@ const Outdated = z.object({
 
 /** What lies in the data folder, and how much of finished runs is kept. */
 export const storageOperations = {
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getStorage",
     summary: "What lies in the data folder, and how much of finished runs is kept",
-    tag: "Storage",
+    needs: "read",
     input: z.void(),
     output: StorageState,
-    http: { method: "GET", path: "/storage", success: "Sizes in bytes, and the rules" },
+    http: { route: "GET /storage", success: "Sizes in bytes, and the rules" },
     run: ({ retention }) => ({
       sizes: retention.sizes(),
       rules: retention.rules(),
@@ -26,17 +27,16 @@ export const storageOperations = {
     }),
   }),
 
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "replaceStorageRules",
     summary: "Says how much of finished runs is kept",
     about:
       "Every rule is replaced; null is no limit. What they do not keep is deleted at the next sweep, which comes by itself.",
-    tag: "Storage",
+    needs: "admin",
     input: KeepRules,
     output: Outdated,
     audits: ["kept_runs_changed"],
-    http: { method: "PUT", path: "/storage/rules", success: "The rules hold" },
+    http: { route: "PUT /storage/rules", success: "The rules hold" },
     run({ retention }, rules, { note }) {
       retention.save(rules);
       const { days, runs, workflows } = rules;
@@ -45,14 +45,13 @@ export const storageOperations = {
     },
   }),
 
-  sweep: operation({
-    kind: "mutation",
+  sweep: mutation({
     name: "sweepStorage",
     summary: "Begins to delete what the rules do not keep; that goes on by itself",
-    tag: "Storage",
+    needs: "admin",
     input: z.void(),
     output: Outdated,
-    http: { method: "POST", path: "/storage/sweep", status: 202, success: "It has begun" },
+    http: { route: "POST /storage/sweep", status: 202, success: "It has begun" },
     run({ retention }) {
       const outdated = retention.countOutdated();
       retention.sweep().catch((error: unknown) => {

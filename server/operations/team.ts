@@ -6,15 +6,17 @@ import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { TeamEdit, widening } from "@/server/domain/run/commands/team-edit";
 import { route, tell, telling } from "./control";
-import { onlyPerson, operation } from "./operation";
+import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { ByRun } from "./runs";
 import type { Services } from "./services";
 import { atHand } from "./steering";
 
+const { mutation } = operationsOf("Runs");
+
 /** How people change who works in a crew while its run goes on. */
 export const teamOperations = {
-  changeTeam: operation({
+  changeTeam: mutation({
     ...telling,
     name: "changeRunTeam",
     summary: "Changes the team of a crew",

@@ -13,8 +13,6 @@ import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
 
 export const ByWorkflow = z.object({ workflow_id: z.string() });
-/** How paths name the workflow. */
-export const WORKFLOW_IN_PATH = { id: "workflow_id" } as const;
 
 export const ChosenTests = z
   .array(TestId)

@@ -4,8 +4,10 @@ import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/tool/search-back
 import { normalUrl } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
 import { SearchService } from "./library-schemas";
-import { onlyPerson, operation } from "./operation";
+import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
+
+const { mutation, query } = operationsOf("Tools");
 
 const SaveInput = z
   .object({
@@ -27,24 +29,22 @@ const SaveInput = z
 
 /** What tools search with. Keys go in and never come out. */
 export const toolSettingOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listSearchServices",
     summary: "What tools search with",
-    tag: "Tools",
+    needs: "read",
     input: z.void(),
     output: z.object({ searches: z.array(SearchService) }),
-    http: { method: "GET", path: "/search-services", success: "One for each that is searched" },
+    http: { route: "GET /search-services", success: "One for each that is searched" },
     run: ({ toolSettings }) => ({ searches: toolSettings.list() }),
   }),
 
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "replaceSearchKey",
     summary: "Replaces the key of a search service",
     about:
       "A program may replace or remove the key of a service that a person has set up. The service and its address stay a person's: they say where the words of agents go.",
-    tag: "Tools",
+    needs: "admin",
     input: SaveInput,
     output: z.object({
       saved: SearchService.optional(),
@@ -52,7 +52,7 @@ export const toolSettingOperations = {
     }),
     problems: ["person_only"],
     audits: ["search_service_changed"],
-    http: { method: "PUT", path: "/search-services", success: "The service as it is now" },
+    http: { route: "PUT /search-services", success: "The service as it is now" },
     run({ toolSettings }, input, { note, principal }) {
       const now = () => toolSettings.list().find(({ purpose }) => purpose === input.purpose);
       const before = now();
@@ -71,15 +71,14 @@ export const toolSettingOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteSearchService",
     summary: "Removes the service of a search, with its key",
-    tag: "Tools",
+    needs: "admin",
     input: z.object({ purpose: SearchPurpose }),
     problems: ["not_found"],
     audits: ["search_service_removed"],
-    http: { method: "DELETE", path: "/search-services/{purpose}", success: "It is gone" },
+    http: { route: "DELETE /search-services/{purpose}", success: "It is gone" },
     run({ toolSettings }, { purpose }, { note }) {
       if (!toolSettings.remove(purpose))
         throw new Problem("not_found", "Nothing is configured for this search any more.");

@@ -4,19 +4,20 @@ import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { isGranted } from "@/server/domain/tool/tool";
 import { redactJson } from "@/server/secrets/redact";
 import { ListedTools } from "./library-schemas";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
+
+const { mutation, query } = operationsOf("Tools");
 
 /** What agents can call: what there is, who may use it, and trying it out. */
 export const toolOperations = {
   /** `used_by`: the roles that name it. `crew`: what a run carries out itself, granted by the way a crew works. */
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listTools",
     summary: "Lists what agents can call, with the roles that name it",
-    tag: "Tools",
+    needs: "read",
     input: z.void(),
     output: ListedTools,
-    http: { method: "GET", path: "/tools", success: "Tools by name, and what a run carries out itself" },
+    http: { route: "GET /tools", success: "Tools by name, and what a run carries out itself" },
     run(services) {
       const roles = services.roles.all();
       const usersOf = (tool: string) =>
@@ -29,11 +30,10 @@ export const toolOperations = {
   }),
 
   /** Only what roles may name: for pickers, and for telling what is missing. */
-  names: operation({
-    kind: "query",
+  names: query({
     name: "listToolNames",
     summary: "What roles may name",
-    tag: "Tools",
+    needs: "read",
     input: z.void(),
     http: { browserOnly: "a short form for pickers; a program has listTools" },
     run: ({ registry, toolSources, installation }) => ({
@@ -56,11 +56,10 @@ export const toolOperations = {
   }),
 
   /** Really calls a tool, outside of any run. Gives an output in every case, with how long it took. */
-  tryOut: operation({
-    kind: "mutation",
+  tryOut: mutation({
     name: "tryTool",
     summary: "Calls a tool outside of any run",
-    tag: "Tools",
+    needs: "author",
     input: z.object({ name: z.string().max(200), args: z.record(z.string(), Json) }),
     audits: ["tool_tried_out"],
     http: { personOnly: "outside of a run no rule holds a call back and nobody is asked about it" },

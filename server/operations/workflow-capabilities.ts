@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
 import { namedIn } from "./named-places";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
 import { ById, workflowOf } from "./stored-workflow";
 import { CapabilityGrant } from "./workflow-schemas";
+
+const { mutation, query } = operationsOf("Workflows");
 
 /** Keys of capabilities. */
 const Keys = z
@@ -20,38 +22,30 @@ const manifest = (services: Services, id: string) => {
 
 /** What runs of a workflow may use of all that it asks for. */
 export const capabilityOperations = {
-  capabilities: operation({
-    kind: "query",
+  capabilities: query({
     name: "getWorkflowCapabilities",
     summary: "What runs of a workflow may use",
     about:
       "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
-    tag: "Workflows",
+    needs: "read",
     input: ById,
     output: z.array(CapabilityGrant),
     problems: ["not_found"],
-    http: {
-      method: "GET",
-      path: "/workflows/{id}/capabilities",
-      success: "By kind and name",
-      as: "capabilities",
-    },
+    http: { route: "GET /workflows/{id}/capabilities", success: "By kind and name", as: "capabilities" },
     run: (services, { id }) => manifest(services, id),
   }),
 
-  setCapabilities: operation({
-    kind: "mutation",
+  setCapabilities: mutation({
     name: "setWorkflowCapabilities",
     summary: "Says what a workflow may use",
     about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
-    tag: "Workflows",
+    needs: "author",
     input: ById.extend({ allow: Keys }),
     output: z.array(CapabilityGrant),
     problems: ["not_found", "not_asked_for"],
     audits: ["workflow_allowed"],
     http: {
-      method: "PUT",
-      path: "/workflows/{id}/capabilities",
+      route: "PUT /workflows/{id}/capabilities",
       success: "By kind and name, as it is now",
       as: "capabilities",
     },
@@ -70,16 +64,15 @@ export const capabilityOperations = {
     },
   }),
 
-  allow: operation({
-    kind: "mutation",
+  allow: mutation({
     name: "changeWorkflowCapabilities",
     summary: "Allows and withholds some of what a workflow would use",
     about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
-    tag: "Workflows",
+    needs: "author",
     input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
     problems: ["not_found"],
     audits: ["workflow_allowed"],
-    http: { method: "POST", path: "/workflows/{id}/capabilities", success: "It holds for the next run" },
+    http: { route: "POST /workflows/{id}/capabilities", success: "It holds for the next run" },
     run(services, { id, ...change }, { note }) {
       const workflow = workflowOf(services, id);
       changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);

@@ -2,9 +2,11 @@ import { z } from "zod";
 import { ASSUMPTIONS, type EstimatedPart, estimateRun, totalOf } from "@/server/domain/library/estimate";
 import { withLibrary } from "@/server/domain/library/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import type { Services } from "./services";
 import { ById, workflowOf } from "./stored-workflow";
+
+const { query } = operationsOf("Workflows");
 
 const LeastAndMost = z.array(z.number()).length(2);
 const WorkflowEstimate = z.object({
@@ -18,21 +20,16 @@ const WorkflowEstimate = z.object({
   assumptions: z.string(),
 });
 
-export const estimateWorkflow = operation({
-  kind: "query",
+export const estimateWorkflow = query({
   name: "estimateWorkflow",
   summary: "Says what a run will roughly take",
   about:
     "What its last runs took, where it was not changed since; else a range from the sizes of prompts, the rounds of crews and today's prices. It says what it was counted from. `cost_usd` is null where a price is unknown.",
-  tag: "Workflows",
+  needs: "read",
   input: ById,
   output: WorkflowEstimate,
   problems: ["not_found"],
-  http: {
-    method: "GET",
-    path: "/workflows/{id}/estimate",
-    success: "Calls, tokens and cost, each as a range",
-  },
+  http: { route: "GET /workflows/{id}/estimate", success: "Calls, tokens and cost, each as a range" },
   run(services, { id }) {
     const workflow = workflowOf(services, id);
     const graph = withLibrary(workflow.graph, services.library);

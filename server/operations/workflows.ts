@@ -14,13 +14,15 @@ import { readImport } from "@/server/interop/import/road";
 import { writeText } from "@/server/interop/text-files";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
-import { operation } from "./operation";
+import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ById, workflowOf } from "./stored-workflow";
 import { bringTests, scenarioOf, testsForFile } from "./test-files";
 import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
 import { WorkflowProblem } from "./workflow-schemas";
+
+const { mutation, query } = operationsOf("Workflows");
 
 const Name = z
   .string()
@@ -34,11 +36,10 @@ const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isEx
 
 /** Saved workflows: list, draw, export, and what they may use. */
 export const workflowOperations = {
-  list: operation({
-    kind: "query",
+  list: query({
     name: "listWorkflows",
     summary: "Lists workflows, newest first",
-    tag: "Workflows",
+    needs: "read",
     input: z.void(),
     http: { own: "a list in pages, by a cursor" },
     run(services) {
@@ -57,22 +58,20 @@ export const workflowOperations = {
     },
   }),
 
-  get: operation({
-    kind: "query",
+  get: query({
     name: "getWorkflow",
     summary: "The drawing with its revision",
-    tag: "Workflows",
+    needs: "read",
     input: ById,
     problems: ["not_found"],
     http: { browserOnly: "GET /workflows/{id} gives the same drawing as a file, with its revision as ETag" },
     run: (services, { id }) => workflowOf(services, id),
   }),
 
-  create: operation({
-    kind: "mutation",
+  create: mutation({
     name: "createWorkflow",
     summary: "Saves a new workflow",
-    tag: "Workflows",
+    needs: "author",
     input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
     http: { own: "takes a whole file, of any format that is known; 201 with a location" },
     run({ workflows }, input) {
@@ -81,11 +80,10 @@ export const workflowOperations = {
     },
   }),
 
-  save: operation({
-    kind: "mutation",
+  save: mutation({
     name: "replaceWorkflow",
     summary: "Saves a workflow where nobody changed it meanwhile",
-    tag: "Workflows",
+    needs: "author",
     input: z.object({
       id: z.string(),
       revision: z.number().int(),
@@ -111,34 +109,27 @@ export const workflowOperations = {
     },
   }),
 
-  rename: operation({
-    kind: "mutation",
+  rename: mutation({
     name: "renameWorkflow",
     summary: "Gives a workflow another name",
-    tag: "Workflows",
+    needs: "author",
     input: ById.extend({ name: Name }),
     problems: ["not_found"],
-    http: { method: "PUT", path: "/workflows/{id}/name", success: "It has that name" },
+    http: { route: "PUT /workflows/{id}/name", success: "It has that name" },
     run({ workflows }, { id, name }) {
       if (!workflows.rename(id, name)) throw notFound("workflow");
     },
   }),
 
-  duplicate: operation({
-    kind: "mutation",
+  duplicate: mutation({
     name: "duplicateWorkflow",
     summary: "Makes a copy of a workflow",
     about: "With its tests. What the original may not use, the copy may not use either.",
-    tag: "Workflows",
+    needs: "author",
     input: ById,
     output: NewId,
     problems: ["not_found"],
-    http: {
-      method: "POST",
-      path: "/workflows/{id}/duplicate",
-      status: 201,
-      success: "The id of the copy",
-    },
+    http: { route: "POST /workflows/{id}/duplicate", status: 201, success: "The id of the copy" },
     run(services, { id }) {
       const { workflows } = services;
       const copy = workflows.duplicate(id);
@@ -148,38 +139,35 @@ export const workflowOperations = {
     },
   }),
 
-  remove: operation({
-    kind: "mutation",
+  remove: mutation({
     name: "deleteWorkflow",
     summary: "Puts a workflow into the bin",
     about: "Its runs stay.",
-    tag: "Workflows",
+    needs: "author",
     input: ById,
     problems: ["not_found"],
-    http: { method: "DELETE", path: "/workflows/{id}", success: "It is gone" },
+    http: { route: "DELETE /workflows/{id}", success: "It is gone" },
     run({ workflows }, { id }) {
       if (!workflows.remove(id)) throw notFound("workflow");
     },
   }),
 
-  restore: operation({
-    kind: "mutation",
+  restore: mutation({
     name: "restoreWorkflow",
     summary: "Takes a workflow out of the bin",
-    tag: "Workflows",
+    needs: "author",
     input: ById,
     problems: ["not_found"],
-    http: { method: "POST", path: "/workflows/{id}/restore", success: "It is back" },
+    http: { route: "POST /workflows/{id}/restore", success: "It is back" },
     run({ workflows }, { id }) {
       if (!workflows.restore(id)) throw notFound("workflow");
     },
   }),
 
-  templates: operation({
-    kind: "query",
+  templates: query({
     name: "listTemplates",
     summary: "Drawings to begin with",
-    tag: "Workflows",
+    needs: "read",
     input: z.void(),
     output: z.array(
       z.object({
@@ -193,7 +181,7 @@ export const workflowOperations = {
           .meta({ description: "The drawing in small: boxes and lines, for a picture of it" }),
       }),
     ),
-    http: { method: "GET", path: "/templates", success: "All of them", as: "templates" },
+    http: { route: "GET /templates", success: "All of them", as: "templates" },
     run: () =>
       templates.map(({ key, title, description, graph }) => ({
         key,
@@ -205,20 +193,14 @@ export const workflowOperations = {
       })),
   }),
 
-  fromTemplate: operation({
-    kind: "mutation",
+  fromTemplate: mutation({
     name: "createFromTemplate",
     summary: "Saves a new workflow made from a template",
-    tag: "Workflows",
+    needs: "author",
     input: z.object({ key: z.string() }),
     output: NewId,
     problems: ["not_found"],
-    http: {
-      method: "POST",
-      path: "/templates/{key}/workflows",
-      status: 201,
-      success: "The id of the new workflow",
-    },
+    http: { route: "POST /templates/{key}/workflows", status: 201, success: "The id of the new workflow" },
     run({ workflows }, { key }) {
       const template = findTemplate(key);
       if (!template) throw notFound("template");
@@ -227,11 +209,10 @@ export const workflowOperations = {
     },
   }),
 
-  export: operation({
-    kind: "query",
+  export: query({
     name: "exportWorkflow",
     summary: "The workflow as a file",
-    tag: "Workflows",
+    needs: "read",
     input: ById.extend({
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
@@ -264,16 +245,15 @@ export const workflowOperations = {
     },
   }),
 
-  validate: operation({
-    kind: "query",
+  validate: query({
     name: "validateWorkflow",
     summary: "Says what is wrong with a workflow",
     about: "Problems of severity `error` keep it from running.",
-    tag: "Workflows",
+    needs: "read",
     input: ById,
     output: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
     problems: ["not_found"],
-    http: { method: "POST", path: "/workflows/{id}/validate", success: "Its problems, errors first" },
+    http: { route: "POST /workflows/{id}/validate", success: "Its problems, errors first" },
     run(services, { id }) {
       const { graph, withheld } = workflowOf(services, id);
       const { library } = services;
