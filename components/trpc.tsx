@@ -1,6 +1,12 @@
 "use client";
 
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+  useQueryClient,
+} from "@tanstack/react-query";
 import {
   createTRPCClient,
   httpBatchLink,
@@ -26,6 +32,13 @@ export const useTrpcClient = context.useTRPCClient;
 
 /** What procedures answer and take: `Answers["workflows"]["list"]`. */
 export type Answers = inferRouterOutputs<AppRouter>;
+
+/** Refetches everything under these routers: `const invalidate = useInvalidate("mcp", "tools")`. */
+export function useInvalidate(...routers: (keyof Answers)[]): () => Promise<unknown> {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  return () => Promise.all(routers.map((router) => queryClient.invalidateQueries(trpc[router].pathFilter())));
+}
 
 /** An error of our API in a form that components can read. */
 export interface ApiError {

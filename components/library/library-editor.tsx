@@ -1,42 +1,101 @@
 "use client";
 
+import { useMutation } from "@tanstack/react-query";
 import { TriangleAlert, X } from "lucide-react";
-import { type ReactNode, useContext, useEffect, useRef } from "react";
+import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
+import { toApiError } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { SheetContext } from "./place";
+import { toast } from "@/components/ui/toasts";
+import { recordOf } from "@/server/domain/base/guards";
+import { isSameJson } from "@/server/domain/base/json";
+import type { Use } from "@/server/domain/library/uses";
+import { type LibraryCalls, LibraryMenu } from "./library-menu";
+import { SheetContext, useEditorPlace } from "./place";
 import { UnsavedGuard } from "./unsaved-guard";
-import type { Draft } from "./use-draft";
+import { type Draft, useDraft, type Version } from "./use-draft";
 
-export interface LibraryEditorProps<T> {
-  /** What it is, such as "role". */
-  noun: string;
-  /** The name under which it is saved; null for one that is new. */
-  savedName: string | null;
-  /** The name as it is being written. */
-  name: string;
-  draft: Draft<T>;
-  isSaving: boolean;
-  /** Read from a file: nothing can be saved. */
-  isReadOnly?: boolean;
-  /** Saves over that revision; or creates. */
-  onSubmit: (revision: number) => void;
-  onDiscard: () => void;
-  face?: ReactNode;
-  /** What stands beside the name. */
-  badges?: ReactNode;
-  menu?: ReactNode;
-  /** What has to be said above the form. */
-  notice?: ReactNode;
-  children: ReactNode;
+/** A saved item of the library. `key`: its name (roles) or its id. */
+export interface LibraryItem<T> extends Version<T> {
+  key: string;
+  used_by: readonly Use[];
 }
 
-/** The frame around the form of a role, an agent or a crew: its name, saving, conflicts, and leaving unsaved. */
-export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
-  const { noun, savedName, name, draft, isSaving, isReadOnly = false, onSubmit, onDiscard } = props;
-  const isNew = savedName === null;
-  const sheet = useContext(SheetContext);
+export interface ItemForm<D> {
+  draft: Draft<D>;
+  /** A save was attempted and refused: required fields now show their errors. */
+  wasTried: boolean;
+}
+
+/** `T` is what is saved; `D` is what it may be while it is edited. */
+export interface LibraryEditorProps<D, T extends D> {
+  noun: "role" | "agent" | "crew";
+  saved: LibraryItem<T> | null;
+  /** What a new one begins with. */
+  initial: D;
+  calls: LibraryCalls<T>;
+  /** The draft as it would be saved; null while it is not valid. */
+  tidy: (draft: D) => T | null;
+  /** Read from a file: nothing can be saved. */
+  isReadOnly?: boolean;
+  /** What happens to its users when it is deleted, such as "cannot run without it". */
+  loss: string;
+  onDiscard?: () => void;
+  face?: (draft: D) => ReactNode;
+  /** Beside the name. */
+  badges?: ReactNode;
+  /** Above the form. */
+  notice?: ReactNode;
+  children: (form: ItemForm<D>) => ReactNode;
+}
+
+/** Edits one item of the library: name, saving, conflicts, leaving unsaved, and its menu. Mount it with its key. */
+export function LibraryEditor<D extends { name: string }, T extends D>(props: LibraryEditorProps<D, T>) {
+  const { noun, saved, calls, tidy, isReadOnly = false } = props;
+  const isNew = saved === null;
+  const place = useEditorPlace(`/${noun}s`, noun);
+  const draft = useDraft<D>(saved, props.initial, (a, b) => isSameJson(tidy(a) ?? a, tidy(b) ?? b));
+  const { name } = draft.content;
   const form = useRef<HTMLFormElement>(null);
+  const [wasTried, setTried] = useState(false);
+  const create = useMutation({
+    mutationFn: calls.create,
+    onSuccess: (key, created) => {
+      draft.leave();
+      void calls.invalidate();
+      toast(`Created “${created.name}”`, { tone: "success" });
+      place.saved(key);
+    },
+  });
+  const save = useMutation({
+    mutationFn: ({ content, revision }: Version<T>) => calls.save(saved?.key ?? "", content, revision),
+    onSuccess: ({ key, revision, detail }, { content }) => {
+      draft.onSaved({ content, revision });
+      setTried(false);
+      void calls.invalidate();
+      toast(`Saved “${content.name}”`, { tone: "success", detail });
+      if (!place.isSheet && key === saved?.key) return;
+      // A new name changes the address, and with it this component's key: the guard must not ask on the way.
+      draft.leave();
+      place.saved(key);
+    },
+    onError: (error) => {
+      const { message, detail } = toApiError(error);
+      if (saved && recordOf(detail).reason === "stale") void calls.get(saved.key).then(draft.onConflict);
+      else toast(message, { tone: "error" });
+    },
+  });
+  const isSaving = create.isPending || save.isPending;
+  const submit = (revision: number) => {
+    setTried(true);
+    const content = tidy(draft.content);
+    if (content === null)
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+    else if (isNew) create.mutate(content);
+    else save.mutate({ content, revision });
+  };
+
+  const sheet = useContext(SheetContext);
   const isInSheet = sheet !== null;
   useEffect(() => {
     // A sheet opens before the form in it has come.
@@ -48,7 +107,7 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
       event.preventDefault();
-      if (!mayNotSave && !isSaving) onSubmit(draft.base.revision);
+      if (!mayNotSave && !isSaving) submit(draft.base.revision);
     };
     window.addEventListener("keydown", onKeyDown);
     return () => window.removeEventListener("keydown", onKeyDown);
@@ -56,21 +115,31 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
   return (
     <form
       ref={form}
-      aria-label={isNew ? `New ${noun}` : `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${savedName}`}
+      aria-label={
+        saved ? `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${saved.content.name}` : `New ${noun}`
+      }
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit(draft.base.revision);
+        submit(draft.base.revision);
       }}
       className="flex min-h-0 flex-1 flex-col"
     >
       <header className="flex min-h-13 shrink-0 items-center gap-3 border-b border-line px-4 py-2.5 sm:px-6">
-        {props.face}
+        {props.face?.(draft.content)}
         <Heading className="min-w-0 truncate text-[15px] font-semibold">{name || `New ${noun}`}</Heading>
         {props.badges}
         <span className="flex-1" />
         {draft.isChanged && !isNew ? (
-          <Button variant="ghost" onClick={onDiscard} className="max-sm:hidden">
+          <Button
+            variant="ghost"
+            className="max-sm:hidden"
+            onClick={() => {
+              draft.discard();
+              setTried(false);
+              props.onDiscard?.();
+            }}
+          >
             Discard
           </Button>
         ) : null}
@@ -79,14 +148,23 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
             {isNew ? `Create ${noun}` : "Save"}
           </Button>
         )}
-        {props.menu}
+        {saved && !sheet ? (
+          <LibraryMenu
+            noun={noun}
+            saved={saved}
+            calls={calls}
+            loss={props.loss}
+            canDelete={!isReadOnly}
+            onLeave={draft.leave}
+          />
+        ) : null}
         {sheet ? (
           <IconButton plain label="Close" icon={<X aria-hidden="true" />} onClick={sheet.close} />
         ) : null}
       </header>
       {props.notice}
-      {draft.theirs ? <Conflict noun={noun} draft={draft} onSubmit={onSubmit} /> : null}
-      <div className="min-h-0 flex-1 overflow-y-auto">{props.children}</div>
+      {draft.theirs ? <Conflict noun={noun} draft={draft} onSubmit={submit} /> : null}
+      <div className="min-h-0 flex-1 overflow-y-auto">{props.children({ draft, wasTried })}</div>
       <UnsavedGuard
         active={draft.isChanged && !draft.isLeaving && !isSaving}
         what={name ? `“${name}”` : `the new ${noun}`}
@@ -101,7 +179,11 @@ export function Conflict<T>({
   noun,
   draft,
   onSubmit,
-}: Pick<LibraryEditorProps<T>, "noun" | "draft" | "onSubmit">) {
+}: {
+  noun: string;
+  draft: Pick<Draft<T>, "theirs" | "takeTheirs">;
+  onSubmit: (revision: number) => void;
+}) {
   const { theirs, takeTheirs } = draft;
   return (
     <div

@@ -1,59 +1,95 @@
 "use client";
 
+import { useMutation } from "@tanstack/react-query";
 import { Copy, Download, Ellipsis, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { downloadText } from "@/components/page/download";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
+import { toast } from "@/components/ui/toasts";
 import { countUses, type Use } from "@/server/domain/library/uses";
+import { useEditorPlace } from "./place";
+import type { Version } from "./use-draft";
 
-export interface LibraryMenuProps {
-  /** What it is, such as "role". */
-  noun: string;
-  name: string;
-  uses: readonly Use[];
-  onDuplicate: () => void;
-  file: (format: "yaml" | "json") => Promise<{ file_name: string; text: string }>;
-  /** What becomes of those who use it, such as "cannot run without it". */
+/** What the server does with items of one kind, each known by its key: a name (roles) or an id. */
+export interface LibraryCalls<T> {
+  /** Returns its key. */
+  create(content: T): Promise<string>;
+  /** `detail`: what else the save has changed. */
+  save(
+    key: string,
+    content: T,
+    revision: number,
+  ): Promise<{ key: string; revision: number; detail?: string | undefined }>;
+  get(key: string): Promise<Version<T>>;
+  /** Returns the key of the copy. */
+  duplicate(key: string): Promise<string>;
+  restore(content: T): Promise<unknown>;
+  /** `force`: although it is used. */
+  remove(key: string, force: boolean): Promise<unknown>;
+  file(key: string, format: "yaml" | "json"): Promise<{ file_name: string; text: string }>;
+  /** Refetches the lists that show it. */
+  invalidate(): Promise<unknown>;
+}
+
+export interface LibraryMenuProps<T> {
+  noun: "role" | "agent" | "crew";
+  saved: { key: string; content: T; used_by: readonly Use[] };
+  calls: LibraryCalls<T>;
+  /** What happens to its users when it is deleted, such as "cannot run without it". */
   loss: string;
-  /** Absent: it cannot be deleted here. `force`: although it is used. */
-  onDelete?: ((force: boolean) => Promise<unknown>) | undefined;
+  canDelete: boolean;
+  onLeave: () => void;
 }
 
 /** What can be done with a role, an agent or a crew as a whole. */
-export function LibraryMenu({ noun, name, uses, onDuplicate, file, loss, onDelete }: LibraryMenuProps) {
+export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<T>) {
+  const { noun, calls, saved, loss, canDelete, onLeave } = props;
+  const { key, content, used_by } = saved;
+  const place = useEditorPlace(`/${noun}s`, noun);
   const [isAsking, setAsking] = useState(false);
-  const [isDeleting, setDeleting] = useState(false);
+  const duplicate = useMutation({
+    mutationFn: calls.duplicate,
+    onSuccess: async (copy) => {
+      await calls.invalidate();
+      place.show(copy);
+    },
+  });
+  const restore = useMutation({ mutationFn: calls.restore, onSettled: calls.invalidate });
+  const remove = useMutation({
+    mutationFn: (force: boolean) => calls.remove(key, force),
+    onSuccess: () => {
+      onLeave();
+      place.close();
+      void calls.invalidate();
+      toast(`Deleted “${content.name}”`, { undo: () => restore.mutate(content) });
+    },
+    onSettled: () => setAsking(false),
+  });
   const download = async (format: "yaml" | "json") => {
-    const { file_name, text } = await file(format);
+    const { file_name, text } = await calls.file(key, format);
     downloadText(file_name, text);
-  };
-  const remove = async () => {
-    setDeleting(true);
-    // The page says what went wrong.
-    await onDelete?.(true).catch(() => undefined);
-    setDeleting(false);
-    setAsking(false);
   };
   return (
     <>
       <Menu
         align="end"
-        trigger={<IconButton plain label={`Actions for ${name}`} icon={<Ellipsis aria-hidden="true" />} />}
+        trigger={
+          <IconButton plain label={`Actions for ${content.name}`} icon={<Ellipsis aria-hidden="true" />} />
+        }
         items={[
-          { label: "Duplicate", icon: <Copy />, onSelect: onDuplicate },
+          { label: "Duplicate", icon: <Copy />, onSelect: () => duplicate.mutate(key) },
           { label: "Export as YAML", icon: <Download />, onSelect: () => void download("yaml") },
           { label: "Export as JSON", icon: <Download />, onSelect: () => void download("json") },
-          ...(onDelete
+          ...(canDelete
             ? ([
                 "separator",
                 {
                   label: "Delete",
                   icon: <Trash2 />,
                   danger: true,
-                  onSelect: () =>
-                    uses.length > 0 ? setAsking(true) : void onDelete(false).catch(() => undefined),
+                  onSelect: () => (used_by.length > 0 ? setAsking(true) : remove.mutate(false)),
                 },
               ] as const)
             : []),
@@ -63,14 +99,14 @@ export function LibraryMenu({ noun, name, uses, onDuplicate, file, loss, onDelet
         open={isAsking}
         onOpenChange={setAsking}
         danger
-        title={`Delete “${name}” although it is used?`}
-        description={`${capital(countUses(uses))} ${uses.length === 1 ? "names" : "name"} this ${noun} and ${loss}:`}
+        title={`Delete “${content.name}” although it is used?`}
+        description={`${capital(countUses(used_by))} ${used_by.length === 1 ? "names" : "name"} this ${noun} and ${loss}:`}
         confirm={`Delete ${noun}`}
-        pending={isDeleting}
-        onConfirm={() => void remove()}
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate(true)}
       >
         <ul tabIndex={0} className="mt-1 flex max-h-40 list-disc flex-col gap-1 overflow-y-auto pl-5 text-sm">
-          {uses.map((use) => (
+          {used_by.map((use) => (
             <li key={`${use.kind} ${use.id}`}>{use.name}</li>
           ))}
         </ul>

@@ -8,38 +8,28 @@ const RoleEditor = dynamic(() => import("./roles/role-editor").then((m) => m.Rol
 const AgentEditor = dynamic(() => import("./agents/agent-editor").then((m) => m.AgentEditor), { ssr: false });
 const CrewEditor = dynamic(() => import("./crews/crew-editor").then((m) => m.CrewEditor), { ssr: false });
 
-/** The editor of what a sheet was opened for. */
+/** The editor of the item that a sheet was opened for. */
 export function SheetEditor({ kind, id, name }: SheetRequest) {
   const trpc = useTrpc();
   const roles = useQuery(trpc.roles.list.queryOptions()).data;
   const agents = useQuery(trpc.agents.list.queryOptions(undefined, { enabled: kind === "agent" })).data;
   const crews = useQuery(trpc.crews.list.queryOptions(undefined, { enabled: kind === "crew" })).data;
-  if (!roles) return null;
-  const allRoles = roles.map(({ role }) => role);
+  const role = roles?.find((one) => one.role.name === id) ?? null;
+  const agent = agents?.find((one) => one.id === id) ?? null;
+  const crew = crews?.find((one) => one.id === id) ?? null;
+  if (!roles || !{ role: roles, agent: agents, crew: crews }[kind]) return null;
+  if (id !== null && !{ role, agent, crew }[kind])
+    return (
+      <EmptyState className="h-full justify-center" title={`There is no ${kind} “${id}”`}>
+        It was deleted, or it has another name now.
+      </EmptyState>
+    );
   switch (kind) {
-    case "role": {
-      const saved = roles.find(({ role }) => role.name === id) ?? null;
-      if (id !== null && !saved) return <Gone kind={kind} id={id} />;
-      const others = allRoles.filter((role) => role !== saved?.role);
-      return <RoleEditor saved={saved} name={name} otherNames={others.map((role) => role.name)} />;
-    }
-    case "agent": {
-      if (!agents) return null;
-      const saved = agents.find((agent) => agent.id === id) ?? null;
-      if (id !== null && !saved) return <Gone kind={kind} id={id} />;
-      return <AgentEditor saved={saved} name={name} roles={allRoles} />;
-    }
-    case "crew": {
-      if (!crews) return null;
-      const saved = crews.find((crew) => crew.id === id) ?? null;
-      if (id !== null && !saved) return <Gone kind={kind} id={id} />;
-      return <CrewEditor saved={saved} name={name} roles={allRoles} />;
-    }
+    case "role":
+      return <RoleEditor saved={role} name={name} />;
+    case "agent":
+      return <AgentEditor saved={agent} name={name} />;
+    case "crew":
+      return <CrewEditor saved={crew} name={name} />;
   }
 }
-
-const Gone = ({ kind, id }: { kind: string; id: string }) => (
-  <EmptyState className="h-full justify-center" title={`There is no ${kind} “${id}”`}>
-    It was deleted, or it has another name now.
-  </EmptyState>
-);

@@ -53,7 +53,7 @@ export function AgentsPage() {
         tabs={<CrewTabs current="agents" />}
         about="An agent is a role with a story, a model and limits of its own. Kept here, many crews and workflows can use it."
         choose="Crews and workflows that name an agent take a copy of it whenever a run starts."
-        editor={(chosen) => <AgentEditor key={chosen?.id ?? "(new)"} saved={chosen} roles={allRoles} />}
+        editor={(chosen) => <AgentEditor key={chosen?.id ?? "(new)"} saved={chosen} />}
       />
     </LibrarySheets>
   );

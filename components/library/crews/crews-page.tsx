@@ -57,7 +57,7 @@ export function CrewsPage() {
         about="A crew is several agents and the way in which they work together. Kept here, many workflows can use it. Begin with a ready-made one, or make your own."
         choose="Workflows that name a crew take a copy of it whenever a run starts."
         starters={<ReadyCrews roles={allRoles} taken={crews.data?.map(({ name }) => name) ?? []} />}
-        editor={(chosen) => <CrewEditor key={chosen?.id ?? "(new)"} saved={chosen} roles={allRoles} />}
+        editor={(chosen) => <CrewEditor key={chosen?.id ?? "(new)"} saved={chosen} />}
       />
     </LibrarySheets>
   );

@@ -1,13 +1,12 @@
 import type { z } from "zod";
 import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import { isSameJson } from "@/server/domain/base/json";
 
 /** Faults of a role by field, and by place in lists: `goals.2`. */
 export type RoleFaults = Readonly<Record<string, string>>;
 
 /** An empty role to begin with. */
-export function newRole(name = ""): RoleDefinition {
+export function newRole(name: string): RoleDefinition {
   return { ...RoleDefinition.parse({ name: "x" }), name };
 }
 
@@ -26,10 +25,6 @@ export function tidied(role: RoleDefinition): RoleDefinition {
     ...(color ? { color } : {}),
     ...(icon ? { icon } : {}),
   };
-}
-
-export function isChanged(draft: RoleDefinition, saved: RoleDefinition): boolean {
-  return !isSameJson(tidied(draft), tidied(saved));
 }
 
 /** What keeps a role from being saved, at its place. `others`: the names that are taken. */

@@ -1,135 +1,55 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { RoleFace } from "@/components/display/role-face";
 import { LibraryEditor } from "@/components/library/library-editor";
-import { LibraryMenu } from "@/components/library/library-menu";
-import { useEditorPlace } from "@/components/library/place";
-import { useDraft, type Version } from "@/components/library/use-draft";
+import type { LibraryCalls } from "@/components/library/library-menu";
 import { UsesList } from "@/components/library/uses-list";
-import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
+import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { toast } from "@/components/ui/toasts";
-import { RoleDefinition } from "@/server/domain/agent/role";
-import { recordOf } from "@/server/domain/base/guards";
+import { CopyButton } from "@/components/ui/json-view";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import { withoutKey } from "@/server/domain/base/objects";
 import { countUses } from "@/server/domain/library/uses";
-import { PromptPreview } from "./prompt-preview";
-import { isChanged, newRole, type RoleFaults, roleFaults, tidied } from "./role-draft";
+import { newRole, type RoleFaults, readPrompt, roleFaults, tidied } from "./role-draft";
 import { RoleForm } from "./role-form";
 import { RoleReading } from "./role-reading";
 
-export type RoleListed = Answers["roles"]["list"][number];
+type RoleListed = Answers["roles"]["list"][number];
 
-export interface RoleEditorProps {
-  /** What is saved; null for a role that does not exist yet. */
-  saved: RoleListed | null;
-  /** What a new one is called. */
-  name?: string | undefined;
-  /** Names that other roles have. */
-  otherNames: readonly string[];
-}
-
-/** A role's form with its prompt beside it. Mount it with a key of the role's name. */
-export function RoleEditor({ saved, name = "", otherNames }: RoleEditorProps) {
-  const trpc = useTrpc();
-  const place = useEditorPlace("/roles", "role");
-  const queryClient = useQueryClient();
-  const draft = useDraft(
-    saved && { content: saved.role, revision: saved.revision },
-    saved?.role ?? { ...newRole(), name },
-    (a, b) => !isChanged(a, b),
-  );
+/** A role's form with its prompt beside it. Mount it with a key of its name. `name`: what a new one is called. */
+export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; name?: string | undefined }) {
+  const all = useQuery(useTrpc().roles.list.queryOptions()).data ?? [];
+  const others = all.map(({ role }) => role.name).filter((other) => other !== saved?.role.name);
   const [textFaults, setTextFaults] = useState<RoleFaults>({});
-  const [tried, setTried] = useState(false);
-
-  const role = draft.content;
-  const isNew = saved === null;
+  const faultsOf = (role: RoleDefinition) => ({ ...roleFaults(tidied(role), others), ...textFaults });
   /** A role that is read from a file is only changed there. */
   const file = saved?.origin?.file;
-  const faults = { ...roleFaults(tidied(role), otherNames), ...textFaults };
-  // An empty form is no heap of errors: before the first try, only what was typed wrong is marked.
-  const shown = tried
-    ? faults
-    : {
-        ...textFaults,
-        ...pick(faults, "system_prompt_template"),
-        ...(role.name ? pick(faults, "name") : {}),
-      };
-
-  const onDone = (done: RoleDefinition, revision: number) => {
-    draft.onSaved({ content: done, revision });
-    setTried(false);
-    // Its name may stand in crews and agents, too.
-    for (const list of [trpc.roles, trpc.crews, trpc.agents])
-      void queryClient.invalidateQueries(list.pathFilter());
-    if (place.isSheet || saved?.role.name !== done.name) {
-      // A new name changes the address, and with it this component's key: the guard must not ask on the way.
-      draft.leave();
-      place.saved(done.name);
-    }
-  };
-  const onError = (error: unknown) => {
-    const { code, message, detail } = toApiError(error);
-    const theirs = code === "CONFLICT" ? toTheirs(detail) : null;
-    if (theirs) draft.onConflict(theirs);
-    else toast(message, { tone: "error" });
-  };
-  const create = useMutation(
-    trpc.roles.create.mutationOptions({
-      onSuccess: (_answer, { role: created }) => {
-        onDone(RoleDefinition.parse(created), 1);
-        toast(`Created “${created.name}”`, { tone: "success" });
-      },
-      onError,
-    }),
-  );
-  const save = useMutation(
-    trpc.roles.save.mutationOptions({
-      onSuccess: ({ revision, renamed_in }, { role: written }) => {
-        onDone(RoleDefinition.parse(written), revision);
-        const places = placesOf(renamed_in);
-        toast(`Saved “${written.name}”`, {
-          tone: "success",
-          detail: places ? `Its new name is in ${places}.` : undefined,
-        });
-      },
-      onError,
-    }),
-  );
-  const submit = (revision: number) => {
-    setTried(true);
-    if (Object.keys(faults).length > 0) {
-      requestAnimationFrame(() => document.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
-      return;
-    }
-    if (isNew) create.mutate({ role: tidied(role) });
-    else save.mutate({ name: saved.role.name, revision, role: tidied(role) });
-  };
-
   return (
     <LibraryEditor
       noun="role"
-      savedName={saved?.role.name ?? null}
-      name={role.name}
-      draft={draft}
-      isSaving={create.isPending || save.isPending}
+      saved={
+        saved && {
+          key: saved.role.name,
+          content: saved.role,
+          revision: saved.revision,
+          used_by: saved.used_by,
+        }
+      }
+      initial={newRole(name)}
+      calls={useRoleCalls()}
+      tidy={(role) => (Object.keys(faultsOf(role)).length > 0 ? null : tidied(role))}
       isReadOnly={file !== undefined}
-      onSubmit={submit}
-      onDiscard={() => {
-        draft.discard();
-        setTextFaults({});
-        setTried(false);
-      }}
-      face={<RoleFace name={role.name} icon={role.icon} color={role.color} size={28} />}
+      loss="cannot run without it"
+      onDiscard={() => setTextFaults({})}
+      face={(role) => <RoleFace name={role.name} icon={role.icon} color={role.color} size={28} />}
       badges={
         <>
           {file ? <Badge className="max-sm:hidden">{`From ${file}`}</Badge> : null}
           {saved?.builtin ? <Badge className="max-sm:hidden">Came with Troupe</Badge> : null}
         </>
       }
-      menu={saved && !place.isSheet ? <RoleMenu saved={saved} onLeave={draft.leave} /> : null}
       notice={
         file ? (
           <p role="status" className="border-b border-line bg-sunken px-4 py-3 text-sm text-ink-2 sm:px-6">
@@ -139,89 +59,108 @@ export function RoleEditor({ saved, name = "", otherNames }: RoleEditorProps) {
         ) : null
       }
     >
-      <div className="@container">
-        <div className="grid gap-8 px-4 py-6 sm:px-6 @4xl:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)]">
-          {file ? (
-            <RoleReading role={role} />
-          ) : (
-            <RoleForm
-              key={draft.generation}
-              role={role}
-              faults={shown}
-              onChange={(change) => draft.set((before) => ({ ...before, ...change }))}
-              onTextFault={(field, message) =>
-                setTextFaults((before) =>
-                  message ? { ...before, [field]: message } : withoutKey(before, field),
-                )
-              }
-            />
-          )}
-          <div className="flex flex-col gap-6 @4xl:sticky @4xl:top-0 @4xl:max-h-[calc(100dvh-7.5rem)] @4xl:self-start">
-            <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
-            {saved ? (
-              <UsesList uses={saved.used_by} nobody="No workflow, crew or agent names this role." />
-            ) : null}
+      {({ draft, wasTried }) => {
+        const role = draft.content;
+        const faults = faultsOf(role);
+        // An empty form is no heap of errors: before the first try, only what was typed wrong is marked.
+        const shown = wasTried
+          ? faults
+          : {
+              ...textFaults,
+              ...pick(faults, "system_prompt_template"),
+              ...(role.name ? pick(faults, "name") : {}),
+            };
+        return (
+          <div className="@container">
+            <div className="grid gap-8 px-4 py-6 sm:px-6 @4xl:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)]">
+              {file ? (
+                <RoleReading role={role} />
+              ) : (
+                <RoleForm
+                  key={draft.generation}
+                  role={role}
+                  faults={shown}
+                  onChange={(change) => draft.set((before) => ({ ...before, ...change }))}
+                  onTextFault={(field, message) =>
+                    setTextFaults((before) =>
+                      message ? { ...before, [field]: message } : withoutKey(before, field),
+                    )
+                  }
+                />
+              )}
+              <div className="flex flex-col gap-6 @4xl:sticky @4xl:top-0 @4xl:max-h-[calc(100dvh-7.5rem)] @4xl:self-start">
+                <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
+                {saved ? (
+                  <UsesList uses={saved.used_by} nobody="No workflow, crew or agent names this role." />
+                ) : null}
+              </div>
+            </div>
           </div>
-        </div>
-      </div>
+        );
+      }}
     </LibraryEditor>
   );
 }
 
-function pick(faults: RoleFaults, key: string): RoleFaults {
-  return faults[key] ? { [key]: faults[key] } : {};
+const pick = (faults: RoleFaults, key: string): RoleFaults => (faults[key] ? { [key]: faults[key] } : {});
+
+function useRoleCalls(): LibraryCalls<RoleDefinition> {
+  const { roles } = useTrpcClient();
+  // A new name is written into crews and agents, too.
+  const invalidate = useInvalidate("roles", "crews", "agents");
+  return {
+    create: async (role) => (await roles.create.mutate({ role })).name,
+    save: async (key, role, revision) => {
+      const saved = await roles.save.mutate({ name: key, revision, role });
+      const places = countUses(
+        (["workflow", "crew", "agent"] as const).flatMap((kind) =>
+          Array.from({ length: saved.renamed_in[`${kind}s`] }, () => ({ kind })),
+        ),
+      );
+      return { ...saved, key: saved.name, detail: places ? `Its new name is in ${places}.` : undefined };
+    },
+    get: async (name) => {
+      const { role, revision } = await roles.get.query({ name });
+      return { content: role, revision };
+    },
+    duplicate: async (name) => (await roles.duplicate.mutate({ name })).name,
+    restore: (role) => roles.create.mutate({ role }),
+    remove: (name, force) => roles.remove.mutate({ name, force }),
+    file: (name, format) => roles.export.query({ names: [name], format }),
+    invalidate,
+  };
 }
 
-function toTheirs(detail: unknown): Version<RoleDefinition> | null {
-  const found = recordOf(detail);
-  const role = RoleDefinition.safeParse(found.role);
-  return found.reason === "stale" && role.success && typeof found.revision === "number"
-    ? { content: role.data, revision: found.revision }
-    : null;
-}
-
-/** 2 workflows and 1 crew; "" where there is none. */
-function placesOf({ workflows, crews, agents }: Record<"workflows" | "crews" | "agents", number>): string {
-  const of = (kind: "workflow" | "crew" | "agent", count: number) =>
-    Array.from({ length: count }, () => ({ kind }));
-  return countUses([...of("workflow", workflows), ...of("crew", crews), ...of("agent", agents)]);
-}
-
-function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }) {
-  const trpc = useTrpc();
-  const client = useTrpcClient();
-  const place = useEditorPlace("/roles", "role");
-  const queryClient = useQueryClient();
-  const { name } = saved.role;
-  const refresh = () => queryClient.invalidateQueries(trpc.roles.list.queryFilter());
-  const duplicate = useMutation(
-    trpc.roles.duplicate.mutationOptions({
-      onSuccess: async (copy) => {
-        await refresh();
-        place.show(copy.name);
-      },
-    }),
-  );
-  const recreate = useMutation(trpc.roles.create.mutationOptions({ onSuccess: refresh }));
-  const remove = useMutation(
-    trpc.roles.remove.mutationOptions({
-      onSuccess: () => {
-        onLeave();
-        place.close();
-        void refresh();
-        toast(`Deleted “${name}”`, { undo: () => recreate.mutate({ role: saved.role }) });
-      },
-    }),
-  );
+/** What every agent of this role is told first; follows the form as it is filled in. */
+function PromptPreview({ role }: { role: RoleDefinition }) {
+  const { prompt, fault } = readPrompt(role);
   return (
-    <LibraryMenu
-      noun="role"
-      name={name}
-      uses={saved.used_by}
-      loss="cannot run without it"
-      onDuplicate={() => duplicate.mutate({ name })}
-      file={(format) => client.roles.export.query({ names: [name], format })}
-      onDelete={saved.origin ? undefined : (force) => remove.mutateAsync({ name, force })}
-    />
+    <section aria-labelledby="prompt-preview" className="flex min-h-0 flex-col gap-2">
+      <header className="flex items-center gap-2">
+        <h3 id="prompt-preview" className="flex-1 text-[13px] font-medium">
+          Prompt
+        </h3>
+        {prompt === null ? null : (
+          <>
+            <span className="text-xs text-ink-3 tabular-nums">
+              about {Math.ceil(prompt.length / 4)} tokens
+            </span>
+            <CopyButton text={prompt} label="Copy the prompt" />
+          </>
+        )}
+      </header>
+      {prompt === null ? (
+        <p className="text-[13px] text-failed">{fault}</p>
+      ) : (
+        <section
+          tabIndex={0}
+          aria-label="Prompt text"
+          className="min-h-40 overflow-y-auto rounded-lg border border-line bg-sunken p-4 font-mono text-xs leading-5 whitespace-pre-wrap"
+        >
+          {prompt}
+        </section>
+      )}
+      <p className="text-[13px] text-ink-3">Follows the form. The task of the node comes after it.</p>
+    </section>
   );
 }

@@ -59,13 +59,7 @@ export function RolesPage() {
       about="Create one, or import some from a file."
       choose="A role says what an agent is for: goals, responsibilities, and the prompt they make."
       starters={<Featured roles={roles.data ?? []} />}
-      editor={(chosen) => (
-        <RoleEditor
-          key={chosen?.role.name ?? "(new)"}
-          saved={chosen}
-          otherNames={names.filter((name) => name !== chosen?.role.name)}
-        />
-      )}
+      editor={(chosen) => <RoleEditor key={chosen?.role.name ?? "(new)"} saved={chosen} />}
     >
       <ImportDoor
         importing={importing}
