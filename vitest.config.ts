@@ -11,7 +11,7 @@ const ALONE = [
   "server/access/boot.test.ts",
   "server/log.test.ts",
   "server/secrets/*.test.ts",
-  "server/runner/frames.test.ts",
+  "server/runner/log/frames.test.ts",
   "scripts/**/*.test.ts",
 ];
 /** What people see, in a document without a browser: files that leave the page and what it keeps as they found it. */

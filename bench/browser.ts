@@ -207,7 +207,7 @@ async function openTime(page: Page, url: string): Promise<number> {
   return page.evaluate(
     () =>
       new Promise<number>((resolve) => {
-        const look = () => {
+        const check = () => {
           const nodes = document.querySelectorAll(".react-flow__node");
           const edges = document.querySelectorAll(".react-flow__edge");
           const last = nodes[nodes.length - 1] as HTMLElement | undefined;
@@ -219,9 +219,9 @@ async function openTime(page: Page, url: string): Promise<number> {
             getComputedStyle(last).visibility === "visible"
           )
             requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())));
-          else requestAnimationFrame(look);
+          else requestAnimationFrame(check);
         };
-        look();
+        check();
       }),
   );
 }

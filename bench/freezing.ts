@@ -11,8 +11,8 @@ import { readSchema } from "@/server/domain/schema/schema";
 import { evaluateExpression } from "@/server/domain/text/expression";
 import { renderTemplate } from "@/server/domain/text/template";
 import { readSent } from "@/server/interop/import/off-thread";
-import { Host } from "@/server/runner/host";
-import { newRunStore } from "@/server/store/runs";
+import { Host } from "@/server/runner/lifecycle/host";
+import { newRunStore } from "@/server/store/runs/runs";
 import { type Figure, median } from "./table";
 
 /** The longest that accepted work may hold the server's thread, in milliseconds. */
@@ -392,7 +392,7 @@ export async function measureFreezing(): Promise<Figure[]> {
     return [
       name,
       slower(
-        held(() => ready.faults(given)),
+        held(() => ready.errors(given)),
         held(() => ready.fits(given)),
       ),
     ];

@@ -123,7 +123,7 @@ export const runTurns = sqliteTable(
     events: text("events").notNull(),
     /** How many inline steps were settled in this turn. */
     inlined: integer("inlined").notNull().default(0),
-    /** The links of the chain of hashes: see server/store/log-chain.ts. Null in logs from before it. */
+    /** The links of the chain of hashes: see server/store/runs/log-chain.ts. Null in logs from before it. */
     chain: blob("chain", { mode: "buffer" }),
   },
   (t) => [primaryKey({ columns: [t.runId, t.turn] })],
@@ -150,7 +150,7 @@ export const runSignals = sqliteTable(
  * Runs that another process carries out, a stretch at a time: from where the log ends to where the run next rests. What was
  * not sent to the engine yet is what this table and `run_signals` say beyond what was.
  */
-export const stretches = sqliteTable(
+export const segments = sqliteTable(
   "stretches",
   {
     runId: text("run_id").primaryKey(),

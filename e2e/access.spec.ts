@@ -12,7 +12,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   const { home } = await ownServer({ TROUPE_PASSWORD: PASSWORD });
   await app.open(`${home}/settings`);
   await expect(page).toHaveURL(/\/login\?next=%2Fsettings$/);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   const password = page.getByLabel("Password");
   await password.fill("correct horse");
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -40,8 +40,8 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
     await where.getByRole("button", { name: "Sign in" }).click();
     await expect(where.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
   };
-  const elsewhere = await browser.newContext();
-  const other = await elsewhere.newPage();
+  const otherContext = await browser.newContext();
+  const other = await otherContext.newPage();
   await signIn(page);
   await signIn(other);
   await page.getByRole("button", { name: "Sign out everywhere" }).click();
@@ -49,11 +49,11 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   // The other page may already be redirecting to the sign-in page.
   await expect(() => other.goto(`${home}/settings`)).toPass();
   await expect(other.getByLabel("Password")).toBeVisible();
-  await elsewhere.close();
+  await otherContext.close();
 
   await signIn(page);
   await expect(record.filter({ hasText: "Signed out everywhere" })).toContainText("in another browser");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 });
 
 test("the link that the start prints opens the door once, and says so to whoever comes with it later", async ({
@@ -75,9 +75,9 @@ test("the link that the start prints opens the door once, and says so to whoever
   await expect(page.getByText(/^Troupe \d+\.\d+\.\d+, Node v/)).toBeVisible();
   await expect(page.getByRole("button", { name: "Sign out" })).toBeHidden();
 
-  const stranger = await browser.newContext();
-  const theirs = await stranger.newPage();
+  const freshContext = await browser.newContext();
+  const theirs = await freshContext.newPage();
   await theirs.goto(link);
   await expect(theirs.getByText("This link was used before, or belongs to an earlier start.")).toBeVisible();
-  await stranger.close();
+  await freshContext.close();
 });

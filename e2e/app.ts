@@ -70,19 +70,19 @@ export class App {
   readonly canvas: Canvas;
   readonly run: Run;
   /** Errors that the page reported; a test that ends with some has failed. */
-  readonly complaints: string[] = [];
+  readonly errors: string[] = [];
 
   constructor(readonly page: Page) {
     this.canvas = new Canvas(page);
     this.run = new Run(page, this.canvas);
-    page.on("pageerror", (error) => this.complaints.push(`page error: ${error.message}`));
+    page.on("pageerror", (error) => this.errors.push(`page error: ${error.message}`));
     page.on("console", (message) => {
       if (message.type() !== "error") return;
       // The browser reports every refused request by itself; tests of refusals see them in the page.
       if (/Failed to load resource/.test(message.text())) return;
-      this.complaints.push(`console: ${message.text()}`);
+      this.errors.push(`console: ${message.text()}`);
     });
-    page.on("dialog", (dialog) => this.complaints.push(`dialog: ${dialog.message()}`));
+    page.on("dialog", (dialog) => this.errors.push(`dialog: ${dialog.message()}`));
   }
 
   /** Opens a page of the application. */
@@ -132,7 +132,7 @@ export class App {
   }
 
   /** The accessibility faults that axe finds, of any severity, best practices among them. */
-  async accessibilityFaults(): Promise<string[]> {
+  async accessibilityViolations(): Promise<string[]> {
     // A page that one went to gets its name a moment after its address.
     await expect(this.page).toHaveTitle(/\S/);
     // What is half faded in has no contrast yet, and nobody is asked to read it.
@@ -165,10 +165,13 @@ export class App {
       .locator('[data-status="skipped"] *')
       .evaluateAll((elements) => elements.map(({ outerHTML }) => outerHTML));
     const isDimmed = (id: string, html: string) => id === "color-contrast" && dimmed.includes(html);
-    const faults = violations
-      .map((fault) => ({ ...fault, nodes: fault.nodes.filter(({ html }) => !isDimmed(fault.id, html)) }))
+    const remaining = violations
+      .map((violation) => ({
+        ...violation,
+        nodes: violation.nodes.filter(({ html }) => !isDimmed(violation.id, html)),
+      }))
       .filter(({ nodes }) => nodes.length > 0);
-    return faults.map(
+    return remaining.map(
       ({ id, impact, help, nodes }) =>
         `${id} (${impact}): ${help} (${nodes.map(({ target }) => target.join(" ")).join("; ")})`,
     );
@@ -211,7 +214,7 @@ export class Canvas {
   }
 
   /** The smallest visible font size, in screen pixels. */
-  smallestWords(): Promise<number> {
+  smallestFontSize(): Promise<number> {
     return this.page.getByRole("application").evaluate((drawing) => {
       const sizes: number[] = [];
       const walker = document.createTreeWalker(drawing, NodeFilter.SHOW_TEXT);
@@ -273,7 +276,7 @@ export class Run {
   async start(input: Record<string, string> = {}): Promise<void> {
     await this.page.getByRole("button", { name: "Run", exact: true }).click();
     const sheet = this.page.getByRole("dialog");
-    for (const [key, value] of Object.entries(input)) await sheet.getByLabel(wordsOf(key)).fill(value);
+    for (const [key, value] of Object.entries(input)) await sheet.getByLabel(labelPattern(key)).fill(value);
     await sheet.getByRole("button", { name: "Start", exact: true }).click();
     await this.page.waitForURL(/\/runs\/run_/);
   }
@@ -300,7 +303,7 @@ export class Run {
 }
 
 /** user_request -> a label that says "User request" or "user_request", with or without a mark. */
-const wordsOf = (key: string) => new RegExp(`^${key.replaceAll("_", "[ _]")}\\b`, "i");
+const labelPattern = (key: string) => new RegExp(`^${key.replaceAll("_", "[ _]")}\\b`, "i");
 
 async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
   await expect(locator).toBeVisible();
@@ -362,6 +365,6 @@ export const test = base.extend<Fixtures, { server: TroupeProcess }>({
   app: async ({ page }, use) => {
     const app = new App(page);
     await use(app);
-    expect(app.complaints, "the page reported no errors").toEqual([]);
+    expect(app.errors, "the page reported no errors").toEqual([]);
   },
 });

@@ -18,7 +18,7 @@ async function play(app: App, page: Page, template: string): Promise<void> {
 }
 
 /** One of the views of an open crew, which the panel beside the drawing shows. */
-async function look(page: Page, crew: Locator, view: string): Promise<Locator> {
+async function openView(page: Page, crew: Locator, view: string): Promise<Locator> {
   await crew.getByRole("button", { name: new RegExp(`^${view}\\s?\\d*$`) }).click();
   return page
     .getByRole("complementary", { name: "About this run" })
@@ -36,7 +36,7 @@ test("a customer's letter is handed over; the crew opens in place, keys walk amo
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: /^Billing/ })).toContainText("Done");
   await expect(crew.getByRole("button", { name: /^Technical/ })).toContainText("Idle");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   const time = page.getByRole("slider", { name: "Moment of the run" });
   await time.press("Home");
@@ -76,7 +76,7 @@ test("a crew that follows a pattern until its reviewer is content can be unfolde
   await app.fromTemplate("Code review cycle");
   const name = "Code, review, test";
   await app.canvas.still();
-  expect(await app.canvas.smallestWords()).toBeGreaterThanOrEqual(11);
+  expect(await app.canvas.smallestFontSize()).toBeGreaterThanOrEqual(11);
   await app.canvas.select(name);
   await settings(page).getByRole("button", { name: "Unfold into nodes…" }).click();
   const sheet = page.getByRole("dialog", { name: `Unfold “${name}” into nodes` });
@@ -86,7 +86,7 @@ test("a crew that follows a pattern until its reviewer is content can be unfolde
     "TestingTester",
   ]);
   await expect(sheet.getByRole("list", { name: "What will be different" })).toHaveCount(0);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await sheet.getByRole("button", { name: "Unfold into nodes", exact: true }).click();
   await expect(app.canvas.card("Code review")).toBeVisible();
   await expect(app.canvas.card(name)).toHaveCount(0);
@@ -107,7 +107,7 @@ test("a crew that follows a pattern until its reviewer is content can be unfolde
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: "Reviewer to Coder: reject" })).toBeVisible();
   await expect(crew.getByRole("button", { name: "Tester to The requester: ready" })).toBeVisible();
-  const cost = await look(page, crew, "Cost");
+  const cost = await openView(page, crew, "Cost");
   await expect(cost.getByRole("row", { name: /^Reviewer/ })).toBeVisible();
 });
 
@@ -189,7 +189,7 @@ test("a person changes the plan while the crew is at work, and the crew follows 
   );
   await app.run.start({ topic: "tea" });
   const crew = await openCrew(page, "Make it");
-  const plan = await look(page, crew, "Plan");
+  const plan = await openView(page, crew, "Plan");
   const toDo = plan.getByRole("region", { name: "To do" });
   const dialog = page.getByRole("dialog");
 
@@ -210,7 +210,7 @@ test("a person changes the plan while the crew is at work, and the crew follows 
   await dialog.getByLabel("What is to be done").fill("Find a title");
   await dialog.getByRole("combobox", { name: "Who does it" }).click();
   await page.getByRole("option", { name: /^Editor/ }).click();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(toDo).toContainText("Find a title");
   await expect(plan.getByRole("list", { name: "Changes of the plan" })).toContainText(
@@ -225,7 +225,7 @@ test("a person changes the plan while the crew is at work, and the crew follows 
     await expect(question).toBeHidden();
   }
   await app.run.expectEnd("Completed");
-  await look(page, crew, "Plan");
+  await openView(page, crew, "Plan");
   await expect(plan.getByRole("region", { name: "Finished" })).toContainText("Find a title");
   await expect(plan.getByRole("button", { name: "Add a task" })).toBeHidden();
 });

@@ -50,7 +50,7 @@ test("an agent and a crew are made in the library, and work in a workflow that n
   await page.getByLabel("Backstory").fill("Once burnt by a wrong date.");
   await page.getByRole("button", { name: "Create agent" }).click();
   await expect(page.getByRole("list", { name: "Agents", exact: true })).toContainText("Careful writer");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.open("/crews?new=1");
   await page.getByLabel("Name", { exact: true }).fill("Writing desk");
@@ -64,7 +64,7 @@ test("an agent and a crew are made in the library, and work in a workflow that n
   await page.getByRole("option", { name: /^careful.writer/i }).click();
   await page.getByRole("button", { name: "Create crew" }).click();
   await expect(page.getByRole("link", { name: /^Writing desk/ })).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.openWorkflow(GRAPH);
   await app.canvas.select("Crew at work");

@@ -89,14 +89,14 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await list.getByRole("textbox", { name: "Only if" }).click();
   await page.keyboard.insertText("state.n == 2");
   await expect(list.getByText("if state.n == 2")).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await list.getByRole("button", { name: "Close" }).click();
   await expect(app.canvas.card("Count up")).toHaveAccessibleDescription(/Before Count up, if state.n == 2/);
   await app.run.start();
   await expect(paused(page)).toContainText("Paused at the breakpoint on Count up (if state.n == 2)");
   await page.getByRole("button", { name: "Next node" }).click();
   await expect(paused(page)).toContainText("Next: Enough");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await page.keyboard.press("F10");
   await expect(paused(page)).toContainText("Next: Count up");
 
@@ -128,7 +128,7 @@ test("a breakpoint with a condition holds the fitting turn; the run is gone thro
   await dialog.getByRole("button", { name: "Edit as JSON" }).click();
   await dialog.getByRole("textbox", { name: "State" }).fill('{"n": 3, "kind": "plain"}');
   await expect(dialog.getByText(/^Sets .*“n”/)).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await dialog.getByRole("button", { name: "Fork", exact: true }).click();
   await expect(page).not.toHaveURL(first);
   await app.run.expectEnd("Completed");
@@ -157,7 +157,7 @@ test("one node is run by itself, its output pinned, and a run from the editor ta
   await page.keyboard.press("p");
   await page.getByRole("dialog").getByRole("button", { name: "Pin", exact: true }).click();
   await expect(app.canvas.card("Count up").getByText("Pinned: 9")).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await app.run.start();
   await app.run.expectEnd("Completed");
   // Pinned, it is 9 after the first turn already.

@@ -5,10 +5,10 @@ const focusedCard = (page: Page, name: string) =>
   expect(page.getByRole("article", { name, exact: true })).toBeFocused();
 
 /** Types into whatever has the keyboard. */
-async function pick(page: Page, words: string): Promise<void> {
+async function pick(page: Page, text: string): Promise<void> {
   await expect(page.getByRole("dialog", { name: "Add a node" })).toBeVisible();
-  await page.keyboard.type(words);
-  await expect(page.getByRole("option", { selected: true })).toContainText(words);
+  await page.keyboard.type(text);
+  await expect(page.getByRole("option", { selected: true })).toContainText(text);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("dialog", { name: "Add a node" })).toBeHidden();
 }

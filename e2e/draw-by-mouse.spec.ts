@@ -19,7 +19,7 @@ async function write(page: Page, label: string, text: string): Promise<void> {
 }
 
 /** Closes the settings, so that the whole drawing is free. */
-async function lookAtAll(app: App): Promise<void> {
+async function showWholeCanvas(app: App): Promise<void> {
   await app.page.getByRole("button", { name: "Close the settings" }).click();
   await app.page.getByRole("button", { name: "Show the whole drawing" }).click();
   await app.canvas.still();
@@ -45,7 +45,7 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
   await expect(app.canvas.card("Get Approval Status")).toContainText("approval_status");
 
   // From the palette onto the connection to the end, which was added with the first step.
-  await lookAtAll(app);
+  await showWholeCanvas(app);
   const [before, after, around] = await Promise.all(
     [app.canvas.card("Get Approval Status"), app.canvas.card("End"), canvas(page)].map((one) =>
       one.boundingBox(),
@@ -66,7 +66,7 @@ test("a workflow that branches is drawn from nothing with the mouse, and runs", 
     await settings(page).getByLabel(`${row}: key`).fill("approval_status");
     await settings(page).getByLabel(`${row}: value`).fill(way);
   }
-  await lookAtAll(app);
+  await showWholeCanvas(app);
 
   // A line dropped on the empty drawing asks what shall come there.
   const port = app.canvas.card("Check Approval").getByRole("listitem").filter({ hasText: "approved" });

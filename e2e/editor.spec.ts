@@ -149,7 +149,7 @@ test("what a file would use is allowed by hand; problems stop a run, lead to the
   await expect(wanted.getByRole("checkbox")).toHaveCount(4);
   await expect(wanted.getByRole("checkbox", { checked: true })).toHaveCount(0);
   await expect(wanted).toContainText("collector.example");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await wanted.getByRole("checkbox", { name: "http_request" }).press("Space");
   await wanted.getByRole("checkbox", { name: "collector.example" }).press("Space");
   await dialog.getByRole("button", { name: "Import workflow" }).click();

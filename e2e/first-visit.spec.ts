@@ -4,12 +4,12 @@ test("a first visit leads to a first completed run", async ({ app, page }) => {
   await app.startFresh();
   await app.open();
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.fromTemplate("Approval");
   await app.canvas.still();
-  expect(await app.canvas.smallestWords()).toBeGreaterThanOrEqual(11);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.canvas.smallestFontSize()).toBeGreaterThanOrEqual(11);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.run.start({ user_request: "Please approve my vacation for next week." });
   await app.run.expectEnd("Completed");
@@ -18,8 +18,8 @@ test("a first visit leads to a first completed run", async ({ app, page }) => {
     "nobody is led to believe that an AI answered",
   ).toBeVisible();
   await app.canvas.still();
-  expect(await app.canvas.smallestWords()).toBeGreaterThanOrEqual(11);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.canvas.smallestFontSize()).toBeGreaterThanOrEqual(11);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await page.reload();
   await app.run.expectEnd("Completed");

@@ -106,10 +106,10 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     const changes = tool.getByRole("region", { name: "What changed in look_up" });
     await expect(changes).toContainText(`Before: ${FIRST}`);
     await expect(changes).toContainText(`Now: ${LATER}`);
-    expect(await app.accessibilityFaults()).toEqual([]);
-    const refused = await outcome(workflow);
-    expect(refused.final_status).toBe("ERROR");
-    expect(refused.error?.message).toContain("changed since it was approved");
+    expect(await app.accessibilityViolations()).toEqual([]);
+    const rejected = await outcome(workflow);
+    expect(rejected.final_status).toBe("ERROR");
+    expect(rejected.error?.message).toContain("changed since it was approved");
     expect(notes.called).toEqual(["tea"]);
 
     await tool.getByRole("button", { name: "Approve look_up" }).click();
@@ -127,7 +127,7 @@ test("what an MCP server says of a tool is approved word by word, also when it s
     await openQuestion(page, question);
     await expect(question).toContainText("Where do you want to go?");
     await expect(question.getByRole("switch", { name: "Quiet car" })).toBeChecked();
-    expect(await app.accessibilityFaults()).toEqual([]);
+    expect(await app.accessibilityViolations()).toEqual([]);
     const send = question.getByRole("button", { name: "Send" });
     await send.click();
     await expect(question.getByText("Please fill this in.")).toHaveCount(2);

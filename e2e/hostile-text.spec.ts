@@ -106,7 +106,7 @@ async function clear(page: Page) {
 }
 
 /** A crew whose scout says and stores all of it in every way it has. */
-function told() {
+function hostileCrew() {
   const tool = (name: string, args: object) => `[[offline: tool ${name} ${JSON.stringify(args)}]]`;
   const [scout = "", editor = ""] = ROLES;
   const description = [
@@ -230,7 +230,7 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
       await nothing(`one of the ${kind}`);
     }
 
-    await app.openWorkflow(told());
+    await app.openWorkflow(hostileCrew());
     await app.run.start({ topic: ALL });
     await app.run.expectEnd("Completed", { timeout: 60_000 });
     await nothing("the run");

@@ -56,7 +56,7 @@ test.describe("on a phone", () => {
     const card = page.getByRole("region", { name: 'Question: Begin "a note on tides"?' });
     await expect(card).toBeVisible();
     expect(await overflow(page), "nothing sticks out to the side").toBeLessThanOrEqual(0);
-    expect(await app.accessibilityFaults()).toEqual([]);
+    expect(await app.accessibilityViolations()).toEqual([]);
 
     await card.getByRole("button", { name: "Approve" }).tap();
     await expect(questions.getByRole("button", { name: /^Begin "a note on moons"\?/ })).toBeFocused();

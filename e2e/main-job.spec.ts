@@ -23,7 +23,7 @@ async function importFile(app: App, file: string, name: string): Promise<string>
   await dialog.getByLabel("Choose a file").setInputFiles(file);
   await expect(dialog.getByText("7 nodes, 6 edges")).toBeVisible();
   expect(await count(), "a preview saves nothing").toBe(before);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await page.waitForURL(/\/workflows\/wf_/);
@@ -56,10 +56,10 @@ test("the reference workflow is imported, changed by hand, run, watched, exporte
   const id = await importFile(app, FILE, "The main job");
   await app.canvas.select("Check Approval");
   await expect(settings(page).getByLabel("Rule")).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await app.canvas.select("Perform Approved Action");
   await expect(page.getByRole("textbox", { name: "Task", exact: true })).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await page.getByLabel("Expected result").fill("One sentence that says what was done");
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
   const first = await runIt(app);

@@ -22,7 +22,7 @@ test("a person signs in at a server, where they say no and then yes; the access 
     const server = page.getByRole("article", { name: "notes" });
     await expect(server.getByText("Needs sign-in", { exact: true })).toBeVisible();
     await expect(server.getByText("The server wants to know who asks.")).toBeVisible();
-    expect(await app.accessibilityFaults()).toEqual([]);
+    expect(await app.accessibilityViolations()).toEqual([]);
     /** Goes to the authorization page; a dialog names its host first. */
     const go = async () => {
       await server.getByRole("button", { name: /^Sign in at notes/ }).click();

@@ -15,32 +15,32 @@ test("the pages of the library and the settings have no accessibility faults, wi
   const tool = page.getByRole("article", { name: "store_memory" });
   await tool.getByRole("button", { name: "Call it" }).click();
   await expect(tool.getByText("Please fill this in.").first()).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await tool.getByLabel("key").fill("release_day");
   await tool.getByLabel("value").fill("Never on a Friday");
   await tool.getByLabel("scope").click();
   await page.getByRole("option", { name: "project" }).click();
   await tool.getByRole("button", { name: "Call it" }).click();
   await expect(tool.getByRole("region", { name: "Result" })).toContainText("Done");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.open("/memory");
   await expect(page.getByRole("list", { name: "Memories" })).toContainText("release_day");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.open("/roles?role=Clerk");
   await expect(page.getByRole("list", { name: "Tools of this role" })).toContainText("Not here");
   await page.getByRole("button", { name: "Add goal" }).click();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await page.getByRole("button", { name: "Import roles" }).click();
   const dialog = page.getByRole("dialog", { name: "Import roles" });
   await dialog.getByLabel("Or paste its text").fill("name: Courier\ntools: [http_request]\n");
   await dialog.getByRole("button", { name: "Show what is in it" }).click();
   await expect(page.getByRole("region", { name: "What the roles want to use" })).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.open("/settings");
   const audit = page.getByRole("region", { name: "Audit" });
   await expect(audit.getByRole("listitem").filter({ hasText: "Clerk" }).first()).toBeVisible();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 });

@@ -32,7 +32,7 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   const workflow = page.getByRole("link", { name: "Pocket", exact: true });
   await expect(workflow).toBeVisible();
   expect(await overflow(page), "nothing sticks out to the side").toBeLessThanOrEqual(0);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await workflow.tap();
   const nodes = page.getByRole("list", { name: "Nodes in reading order" }).getByRole("listitem");
@@ -43,7 +43,7 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   await page.getByRole("radio", { name: "Drawing" }).tap();
   for (const name of ["Begin", "Step one", "End"])
     await expect(app.canvas.card(name)).toBeInViewport({ ratio: 0.99 });
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await app.run.start({ topic: "x" });
   await expect(nodes.filter({ hasText: "Step one" })).toContainText("Waiting");
@@ -61,5 +61,5 @@ test("on a phone everything is reached from the bar below, a workflow is a list 
   await panel.getByRole("tab", { name: "Result" }).tap();
   await expect(panel.getByRole("region", { name: "Result" })).toBeVisible();
   expect(await overflow(page), "nothing sticks out to the side").toBeLessThanOrEqual(0);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 });

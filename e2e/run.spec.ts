@@ -82,13 +82,13 @@ test("what a model writes appears word by word; at its end a run shows its resul
   app,
   page,
 }) => {
-  const words = Array.from({ length: 120 }, (_, at) => `word${at}`).join(" ");
+  const text = Array.from({ length: 120 }, (_, at) => `word${at}`).join(" ");
   const id = await app.openWorkflow(
     file(
       "Talkative",
       [
         start(),
-        agent("talk", "Talk", `[[offline: text "${words}"]] Say it.`, 1),
+        agent("talk", "Talk", `[[offline: text "${text}"]] Say it.`, 1),
         end("end", "End", 2, 0, { input_keys: ["talk"] }),
       ],
       [edge("start", "talk"), edge("talk", "end")],
@@ -112,7 +112,7 @@ test("what a model writes appears word by word; at its end a run shows its resul
   await app.run.expectEnd("Completed");
   const result = panel(page).getByRole("region", { name: "Result" });
   await expect(result).toContainText("word119");
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   const moment = page.getByRole("slider", { name: "Moment of the run" });
   await moment.press("Home");
@@ -164,14 +164,14 @@ test("the run of a deleted workflow is found by what went in, can still be read,
   const runs = page.getByRole("list", { name: "Runs" }).getByRole("listitem");
   await page.getByLabel("Search runs").fill("rare HERRING");
   await expect(runs).toHaveCount(1);
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await runs.getByRole("link", { name: /^Gone,/ }).click();
   await app.run.expectEnd("Completed");
   await app.run.expectStatus("End", "completed");
   await expect(page.getByText("The workflow of this run was deleted")).toBeVisible();
   await expect(page.getByRole("button", { name: "Run again", exact: true })).toBeHidden();
   await expect(page.getByRole("link", { name: "Edit workflow" })).toBeHidden();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
   await page.getByRole("button", { name: "Bring the workflow back" }).click();
   await page.getByRole("link", { name: "Edit workflow" }).click();
   await app.canvas.isShown();

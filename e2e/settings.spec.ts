@@ -41,7 +41,7 @@ test("a token is shown once, opens the HTTP API, and stops when it is revoked; t
   await page.reload({ waitUntil: "commit" });
   await expect(theme).toHaveAttribute("data-theme", "dark");
   await expect(page.getByRole("radio", { name: "Dark" })).toBeChecked();
-  expect(await app.accessibilityFaults()).toEqual([]);
+  expect(await app.accessibilityViolations()).toEqual([]);
 
   await page.keyboard.press("ControlOrMeta+k");
   await page.getByPlaceholder(/Find a page/).fill("reached by");

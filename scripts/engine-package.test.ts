@@ -18,24 +18,24 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function node(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const { npm_execpath: _npm, ...own } = process.env;
   const child = spawn(process.execPath, args, { cwd: root, env: { ...own, ...env } });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (text: Buffer) => (said += text.toString()));
-  return new Promise((resolve) => child.once("close", () => resolve(said)));
+    stream.on("data", (text: Buffer) => (output += text.toString()));
+  return new Promise((resolve) => child.once("close", () => resolve(output)));
 }
 const module = (text: string) => ["--input-type=module", "-e", text];
 
 describe("tests of runs on Restate are skipped by name", () => {
   test("where there is no program for the platform", async () => {
     const platform = "Object.defineProperty(process, 'platform', { value: 'win32' })";
-    const said = await node([
+    const output = await node([
       "--import",
       `data:text/javascript,${encodeURIComponent(platform)}`,
       "scripts/test.mjs",
       "engine",
     ]);
-    expect(said).toContain(`  skipped  runs on Restate: there is no Restate for win32-${process.arch}\n`);
-    expect(said).toMatch(/^0 passed, 0 failed$/m);
+    expect(output).toContain(`  skipped  runs on Restate: there is no Restate for win32-${process.arch}\n`);
+    expect(output).toMatch(/^0 passed, 0 failed$/m);
   });
 
   test("where there is no network to fetch it by", async () => {
@@ -48,12 +48,12 @@ describe("tests of runs on Restate are skipped by name", () => {
     for (const file of ["package.json", "package-lock.json", "restate-server.mjs"])
       cpSync(path.join(from, file), path.join(to, file));
     const ask = `import { whyNoEngine } from ${JSON.stringify(path.join(clone, "scripts", "engine-package.mjs"))}; console.log("skipped:", await whyNoEngine());`;
-    const said = await node(module(ask), {
+    const output = await node(module(ask), {
       npm_config_registry: "http://127.0.0.1:9/",
       npm_config_fetch_retries: "0",
       npm_config_cache: path.join(folder, "npm"),
     });
-    expect(said).toMatch(
+    expect(output).toMatch(
       /skipped: npm could not install packages\/engine-restate: npm error code ECONNREFUSED$/m,
     );
     expect(readdirSync(to).filter((name) => name.startsWith(".installing"))).toEqual([]);
@@ -86,8 +86,8 @@ describe("the key by which workers know their engine", () => {
   test("has to be told to a worker that other machines reach, unless its engine has been on its data folder", async () => {
     const host = { TROUPE_WORKER_HOST: "10.0.0.7" };
     expect(await keyOf("other", host)).toBe("null\n");
-    const told = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
-    expect(await keyOf("other", { ...host, TROUPE_RESTATE_IDENTITY: told })).toBe(`${told}\n`);
+    const publicKey = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
+    expect(await keyOf("other", { ...host, TROUPE_RESTATE_IDENTITY: publicKey })).toBe(`${publicKey}\n`);
     const own = await keyOf("own");
     expect(await keyOf("own", host)).toBe(own);
   });

@@ -30,8 +30,8 @@ async function supervised(server: string, { starts = 1, act = (_pid: number) => 
   const child = spawn(process.execPath, [main], {
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
-  child.stderr.on("data", (part) => (said += String(part)));
+  let stderr = "";
+  child.stderr.on("data", (part) => (stderr += String(part)));
   const lasts = () => {
     try {
       return readFileSync(file, "utf8").split(";").slice(0, -1);
@@ -39,14 +39,14 @@ async function supervised(server: string, { starts = 1, act = (_pid: number) => 
       return [];
     }
   };
-  const looking = setInterval(() => {
+  const poll = setInterval(() => {
     if (lasts().length < starts) return;
-    clearInterval(looking);
+    clearInterval(poll);
     act(child.pid!);
   }, 10);
   const code = await new Promise((resolve) => child.once("exit", (left, signal) => resolve(left ?? signal)));
-  clearInterval(looking);
-  return { code, lasts: lasts(), said };
+  clearInterval(poll);
+  return { code, lasts: lasts(), said: stderr };
 }
 
 test("starts a server again that crashed or was killed, and tells it how the last one ended", async () => {
@@ -62,9 +62,9 @@ test("starts a server again that crashed or was killed, and tells it how the las
 test("stops with a sentence once the server ended too often", async () => {
   const server = `${UP}; ${APPEND}; process.kill(process.pid, "SIGKILL")`;
   const options = { restarts: { most: 2, withinMs: 60_000 } };
-  const { code, lasts, said } = await supervised(server, { options });
+  const { code, lasts, said: stderr } = await supervised(server, { options });
   expect([code, lasts.length]).toEqual([70, 3]);
-  expect(said).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");
+  expect(stderr).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");
 });
 
 test("does not start a server again that cannot start, and passes on its exit code", async () => {

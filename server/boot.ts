@@ -19,9 +19,9 @@ import { LIMITS } from "@/server/limits";
 import { log, logConsole } from "@/server/log";
 import { type Container, getServices } from "@/server/services";
 import { originOf, readSettings } from "@/server/settings";
-import { binEnd } from "@/server/store/bin";
 import { dataDir } from "@/server/store/current";
-import { copyFiles } from "@/server/store/retention";
+import { binEnd } from "@/server/store/library/bin";
+import { copyFiles } from "@/server/store/runs/retention";
 
 declare global {
   var __troupeBooted: boolean | undefined;
@@ -80,15 +80,15 @@ export async function boot(): Promise<void> {
     const { sessions } = getAccess();
     const link = sessions.newLink();
     if (link) globalThis.__troupeStartLink = `${origin()}${link}`;
-    const amiss = [
+    const warnings = [
       closeDataFolder(dataDir()),
       lostSecretsRemark(lostSecrets(troupe), dataDir()),
       await troupe.toolSources.remark(),
     ].filter((remark) => remark !== null);
-    globalThis.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...amiss];
+    globalThis.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...warnings];
     // The start script prints these with the address; in development nobody else does.
     if (process.env.NODE_ENV !== "production") {
-      for (const remark of amiss) log("warn", remark);
+      for (const remark of warnings) log("warn", remark);
       if (globalThis.__troupeStartLink)
         process.stdout.write(`Open this link, it works once: ${globalThis.__troupeStartLink}\n`);
     }

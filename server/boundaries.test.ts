@@ -351,12 +351,13 @@ test("files and folders are named for what they hold", () => {
 const OWN_PATTERNS: Readonly<Record<string, string>> = {
   "server/secrets/redact.ts": "secrets, with every sign escaped",
   "server/conformance/stage.ts": "roles of tests",
-  "server/domain/text/pattern-fault.ts": "only reads whether it is a pattern; nothing is searched with it",
+  "server/domain/text/pattern-validation.ts":
+    "only reads whether it is a pattern; nothing is searched with it",
   "server/domain/regex/syntax.ts": "the name of one Unicode property, tried on one character at a time",
-  "server/llm/adapt.ts": "names that stand in the code",
-  "server/llm/prices.ts": "patterns of the table of prices that comes with the package",
-  "server/llm/text-calls.ts": "parts that stand in the code",
-  "server/llm/text-protocol.ts": "parts that stand in the code",
+  "server/llm/capabilities/adapt.ts": "names that stand in the code",
+  "server/llm/limits/prices.ts": "patterns of the table of prices that comes with the package",
+  "server/llm/tool-calls/text-calls.ts": "parts that stand in the code",
+  "server/llm/tool-calls/text-protocol.ts": "parts that stand in the code",
   "server/runner/bisect/names.ts": "names of calls and files, with every sign escaped",
   "server/tools/sandbox/matches.ts": "runs in the sandbox, where a search that never ends is stopped",
   "components/forms/cel-rows.ts": "parts that stand in the code",

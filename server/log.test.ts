@@ -10,9 +10,9 @@ test("what packages print becomes one line of the log each, without secrets and 
   registerSecret("a-key-that-nobody-may-see");
   const printing = { debug() {}, error() {}, info() {}, log() {}, trace() {}, warn() {} };
   logConsole(printing);
-  const say = printing as unknown as Record<string, (...words: unknown[]) => void>;
-  say.error?.("no image at %s", "/a\nFORGED\u001b[2J\u009b1m", { key: "a-key-that-nobody-may-see" });
-  say.warn?.(new Error("broke"));
+  const methods = printing as unknown as Record<string, (...args: unknown[]) => void>;
+  methods.error?.("no image at %s", "/a\nFORGED\u001b[2J\u009b1m", { key: "a-key-that-nobody-may-see" });
+  methods.warn?.(new Error("broke"));
   const lines = written.join("").split("\n").slice(0, -1);
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     { level: "error", message: expect.stringMatching(/^no image at \/a\nFORGED/) },
@@ -25,7 +25,7 @@ test.each([
   ["an error with its way", new Error("broke"), /^Error: broke\n +at /],
   ["an error without one", Object.assign(new Error("broke"), { stack: undefined }), /^Error: broke$/],
   ["anything else that was thrown", { toString: (): string => "odd" }, /^odd$/],
-])("what nobody expected is logged under the id that people are told: %s", (_what, error, words) => {
+])("what nobody expected is logged under the id that people are told: %s", (_what, error, expected) => {
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
   const id = logUnexpected(error, "GET /runs");
@@ -37,7 +37,7 @@ test.each([
       message: "Something unexpected went wrong.",
       id,
       where: "GET /runs",
-      error: expect.stringMatching(words) as string,
+      error: expect.stringMatching(expected) as string,
     },
   ]);
 });
@@ -47,8 +47,8 @@ test("characters that a terminal acts on are written as numbers of four digits",
   vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(String(line)) > 0);
   const printing = { debug() {}, error() {}, info() {}, log() {}, trace() {}, warn() {} };
   logConsole(printing);
-  const say = printing as unknown as Record<string, (...words: unknown[]) => void>;
-  for (const method of ["debug", "info", "log", "trace"]) say[method]?.("\u007f\u009b\u2028");
+  const methods = printing as unknown as Record<string, (...args: unknown[]) => void>;
+  for (const method of ["debug", "info", "log", "trace"]) methods[method]?.("\u007f\u009b\u2028");
   expect(written).toHaveLength(4);
   expect(written.map((line) => line.replace(/"at":"[^"]*"/, '"at":""'))).toEqual(
     Array(4).fill('{"at":"","level":"info","message":"\\u007f\\u009b\\u2028"}\n'),

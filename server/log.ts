@@ -31,8 +31,7 @@ export function logConsole(
     ["trace", "info"],
     ["warn", "warn"],
   ] as const;
-  for (const [method, level] of levels)
-    target[method] = (...words: unknown[]) => log(level, format(...words));
+  for (const [method, level] of levels) target[method] = (...args: unknown[]) => log(level, format(...args));
 }
 
 /** Logs an error that nobody expected; answers with the id under which people can ask for it. */

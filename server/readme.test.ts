@@ -132,8 +132,8 @@ test("every option of `npm run workflow` that they name is in the help of its co
   const help = new Map<string, string>();
   const helpOf = async (command: string) => {
     if (!help.has(command)) {
-      const { out, told } = await callWorkflow([...(command ? [command] : []), "--help"], folder);
-      help.set(command, out + told);
+      const { out, err } = await callWorkflow([...(command ? [command] : []), "--help"], folder);
+      help.set(command, out + err);
     }
     return help.get(command) ?? "";
   };
@@ -215,8 +215,8 @@ describe("in the terminal", () => {
       path.join(folder, "path/to/a/crew/flow.json"),
     );
     const args = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-    const { code, out, told } = await callWorkflow(args, folder);
-    expect(code, `${out}${told}`).toBe(0);
+    const { code, out, err } = await callWorkflow(args, folder);
+    expect(code, `${out}${err}`).toBe(0);
   });
 });
 
@@ -281,11 +281,11 @@ describe("over the API", () => {
         await response.body?.cancel();
         continue;
       }
-      const said = await response.json();
-      if (target === "/questions") question = said.questions[0];
-      ids.push(...Object.values(said).filter((value) => typeof value === "string"));
+      const responseBody = await response.json();
+      if (target === "/questions") question = responseBody.questions[0];
+      ids.push(...Object.values(responseBody).filter((value) => typeof value === "string"));
       for (const [, key = ""] of (answer ?? "").matchAll(/"(\w+)":/g))
-        expect(Object.keys({ ...said, ...question }), `${target} answers with ${key}`).toContain(key);
+        expect(Object.keys({ ...responseBody, ...question }), `${target} answers with ${key}`).toContain(key);
     }
   });
 });

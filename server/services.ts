@@ -19,37 +19,37 @@ import { log } from "@/server/log";
 import { Notifier } from "@/server/notices/notifier";
 import { newBisector } from "@/server/runner/bisect/find-difference";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
-import { newForkLauncher } from "@/server/runner/fork-launch";
-import { Host } from "@/server/runner/host";
-import { newLauncher } from "@/server/runner/launch";
+import { newForkLauncher } from "@/server/runner/lifecycle/fork-launch";
+import { Host } from "@/server/runner/lifecycle/host";
+import { newLauncher } from "@/server/runner/lifecycle/launch";
 import { TestGates } from "@/server/runner/scenario/test-gates";
 import { newScratchTools } from "@/server/scratch-tools";
 import { heldBack, redact, redactJson, withoutHeld } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
 import { installationRules, originOf, readSettings } from "@/server/settings";
-import { newAgentStore } from "@/server/store/agents";
-import { newAtWork } from "@/server/store/at-work";
 import { newAuditStore } from "@/server/store/audit";
-import { newBinStore } from "@/server/store/bin";
-import { newCrewStore } from "@/server/store/crews";
 import { dataDir, getDb } from "@/server/store/current";
-import { newCustomToolStore } from "@/server/store/custom-tools";
-import { newMcpServerStore } from "@/server/store/mcp-servers";
-import { newMemoryStore } from "@/server/store/memories";
+import { newAgentStore } from "@/server/store/library/agents";
+import { newBinStore } from "@/server/store/library/bin";
+import { newCrewStore } from "@/server/store/library/crews";
+import { newCustomToolStore } from "@/server/store/library/custom-tools";
+import { newMcpServerStore } from "@/server/store/library/mcp-servers";
+import { newMemoryStore } from "@/server/store/library/memories";
+import { newRoleStore } from "@/server/store/library/roles";
+import { newScenarioStore } from "@/server/store/library/scenario-tests";
+import { newToolSettingStore } from "@/server/store/library/tool-settings";
 import { newNoticeSettingStore } from "@/server/store/notice-settings";
 import { newNoticeStore } from "@/server/store/notices";
 import { newProviderStore } from "@/server/store/providers";
-import { newQuestionStore } from "@/server/store/questions";
-import { newRetention } from "@/server/store/retention";
-import { newRoleStore } from "@/server/store/roles";
-import { newRunStore } from "@/server/store/runs";
-import { newScenarioStore } from "@/server/store/scenario-tests";
+import { newQuestionStore } from "@/server/store/runs/questions";
+import { newRetention } from "@/server/store/runs/retention";
+import { newRunningMarker } from "@/server/store/runs/running-marker";
+import { newRunStore } from "@/server/store/runs/runs";
+import { keepResult } from "@/server/store/runs/tool-results";
+import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { newTokenStore } from "@/server/store/tokens";
-import { keepResult } from "@/server/store/tool-results";
-import { newToolSettingStore } from "@/server/store/tool-settings";
 import { newWatchdog } from "@/server/store/watchdog";
 import { newWorkflowStore } from "@/server/store/workflows";
-import { newWorkspaceStore } from "@/server/store/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -139,7 +139,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const watchdog = options.dataDir === null ? null : newServersWatchdog(options.dataDir, env);
   const host = new Host({
     store: runs,
-    elsewhere: cluster.dispatcher,
+    remoteEngine: cluster.dispatcher,
     effects: { models, tools },
     disk,
     log,
@@ -147,7 +147,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     people: { answer_within_ms: settings.TROUPE_ANSWER_HOURS * 3_600_000 },
     redact: redactJson,
     streamRedactor: { hide: withoutHeld, heldBack },
-    atWork: newAtWork(options.dataDir),
+    runningMarker: newRunningMarker(options.dataDir),
     ...(watchdog ? { watchdog } : {}),
     crashed: CRASHES.test(env.TROUPE_LAST_END ?? ""),
     maxRuns: () => (env.TROUPE_MAX_RUNS ? null : cluster.capacity()) ?? settings.TROUPE_MAX_RUNS,

@@ -297,7 +297,7 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
     );
   return {
     name: settings.TROUPE_WORKER_NAME ?? `${machine.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 50)}-${port}`,
-    labels: wordsOf(settings.TROUPE_WORKER_LABELS),
+    labels: splitList(settings.TROUPE_WORKER_LABELS),
     host,
     port,
     runs: settings.TROUPE_WORKER_RUNS,
@@ -307,7 +307,7 @@ export function readWorkerSettings(machine: string, env: Env = process.env): Wor
   };
 }
 
-const wordsOf = (list = "") => list.split(/[\s,]+/).filter((word) => word !== "");
+const splitList = (list = "") => list.split(/[\s,]+/).filter((word) => word !== "");
 
 const sentence = (message: string, path: PropertyKey[]) =>
   `${message.startsWith(String(path[0])) ? message : `${String(path[0])}: ${message}`}.`;
@@ -346,7 +346,7 @@ export function installationRules({
   TROUPE_ALLOWED_DESTINATIONS: allowed = "",
   TROUPE_DELEGATE_TOOLS: delegates,
 }: Settings): InstallationRules {
-  const destinations = wordsOf(allowed);
+  const destinations = splitList(allowed);
   return {
     ...(kind === "risky"
       ? { confirmation: { kind, threshold: "HIGH", confirm_unknown: true } }

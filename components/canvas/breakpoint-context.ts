@@ -3,7 +3,7 @@ import { createContext, useContext, useSyncExternalStore } from "react";
 /** How the breakpoint of a card or a line looks, and what it says. */
 export interface BreakpointMark {
   /** `conditional`: it holds only sometimes; `disabled`: it holds nothing. */
-  look: "plain" | "conditional" | "disabled";
+  variant: "plain" | "conditional" | "disabled";
   /** In words, such as "Before Review, if state.n == 2". */
   text: string;
 }

@@ -1,8 +1,8 @@
 import { type BreakpointMark, useBreakpointMark, useBreakpoints } from "./breakpoint-context";
 
 /** The icon of a breakpoint: pause bars, a question mark if it has a condition, hollow if it is disabled. */
-export function BreakpointSign({ look }: { look: BreakpointMark["look"] }) {
-  return <span aria-hidden className="breakpoint-sign" data-look={look} />;
+export function BreakpointSign({ variant }: { variant: BreakpointMark["variant"] }) {
+  return <span aria-hidden className="breakpoint-sign" data-look={variant} />;
 }
 
 /** The breakpoint at the corner of a card. */
@@ -25,7 +25,7 @@ export function CardBreakpoint({ nodeId, name }: { nodeId: string; name: string 
       }}
       onDoubleClick={(event) => event.stopPropagation()}
     >
-      <BreakpointSign look={mark.look} />
+      <BreakpointSign variant={mark.variant} />
     </button>
   );
 }

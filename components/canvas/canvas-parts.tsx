@@ -1,5 +1,5 @@
 import { ViewportPortal } from "@xyflow/react";
-import type { Alignment } from "./helplines";
+import type { Alignment } from "./layout/helplines";
 
 /** The lines to which a dragged card snaps. */
 export function Guides({ guides }: { guides: Alignment | null }) {

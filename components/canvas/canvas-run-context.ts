@@ -22,7 +22,7 @@ export interface NodeRunView {
   durationMs?: number;
   error?: string;
   /** What came out of it, in one line. */
-  said?: string;
+  summary?: string;
   /** What it cost, in words; absent where nothing was asked that costs. */
   cost?: string;
   /** When two runs are compared: the only one that reached this node. */

@@ -16,8 +16,8 @@ import { TinyContext, useCanvas } from "./canvas-context";
 import { useEdgeRun } from "./canvas-run-context";
 import type { FlowEdge } from "./flow-mapping";
 import { HoverContext } from "./hover";
-import { ROW, type XY } from "./places";
-import { curvePoint, drawRoute, isForward } from "./routes";
+import { ROW, type XY } from "./layout/places";
+import { curvePoint, drawRoute, isForward } from "./layout/routes";
 
 /** A line from node to node, with its words in the middle, and ways to insert or remove when pointed at. */
 export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
@@ -93,7 +93,7 @@ function Chip(props: {
           {count > 1 && <span className="edge-count">×{count}</span>}
           {breakpoint && (
             <span className="edge-breakpoint" title={`Breakpoint: ${breakpoint.text}`}>
-              <BreakpointSign look={breakpoint.look} />
+              <BreakpointSign variant={breakpoint.variant} />
               <span className="sr-only">Breakpoint: {breakpoint.text}</span>
             </span>
           )}
@@ -134,7 +134,7 @@ function Chip(props: {
                 breakpoints.toggle({ kind: "edge", id: edgeId });
               }}
             >
-              <BreakpointSign look={breakpoint?.look ?? "plain"} />
+              <BreakpointSign variant={breakpoint?.variant ?? "plain"} />
             </button>
           )}
           <button

@@ -6,10 +6,10 @@ import { anyMove, sampleGraph } from "@/components/editor/testing";
 import { portsOf } from "@/components/forms/ports";
 import { present } from "@/server/domain/base/must";
 import { fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
-import { align } from "./helplines";
-import { layout } from "./layout";
+import { align } from "./layout/helplines";
+import { layout } from "./layout/layout";
+import { COLUMN, fallbackPlaces } from "./layout/places";
 import { neighbour, readingOrder } from "./navigation";
-import { COLUMN, fallbackPlaces } from "./places";
 
 const none: ReadonlySet<string> = new Set();
 

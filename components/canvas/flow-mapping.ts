@@ -2,11 +2,11 @@ import type { Edge, Node } from "@xyflow/react";
 import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
-import { CARD_WIDTH, type CardSize, cardHandles, cardHeight, PLAIN_HEIGHT } from "./card-size";
-import { withRoom } from "./make-room";
-import { sizeOfNote } from "./note-size";
-import { fallbackPlaces, groupBySource, type XY } from "./places";
-import type { Box, Line } from "./routes";
+import { CARD_WIDTH, type CardSize, cardHandles, cardHeight, PLAIN_HEIGHT } from "./cards/card-size";
+import { sizeOfNote } from "./cards/note-size";
+import { withRoom } from "./layout/make-room";
+import { fallbackPlaces, groupBySource, type XY } from "./layout/places";
+import type { Box, Line } from "./layout/routes";
 
 /*
  * The only file that knows both the saved graph and React Flow. An object that did not change keeps its identity,

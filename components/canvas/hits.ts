@@ -1,4 +1,4 @@
-import type { XY } from "./places";
+import type { XY } from "./layout/places";
 
 /** The node whose card an element belongs to. */
 export function nodeIdOf(target: EventTarget | null): string | null {

@@ -1,5 +1,5 @@
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { depths, fallbackPlaces, type XY } from "./places";
+import { depths, fallbackPlaces, type XY } from "./layout/places";
 
 export type Direction = "left" | "right" | "up" | "down";
 

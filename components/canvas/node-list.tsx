@@ -8,17 +8,17 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
 import { silhouetteOf } from "@/server/domain/nodes/silhouette";
-import { plainWords } from "@/server/domain/text/plain-words";
+import { plainText } from "@/server/domain/text/plain-text";
 import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign } from "./breakpoint-dot";
 import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
 import { type CanvasRun, CanvasRunContext, useNodeRunView } from "./canvas-run-context";
-import { doerOf, NodeFace } from "./card-face";
+import { doerOf, NodeFace } from "./cards/card-face";
+import { MarkIcon } from "./cards/mark-icon";
+import { StaleMark, useStaleReason } from "./cards/stale-mark";
+import { useCardTry } from "./cards/tried-context";
 import type { Mark } from "./flow-mapping";
-import { MarkIcon } from "./mark-icon";
 import { readingOrder } from "./navigation";
-import { StaleMark, useStaleReason } from "./stale-mark";
-import { useCardTry } from "./tried-context";
 import "./canvas.css";
 
 export interface NodeListProps {
@@ -62,7 +62,7 @@ export function NodeList(props: NodeListProps) {
                   )}
                 >
                   <NodeFace node={node} size={32} />
-                  <Words graph={graph} node={node} />
+                  <ItemContent graph={graph} node={node} />
                   <State nodeId={id} mark={marks?.get(id)} />
                 </button>
                 {props.under?.(id)}
@@ -76,32 +76,32 @@ export function NodeList(props: NodeListProps) {
 }
 
 /** Its name, who does it, and what came of it in the run, or where it leads. */
-function Words({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
+function ItemContent({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   const { agents } = useCanvas();
   const run = useNodeRunView(node.id);
   const kind = getNodeKind(node.node_type);
   const note = noteTextOf(node);
-  const said = run?.error ?? run?.said;
+  const text = run?.error ?? run?.summary;
   const facts = [
     ...(run?.durationMs === undefined ? [] : [formatDuration(run.durationMs)]),
     ...(run?.cost ? [run.cost] : []),
   ];
-  const ways = run ? [] : graph.edges.filter(({ source_node_id }) => source_node_id === node.id);
+  const outgoing = run ? [] : graph.edges.filter(({ source_node_id }) => source_node_id === node.id);
   return (
     <span className="min-w-0 flex-1">
       <span className="block font-medium [overflow-wrap:anywhere]">{node.name || kind.title}</span>
       <span className="block text-xs text-ink-2 [overflow-wrap:anywhere]">
         {note === undefined
           ? (doerOf(node, agents).name ?? kind.summary(node.config, node))
-          : plainWords(note)}
+          : plainText(note)}
       </span>
-      {said && (
+      {text && (
         <span className={clsx("mt-0.5 line-clamp-2 text-xs", run?.error ? "text-failed" : "text-ink")}>
-          {said}
+          {text}
         </span>
       )}
       {facts.length > 0 && <span className="block text-xs text-ink-2 tabular-nums">{facts.join(" · ")}</span>}
-      {ways.map((edge) => (
+      {outgoing.map((edge) => (
         <span key={edge.id} className="block text-xs text-ink-3 [overflow-wrap:anywhere]">
           <span aria-hidden>→ </span>
           <span className="sr-only">leads to </span>
@@ -122,7 +122,7 @@ function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
     <span className="flex shrink-0 items-center gap-1.5 pt-0.5">
       {breakpoint && (
         <span title={`Breakpoint: ${breakpoint.text}`} className="inline-flex">
-          <BreakpointSign look={breakpoint.look} />
+          <BreakpointSign variant={breakpoint.variant} />
           <span className="sr-only">Breakpoint: {breakpoint.text}</span>
         </span>
       )}

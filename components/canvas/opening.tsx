@@ -1,10 +1,10 @@
 import { useNodesInitialized, useStore } from "@xyflow/react";
 import { useDeferredValue, useLayoutEffect, useRef, useState } from "react";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
+import { CARD_WIDTH, PLAIN_HEIGHT } from "./cards/card-size";
+import { cardsInView, MAX_FIT, READABLE } from "./layout/view-fit";
 import { readingOrder } from "./navigation";
 import { useCanvasView } from "./use-canvas-view";
-import { cardsInView, MAX_FIT, READABLE } from "./view-fit";
 
 /** Below this a card's words are told by its name alone. */
 const FAR = 0.42;

@@ -1,6 +1,6 @@
 import { StatusMark } from "@/components/display/status-mark";
 import type { RunParts } from "./canvas-run-context";
-import { RunSlip } from "./run-slip";
+import { RunCaption } from "./cards/run-caption";
 
 /** How a run is told on cards. */
-export const runParts: RunParts = { Slip: RunSlip, Status: StatusMark };
+export const runParts: RunParts = { Slip: RunCaption, Status: StatusMark };

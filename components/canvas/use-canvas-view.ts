@@ -1,8 +1,8 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
-import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
+import { CARD_WIDTH, PLAIN_HEIGHT } from "./cards/card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
-import { COLUMN, type XY } from "./places";
-import { SLIP } from "./routes";
+import { COLUMN, type XY } from "./layout/places";
+import { SLIP } from "./layout/routes";
 import {
   type Area,
   areaWith,
@@ -15,7 +15,7 @@ import {
   type View,
   viewAt,
   wholeView,
-} from "./view-fit";
+} from "./layout/view-fit";
 
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
@@ -42,8 +42,8 @@ export interface CanvasView {
   /** Brings nodes into view if they are not. */
   reveal(nodeIds: readonly string[]): void;
   /** Get and set the current view. */
-  look(): View;
-  lookFrom(view: View): void;
+  getView(): View;
+  setView(view: View): void;
   /** Width of the viewport. */
   width(): number;
   /**
@@ -123,28 +123,28 @@ export function useCanvasView(): CanvasView {
     );
   };
 
-  const lookFrom = (view: View, isAtOnce = false) =>
+  const setView = (view: View, isAtOnce = false) =>
     void flow.setViewport(view, { duration: isAtOnce ? 0 : duration() });
 
   const center = (nodeId: string) => {
     if (!flow.getInternalNode(nodeId)) return;
     const now = flow.getViewport();
     const zoom = Math.max(now.zoom, 0.6);
-    lookFrom(viewAt(zoom, boundsOf(), roomOf(), flow.getNodesBounds([nodeId]), now));
+    setView(viewAt(zoom, boundsOf(), roomOf(), flow.getNodesBounds([nodeId]), now));
   };
   const fit = (nodeIds: readonly string[] = [], isAtOnce = false) =>
-    lookFrom(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomForAll()), isAtOnce);
+    setView(wholeView(boundsOf(nodeIds.length > 0 ? new Set(nodeIds) : undefined), roomForAll()), isAtOnce);
 
   return {
     fit,
-    look: flow.getViewport,
-    lookFrom,
+    getView: flow.getViewport,
+    setView,
     width: () => store.getState().width,
     open(nodeId, isAtOnce) {
       const [first] = flow.getNodes();
       const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? first;
       if (!node || store.getState().width === 0) return;
-      lookFrom(readableView(boundsOf(), roomForAll(), flow.getNodesBounds([node.id])), isAtOnce);
+      setView(readableView(boundsOf(), roomForAll(), flow.getNodesBounds([node.id])), isAtOnce);
     },
     zoomIn: () => void flow.zoomIn({ duration: duration() }),
     zoomOut: () => void flow.zoomOut({ duration: duration() }),
@@ -194,7 +194,7 @@ export function useCanvasView(): CanvasView {
             height: at.height / zoom,
           }
         : { x: card.x, y: card.y, width: 0, height: 0 };
-      lookFrom(cardView({ x, y, zoom }, roomOf(), card, matters));
+      setView(cardView({ x, y, zoom }, roomOf(), card, matters));
     },
     middle() {
       const { width, height, domNode } = store.getState();

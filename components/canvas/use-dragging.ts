@@ -3,9 +3,9 @@ import { useRef, useState } from "react";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { CanvasEditing } from "./canvas-context";
 import { type FlowEdge, type FlowNode, rounded, toBox } from "./flow-mapping";
-import { type Alignment, align } from "./helplines";
 import { edgeIdBetween } from "./hits";
-import type { XY } from "./places";
+import { type Alignment, align } from "./layout/helplines";
+import type { XY } from "./layout/places";
 import type { CanvasView } from "./use-canvas-view";
 import { type Selection, toggled } from "./use-flow";
 

@@ -9,8 +9,8 @@ import {
   toFlowEdges,
   toFlowNodes,
 } from "./flow-mapping";
-import type { XY } from "./places";
-import { routesOf } from "./routes";
+import type { XY } from "./layout/places";
+import { routesOf } from "./layout/routes";
 
 /** What is picked on a drawing. */
 export interface Selection {

@@ -24,8 +24,8 @@ test("the view makes way for a form and returns when it closes, unless somebody 
   vi.useFakeTimers();
   const { view } = openEditor();
   let now = { x: 0, y: 0, zoom: 1 };
-  view.look = () => now;
-  view.lookFrom = (next) => {
+  view.getView = () => now;
+  view.setView = (next) => {
     now = next;
   };
   view.beside = () => (now.x === -100 ? null : { ...now, x: -100 });

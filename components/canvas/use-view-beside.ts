@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isSameView, type View } from "./layout/view-fit";
 import type { CanvasView } from "./use-canvas-view";
 import type { Selection } from "./use-flow";
-import { isSameView, type View } from "./view-fit";
 
 /** How long the second click of a double click may take. */
 const DOUBLE_CLICK_MS = 400;
@@ -36,9 +36,9 @@ export function useViewBeside(view: CanvasView, subject: Subject | null, place: 
   // The same subject again, as after each edit, must not move the view.
   const key = subject && [subject.cards, subject.around].map((ids) => ids.join("\n")).join("\t");
   useEffect(() => {
-    const isUntouched = () => moved.current !== null && isSameView(view.look(), moved.current.to);
+    const isUntouched = () => moved.current !== null && isSameView(view.getView(), moved.current.to);
     if (key === null) {
-      if (moved.current && isUntouched()) view.lookFrom(moved.current.from);
+      if (moved.current && isUntouched()) view.setView(moved.current.from);
       moved.current = null;
       return;
     }
@@ -47,8 +47,8 @@ export function useViewBeside(view: CanvasView, subject: Subject | null, place: 
     const timer = setTimeout(() => {
       const to = view.beside(around, cards);
       if (!to) return;
-      moved.current = { from: (isUntouched() && moved.current?.from) || view.look(), to };
-      view.lookFrom(to);
+      moved.current = { from: (isUntouched() && moved.current?.from) || view.getView(), to };
+      view.setView(to);
     }, DOUBLE_CLICK_MS);
     return () => clearTimeout(timer);
   }, [view, key, place]);

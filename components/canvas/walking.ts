@@ -21,14 +21,14 @@ export function walk(
   onPick: (id: string | null, how: "only" | "add" | "look") => void,
 ) {
   const direction = ARROWS[event.key];
-  const isLooking = event.ctrlKey || event.metaKey;
-  if (event.altKey || (isLooking && !direction)) return;
+  const isFocusOnly = event.ctrlKey || event.metaKey;
+  if (event.altKey || (isFocusOnly && !direction)) return;
   const here = nodeIdOf(event.target);
   const order = readingOrder(graph);
   const to = (id: string | null | undefined) => {
     if (!id) return;
     event.preventDefault();
-    onPick(id, isLooking ? "look" : event.shiftKey && direction ? "add" : "only");
+    onPick(id, isFocusOnly ? "look" : event.shiftKey && direction ? "add" : "only");
     focusNode(id);
   };
   if (direction) to(here ? neighbour(graph, here, direction) : order[0]);

@@ -1,5 +1,5 @@
 import type { Json } from "@/server/domain/base/values";
-import { isStructured, jsonIn, plainLines, unmarked } from "@/server/domain/text/plain-words";
+import { isStructured, jsonIn, plainLines, unmarked } from "@/server/domain/text/plain-text";
 
 /** What a value says in one line, without marks of Markdown or JSON; empty where it says nothing. */
 export function oneLine(value: Json | undefined): string {
@@ -8,8 +8,8 @@ export function oneLine(value: Json | undefined): string {
   if (typeof value === "boolean") return value ? "Yes" : "No";
   if (typeof value === "number") return String(value);
   if (Array.isArray(value)) {
-    const said = value.map(oneLine).filter(Boolean);
-    return said.length > 0 ? said.join(", ") : "";
+    const parts = value.map(oneLine).filter(Boolean);
+    return parts.length > 0 ? parts.join(", ") : "";
   }
   // What was written last is what it came to.
   return Object.values(value).map(oneLine).filter(Boolean).at(-1) ?? "";
@@ -33,8 +33,8 @@ function firstLineOf(text: string): string {
   const inner = jsonIn(text);
   if (inner !== undefined) return oneLine(inner);
   const lines = text.split(/\r?\n/).filter((line) => plainLines(line).length > 0);
-  const said = lines.find((line) => !/^(?:#{1,6}\s|[—–]\s|Received keys:|.*:$)/.test(line.trim()));
-  return plainLines(said ?? lines[0] ?? "")[0] ?? "";
+  const content = lines.find((line) => !/^(?:#{1,6}\s|[—–]\s|Received keys:|.*:$)/.test(line.trim()));
+  return plainLines(content ?? lines[0] ?? "")[0] ?? "";
 }
 
 /** The last text between quotation marks that is a value, closed or not; what may yet become a key is none. */

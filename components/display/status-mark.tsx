@@ -12,7 +12,7 @@ import {
   OctagonPause,
   X,
 } from "lucide-react";
-import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS, type FinalStatus } from "@/server/domain/agent/outcome";
 
 /** The statuses of nodes, runs and their ends. */
 export type Status =
@@ -52,10 +52,10 @@ const marks: Record<Status, Mark> = {
   skipped: { word: "Skipped", icon: CornerDownRight, color: "text-ink-3" },
   cancelled: { word: "Cancelled", icon: Ban, color: "text-ink-3" },
   finished: { word: "Finished", icon: Check, color: "text-ink-2" },
-  COMPLETED: { word: FINAL_STATUS_WORDS.COMPLETED, icon: Check, color: "text-completed", filled: true },
-  ERROR: { word: FINAL_STATUS_WORDS.ERROR, icon: X, color: "text-failed", filled: true },
-  INCOMPLETE: { word: FINAL_STATUS_WORDS.INCOMPLETE, icon: CirclePause, color: "text-waiting" },
-  CANCELLED: { word: FINAL_STATUS_WORDS.CANCELLED, icon: Ban, color: "text-ink-3" },
+  COMPLETED: { word: FINAL_STATUS_LABELS.COMPLETED, icon: Check, color: "text-completed", filled: true },
+  ERROR: { word: FINAL_STATUS_LABELS.ERROR, icon: X, color: "text-failed", filled: true },
+  INCOMPLETE: { word: FINAL_STATUS_LABELS.INCOMPLETE, icon: CirclePause, color: "text-waiting" },
+  CANCELLED: { word: FINAL_STATUS_LABELS.CANCELLED, icon: Ban, color: "text-ink-3" },
 };
 
 /** The word for a status, for sentences and announcements. */

@@ -6,11 +6,11 @@ export interface Announcement {
 }
 
 /** What a screen reader is told about what just happened; the same words twice are said twice. */
-export type Announcer = StoreApi<Announcement> & { say(text: string): void };
+export type Announcer = StoreApi<Announcement> & { announce(text: string): void };
 
 export function newAnnouncer(): Announcer {
   const store = createStore<Announcement>()(() => ({ text: "", nonce: 0 }));
   return Object.assign(store, {
-    say: (text: string) => store.setState(({ nonce }) => ({ text, nonce: nonce + 1 })),
+    announce: (text: string) => store.setState(({ nonce }) => ({ text, nonce: nonce + 1 })),
   });
 }

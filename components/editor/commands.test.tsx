@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { CARD_WIDTH } from "@/components/canvas/card-size";
+import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { drawingCommandFromAfar } from "./keys";
 import { openEditor } from "./testing-editor";
@@ -11,24 +11,24 @@ const press = (key: string, more: KeyboardEventInit = {}) => {
 };
 
 test("the connections of a node are walked through by keyboard, each told by the names of its ends", () => {
-  const { store, commands, said } = openEditor();
+  const { store, commands, announcement } = openEditor();
   store.getState().select({ nodes: ["route"] });
   commands.walkEdges(1);
   expect([...store.getState().selection.edges]).toEqual(["edge_3"]);
-  expect(said()).toContain("Connection from Route to Done, way “yes”. 1 of 3.");
+  expect(announcement()).toContain("Connection from Route to Done, way “yes”. 1 of 3.");
   commands.walkEdges(1);
   commands.walkEdges(1);
-  expect(said()).toContain("Connection from Ask to Route. 3 of 3.");
+  expect(announcement()).toContain("Connection from Ask to Route. 3 of 3.");
   expect(commands.leaveEdge("left")).toBe(true);
   expect([...store.getState().selection.nodes]).toEqual(["ask"]);
 });
 
 test("nodes are taken into the selection and out of it one by one", () => {
-  const { store, commands, said } = openEditor();
+  const { store, commands, announcement } = openEditor();
   store.getState().select({ nodes: ["ask"] });
   commands.toggle("done");
   expect([...store.getState().selection.nodes]).toEqual(["ask", "done"]);
-  expect(said()).toBe("Done selected, 2 in all");
+  expect(announcement()).toBe("Done selected, 2 in all");
   commands.toggle("ask");
   expect([...store.getState().selection.nodes]).toEqual(["done"]);
 });

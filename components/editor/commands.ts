@@ -12,8 +12,8 @@ import { newCommandContext } from "./commands/command-context";
 import { connectCommands } from "./commands/connect-commands";
 import { deleteCommands } from "./commands/delete-commands";
 import { groupCommands } from "./commands/group-commands";
+import { navigationCommands } from "./commands/navigation-commands";
 import { panelCommands } from "./commands/panel-commands";
-import { placeCommands } from "./commands/place-commands";
 import { problemCommands } from "./commands/problem-commands";
 import { selectionCommands } from "./commands/selection-commands";
 import { tryOutCommands } from "./commands/try-out-commands";
@@ -37,7 +37,7 @@ interface EditorParts {
 /** All groups of commands, joined; each knows only those that it is handed. */
 export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: EditorParts) {
   const context = newCommandContext(parts);
-  const { store, view, say, focus, pickedNodes } = context;
+  const { store, view, announce, focus, pickedNodes } = context;
   const panels = panelCommands(context);
   const adding = addCommands(context);
   const arranging = arrangeCommands(context);
@@ -45,13 +45,13 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
   const grouping = groupCommands(context);
 
   function undo() {
-    if (arranging.cancelTidying()) return say("Tidying up cancelled");
+    if (arranging.cancelTidying()) return announce("Tidying up cancelled");
     const label = store.getState().undo();
-    say(label ? `Undone: ${label}` : "Nothing to undo");
+    announce(label ? `Undone: ${label}` : "Nothing to undo");
   }
   function redo() {
     const label = store.getState().redo();
-    say(label ? `Redone: ${label}` : "Nothing to redo");
+    announce(label ? `Redone: ${label}` : "Nothing to redo");
   }
 
   return {
@@ -60,7 +60,7 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
     ...arranging,
     ...connecting,
     ...grouping,
-    ...placeCommands(context, panels),
+    ...navigationCommands(context, panels),
     ...problemCommands(context),
     ...selectionCommands(context),
     ...clipboardCommands(context),
@@ -72,7 +72,7 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
     redo,
     focus,
     view,
-    say,
+    say: announce,
     saveNow,
     hasPickedNodes: () => pickedNodes().length > 0,
     pickedNodes,

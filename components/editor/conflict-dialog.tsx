@@ -89,7 +89,7 @@ function Open({ theirs, revision, onSettled }: { theirs: Version; revision: numb
       <p className="mb-3 text-[13px] text-ink-2">
         {merged
           ? "The changes are in different places, so both can be kept."
-          : `Both changed ${formatList(clashesInWords(clashes, mine.graph, theirs.graph))}, so one has to be chosen.`}
+          : `Both changed ${formatList(describeClashes(clashes, mine.graph, theirs.graph))}, so one has to be chosen.`}
       </p>
       <div className="grid gap-4 sm:grid-cols-2">
         <Side title="Yours" list={differences(base, mine)} />
@@ -99,13 +99,13 @@ function Open({ theirs, revision, onSettled }: { theirs: Version; revision: numb
   );
 }
 
-function clashesInWords(
+function describeClashes(
   clashes: readonly Clash[],
   mine: WorkflowGraph,
   theirs: WorkflowGraph,
 ): readonly string[] {
   const nameOf = (id: string) => mine.nodes[id]?.name || theirs.nodes[id]?.name || id;
-  const words = clashes.map(({ kind, id }) =>
+  const labels = clashes.map(({ kind, id }) =>
     kind === "node"
       ? `“${nameOf(id)}”`
       : kind === "edge"
@@ -114,7 +114,7 @@ function clashesInWords(
           ? "the name"
           : "the settings of the workflow",
   );
-  return [...new Set(words)];
+  return [...new Set(labels)];
 }
 
 const icons = { added: Plus, removed: Minus, changed: Pencil, moved: MoveRight };

@@ -14,13 +14,13 @@ const found = () =>
     .map(({ textContent }) => textContent);
 
 test("words are found in the whole drawing, walked through with Enter, and told with their place", async () => {
-  const { person, store, said } = openFind();
+  const { person, store, announcement } = openFind();
   await person.type(screen.getByRole("textbox", { name: "Find" }), "ask");
   await waitFor(() => expect(found()).toEqual(["Ask: NameAsk", "Ask: TaskAsk {{user_request}}"]));
   await person.keyboard("{Enter}");
   expect([...store.getState().selection.nodes]).toEqual(["ask"]);
   await person.keyboard("{Enter}");
-  expect(said()).toBe("2 of 2: Ask: Task");
+  expect(announcement()).toBe("2 of 2: Ask: Task");
 });
 
 test("all places are replaced as one step back", async () => {

@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { TextField } from "@/components/ui/text-field";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { keyNameFault } from "@/server/domain/graph/rename-key";
+import { keyNameError } from "@/server/domain/graph/rename-key";
 import { allKeys, findText, type Hit } from "@/server/domain/graph/search";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
@@ -22,15 +22,15 @@ export function FindPanel() {
   const commands = useEditorCommands();
   const asked = useUi(({ find }) => find?.nonce);
   const panel = useRef<HTMLElement>(null);
-  const [words, setWords] = useState("");
+  const [query, setQuery] = useState("");
   const [instead, setInstead] = useState("");
   const [isExact, setExact] = useState(false);
   const [isWord, setWord] = useState(false);
   const [chosen, setChosen] = useState(0);
   const settled = useDeferredValue(graph);
   const hits = useMemo(
-    () => findText(settled, words, { isExact, isWord }),
-    [settled, words, isExact, isWord],
+    () => findText(settled, query, { isExact, isWord }),
+    [settled, query, isExact, isWord],
   );
   const at = hits.length === 0 ? -1 : Math.min(chosen, hits.length - 1);
   useEffect(() => {
@@ -49,7 +49,7 @@ export function FindPanel() {
     // The hits belong to the drawing that was searched.
     if (which.length === 0 || settled !== graph) return;
     const before = store.getState().doc.graph;
-    store.getState().edit(textEdits.replaceText, { hits: which, words: instead });
+    store.getState().edit(textEdits.replaceText, { hits: which, replacement: instead });
     const isDone = store.getState().doc.graph !== before;
     const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
     commands.say(isDone ? `Replaced in ${count}` : `“${instead}” cannot stand here`);
@@ -76,9 +76,9 @@ export function FindPanel() {
           label="Find"
           hideLabel
           placeholder="Find in names, tasks, conditions, keys, notes…"
-          value={words}
+          value={query}
           onValueChange={(next) => {
-            setWords(next);
+            setQuery(next);
             setChosen(0);
           }}
           onKeyDown={(event) => {
@@ -128,7 +128,7 @@ export function FindPanel() {
       </div>
       <div className="flex items-center gap-1 text-[13px] text-ink-2">
         <span role="status" className="flex-1 px-1 tabular-nums">
-          {words === "" ? "" : hits.length === 0 ? "Nothing found" : `${at + 1} of ${hits.length}`}
+          {query === "" ? "" : hits.length === 0 ? "Nothing found" : `${at + 1} of ${hits.length}`}
         </span>
         <IconButton
           label="The one before"
@@ -147,7 +147,7 @@ export function FindPanel() {
           onClick={() => go(at + 1)}
         />
       </div>
-      <RenameKey graph={graph} from={words.trim()} to={instead.trim()} />
+      <RenameKey graph={graph} from={query.trim()} to={instead.trim()} />
       {hits.length > 0 ? (
         <ol aria-label="Found" className="min-h-0 overflow-y-auto border-t border-line pt-1">
           {hits.slice(0, MOST_SHOWN).map((hit, place) => (
@@ -212,13 +212,13 @@ function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to
   const commands = useEditorCommands();
   const isKey = useMemo(() => from !== "" && allKeys(graph).includes(from), [graph, from]);
   if (!isKey || to === "" || to === from) return null;
-  const fault = keyNameFault(graph, from, to);
+  const error = keyNameError(graph, from, to);
   return (
     <div className="flex flex-col gap-1 px-1">
       <Button
         size="sm"
         className="self-start"
-        disabled={fault !== null}
+        disabled={error !== null}
         onClick={() => {
           store.getState().edit(textEdits.renameKey, { from, to });
           commands.say(`The key ${from} is called ${to} now, everywhere`);
@@ -226,7 +226,7 @@ function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to
       >
         Rename the key {from} to {to} everywhere
       </Button>
-      {fault ? <p className="text-[13px] text-failed">{fault}</p> : null}
+      {error ? <p className="text-[13px] text-failed">{error}</p> : null}
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import { ViewportPortal } from "@xyflow/react";
 import clsx from "clsx";
 import { Plus } from "lucide-react";
-import { COLUMN } from "@/components/canvas/places";
+import { COLUMN } from "@/components/canvas/layout/places";
 import { useEditorCommands } from "./commands";
 import { useEditor } from "./editing/editor-store";
 import { loneStart, placeOf } from "./editing/placing";

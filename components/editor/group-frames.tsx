@@ -3,10 +3,10 @@
 import { useStore, useStoreApi, ViewportPortal } from "@xyflow/react";
 import { ChevronDown, ChevronRight, Ellipsis } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
-import { CARD_WIDTH, type CardSize, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import { CARD_WIDTH, type CardSize, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/cards/card-size";
+import { MarkIcon } from "@/components/canvas/cards/mark-icon";
+import { sizeOfNote } from "@/components/canvas/cards/note-size";
 import type { Dressing, Mark } from "@/components/canvas/flow-mapping";
-import { MarkIcon } from "@/components/canvas/mark-icon";
-import { sizeOfNote } from "@/components/canvas/note-size";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { portsIn } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";

@@ -17,8 +17,8 @@ export interface ProblemFinderProps {
 export function ProblemFinder({ graph, roles, onFound }: ProblemFinderProps) {
   const context = useProblemContext(graph);
   useEffect(() => {
-    const look = () => startTransition(() => onFound(findProblems(graph, roles, undefined, context)));
-    return whenSettled(look, PAUSE_MS);
+    const check = () => startTransition(() => onFound(findProblems(graph, roles, undefined, context)));
+    return whenSettled(check, PAUSE_MS);
   }, [graph, roles, context, onFound]);
   return null;
 }

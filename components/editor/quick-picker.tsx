@@ -2,7 +2,7 @@
 
 import { Command } from "cmdk";
 import { useEffect, useRef, useState } from "react";
-import { KindIcon } from "@/components/canvas/kind-icon";
+import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { nodeKinds } from "@/server/domain/nodes";
@@ -84,7 +84,7 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
                 value={kind.title}
                 keywords={[kind.hint, kind.type]}
                 onSelect={() => choose({ type: kind.type })}
-                className={itemLook}
+                className={itemClass}
               >
                 <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
                   <KindIcon name={kind.icon} />
@@ -104,7 +104,7 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
                   value={`role ${name}`}
                   keywords={[name, description.slice(0, 200)]}
                   onSelect={() => choose({ type: "agent_task", name, config: { required_role: name } })}
-                  className={itemLook}
+                  className={itemClass}
                 >
                   <RoleFace name={name} icon={icon} color={color} size={32} />
                   <span className="min-w-0 flex-1">
@@ -121,7 +121,7 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
   );
 }
 
-const itemLook =
+const itemClass =
   "flex cursor-default items-center gap-3 rounded-lg px-2 py-1.5 text-sm data-[selected=true]:bg-ink/6 pointer-coarse:py-2.5";
 
 /** Beginnings of words count more than letters anywhere. */

@@ -112,9 +112,9 @@ test("another way of deciding keeps all the ways and their lines", async () => {
   await person.tab();
   await person.click(screen.getByRole("button", { name: "Add approved, rejected" }));
   const lines = drawn().edges;
-  const decideBy = async (words: RegExp) => {
+  const decideBy = async (option: RegExp) => {
     await person.click(screen.getByRole("combobox", { name: "Decides by" }));
-    await person.click(await screen.findByRole("option", { name: words }));
+    await person.click(await screen.findByRole("option", { name: option }));
   };
   await decideBy(/^Conditions/);
   expect(config()).toMatchObject({

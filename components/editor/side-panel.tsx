@@ -5,7 +5,7 @@ import { PanelLeftClose, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { type KeyboardEvent, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { PALETTE_DRAG } from "@/components/canvas/canvas-context";
-import { KindIcon } from "@/components/canvas/kind-icon";
+import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
@@ -113,7 +113,7 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
   const [search, setSearch] = useState("");
   const [at, setAt] = useState<string | null>(null);
   const wanted = search.trim().toLowerCase();
-  const fits = (...words: string[]) => words.some((word) => word.toLowerCase().includes(wanted));
+  const fits = (...texts: string[]) => texts.some((word) => word.toLowerCase().includes(wanted));
   const kinds = nodeKinds.filter(({ title, hint }) => fits(title, hint));
   const shownRoles = roles.filter(({ name, description }) => fits(name, description));
   const list = useRef<HTMLDivElement>(null);

@@ -16,7 +16,7 @@ import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
 import { loneStart } from "./editing/placing";
 import { FirstStep, FirstStepButton } from "./first-step";
-import { BreakpointList } from "./inspector/breakpoints-here";
+import { BreakpointList } from "./inspector/editor-breakpoints";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
@@ -25,9 +25,12 @@ import { useUi, useUiStore } from "./ui-store";
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
   ssr: false,
 });
-const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch), {
-  ssr: false,
-});
+const ViewModeSwitch = dynamic(
+  () => import("@/components/canvas/view-mode-switch").then((m) => m.ViewModeSwitch),
+  {
+    ssr: false,
+  },
+);
 export const loadConnectBar = () => import("./connect-bar");
 const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { ssr: false });
 const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
@@ -61,9 +64,9 @@ export function Stage({ roles, marks }: StageProps) {
   const isEmpty = Object.keys(graph.nodes).length === 0;
   const hasOnlyStart = loneStart(graph) !== null;
   const isNarrow = useMedia(NARROW);
-  const look = useUi((state) => state.look);
-  const lookSwitch = isNarrow && !isEmpty && (
-    <LookSwitch look={look} onChange={(next) => ui.setState({ look: next })} />
+  const viewMode = useUi((state) => state.viewMode);
+  const viewModeSwitch = isNarrow && !isEmpty && (
+    <ViewModeSwitch viewMode={viewMode} onChange={(next) => ui.setState({ viewMode: next })} />
   );
   const isCovered = useIsInspectorShown();
   const isSideOpen = useUi((state) => state.side !== null);
@@ -75,7 +78,7 @@ export function Stage({ roles, marks }: StageProps) {
     [isCovered, shown, selection],
   );
   useViewBeside(commands.view, subject, `${isSideOpen} ${insetRight}`);
-  if (isNarrow && !isEmpty && look === "list")
+  if (isNarrow && !isEmpty && viewMode === "list")
     return (
       <section
         id="drawing"
@@ -83,7 +86,7 @@ export function Stage({ roles, marks }: StageProps) {
         aria-label="Nodes"
         className="relative min-w-0 flex-1 scroll-pt-14 overflow-y-auto bg-stage outline-none"
       >
-        {lookSwitch}
+        {viewModeSwitch}
         <NodeList
           graph={graph}
           roles={roles}
@@ -150,7 +153,7 @@ export function Stage({ roles, marks }: StageProps) {
           {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
           {hasOnlyStart && <FirstStep />}
         </GraphCanvas>
-        {lookSwitch}
+        {viewModeSwitch}
         {isFinding && <FindPanel />}
         <BreakpointList />
         {connect && <ConnectBar insetRight={insetRight} />}

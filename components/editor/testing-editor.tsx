@@ -27,8 +27,8 @@ export function openEditor(graph = sampleGraph()) {
     focusDrawing: nothing,
     reveal: nothing,
     show: nothing,
-    look: () => ({ ...place(), zoom: 1 }),
-    lookFrom: nothing,
+    getView: () => ({ ...place(), zoom: 1 }),
+    setView: nothing,
     beside: () => null,
     width: () => 1200,
     center: nothing,
@@ -62,6 +62,6 @@ export function openEditor(graph = sampleGraph()) {
     tryOuts,
     inEditor,
     show,
-    said: () => announcer.getState().text,
+    announcement: () => announcer.getState().text,
   };
 }

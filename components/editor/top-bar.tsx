@@ -37,7 +37,7 @@ import { Toolbar } from "@/components/ui/toolbar";
 import { useMedia } from "@/components/ui/use-media";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
-import { BreakpointCount } from "./inspector/breakpoints-here";
+import { BreakpointCount } from "./inspector/editor-breakpoints";
 import { useUi, useUiStore } from "./ui-store";
 import { ProblemsContext } from "./use-problems";
 
@@ -165,12 +165,12 @@ function SaveMark({ flush }: { flush: () => Promise<boolean> }) {
   const save = useEditor((state) => state.save);
   // On a phone the name has the room: only trouble takes some.
   const isQuiet = ["clean", "saved", "dirty", "saving"].includes(save.state);
-  const look = clsx(
+  const statusClass = clsx(
     "flex items-center gap-1.5 whitespace-nowrap text-xs text-ink-3 sm:px-1.5",
     isQuiet ? "max-sm:absolute" : "px-1.5",
   );
   return (
-    <span role="status" aria-live="polite" className={look} data-save={save.state}>
+    <span role="status" aria-live="polite" className={statusClass} data-save={save.state}>
       {save.state === "clean" || save.state === "saved" ? (
         <>
           <Check aria-hidden className="size-3.5 max-sm:hidden" />{" "}
@@ -238,14 +238,14 @@ function ProblemMark() {
   const wrong = problems.filter(({ isToDo }) => !isToDo);
   const errors = wrong.filter(({ severity }) => severity === "error").length;
   const toDo = problems.length - wrong.length;
-  const words = [
+  const parts = [
     errors > 0
       ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} this workflow from running`
       : "",
     wrong.length > errors ? count(wrong.length - errors, "warning") : "",
     toDo > 0 ? `${count(toDo, "thing")} to do` : "",
   ];
-  const label = words.filter(Boolean).join(", ");
+  const label = parts.filter(Boolean).join(", ");
   return (
     <button
       type="button"

@@ -35,7 +35,7 @@ export type SidePanel = "add" | "outline" | "problems";
 export interface EditorUi {
   side: SidePanel | null;
   /** On phones: the nodes as a list, or the drawing. */
-  look: "list" | "drawing";
+  viewMode: "list" | "drawing";
   /** On small screens the inspector lies over the drawing. */
   isInspectorOpen: boolean;
   inspectorWidth: number;
@@ -71,7 +71,7 @@ export type UiStore = StoreApi<EditorUi>;
 export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
   return createStore<EditorUi>()(() => ({
     side,
-    look: "list",
+    viewMode: "list",
     isInspectorOpen: false,
     inspectorWidth: 360,
     picker: null,

@@ -1,5 +1,5 @@
-import { CARD_WIDTH } from "@/components/canvas/card-size";
-import { layout } from "@/components/canvas/layout";
+import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
+import { layout } from "@/components/canvas/layout/layout";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
 import { type Place, placeOf } from "./editing/placing";

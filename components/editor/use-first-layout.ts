@@ -6,7 +6,7 @@ import { useEditorStore } from "./editing/editor-store";
 import { edits } from "./editing/edits";
 
 const tidyPlaces = (graph: WorkflowGraph) =>
-  import("@/components/canvas/layout").then(({ layout }) => layout(graph));
+  import("@/components/canvas/layout/layout").then(({ layout }) => layout(graph));
 
 /** Files that say no places are tidied up when they are first opened; that is no step to take back. */
 export function useFirstLayout() {

@@ -23,8 +23,8 @@ import { CommandsContext, type EditorCommands, newEditorCommands } from "./comma
 import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editing/editor-store";
 import { loadSchemas, useAutosave } from "./editing/use-autosave";
 import { useClipboard } from "./editing/use-clipboard";
-import { WithBreakpoints } from "./inspector/breakpoints-here";
-import { TryOutDialogs, WithTryOuts } from "./inspector/try-outs-here";
+import { WithBreakpoints } from "./inspector/editor-breakpoints";
+import { TryOutDialogs, WithTryOuts } from "./inspector/editor-try-outs";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { loadConnectBar, Stage } from "./stage";
 import { TopBar } from "./top-bar";

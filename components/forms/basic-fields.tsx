@@ -10,7 +10,7 @@ import { SuggestField } from "@/components/ui/suggest-field";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import type { BasicLook } from "@/server/domain/base/form";
+import type { BasicFieldVariant } from "@/server/domain/base/form";
 import { textsOf } from "@/server/domain/base/guards";
 import { asText, ChoiceField, TextsField } from "./choice-field";
 import { DurationField, SecondsField } from "./duration-field";
@@ -22,15 +22,15 @@ const EscalationField = dynamic(() => import("./escalation-field").then((m) => m
 });
 const JsonField = dynamic(() => import("./schema/json-field").then((m) => m.JsonField), { loading });
 
-export interface LookProps extends FieldProps {
+export interface FieldVariantProps extends FieldProps {
   field: FieldData;
   aside?: ReactNode;
   isDisabled?: boolean | undefined;
 }
 
-const asNumber = (value: unknown) => (typeof value === "number" ? value : null);
+const asNumber = (value: unknown) => (typeof value === "number" && !Number.isNaN(value) ? value : null);
 
-function NumberLook({
+function NumberVariant({
   value,
   onChange,
   field,
@@ -38,12 +38,12 @@ function NumberLook({
   show,
   keep,
   unit,
-  ...words
-}: LookProps & { show: (kept: number) => number; keep: (shown: number) => number; unit?: string }) {
+  ...labelProps
+}: FieldVariantProps & { show: (kept: number) => number; keep: (shown: number) => number; unit?: string }) {
   const kept = asNumber(value);
   return (
     <NumberField
-      {...words}
+      {...labelProps}
       min={field.min}
       max={field.max}
       step={field.step}
@@ -59,10 +59,10 @@ function NumberLook({
 const same = (amount: number) => amount;
 
 /** One component per look that any form may have. */
-export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
-  text: ({ value, onChange, field, isDisabled, ...words }) => (
+export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps) => ReactNode> = {
+  text: ({ value, onChange, field, isDisabled, ...labelProps }) => (
     <TextField
-      {...words}
+      {...labelProps}
       mono={field.isMono}
       disabled={isDisabled}
       inputMode={field.keyboard}
@@ -72,9 +72,9 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />
   ),
-  multiline: ({ value, onChange, field, isDisabled, ...words }) => (
+  multiline: ({ value, onChange, field, isDisabled, ...labelProps }) => (
     <TextArea
-      {...words}
+      {...labelProps}
       mono={field.isMono}
       disabled={isDisabled}
       maxLength={field.longest}
@@ -85,9 +85,9 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />
   ),
-  secret: ({ value, onChange, field, isDisabled, ...words }) => (
+  secret: ({ value, onChange, field, isDisabled, ...labelProps }) => (
     <TextField
-      {...words}
+      {...labelProps}
       type="password"
       mono
       autoComplete="off"
@@ -97,9 +97,9 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />
   ),
-  suggest: ({ value, onChange, field, isDisabled: _disabled, ...words }) => (
+  suggest: ({ value, onChange, field, isDisabled: _disabled, ...labelProps }) => (
     <SuggestField
-      {...words}
+      {...labelProps}
       mono={field.isMono}
       maxLength={field.longest}
       placeholder={field.placeholder}
@@ -112,11 +112,11 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
     const { per = 1 } = props.field;
     // Of what is large, a part of one tells nothing: 2,097,152 characters are 2097 thousands.
     const show = (kept: number) => (kept >= 100 * per ? Math.floor(kept / per) : kept / per);
-    return <NumberLook {...props} show={show} keep={(shown) => Math.round(shown * per)} />;
+    return <NumberVariant {...props} show={show} keep={(shown) => Math.round(shown * per)} />;
   },
-  decimal: (props) => <NumberLook {...props} show={same} keep={same} />,
+  decimal: (props) => <NumberVariant {...props} show={same} keep={same} />,
   percent: (props) => (
-    <NumberLook
+    <NumberVariant
       {...props}
       unit="%"
       show={(share) => Math.round(share * 100)}
@@ -153,10 +153,10 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
     />
   ),
   choice: (props) => <ChoiceField {...props} />,
-  several: ({ value, onChange, field: { options = [] }, ...words }) => {
+  several: ({ value, onChange, field: { options = [] }, ...labelProps }) => {
     const chosen = textsOf(value);
     return (
-      <Labelled {...words} group>
+      <Labelled {...labelProps} group>
         <ul className="grid grid-cols-2 gap-2">
           {options.map((option) => (
             <li key={option.value}>
@@ -185,6 +185,12 @@ export const basicLooks: Record<BasicLook, (props: LookProps) => ReactNode> = {
       onChange={(texts) => onChange(most === undefined ? texts : textsOf(texts).slice(0, most))}
     />
   ),
-  json: ({ field: { check }, ...props }) => <JsonField {...props} {...(check ? { check } : {})} />,
+  json: ({ field: { check, empty }, onChange, ...props }) => (
+    <JsonField
+      {...props}
+      {...(check ? { check } : {})}
+      onChange={(value) => onChange(value === undefined ? empty : value)}
+    />
+  ),
   escalation: ({ field: _field, ...props }) => <EscalationField {...props} />,
 };

@@ -14,11 +14,11 @@ export function TextsField({
   onChange,
   itemName = "entry",
   isMono,
-  ...words
+  ...labelProps
 }: FieldProps & { itemName?: string | undefined; isMono?: boolean | undefined }) {
   return (
     <ListEditor
-      {...words}
+      {...labelProps}
       itemName={itemName}
       mono={isMono}
       items={Array.isArray(value) ? value.filter((item) => typeof item === "string") : []}
@@ -35,8 +35,8 @@ export function ChoiceField({
   error,
   value,
   onChange,
-}: FieldProps & { field: Pick<FieldData, "options" | "unset" | "unsetHint"> }) {
-  const { unset, unsetHint, options: offered = [] } = field;
+}: FieldProps & { field: Pick<FieldData, "options" | "unset" | "unsetHint" | "placeholder"> }) {
+  const { unset, unsetHint, placeholder, options: offered = [] } = field;
   // What may be left open can be left open again.
   const options =
     unset === undefined
@@ -49,6 +49,7 @@ export function ChoiceField({
         label={label}
         hint={hint}
         error={error}
+        placeholder={placeholder}
         options={options}
         value={asText(value) || (unset === undefined ? null : "")}
         onValueChange={(next) => onChange(unset === undefined ? next : orNothing(next))}

@@ -26,11 +26,18 @@ const focusAndSelect = (input: HTMLInputElement | null) => {
 };
 
 /** A text that must not be saved half-written: what is not right stays here, and is given up on leaving. */
-export function DraftField({ value, onCommit, check, multiline, isNew = false, ...words }: DraftFieldProps) {
+export function DraftField({
+  value,
+  onCommit,
+  check,
+  multiline,
+  isNew = false,
+  ...labelProps
+}: DraftFieldProps) {
   const [draft, setDraft] = useState<string | null>(null);
   const text = draft ?? value;
   const props = {
-    ...words,
+    ...labelProps,
     value: text,
     error: draft === null ? undefined : (check(draft) ?? undefined),
     onValueChange: (next: string) => {

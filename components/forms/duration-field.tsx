@@ -31,11 +31,11 @@ function unitOf(ms: number, isLong: boolean): Unit {
 export function SecondsField({
   value,
   onChange,
-  ...words
+  ...labelProps
 }: FieldProps<number | undefined> & { placeholder?: string }) {
   return (
     <DurationField
-      {...words}
+      {...labelProps}
       isLong
       value={typeof value === "number" ? value * 1000 : undefined}
       onChange={(ms) => onChange(ms === undefined ? undefined : Math.max(1, Math.round(ms / 1000)))}

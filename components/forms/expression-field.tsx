@@ -32,13 +32,15 @@ export function ExpressionField({
   onChange,
   result = "any",
   variables,
-  ...words
+  ...labelProps
 }: ExpressionFieldProps) {
   const scope = useContext(FormScopeContext);
   return (
     <CodeArea
-      {...words}
-      hint={result === "bool" ? [words.hint, CONDITION_HELP].filter(Boolean).join(". ") : words.hint}
+      {...labelProps}
+      hint={
+        result === "bool" ? [labelProps.hint, CONDITION_HELP].filter(Boolean).join(". ") : labelProps.hint
+      }
       compact
       value={value}
       onValueChange={onChange}
@@ -47,7 +49,7 @@ export function ExpressionField({
         const written = withStateNamed(value, scope?.keys.map(({ key }) => key) ?? []);
         if (written !== value) onChange(written);
       }}
-      placeholder={words.placeholder ?? 'key == "value"'}
+      placeholder={labelProps.placeholder ?? 'key == "value"'}
       lint={(text) => lintExpression(text, result, scope)}
       complete={(text, at) => completeExpression(text, at, scope, variables ?? [])}
     />
@@ -73,13 +75,13 @@ export function lintExpression(
   const written = withStateNamed(text, known.keys ?? []);
   // What will be put before a bare name moves the places: they are told of the text only while they are its own.
   if (written !== text) return lintExpression(written, result, scope).length > 0 ? lintRaw(text, result) : [];
-  const faults = checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
+  const diagnostics = checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
     message,
     from: Math.min(from, text.length),
     to: Math.min(Math.max(to, from), text.length),
     severity: message.startsWith("No node before") ? ("warning" as const) : ("error" as const),
   }));
-  return result === "bool" && faults.length === 0 ? negatedKeys(text, scope) : faults;
+  return result === "bool" && diagnostics.length === 0 ? negatedKeys(text, scope) : diagnostics;
 }
 
 const lintRaw = (text: string, result: "bool" | "any") =>

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { CodeArea } from "@/components/ui/code-area";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { Field, FieldLook } from "@/server/domain/nodes";
-import { basicLooks } from "./basic-fields";
+import { basicVariants } from "./basic-fields";
 import { asText, orNothing } from "./choice-field";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
@@ -15,7 +15,7 @@ import { ValueField } from "./schema/value-field";
 import { TemplateField } from "./template-field";
 
 const loading = () => <Skeleton className="h-16 w-full" />;
-const WaysField = dynamic(() => import("./ways-field").then((m) => m.WaysField), { loading });
+const RoutesField = dynamic(() => import("./ways-field").then((m) => m.RoutesField), { loading });
 const AssignmentsField = dynamic(() => import("./crew/assignments-field").then((m) => m.AssignmentsField), {
   loading,
 });
@@ -41,14 +41,14 @@ const TaskLlm = dynamic(() => import("./crew/task-llm").then((m) => m.TaskLlm), 
 const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
 const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
 
-type Look = (props: FieldProps & { field: Field }) => ReactNode;
+type VariantComponent = (props: FieldProps & { field: Field }) => ReactNode;
 
 /** One component per look: a node kind only names the look it wants. */
-const looks: Record<FieldLook, Look> = {
-  ...basicLooks,
+const variants: Record<FieldLook, VariantComponent> = {
+  ...basicVariants,
   // Of a node every text is there, also an empty one.
-  text: (props) => basicLooks.text({ ...props, field: { ...props.field, empty: "" } }),
-  multiline: (props) => basicLooks.multiline({ ...props, field: { ...props.field, empty: "" } }),
+  text: (props) => basicVariants.text({ ...props, field: { ...props.field, empty: "" } }),
+  multiline: (props) => basicVariants.multiline({ ...props, field: { ...props.field, empty: "" } }),
   template: ({ field, ...props }) => <TemplateField {...props} minLines={field.lines} />,
   expression: (props) => (
     <ExpressionField
@@ -59,9 +59,9 @@ const looks: Record<FieldLook, Look> = {
   ),
   role: (props) => <RoleField {...props} />,
   schema: (props) => <SchemaField {...props} />,
-  ways: (props) => <WaysField {...props} />,
-  value: ({ value, onChange, field: _field, ...words }) => (
-    <ValueField {...words} value={asText(value)} onChange={(text) => onChange(orNothing(text))} />
+  ways: (props) => <RoutesField {...props} />,
+  value: ({ value, onChange, field: _field, ...labelProps }) => (
+    <ValueField {...labelProps} value={asText(value)} onChange={(text) => onChange(orNothing(text))} />
   ),
   assignments: (props) => <AssignmentsField {...props} />,
   pairs: ({ field: _field, ...props }) => <PairsField {...props} />,
@@ -77,13 +77,13 @@ const looks: Record<FieldLook, Look> = {
   label: (props) => <LabelField {...props} />,
   tool: (props) => <ToolField {...props} />,
   arguments: (props) => <ArgumentsField {...props} />,
-  code: ({ value, onChange, field: _field, hideLabel: _hide, ...words }) => (
-    <CodeArea {...words} minLines={6} maxLines={30} value={asText(value)} onValueChange={onChange} />
+  code: ({ value, onChange, field: _field, hideLabel: _hide, ...labelProps }) => (
+    <CodeArea {...labelProps} minLines={6} maxLines={30} value={asText(value)} onValueChange={onChange} />
   ),
 };
 
 /** A field of a node kind, as its look says. */
 export function FieldView(props: FieldProps & { field: Field }) {
-  const Look = looks[props.field.as];
-  return <Look {...props} />;
+  const Variant = variants[props.field.as];
+  return <Variant {...props} />;
 }

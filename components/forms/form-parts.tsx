@@ -12,7 +12,7 @@ import {
   settingAt,
   withSetting,
 } from "@/server/domain/base/form";
-import { basicLooks } from "./basic-fields";
+import { basicVariants } from "./basic-fields";
 import type { FieldData } from "./field-props";
 
 /** What a field says for now, over what is declared. */
@@ -34,6 +34,8 @@ export interface FormPartsProps<C extends object, S extends string> {
   onChange: (value: C) => void;
   /** What fields say for now, by their keys. */
   now?: FieldsNow<C>;
+  /** What is wrong with fields, by their keys. */
+  errors?: Readonly<Record<string, string>> | undefined;
   /** What stands in the form's slots. */
   slots?: Readonly<Record<S, ReactNode>>;
 }
@@ -72,7 +74,7 @@ function Group<C extends object, S extends string>({
   switch (group.as) {
     case "box":
       return (
-        <Disclosure look="box" title={group.title} isOpen={group.isOpen?.(props.value) || undefined}>
+        <Disclosure variant="box" title={group.title} isOpen={group.isOpen?.(props.value) || undefined}>
           {inner}
         </Disclosure>
       );
@@ -107,18 +109,19 @@ function OneField<C extends object, S extends string>({
   value,
   onChange,
   now,
+  errors = {},
 }: FormPartsProps<C, S> & { field: FormField<C> }) {
   const given: FieldNow | undefined = now?.[field.key];
-  const { error, aside, isDisabled, ...said } = given ?? {};
-  const data = { ...field, ...said };
+  const { error, aside, isDisabled, ...overrides } = given ?? {};
+  const data = { ...field, ...overrides };
   const usual = data.unset === undefined ? field.usual?.(value) : undefined;
-  const Look = basicLooks[field.as];
+  const Variant = basicVariants[field.as];
   return (
-    <Look
+    <Variant
       field={data}
       label={data.label}
       hint={data.hint}
-      error={error}
+      error={error ?? errors[field.key]}
       aside={aside ?? data.aside}
       isDisabled={isDisabled}
       value={settingAt(value, field.key) ?? usual}

@@ -4,7 +4,7 @@ import {
   changedRow,
   describeGuardrail,
   guardedReads,
-  guardrailFaults,
+  guardrailErrors,
   keptOf,
   rowsOf,
 } from "./guardrail-rows";
@@ -31,7 +31,7 @@ describe("a guardrail says in one line what it does", () => {
       { target: "input", kind: "registered", spec: "no_secrets", on_fail: "warn" },
       "What it is given: no keys or passwords of services; else it is noted",
     ],
-  ])("%j", (over, words) => expect(describeGuardrail(rule(over))).toBe(words));
+  ])("%j", (over, expected) => expect(describeGuardrail(rule(over))).toBe(expected));
 });
 
 test("a guardrail is kept as it was when it was last whole", () => {
@@ -57,11 +57,11 @@ test("what came in cannot be tried again", () => {
 });
 
 test("what keeps one from being whole is said at its field", () => {
-  expect(guardrailFaults(rule({ name: " " }))).toEqual({ name: "A guardrail needs a name." });
-  expect(guardrailFaults(rule({ kind: "regex", spec: "(a+" })).spec).toMatch(/^This is no pattern yet/);
-  expect(guardrailFaults(rule({ spec: "1 + 1" })).spec).toMatch(/true or false/);
-  expect(guardrailFaults(rule({ kind: "json_schema", spec: "{" })).spec).toBe("Say what the values are.");
-  expect(guardrailFaults(rule({ kind: "registered", spec: "constructor" })).spec).toContain("no check named");
+  expect(guardrailErrors(rule({ name: " " }))).toEqual({ name: "A guardrail needs a name." });
+  expect(guardrailErrors(rule({ kind: "regex", spec: "(a+" })).spec).toMatch(/^This is no pattern yet/);
+  expect(guardrailErrors(rule({ spec: "1 + 1" })).spec).toMatch(/true or false/);
+  expect(guardrailErrors(rule({ kind: "json_schema", spec: "{" })).spec).toBe("Say what the values are.");
+  expect(guardrailErrors(rule({ kind: "registered", spec: "constructor" })).spec).toContain("no check named");
 });
 
 test("an expression is offered what is checked", () => {

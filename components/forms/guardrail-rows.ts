@@ -2,7 +2,7 @@ import { findGuardrailFunction } from "@/server/domain/agent/guardrail-functions
 import { GUARDRAIL_TARGETS, type Guardrail } from "@/server/domain/agent/role";
 import { JsonSchema } from "@/server/domain/base/values";
 import { checkExpression } from "@/server/domain/text/expression";
-import { patternFault } from "@/server/domain/text/pattern-fault";
+import { validatePattern } from "@/server/domain/text/pattern-validation";
 
 /** A guardrail in a form: as it stands there, and as it was when it was last whole; null if it never was. */
 export interface GuardrailRow {
@@ -10,7 +10,7 @@ export interface GuardrailRow {
   kept: Guardrail | null;
 }
 
-export interface GuardrailFaults {
+export interface GuardrailErrors {
   name?: string;
   spec?: string;
 }
@@ -28,7 +28,7 @@ export const rowsOf = (rules: readonly Guardrail[]): GuardrailRow[] =>
 export const keptOf = (rows: readonly GuardrailRow[]): Guardrail[] =>
   rows.flatMap(({ kept }) => (kept ? [kept] : []));
 
-export const isWhole = (rule: Guardrail): boolean => Object.keys(guardrailFaults(rule)).length === 0;
+export const isWhole = (rule: Guardrail): boolean => Object.keys(guardrailErrors(rule)).length === 0;
 
 /** The row after a change to its guardrail. */
 export function changedRow({ now, kept }: GuardrailRow, change: Partial<Guardrail>): GuardrailRow {
@@ -41,15 +41,15 @@ export function changedRow({ now, kept }: GuardrailRow, change: Partial<Guardrai
 }
 
 /** What keeps a guardrail from being whole, by field. */
-export function guardrailFaults({ name, kind, spec }: Guardrail): GuardrailFaults {
-  const fault = specFault(kind, spec);
+export function guardrailErrors({ name, kind, spec }: Guardrail): GuardrailErrors {
+  const error = specError(kind, spec);
   return {
     ...(name.trim() === "" ? { name: "A guardrail needs a name." } : {}),
-    ...(fault === null ? {} : { spec: fault }),
+    ...(error === null ? {} : { spec: error }),
   };
 }
 
-function specFault(kind: Guardrail["kind"], spec: string): string | null {
+function specError(kind: Guardrail["kind"], spec: string): string | null {
   switch (kind) {
     case "expression":
       return spec.trim() === ""
@@ -58,7 +58,7 @@ function specFault(kind: Guardrail["kind"], spec: string): string | null {
     case "json_schema":
       return Object.keys(schemaOf(spec) ?? {}).length > 0 ? null : "Say what the values are.";
     case "regex":
-      return patternFault(spec);
+      return validatePattern(spec);
     case "llm_judge":
       return spec.trim() === "" ? "Say in words what must hold." : null;
     case "registered":

@@ -16,9 +16,9 @@ import {
   changedRow,
   describeGuardrail,
   type GuardedKeys,
-  type GuardrailFaults,
+  type GuardrailErrors,
   guardedReads,
-  guardrailFaults,
+  guardrailErrors,
   isWhole,
   keptOf,
   rowsOf,
@@ -34,7 +34,7 @@ export interface GuardrailsFieldProps extends Omit<FieldProps, "onChange" | "val
   keys?: GuardedKeys;
   onChange: (rules: Guardrail[]) => void;
   /** Told when a guardrail is not whole yet, and when all are again. */
-  onFault?: (message: string | null) => void;
+  onErrorChange?: (message: string | null) => void;
 }
 
 /** What must hold of what an agent takes and gives. A guardrail that is not whole stays here and is not saved. */
@@ -46,14 +46,14 @@ export function GuardrailsField({
   value,
   keys = NO_KEYS,
   onChange,
-  onFault,
+  onErrorChange,
 }: GuardrailsFieldProps) {
   const [written, setWritten] = useState(() => rowsOf(value));
   const rows = isSameJson(keptOf(written), [...value]) ? written : rowsOf(value);
   const write = (next: typeof rows) => {
     setWritten(next);
     const unfinished = next.find(({ now }) => !isWhole(now));
-    onFault?.(unfinished ? `The guardrail "${unfinished.now.name}" is not finished.` : null);
+    onErrorChange?.(unfinished ? `The guardrail "${unfinished.now.name}" is not finished.` : null);
     if (!isSameJson(keptOf(next), [...value])) onChange(keptOf(next));
   };
   return (
@@ -127,13 +127,13 @@ interface GuardrailFieldsProps {
 }
 
 function GuardrailFields({ rule, keys, onChange }: GuardrailFieldsProps) {
-  const faults = guardrailFaults(rule);
+  const errors = guardrailErrors(rule);
   return (
     <div className="@container flex flex-col gap-3">
       <TextField
         label="Name"
         value={rule.name}
-        error={faults.name}
+        error={errors.name}
         onValueChange={(name) => onChange({ name })}
       />
       <div className="grid grid-cols-1 gap-3 @xs:grid-cols-2">
@@ -145,7 +145,7 @@ function GuardrailFields({ rule, keys, onChange }: GuardrailFieldsProps) {
         />
         <Select label="How" options={KINDS} value={rule.kind} onValueChange={(kind) => onChange({ kind })} />
       </div>
-      <SpecField rule={rule} keys={keys} faults={faults} onChange={onChange} />
+      <SpecField rule={rule} keys={keys} errors={errors} onChange={onChange} />
       <div className="grid grid-cols-1 gap-3 @xs:grid-cols-2">
         <Select
           label="If it does not hold"
@@ -170,9 +170,9 @@ function GuardrailFields({ rule, keys, onChange }: GuardrailFieldsProps) {
 function SpecField({
   rule: { kind, spec, target },
   keys,
-  faults,
+  errors,
   onChange,
-}: GuardrailFieldsProps & { faults: GuardrailFaults }) {
+}: GuardrailFieldsProps & { errors: GuardrailErrors }) {
   const set = (next: string) => onChange({ spec: next });
   switch (kind) {
     case "expression": {
@@ -183,7 +183,7 @@ function SpecField({
           label="What must be true"
           hint={mayRead}
           // A hint gives way to an error, but who begins needs both.
-          error={faults.spec && (spec.trim() === "" ? `${faults.spec} ${mayRead}` : faults.spec)}
+          error={errors.spec && (spec.trim() === "" ? `${errors.spec} ${mayRead}` : errors.spec)}
           result="bool"
           placeholder={`size(${reads[0]}) < 2000`}
           variables={reads}
@@ -196,7 +196,7 @@ function SpecField({
       return (
         <SchemaField
           label="Its values"
-          error={faults.spec}
+          error={errors.spec}
           value={schemaOf(spec)}
           onChange={(schema) => set(schema === undefined ? "" : JSON.stringify(schema))}
           hint={guardrailNote({ kind, spec }) ?? undefined}
@@ -209,7 +209,7 @@ function SpecField({
           mono
           placeholder="^[A-Z]"
           hint={guardrailNote({ kind, spec }) ?? "A regular expression that is found in the text."}
-          error={faults.spec}
+          error={errors.spec}
           value={spec}
           onValueChange={set}
         />
@@ -221,7 +221,7 @@ function SpecField({
           hint="A model that sees this rule and the value, and nothing else, decides."
           placeholder="It names no competitor."
           rows={2}
-          error={faults.spec}
+          error={errors.spec}
           value={spec}
           onValueChange={set}
         />
@@ -230,7 +230,7 @@ function SpecField({
       return (
         <Select
           label="Check"
-          error={faults.spec}
+          error={errors.spec}
           options={guardrailFunctions().map(({ name, description }) => ({
             value: name,
             label: name,

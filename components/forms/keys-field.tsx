@@ -30,7 +30,7 @@ export function KeysField({
   const [text, setText] = useState("");
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
-  const [fault, setFault] = useState<string | null>(null);
+  const [keyError, setKeyError] = useState<string | null>(null);
   const offered = suggestions
     .filter(({ key }) => !keys.includes(key) && key.toLowerCase().includes(text.trim().toLowerCase()))
     .slice(0, 8);
@@ -40,10 +40,10 @@ export function KeysField({
     const names = raw.split(/[\s,]+/).filter(Boolean);
     const wrong = names.map((name) => StateKey.safeParse(name)).find((parsed) => !parsed.success);
     if (wrong) {
-      setFault(wrong.error?.issues[0]?.message ?? "This cannot be a key");
+      setKeyError(wrong.error?.issues[0]?.message ?? "This cannot be a key");
       return false;
     }
-    setFault(null);
+    setKeyError(null);
     setText("");
     setActive(-1);
     setOpen(false);
@@ -52,7 +52,7 @@ export function KeysField({
   };
 
   return (
-    <Field label={label} hint={hint} error={fault ?? error}>
+    <Field label={label} hint={hint} error={keyError ?? error}>
       {(control) => (
         <div className="relative">
           <div className="control flex flex-wrap items-center gap-1 px-1.5 py-1">

@@ -85,5 +85,5 @@ const number = (amount: number | undefined) =>
   amount === undefined ? undefined : { placeholder: String(amount) };
 const seconds = (ms: number | undefined) => number(ms === undefined ? undefined : ms / 1000);
 /** What an agent has of a list or the like, which no placeholder can show. */
-const instead = (words: string | undefined) =>
-  words ? { hint: `If nothing is said here, as the agent: ${words}.` } : undefined;
+const instead = (text: string | undefined) =>
+  text ? { hint: `If nothing is said here, as the agent: ${text}.` } : undefined;

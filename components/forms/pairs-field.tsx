@@ -12,7 +12,7 @@ export function PairsField(props: FieldProps<Record<string, string>>) {
       nameLabel="Name"
       itemName="line"
       newName="name"
-      checkName={nameFault}
+      checkName={nameError}
       valueField={({ name, value, onChange }) => (
         <TemplateField
           label={`Value of ${name}`}
@@ -26,7 +26,7 @@ export function PairsField(props: FieldProps<Record<string, string>>) {
   );
 }
 
-function nameFault(name: string, names: readonly string[], at: number): string | null {
+function nameError(name: string, names: readonly string[], at: number): string | null {
   if (name.trim() !== name || name === "") return "Write a name, without spaces around it";
   if (name.length > 200) return "A name has at most 200 characters";
   return names.some((other, i) => i !== at && other === name) ? "There is one with this name already" : null;

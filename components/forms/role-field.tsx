@@ -51,11 +51,11 @@ export interface RolePickerProps {
 }
 
 /** A role out of all, or a new one that is written where it is needed. */
-export function RolePicker({ roles, value, onChange, ...words }: RolePickerProps) {
+export function RolePicker({ roles, value, onChange, ...labelProps }: RolePickerProps) {
   const create = useCreate("role", onChange);
   return (
     <Picker
-      {...words}
+      {...labelProps}
       options={roleOptions(roles, value)}
       value={value || null}
       onValueChange={onChange}

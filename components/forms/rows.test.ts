@@ -30,8 +30,8 @@ describe("conditions as rows", () => {
         const expression = writeRows(written);
         expect(expression).not.toBeNull();
         if (expression === null) return;
-        const faults = checkExpression(expression, { result: "bool" });
-        expect(faults, expression).toEqual([]);
+        const errors = checkExpression(expression, { result: "bool" });
+        expect(errors, expression).toEqual([]);
         const read = readRows(expression);
         expect(read).not.toBeNull();
         if (read) expect(writeRows(read)).toBe(expression);

@@ -15,7 +15,7 @@ import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
 /** The name of the rule by which a router decides: built in, written at some router of the workflow, or new. */
-export function RuleNameField({ value, onChange, ...words }: FieldProps) {
+export function RuleNameField({ value, onChange, ...labelProps }: FieldProps) {
   const { graph, node } = useFormScope();
   const others = writtenRules(graph).filter(({ node_id }) => node_id !== node?.id);
   const known = new Map([
@@ -24,7 +24,7 @@ export function RuleNameField({ value, onChange, ...words }: FieldProps) {
   ]);
   return (
     <SuggestField
-      {...words}
+      {...labelProps}
       mono
       maxLength={80}
       placeholder="by_amount"
@@ -45,13 +45,13 @@ export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
   const { graph, node } = useFormScope();
   const read = OwnRule.safeParse(value ?? undefined);
   const name = isRouterNode(node) ? node.config.router_function_name : undefined;
-  const elsewhere = writtenRules(graph).find((one) => one.name === name && one.node_id !== node?.id);
+  const otherRule = writtenRules(graph).find((one) => one.name === name && one.node_id !== node?.id);
   if (!read.success)
     return (
       <Field group label={label} error={error}>
-        {elsewhere ? (
+        {otherRule ? (
           <p className="text-[13px] text-ink-2">
-            As it is written at “{graph.nodes[elsewhere.node_id]?.name || elsewhere.node_id}”.
+            As it is written at “{graph.nodes[otherRule.node_id]?.name || otherRule.node_id}”.
           </p>
         ) : (
           <Button

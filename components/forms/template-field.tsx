@@ -11,12 +11,12 @@ export function TemplateField({
   value,
   onChange,
   minLines = 3,
-  ...words
+  ...labelProps
 }: FieldProps & { minLines?: number | undefined }) {
   const scope = useFormScope();
   return (
     <CodeArea
-      {...words}
+      {...labelProps}
       compact
       minLines={minLines}
       maxLines={24}

@@ -8,18 +8,18 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Picker } from "@/components/ui/picker";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
-  addWay,
-  leadWay,
-  moveWay,
-  type RouterWays,
-  removeWay,
-  renameWay,
-  routerWays,
+  addRoute,
+  connectRoute,
+  disconnectRoute,
+  moveRoute,
+  type Route,
+  type RouterRoutes,
+  removeRoute,
+  renameRoute,
+  routerRoutes,
   setOtherwise,
   setWhen,
-  stopWay,
-  type Way,
-} from "@/server/domain/graph/router-ways";
+} from "@/server/domain/graph/router-routes";
 import { getNodeKind, routerKindOf, settingsOf } from "@/server/domain/nodes";
 import { ConditionBuilder } from "./condition-builder";
 import { DraftField } from "./draft-field";
@@ -30,57 +30,57 @@ import { keyFacts } from "./key-facts";
 const NOWHERE = "(nowhere)";
 
 /** The ways out of a router as rows: name, when it is taken, and where it leads. The lines of the drawing follow. */
-export function WaysField({ label, hint, error }: FieldProps) {
+export function RoutesField({ label, hint, error }: FieldProps) {
   const { graph, node, change } = useFormScope();
   const [added, setAdded] = useState<number | null>(null);
-  const ways = node && routerWays(graph, node.id);
-  if (!node || !ways || !change) return null;
+  const routes = node && routerRoutes(graph, node.id);
+  if (!node || !routes || !change) return null;
   const by = routerKindOf(node);
   // Whoever chooses among the ways always takes one of them.
-  const isChosen = getNodeKind(node.node_type).waysIn !== undefined;
-  const write = (words: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => change(words, apply);
+  const isChosen = getNodeKind(node.node_type).routesKey !== undefined;
+  const write = (title: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => change(title, apply);
   return (
     <Field label={label} hint={hint} error={error} group>
       <ol aria-label={label} className="flex flex-col gap-2.5">
-        {ways.ways.map((way, at) => (
+        {routes.routes.map((way, at) => (
           <WayRow
             // The place, not the name: the name changes while it is typed.
             key={at}
             way={way}
             at={at}
-            all={ways}
+            all={routes}
             hasWhen={by === "expression"}
             isNew={at === added}
             write={write}
           />
         ))}
-        {isChosen ? null : <Otherwise ways={ways} isAlways={by === "llm"} write={write} />}
+        {isChosen ? null : <Otherwise routes={routes} isAlways={by === "llm"} write={write} />}
       </ol>
-      {ways.isOpen ? (
+      {routes.isOpen ? (
         <div className="flex flex-wrap gap-1">
           <Button
             size="sm"
             icon={<Plus aria-hidden />}
             onClick={() => {
-              setAdded(ways.ways.length);
-              write("Add way", (drawn) => addWay(drawn, node.id));
+              setAdded(routes.routes.length);
+              write("Add way", (drawn) => addRoute(drawn, node.id));
             }}
           >
             Add a way out
           </Button>
-          <KnownValues ways={ways} write={write} />
+          <KnownValues routes={routes} write={write} />
         </div>
       ) : null}
     </Field>
   );
 }
 
-type Write = (words: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
+type Write = (title: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
 
 interface WayRowProps {
-  way: Way;
+  way: Route;
   at: number;
-  all: RouterWays;
+  all: RouterRoutes;
   hasWhen: boolean;
   isNew: boolean;
   write: Write;
@@ -90,7 +90,7 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
   const { node } = useFormScope();
   const id = node?.id ?? "";
   const { label } = way;
-  const names = all.ways.map((other) => other.label);
+  const names = all.routes.map((other) => other.label);
   const isFixed = !all.isOpen || !way.isOffered;
   return (
     <li className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
@@ -103,9 +103,9 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
             onCommit={(text) =>
               text.trim() === label
                 ? undefined
-                : write("Rename way", (drawn) => renameWay(drawn, id, label, text.trim()))
+                : write("Rename way", (drawn) => renameRoute(drawn, id, label, text.trim()))
             }
-            check={(text) => nameFault(text, names, at)}
+            check={(text) => nameError(text, names, at)}
             fieldClassName="flex-1 mr-1"
           />
         ) : (
@@ -118,21 +118,21 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
               size="sm"
               icon={<ArrowUp aria-hidden />}
               disabled={at === 0 || isFixed}
-              onClick={() => write("Move way", (drawn) => moveWay(drawn, id, at, at - 1))}
+              onClick={() => write("Move way", (drawn) => moveRoute(drawn, id, at, at - 1))}
             />
             <IconButton
               label={`Move way ${at + 1} down`}
               size="sm"
               icon={<ArrowDown aria-hidden />}
-              disabled={at === all.ways.length - 1 || isFixed}
-              onClick={() => write("Move way", (drawn) => moveWay(drawn, id, at, at + 1))}
+              disabled={at === all.routes.length - 1 || isFixed}
+              onClick={() => write("Move way", (drawn) => moveRoute(drawn, id, at, at + 1))}
             />
             <IconButton
               label={`Remove way ${at + 1}`}
               size="sm"
               variant="danger"
               icon={<Trash2 aria-hidden />}
-              onClick={() => write("Remove way", (drawn) => removeWay(drawn, id, label))}
+              onClick={() => write("Remove way", (drawn) => removeRoute(drawn, id, label))}
             />
           </>
         ) : null}
@@ -151,7 +151,7 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
             <button
               type="button"
               className="underline underline-offset-2 hover:text-accent"
-              onClick={() => write("Add way", (drawn) => addWay(drawn, id, label))}
+              onClick={() => write("Add way", (drawn) => addRoute(drawn, id, label))}
             >
               Make it a way of the router
             </button>
@@ -161,14 +161,14 @@ function WayRow({ way, at, all, hasWhen, isNew, write }: WayRowProps) {
       <GoesTo
         label={`Way out ${at + 1} goes to`}
         targets={way.targets}
-        onLead={(target) => write("Lead way", (drawn) => leadWay(drawn, id, label, target))}
-        onStop={(target) => write("Disconnect", (drawn) => stopWay(drawn, id, label, target))}
+        onLead={(target) => write("Lead way", (drawn) => connectRoute(drawn, id, label, target))}
+        onStop={(target) => write("Disconnect", (drawn) => disconnectRoute(drawn, id, label, target))}
       />
     </li>
   );
 }
 
-function nameFault(text: string, names: readonly string[], at: number): string | null {
+function nameError(text: string, names: readonly string[], at: number): string | null {
   if (text.trim() === "") return "A way out needs a name";
   if (text.length > 200) return "At most 200 characters";
   return names.some((name, i) => i !== at && name === text.trim()) ? "Another way out has this name" : null;
@@ -230,11 +230,11 @@ function useTargets() {
 }
 
 /** What is taken where no way fits: always there to be seen, and to be said. */
-function Otherwise({ ways, isAlways, write }: { ways: RouterWays; isAlways: boolean; write: Write }) {
+function Otherwise({ routes, isAlways, write }: { routes: RouterRoutes; isAlways: boolean; write: Write }) {
   const { node } = useFormScope();
   const nodes = useTargets();
   const id = node?.id ?? "";
-  const { label, targets } = ways.otherwise;
+  const { label, targets } = routes.otherwise;
   const [target = null, ...more] = targets;
   const WAY = "way ";
   return (
@@ -251,7 +251,7 @@ function Otherwise({ ways, isAlways, write }: { ways: RouterWays; isAlways: bool
         searchPlaceholder="Search ways and nodes…"
         options={[
           { value: NOWHERE, label: "Nowhere", hint: "The run fails" },
-          ...ways.ways.flatMap((way) =>
+          ...routes.routes.flatMap((way) =>
             way.targets.length > 0 ? { value: WAY + way.label, label: `As “${way.label}”` } : [],
           ),
           ...nodes,
@@ -276,13 +276,13 @@ function Otherwise({ ways, isAlways, write }: { ways: RouterWays; isAlways: bool
 }
 
 /** Where a key decides whose values are known: a way for each of them. */
-function KnownValues({ ways, write }: { ways: RouterWays; write: Write }) {
+function KnownValues({ routes, write }: { routes: RouterRoutes; write: Write }) {
   const { graph, node } = useFormScope();
   const value = node && settingsOf(node).value;
   const key =
     routerKindOf(node ?? undefined) === "value" ? /^state\.(\w+)$/.exec(value ?? "")?.[1] : undefined;
   if (!node || key === undefined) return null;
-  const names = ways.ways.map(({ label }) => label);
+  const names = routes.routes.map(({ label }) => label);
   const missing = keyFacts(graph, key).values.filter((known) => known !== "" && !names.includes(known));
   if (missing.length === 0) return null;
   return (
@@ -290,7 +290,7 @@ function KnownValues({ ways, write }: { ways: RouterWays; write: Write }) {
       size="sm"
       variant="ghost"
       onClick={() =>
-        write("Add ways", (drawn) => missing.reduce((next, name) => addWay(next, node.id, name), drawn))
+        write("Add ways", (drawn) => missing.reduce((next, name) => addRoute(next, node.id, name), drawn))
       }
     >
       Add {missing.join(", ")}

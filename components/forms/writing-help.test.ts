@@ -33,9 +33,9 @@ describe("while an expression is written", () => {
   });
 
   test("a key behind ! that may be missing is pointed at, with a repair that holds where it is missing", () => {
-    const said = (text: string) =>
+    const diagnostics = (text: string) =>
       lintExpression(text, "bool", scope).map(({ message, severity }) => [severity, message]);
-    expect(said("!(state.maybe > 1)")).toEqual([
+    expect(diagnostics("!(state.maybe > 1)")).toEqual([
       ["info", 'Where "maybe" is missing, this counts as false, also behind "!".'],
     ]);
     for (const text of [
@@ -44,9 +44,9 @@ describe("while an expression is written", () => {
       "!has(state.maybe)",
       "has(state.maybe) && !(state.maybe > 1)",
     ])
-      expect([text, said(text)]).toEqual([text, []]);
+      expect([text, diagnostics(text)]).toEqual([text, []]);
     const mended = trueWhereMissing("!(state.maybe > 1)", "maybe");
-    expect(said(mended)).toEqual([]);
+    expect(diagnostics(mended)).toEqual([]);
     expect(evaluateCondition("!(state.maybe > 1)", { state: {} }).value).toBe(false);
     expect(
       [undefined, 1, 2].map(

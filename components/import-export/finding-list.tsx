@@ -4,7 +4,7 @@ import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reade
 
 export type FindingView = Finding;
 
-const looks = {
+const appearances = {
   error: { icon: CircleX, word: "Error", color: "text-failed" },
   dropped: { icon: Scissors, word: "Left out", color: "text-waiting" },
   placeholder: { icon: SquareDashed, word: "To fill in", color: "text-waiting" },
@@ -36,7 +36,10 @@ export function FindingList({
       {isGrouped
         ? groups.map(({ level, list }) => (
             <li key={level} className="bg-raised px-1.5 py-1">
-              <Disclosure title={`${looks[level].word} (${list.length})`} isOpen={URGENT.includes(level)}>
+              <Disclosure
+                title={`${appearances[level].word} (${list.length})`}
+                isOpen={URGENT.includes(level)}
+              >
                 <ul className="divide-y divide-line">
                   {list.map((finding, place) => (
                     <Item key={place} finding={finding} isGrouped />
@@ -60,7 +63,7 @@ function Item({
   /** Its word stands above already. */
   isGrouped?: boolean;
 }) {
-  const { icon: Icon, word, color } = looks[level];
+  const { icon: Icon, word, color } = appearances[level];
   const place = [
     file && line !== undefined ? `${file}:${line}` : (file ?? (line !== undefined ? `line ${line}` : "")),
     at,

@@ -9,8 +9,8 @@ import { sketchOf } from "@/server/domain/graph/sketch";
 import { CapabilityList } from "./capability-list";
 import { FindingList } from "./finding-list";
 import { ImportQuestions } from "./import-questions";
+import { ItemsInFile } from "./items-in-file";
 import { RolesInFile } from "./roles-in-file";
-import { ThingsInFile } from "./things-in-file";
 
 export type Looked = Answers["imports"]["importFiles"];
 export type RoleChoice = "add_new" | "replace" | "skip";
@@ -57,7 +57,7 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
   const differing = roles.filter(({ state }) => state === "differs").length;
   const others = [...crews, ...agents].filter(({ state }) => state === "differs").length;
   const missing = tools.filter(({ ours }) => ours === undefined);
-  const [twin] = twins;
+  const [duplicate] = twins;
   return (
     <div className="flex flex-col gap-5">
       {part ? <p className="text-[13px] text-ink-2">This is {part.label}.</p> : null}
@@ -66,7 +66,7 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
         <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
       ) : null}
       {graph ? <TextField label="Name" value={name} onValueChange={onName} maxLength={200} /> : null}
-      {twin ? (
+      {duplicate ? (
         <div className="flex flex-col gap-2">
           <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
           <SegmentedControl<"new" | "over">
@@ -74,17 +74,17 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
             value={wish.over === undefined ? "new" : "over"}
             onValueChange={(choice) => {
               const { over: _before, ...rest } = wish;
-              onWish(choice === "new" ? rest : { ...rest, over: twin.id });
+              onWish(choice === "new" ? rest : { ...rest, over: duplicate.id });
             }}
             className="self-start"
             options={[
               { value: "new", label: "Add beside it" },
-              { value: "over", label: `Replace “${twin.name}”` },
+              { value: "over", label: `Replace “${duplicate.name}”` },
             ]}
           />
         </div>
       ) : null}
-      <ThingsInFile
+      <ItemsInFile
         label="Crews in the file"
         rows={crews.map(({ crew, state }) => ({
           id: crew.crew_id,
@@ -92,7 +92,7 @@ export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAl
           state,
         }))}
       />
-      <ThingsInFile
+      <ItemsInFile
         label="Agents in the file"
         rows={agents.map(({ agent, state }) => ({ id: agent.agent_id, line: agent.role_name, state }))}
       />

@@ -124,7 +124,7 @@ test("who is to answer and what they should know is shown, and narrows the list 
 
 test("of a hundred questions the most pressing stand there first, the others on demand, and filters look through all", async () => {
   const page = openPage(<InboxPage />, "/inbox");
-  const ways = Array.from(
+  const edges = Array.from(
     { length: 99 },
     (_, at) => `start > g${at}; g${at} approved> end; g${at} rejected> bad`,
   );
@@ -132,7 +132,7 @@ test("of a hundred questions the most pressing stand there first, the others on 
     node_type: "approval_gate" as const,
     config: { title, options: ["approved", "rejected"] },
   });
-  const many = draw(ways.join("; "), {
+  const many = draw(edges.join("; "), {
     ...Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`g${at}`, gate(`Gate ${at}`)])),
     bad: { node_type: "end" },
   });
@@ -166,13 +166,13 @@ test("where more wait than the list takes, its end says how many and which ones 
   await expect.poll(() => page.troupe.questions.count().open, { timeout: 10_000 }).toBe(2);
   vi.spyOn(page.troupe.questions, "total").mockReturnValue(5);
   page.show();
-  const said =
+  const message =
     "The 2 most pressing of 5 questions. The others come as you answer; filters look through these 2 only.";
-  await screen.findByText(said);
+  await screen.findByText(message);
   await page.person.click(screen.getByRole("combobox", { name: "Workflow" }));
   await page.person.click(await screen.findByRole("option", { name: "Tide" }));
   await waitFor(() => expect(rows()).toHaveLength(1));
-  expect(screen.getByText(said)).toBeTruthy();
+  expect(screen.getByText(message)).toBeTruthy();
 });
 
 test("the arrow keys lead from question to question", async () => {
@@ -208,7 +208,7 @@ test("a link leads to the question that it names", async () => {
 });
 
 test("a browser that was asked to notifies of what is new, without its words, and leads to that question", async () => {
-  const told: { title: string; body: string | undefined; onclick: (() => void) | null }[] = [];
+  const notifications: { title: string; body: string | undefined; onclick: (() => void) | null }[] = [];
   class FakeNotification {
     static readonly permission = "granted";
     onclick: (() => void) | null = null;
@@ -218,7 +218,7 @@ test("a browser that was asked to notifies of what is new, without its words, an
       options?: NotificationOptions,
     ) {
       this.body = options?.body;
-      told.push(this);
+      notifications.push(this);
     }
   }
   vi.stubGlobal("Notification", FakeNotification);
@@ -242,17 +242,17 @@ test("a browser that was asked to notifies of what is new, without its words, an
   page.show();
   await screen.findByRole("list", { name: "Questions" });
   await waitFor(() => expect(document.title).toBe("(1) Inbox"));
-  expect(told).toEqual([]);
+  expect(notifications).toEqual([]);
   const second = await begin(2);
   await page.person.click(within(rows()[0]!).getByRole("button", { name: "Approve" }));
-  await waitFor(() => expect(told).toHaveLength(1));
-  expect(told[0]).toMatchObject({
+  await waitFor(() => expect(notifications).toHaveLength(1));
+  expect(notifications[0]).toMatchObject({
     title: expect.stringMatching(/waits? for you$/),
     body: "Open the inbox to look and answer.",
   });
   const went = vi.spyOn(window, "focus").mockImplementation(() => {});
   const { interaction_id } = page.troupe.questions.count().newest!;
-  expect(() => told[0]!.onclick!()).not.toThrow();
+  expect(() => notifications[0]!.onclick!()).not.toThrow();
   expect(went).toHaveBeenCalled();
   expect(page.troupe.questions.count().newest).toMatchObject({ run_id: second, interaction_id });
   localStorage.removeItem("troupe:browser-notices");

@@ -189,7 +189,7 @@ function Questions({
                 },
                 onToggle: () => toggle(question),
                 onAnswered: () => onAnswered(question),
-                onRefused: refresh,
+                onAnswerFailed: refresh,
               };
               return isGone && key === openKey ? (
                 <GoneQuestion key={key} {...props} />

@@ -8,8 +8,8 @@ import { RoleFace } from "@/components/display/role-face";
 import { AskCard } from "@/components/run/crew/ask-card";
 import type { Standing } from "@/components/run/crew/ask-props";
 import { useTimeLeft } from "@/components/run/elapsed";
-import { HeldActions } from "@/components/run/held-note";
-import { person } from "@/components/run/timeline/sentence-words";
+import { HeldActions } from "@/components/run/quarantine-note";
+import { person } from "@/components/run/timeline/sentence-parts";
 import type { Answers } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
@@ -31,7 +31,7 @@ export function QuestionItem({
   headRef,
   onToggle,
   onAnswered,
-  onRefused,
+  onAnswerFailed,
 }: {
   question: Question;
   /** Differs from "open" where it was answered elsewhere while it was looked at. */
@@ -40,7 +40,7 @@ export function QuestionItem({
   headRef: Ref<HTMLButtonElement>;
   onToggle: () => void;
   onAnswered: () => void;
-  onRefused: () => void;
+  onAnswerFailed: () => void;
 }) {
   const { ask, run_id, held } = question;
   const isGone = standing.status !== "open" || standing.isOver;
@@ -107,7 +107,7 @@ export function QuestionItem({
                   This is not open any more: {whyGone(standing)}
                 </p>
               ) : null}
-              <AskCard {...{ ask, standing, onAnswered, onRefused }} runId={run_id} isTitled />
+              <AskCard {...{ ask, standing, onAnswered, onAnswerFailed }} runId={run_id} isTitled />
             </>
           )}
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">

@@ -27,5 +27,5 @@ export const useNoticePermission = (): Permission =>
 export async function wantNotices(wanted: boolean): Promise<void> {
   if (wanted && permission() === "default") await Notification.requestPermission();
   localStorage.setItem(KEY, wanted ? "on" : "off");
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }

@@ -66,9 +66,9 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
       <Loading />
     );
   const chosen = all.find((thing) => keyOf(thing) === asked);
-  const create = (words: string, className?: string) => (
+  const create = (label: string, className?: string) => (
     <ButtonLink href={`${href}?new=1`} icon={<Plus aria-hidden="true" />} className={className}>
-      {words}
+      {label}
     </ButtonLink>
   );
   const list = (

@@ -25,8 +25,8 @@ export function UnsavedGuard({
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
     const onClick = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest("a") : null;
-      const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
-      if (!link?.href || link.target === "_blank" || link.download || opensElsewhere) return;
+      const opensInNewTab = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
+      if (!link?.href || link.target === "_blank" || link.download || opensInNewTab) return;
       const to = new URL(link.href);
       if (to.origin !== window.location.origin) return;
       if (to.pathname + to.search === window.location.pathname + window.location.search) return;

@@ -6,7 +6,7 @@ import { present } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { resultLine } from "./node/route";
-import { paidInWords } from "./paid";
+import { describeCost } from "./paid";
 import type { RunView, RunViewStore } from "./run-view-store";
 
 const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => module.CrewInside));
@@ -14,7 +14,7 @@ const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => m
 /** Characters of streamed text on a card: about two lines. */
 const PEEK = 48;
 /** How much of an output a card keeps; more than it shows, for who points at it. */
-const SAID = 280;
+const MAX_SUMMARY_LENGTH = 280;
 
 /**
  * A run as the canvas wants it: the same object as long as nothing changed for that node or edge. `isHeld`: the run is
@@ -82,8 +82,8 @@ function nodeView(
       ? { durationMs: activation.finished_at - activation.started_at }
       : {}),
     ...(activation?.error ? { error: activation.error.message } : {}),
-    ...(activation ? { said: resultLine(graph, activation.node_id, activation, SAID) } : {}),
-    ...(activation && activation.calls.length > 0 ? { cost: paidInWords({ run, calls }, activation) } : {}),
+    ...(activation ? { summary: resultLine(graph, activation.node_id, activation, MAX_SUMMARY_LENGTH) } : {}),
+    ...(activation && activation.calls.length > 0 ? { cost: describeCost({ run, calls }, activation) } : {}),
   };
 }
 

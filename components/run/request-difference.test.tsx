@@ -15,18 +15,18 @@ const detail = {
 
 test("where a strict replay ended, each place that differs stands with both texts", () => {
   render(<RequestDifference error={{ code: "NOT_RECORDED", detail }} />);
-  const told = screen.getByRole("region", { name: "What was asked beside what was recorded" });
+  const region = screen.getByRole("region", { name: "What was asked beside what was recorded" });
   expect(
-    within(told)
+    within(region)
       .getAllByRole("term")
       .map(({ textContent }) => textContent),
   ).toEqual(["messages[1].content, line 3", "tools[0]"]);
   expect(
-    within(told)
+    within(region)
       .getAllByRole("definition")
       .map(({ textContent }) => textContent),
   ).toEqual(["Recordedthree", "Asked3", "Recorded{}", "Askednothing"]);
-  expect(told.textContent).toContain("And 2 more.");
+  expect(region.textContent).toContain("And 2 more.");
 });
 
 test("other errors, and a detail that says something else, show nothing", () => {

@@ -7,10 +7,10 @@ import dynamic from "next/dynamic";
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { nodeIdOf } from "@/components/canvas/hits";
-import { withRoomBelow } from "@/components/canvas/places";
-import { SLIP } from "@/components/canvas/routes";
+import { withRoomBelow } from "@/components/canvas/layout/places";
+import { SLIP } from "@/components/canvas/layout/routes";
+import { READABLE } from "@/components/canvas/layout/view-fit";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
-import { READABLE } from "@/components/canvas/view-fit";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { CrewCamera, CrewDoors, useCrewNodes, useGrownCards } from "@/components/run/crew/crew-on-canvas";
 import { CrewSection } from "@/components/run/crew/crew-section";
@@ -23,7 +23,9 @@ import { useRun, useRunViewStore } from "./run-context";
 import { spotlightNode } from "./spotlight";
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList));
-const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch));
+const ViewModeSwitch = dynamic(() =>
+  import("@/components/canvas/view-mode-switch").then((m) => m.ViewModeSwitch),
+);
 
 const NO_ROLES: readonly RoleDefinition[] = [];
 
@@ -50,7 +52,7 @@ export function RunCanvas({
   const stopFollowing = useCallback(() => setFollowing(false), []);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const isNarrow = useMedia(NARROW);
-  const [look, setLook] = useState<"list" | "drawing">("list");
+  const [viewMode, setViewMode] = useState<"list" | "drawing">("list");
   const stage = useCrewStage();
   const crews = useCrewNodes();
   const grown = useGrownCards();
@@ -64,12 +66,12 @@ export function RunCanvas({
   };
   const picked = useMemo(() => new Set(selected ? [selected] : []), [selected]);
   if (!graph || Object.keys(graph.nodes).length === 0) return <div className="size-full bg-stage" />;
-  const lookSwitch = isNarrow && <LookSwitch look={look} onChange={setLook} />;
-  if (isNarrow && look === "list")
+  const viewModeSwitch = isNarrow && <ViewModeSwitch viewMode={viewMode} onChange={setViewMode} />;
+  if (isNarrow && viewMode === "list")
     return (
       // What is there for hearing alone is taken out of the flow: it must not make the page around longer.
       <div className="relative size-full scroll-pt-14 overflow-y-auto bg-stage">
-        {lookSwitch}
+        {viewModeSwitch}
         <StaleCards>
           <NodeList
             graph={graph}
@@ -86,7 +88,7 @@ export function RunCanvas({
   return (
     <StaleCards>
       <CanvasProvider>
-        {lookSwitch}
+        {viewModeSwitch}
         <GraphCanvas
           graph={graph}
           label="Drawing of the run"
@@ -116,24 +118,24 @@ export function RunCanvas({
 /** The camera: rests on what is happening, near enough to read it, and steps back when the run is over. */
 function Follower({ isFollowing }: { isFollowing: boolean }) {
   const node = useRun(spotlightNode, null);
-  const isUnderWay = useRun(({ head, cursor }) => cursor === null && head.run.status === "running", false);
+  const isRunning = useRun(({ head, cursor }) => cursor === null && head.run.status === "running", false);
   const view = useCanvasView();
   const flow = useReactFlow();
-  const wasUnderWay = useRef(false);
+  const wasRunning = useRef(false);
   useEffect(() => {
     if (!isFollowing) return;
-    const isJustOver = wasUnderWay.current && !isUnderWay;
-    wasUnderWay.current = isUnderWay;
+    const isJustOver = wasRunning.current && !isRunning;
+    wasRunning.current = isRunning;
     const timer = setTimeout(
       () => {
         if (isJustOver) view.fit();
-        else if (node !== null && isUnderWay && flow.getZoom() < READABLE) view.open(node);
+        else if (node !== null && isRunning && flow.getZoom() < READABLE) view.open(node);
         else if (node !== null) view.reveal([node]);
       },
       isJustOver ? 600 : 120,
     );
     return () => clearTimeout(timer);
-  }, [isFollowing, isUnderWay, node, view, flow]);
+  }, [isFollowing, isRunning, node, view, flow]);
   return null;
 }
 

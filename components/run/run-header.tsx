@@ -37,10 +37,10 @@ import { usePaused } from "./control/use-control";
 import { RunElapsed, RunWaited } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
 import { KeepDialog } from "./keep/keep-button";
-import { paidInWords } from "./paid";
+import { describeCost } from "./paid";
 import { useShare } from "./past/share-button";
-import { PlaceNote } from "./place-note";
 import { useRun } from "./run-context";
+import { RunLocation } from "./run-location";
 import { isIdle } from "./run-view-store";
 import { useRunAgain } from "./start/run-again";
 import { runStatus } from "./status";
@@ -87,10 +87,10 @@ export function RunHeader({
             {isSimulated ? <SimulatedBadge /> : null}
           </div>
           {/* Below the name there is room for it: the header keeps its height while it comes and goes. */}
-          {isNarrow ? null : <PlaceNote place={place} />}
+          {isNarrow ? null : <RunLocation place={place} />}
         </div>
       </div>
-      {isNarrow ? <PlaceNote place={place} className="order-4 w-full px-1" /> : null}
+      {isNarrow ? <RunLocation place={place} className="order-4 w-full px-1" /> : null}
       <RunFacts>{isNarrow ? <RunStatus isHeld={isHeld} /> : null}</RunFacts>
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
@@ -144,8 +144,8 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
 
 /** The tab says how the run stands, for whoever looks at another one meanwhile. */
 function useRunTitle(name: string, isHeld: boolean): void {
-  const told = useRun(({ head }) => statusWord(statusOf(head.run)), "");
-  const word = isHeld ? statusWord("held") : told;
+  const statusText = useRun(({ head }) => statusWord(statusOf(head.run)), "");
+  const word = isHeld ? statusWord("held") : statusText;
   usePageTitle(name ? `${word}: ${name}` : null);
 }
 
@@ -154,7 +154,7 @@ const statusOf = ({ status, final_status, paused_at }: RunState["run"]) =>
 
 function RunFacts({ children }: { children: ReactNode }) {
   const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
-  const cost = useRun(({ state }) => paidInWords(state, state.totals), "");
+  const cost = useRun(({ state }) => describeCost(state, state.totals), "");
   if (!totals) return children;
   const { usage } = totals;
   return (

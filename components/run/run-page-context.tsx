@@ -1,13 +1,13 @@
 "use client";
 
 import { createContext, useContext } from "react";
-import type { HeldReason } from "@/server/domain/run/held";
+import type { QuarantineReason } from "@/server/domain/run/quarantine";
 
 /** What parts of a run's page can ask of the page around them. */
 export interface RunPage {
   runId: string;
   /** Why the run is put aside: nothing of it goes on by itself. Null where it is not. */
-  held: HeldReason | null;
+  held: QuarantineReason | null;
   /** Shows a file of the run's workspace. */
   openFile: (path: string) => void;
   /** Opens the crew of a node on the drawing. */

@@ -14,15 +14,15 @@ import { Spinner } from "@/components/ui/spinner";
 import { Tabs } from "@/components/ui/tabs";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RunState } from "@/server/domain/run";
-import type { HeldReason } from "@/server/domain/run/held";
+import type { QuarantineReason } from "@/server/domain/run/quarantine";
 import { failedNode } from "@/server/domain/run/result";
 import { BreakpointsOver } from "./breakpoints/breakpoints-over";
 import { PausedBar } from "./control/paused-bar";
 import { RunControlProvider, useControlling } from "./control/run-control-context";
 import { ControlsBelow } from "./control/run-controls";
-import { HeldNote } from "./held-note";
 import { NodeView } from "./node/node-view";
 import { FindingsView, useFindings } from "./past/findings";
+import { QuarantineNote } from "./quarantine-note";
 import { ResultView } from "./result/result-view";
 import { RunCanvas } from "./run-canvas";
 import { RunProvider, useRun, useRunViewStore } from "./run-context";
@@ -35,7 +35,7 @@ import { spotlightNode } from "./spotlight";
 import { RunAgainProvider } from "./start/run-again";
 import { StateView } from "./state-view";
 import { RunAnnouncer } from "./timeline/announcer";
-import { FIRST_LOOK, Timeline } from "./timeline/timeline";
+import { INITIAL_TIMELINE_VIEW, Timeline } from "./timeline/timeline";
 import { useRunEvents } from "./use-run-events";
 import "./run.css";
 
@@ -75,7 +75,7 @@ export function ShownRun({
           <ContinuedNotice runId={runId} onNews={onResumed} />
           {held && isEmpty ? (
             <>
-              <HeldNote runId={runId} held={held} />
+              <QuarantineNote runId={runId} held={held} />
               <EmptyState
                 icon={<CircleSlash2 />}
                 title="Nothing of this run can be shown"
@@ -103,12 +103,12 @@ function Body({
 }: {
   runId: string;
   workflowId: string;
-  held: HeldReason | null;
+  held: QuarantineReason | null;
   onRetry: () => void;
 }) {
   const connection = useRun((view) => view.connection, "connecting");
   const isEmpty = useRun((view) => view.lastSeq === 0, true);
-  const trouble = useRun((view) => view.trouble, undefined);
+  const connectionError = useRun((view) => view.connectionError, undefined);
   if (isEmpty && connection === "failed")
     return (
       <EmptyState
@@ -124,7 +124,7 @@ function Body({
           </>
         }
       >
-        {trouble ?? "The server does not know it."}
+        {connectionError ?? "The server does not know it."}
       </EmptyState>
     );
   return (
@@ -151,12 +151,12 @@ function Stage({
   onResumed,
 }: {
   runId: string;
-  held: HeldReason | null;
+  held: QuarantineReason | null;
   onResumed: () => void;
 }) {
   const isNarrow = useMedia(NARROW);
   const { tab, setTab, questions, isOver, isPast } = useTab(isNarrow, held !== null);
-  const [look, setLook] = useState(FIRST_LOOK);
+  const [timelineView, setTimelineView] = useState(INITIAL_TIMELINE_VIEW);
   const [chosen, setSelected] = useState<string | null | undefined>(undefined);
   const failed = useRun(({ head }) => failedNode(head), null);
   const selected = chosen === undefined ? failed : chosen;
@@ -265,7 +265,9 @@ function Stage({
               {
                 value: "timeline",
                 label: "Timeline",
-                content: <Timeline look={look} onLook={setLook} onSelectNode={select} />,
+                content: (
+                  <Timeline view={timelineView} onViewChange={setTimelineView} onSelectNode={select} />
+                ),
               },
               {
                 value: "node",

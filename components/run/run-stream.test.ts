@@ -101,7 +101,10 @@ test("a broken connection is tried again, more and more slowly", () => {
 test("a refusal is final and says why", () => {
   const s = stage();
   s.last().handlers.onClosed({ isFinal: true, message: "There is no such run." });
-  expect(s.store.view.getState()).toMatchObject({ connection: "failed", trouble: "There is no such run." });
+  expect(s.store.view.getState()).toMatchObject({
+    connection: "failed",
+    connectionError: "There is no such run.",
+  });
   expect(s.timers()).toEqual([]);
 });
 

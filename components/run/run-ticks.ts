@@ -12,10 +12,10 @@ function listen(client: Client, onTick: () => void): () => void {
   let stream = streams.get(client);
   if (!stream) {
     const listeners = new Set<() => void>();
-    const tell = () => {
+    const notify = () => {
       for (const listener of listeners) listener();
     };
-    const { unsubscribe } = client.runs.overview.subscribe(undefined, { onData: tell });
+    const { unsubscribe } = client.runs.overview.subscribe(undefined, { onData: notify });
     stream = { listeners, stop: unsubscribe };
     streams.set(client, stream);
   }
@@ -42,6 +42,6 @@ export function useRunTicks(onTick: () => void) {
     () => document.hidden,
     () => true,
   );
-  const tell = useEffectEvent(onTick);
-  useEffect(() => (hidden ? undefined : listen(client, () => tell())), [client, hidden]);
+  const notify = useEffectEvent(onTick);
+  useEffect(() => (hidden ? undefined : listen(client, () => notify())), [client, hidden]);
 }

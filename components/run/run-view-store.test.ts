@@ -3,7 +3,7 @@ import type { LiveFrame } from "@/server/domain/base/durable";
 import { foldRun } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newCanvasRun } from "./canvas-run";
-import { paidInWords } from "./paid";
+import { describeCost } from "./paid";
 import { approvalGraph, approvalRun } from "./run-example";
 import { newRunViewStore } from "./run-view-store";
 import { newHistory } from "./state-history";
@@ -231,10 +231,10 @@ test("a call that was stopped has no known price, unless the answers are simulat
   store.apply([...upTo(14), cancelled as unknown as RunEvent]);
   frame();
   const { state } = see();
-  expect(paidInWords(state, state.totals)).toBe("$0");
+  expect(describeCost(state, state.totals)).toBe("$0");
   const paying = {
     ...state,
     run: { ...state.run, provider_summary: { name: "Own", model: "m", simulated: false } },
   };
-  expect(paidInWords(paying, state.totals)).toBe("Price unknown");
+  expect(describeCost(paying, state.totals)).toBe("Price unknown");
 });

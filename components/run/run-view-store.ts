@@ -37,7 +37,7 @@ export interface RunView {
   waited: readonly number[];
   connection: Connection;
   /** Why the run cannot be shown, where the connection failed. */
-  trouble?: string | undefined;
+  connectionError?: string | undefined;
 }
 
 export interface RunViewStore {
@@ -49,7 +49,7 @@ export interface RunViewStore {
   received(): number;
   goTo(cursor: number | null): void;
   setPlaying(isPlaying: boolean): void;
-  setConnection(connection: Connection, trouble?: string): void;
+  setConnection(connection: Connection, connectionError?: string): void;
   /** Shows what was taken in; happens by itself once in a frame. */
   flush(): void;
 }
@@ -115,8 +115,8 @@ export function newRunViewStore(schedule: (work: () => void) => void = newPacer(
     while (folded < events.length) {
       const event = present(events[folded], "events[folded]");
       const gap = isIdle(head) ? event.ts - (events[folded - 1]?.ts ?? event.ts) : 0;
-      const isBeginning = event.type === "run_started" || event.type === "run_forked";
-      waited.push(isBeginning ? 0 : (waited[folded - 1] ?? 0) + gap);
+      const isStart = event.type === "run_started" || event.type === "run_forked";
+      waited.push(isStart ? 0 : (waited[folded - 1] ?? 0) + gap);
       folded++;
       head = evolve(head, event);
       if (event.call_id && event.type !== "llm_call_started") ended.add(event.call_id);
@@ -162,10 +162,10 @@ export function newRunViewStore(schedule: (work: () => void) => void = newPacer(
       });
     },
     setPlaying: (isPlaying) => view.setState({ isPlaying }),
-    setConnection(connection, trouble) {
+    setConnection(connection, connectionError) {
       const before = view.getState();
-      if (before.connection !== connection || before.trouble !== trouble)
-        view.setState({ connection, trouble });
+      if (before.connection !== connection || before.connectionError !== connectionError)
+        view.setState({ connection, connectionError });
     },
     flush,
   };

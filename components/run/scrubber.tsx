@@ -11,11 +11,11 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { nextOccurrence, nextStop, type StepUnit } from "@/server/domain/run/past/steps";
 import { ForkButton } from "./control/fork-button";
 import { RunElapsed, zeroOf } from "./elapsed";
-import { FIRST_TIME_LOOK, StepBar, type TimeLook } from "./past/step-bar";
+import { INITIAL_PLAYBACK, type PlaybackSettings, StepBar } from "./past/step-bar";
 import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
 import { useRun, useRunViewStore } from "./run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
-import { newNames } from "./timeline/sentence-words";
+import { newNames } from "./timeline/sentence-parts";
 import { sentenceOf } from "./timeline/sentences";
 
 const NO_EVENTS: readonly RunEvent[] = [];
@@ -28,8 +28,8 @@ export function Scrubber() {
   const isFinished = useRun((view) => view.head.run.status === "finished", false);
   const isPlaying = useRun((view) => view.isPlaying, false);
   const setPlaying = (next: boolean) => store?.setPlaying(next);
-  const [look, setLook] = useState(FIRST_TIME_LOOK);
-  usePlaying(isPlaying, look, () => setPlaying(false));
+  const [playback, setPlayback] = useState(INITIAL_PLAYBACK);
+  usePlaying(isPlaying, playback, () => setPlaying(false));
   const at = cursor ?? lastSeq;
   const moment = useMomentText(at);
   // Each event moves all strips, so the cards on the canvas take precedence.
@@ -44,12 +44,12 @@ export function Scrubber() {
     setPlaying(!isPlaying);
   };
   const step = (direction: 1 | -1) => {
-    const next = nextStop(store?.view.getState().events ?? NO_EVENTS, at, look.unit, direction);
+    const next = nextStop(store?.view.getState().events ?? NO_EVENTS, at, playback.unit, direction);
     if (next !== null) goTo(next);
   };
   const seek = (direction: 1 | -1) => {
-    if (!look.sought) return;
-    const next = nextOccurrence(store?.view.getState().events ?? NO_EVENTS, at, look.sought, direction);
+    if (!playback.sought) return;
+    const next = nextOccurrence(store?.view.getState().events ?? NO_EVENTS, at, playback.sought, direction);
     if (next !== null) goTo(next);
   };
   useTimeKeys({
@@ -58,13 +58,15 @@ export function Scrubber() {
     previous: () => seek(-1),
     next: () => seek(1),
     play: togglePlaying,
-    unit: () => setLook({ ...look, unit: NEXT_UNIT[look.unit] }),
+    unit: () => setPlayback({ ...playback, unit: NEXT_UNIT[playback.unit] }),
     now: () => goTo(lastSeq),
   });
 
   return (
     <>
-      {cursor === null ? null : <StepBar look={look} onLook={setLook} onStep={step} onSeek={seek} />}
+      {cursor === null ? null : (
+        <StepBar playback={playback} onPlaybackChange={setPlayback} onStep={step} onSeek={seek} />
+      )}
       <section
         aria-label="Time"
         className="flex h-14 shrink-0 items-center gap-2 border-t border-line bg-surface px-2 sm:gap-3 sm:px-3"
@@ -217,7 +219,7 @@ const NODE_MS = 500;
 const NODE_EVENTS: ReadonlySet<string> = new Set(["node_started", "node_completed", "node_failed"]);
 
 /** Moves the cursor forward at the run's own rhythm, with pauses shortened; from turn to turn or node to node evenly. */
-function usePlaying(isPlaying: boolean, { unit, speed }: TimeLook, onEnd: () => void): void {
+function usePlaying(isPlaying: boolean, { unit, speed }: PlaybackSettings, onEnd: () => void): void {
   const store = useRunViewStore();
   const end = useRef(onEnd);
   useEffect(() => {

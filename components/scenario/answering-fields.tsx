@@ -1,26 +1,30 @@
 "use client";
 
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { FileUp } from "lucide-react";
 import Link from "next/link";
-import { nodeChoices } from "@/components/display/expectation-words";
+import { nodeChoices } from "@/components/display/describe-expectation";
 import { countOf } from "@/components/display/format";
 import { JsonField } from "@/components/forms/schema/json-field";
+import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { NumberField } from "@/components/ui/number-field";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { Switch } from "@/components/ui/switch";
+import { toast } from "@/components/ui/toasts";
 import { isObject } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { isBeginning } from "@/server/domain/graph/run-input";
+import { isStartNode } from "@/server/domain/graph/run-input";
 import { findNodeKind } from "@/server/domain/nodes";
-import { CassetteUpload } from "./cassette-upload";
+import { Cassette } from "@/server/domain/scenario/cassette";
 import { NodeSelect } from "./node-select";
-import type { TestDraft } from "./test-draft";
+import type { Faults, TestDraft } from "./test-draft";
 import type { WholeTest } from "./use-tests";
 
 interface Part {
   content: TestDraft;
   set: (change: Partial<TestDraft>) => void;
-  faultOf: (place: string) => string | undefined;
+  faults: Faults;
 }
 
 /** Whether recorded answers are used, and whether the demo model answers. */
@@ -74,7 +78,7 @@ export function AnsweringFields({
 }
 
 /** Nodes that give a fixed output instead of being carried out. */
-export function PinFields({ graph, content: { pins }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+export function PinFields({ graph, content: { pins }, set, faults }: Part & { graph: WorkflowGraph }) {
   const choices = nodeChoices(graph).filter(({ value }) => isPinnable(graph, value));
   const free = choices.filter(({ value }) => !pins.some(({ node }) => node === value));
   const change = (at: number, next: Partial<TestDraft["pins"][number]>) =>
@@ -105,7 +109,7 @@ export function PinFields({ graph, content: { pins }, set, faultOf }: Part & { g
           <NodeSelect
             label="Node"
             value={node}
-            error={faultOf(`pins.${node}`)}
+            error={faults[`pins.${node}`]}
             choices={choices.filter(({ value }) => value === node || free.some((one) => one.value === value))}
             onChange={(id) => change(at, { node: id ?? node })}
           />
@@ -130,11 +134,11 @@ function isPinnable({ nodes }: WorkflowGraph, id: string): boolean {
   const node = nodes[id];
   if (!node) return false;
   const kind = findNodeKind(node.node_type);
-  return !kind?.ends && !kind?.routes && !isBeginning(node);
+  return !kind?.ends && !kind?.routes && !isStartNode(node);
 }
 
 /** How often it is run, and how often it has to pass. */
-export function RepeatFields({ content: { repeats }, set, faultOf }: Part) {
+export function RepeatFields({ content: { repeats }, set, faults }: Part) {
   return (
     <>
       <Switch
@@ -150,7 +154,7 @@ export function RepeatFields({ content: { repeats }, set, faultOf }: Part) {
             min={1}
             max={100}
             step={1}
-            error={faultOf("repeats.times")}
+            error={faults["repeats.times"]}
             value={repeats.times}
             onValueChange={(times) => set({ repeats: { ...repeats, times: times ?? 1 } })}
           />
@@ -159,7 +163,7 @@ export function RepeatFields({ content: { repeats }, set, faultOf }: Part) {
             min={1}
             max={100}
             step={1}
-            error={faultOf("repeats.at_least") ?? faultOf("repeats")}
+            error={faults["repeats.at_least"] ?? faults.repeats}
             value={repeats.at_least}
             onValueChange={(at_least) => set({ repeats: { ...repeats, at_least: at_least ?? 1 } })}
           />
@@ -167,4 +171,62 @@ export function RepeatFields({ content: { repeats }, set, faultOf }: Part) {
       ) : null}
     </>
   );
+}
+
+/** Takes recorded answers from a file into a test that is saved. */
+function CassetteUpload({ workflowId, testId }: { workflowId: string; testId: string }) {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const queryClient = useQueryClient();
+  const bring = useMutation({
+    mutationFn: async (file: File) =>
+      client.tests.bringCassette.mutate({
+        workflow_id: workflowId,
+        test_id: testId,
+        ...readCassette(await file.text()),
+      }),
+    onSuccess: async (test) => {
+      queryClient.setQueryData(trpc.tests.get.queryKey({ workflow_id: workflowId, test_id: testId }), test);
+      toast(`${countOf(test.answers?.answers.length ?? 0, "recorded answer")} taken from the file`);
+      await queryClient.invalidateQueries(trpc.tests.pathFilter());
+    },
+    onError: (error) =>
+      toast(error instanceof NoCassette ? error.message : toApiError(error).message, { tone: "error" }),
+  });
+  return (
+    <label className="flex cursor-pointer items-center gap-2 self-start rounded-lg border border-dashed border-line-strong px-3 py-2 text-[13px] hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
+      <FileUp aria-hidden="true" className="size-4 text-ink-3" />
+      Take recorded answers from a file
+      <input
+        type="file"
+        accept=".json,application/json"
+        className="sr-only"
+        disabled={bring.isPending}
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          event.target.value = "";
+          if (file) bring.mutate(file);
+        }}
+      />
+    </label>
+  );
+}
+
+class NoCassette extends Error {
+  override name = "NoCassette";
+}
+
+function readCassette(text: string): Cassette {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new NoCassette("This file is no JSON. Choose one that a run’s “Save its recorded answers” made.");
+  }
+  const read = Cassette.safeParse(json);
+  if (!read.success)
+    throw new NoCassette(
+      "These are no recorded answers. Choose a file that a run’s “Save its recorded answers” made.",
+    );
+  return read.data;
 }

@@ -17,8 +17,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ComparisonView } from "./comparison-view";
 import { isWhole, type Money, MoneyFields, moneyOf, NO_MONEY } from "./money-fields";
 import type { TestSummary } from "./use-tests";
-import { missingIn, newVariant, toVariant, type VariantDraft } from "./variant-draft";
-import { VariantRows } from "./variant-fields";
+import { missingIn, newVariant, toVariant, type VariantDraft, VariantRows } from "./variant-fields";
 
 interface Inputs {
   /** Ids of tests whose inputs and expectations are used. */

@@ -1,10 +1,222 @@
 "use client";
 
-import { GitCompare } from "lucide-react";
+import { useMutation } from "@tanstack/react-query";
+import { GitCompare, Split } from "lucide-react";
+import Link from "next/link";
+import { useMemo, useState } from "react";
+import { newExpectation } from "@/components/display/describe-expectation";
+import { countOf } from "@/components/display/format";
+import { FormScopeContext } from "@/components/forms/form-scope";
 import { CompareScreen } from "@/components/run/compare/compare-screen";
-import { ButtonLink } from "@/components/ui/button";
+import { WordDiff } from "@/components/run/compare/word-diff";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Bisect } from "./bisect";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { FinalStatus } from "@/server/domain/agent/outcome";
+import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
+import type { RunComparison } from "@/server/domain/run/compare/compare";
+import {
+  type Expectation,
+  type ExpectationKind,
+  RuleExpectation,
+} from "@/server/domain/scenario/expectation";
+import { ExpectationEditor } from "./expectation-fields";
+import { faultsOf, faultsUnder, NEW_TEST, scopeOf } from "./test-draft";
+
+/** What a judge says of a run is no matter of its record. */
+const NOT_HERE: readonly ExpectationKind[] = ["judge"];
+
+/** Asks which of the things that two runs had otherwise made the difference; found by replaying both records. */
+export function Bisect({
+  a,
+  b,
+  comparison,
+  onSelect,
+}: {
+  a: string;
+  b: string;
+  comparison: RunComparison;
+  onSelect: (id: string) => void;
+}) {
+  const { graph } = comparison;
+  const [good, setGood] = useState<"a" | "b">("a");
+  // Until it is changed, what held in the good run and not in the other.
+  const [chosen, setChosen] = useState<Expectation | null>(null);
+  const expectation = chosen ?? firstOf(comparison, good);
+  const find = useMutation(useTrpc().runs.bisect.mutationOptions());
+  const scope = useMemo(() => scopeOf(graph), [graph]);
+  const faults = faultsOf(graph, { ...NEW_TEST, name: "bisect", expect: [expectation] });
+  const read = RuleExpectation.safeParse(expectation);
+  const own = Object.entries(faults).filter(([place]) => place.startsWith("expect.0"));
+  const whole = faults["expect.0"];
+  return (
+    <section aria-label="Which step made the difference?" className="flex flex-col gap-3">
+      <p className="text-[13px] text-ink-2">
+        Replays both runs and finds the step that made the difference. Calls no model and no tool.
+      </p>
+      <SegmentedControl
+        label="The good run"
+        size="sm"
+        className="self-start"
+        value={good}
+        onValueChange={setGood}
+        options={[
+          { value: "a", label: "A was good" },
+          { value: "b", label: "B was good" },
+        ]}
+      />
+      <form
+        aria-label="What holds in the good run, and not in the other"
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (read.success && own.length === 0)
+            find.mutate({ run_id: good === "a" ? b : a, good: good === "a" ? a : b, expect: read.data });
+        }}
+      >
+        <p className="text-[13px] text-ink-2">What holds in the good run, and not in the other:</p>
+        <FormScopeContext.Provider value={scope}>
+          <ExpectationEditor
+            graph={graph}
+            expectation={expectation}
+            except={NOT_HERE}
+            begin={(kind) => beginOf(kind, comparison, good)}
+            errors={chosen ? faultsUnder(faults, "expect.0") : {}}
+            onChange={setChosen}
+          />
+        </FormScopeContext.Provider>
+        {chosen && whole !== undefined ? (
+          <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
+            {whole}
+          </p>
+        ) : null}
+        <Button
+          type="submit"
+          icon={<Split aria-hidden />}
+          pending={find.isPending}
+          disabled={!read.success || own.length > 0}
+          className="self-start"
+        >
+          Find it
+        </Button>
+      </form>
+      {find.error ? (
+        <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
+          {toApiError(find.error).message}
+        </p>
+      ) : null}
+      {find.data ? <Report report={find.data} bad={find.variables?.run_id ?? b} onSelect={onSelect} /> : null}
+    </section>
+  );
+}
+
+/** What was other in both runs to look at: how they ended, else their ways, else a condition. */
+function firstOf(comparison: RunComparison, good: "a" | "b"): Expectation {
+  const { a, b } = comparison.totals;
+  const differs = comparison.nodes.some((node) => node.differs.includes("path"));
+  return beginOf(
+    a.final_status === b.final_status ? (differs ? "path" : "state") : "status",
+    comparison,
+    good,
+  );
+}
+
+/** An expectation of a kind as the good run has it, as far as the comparison tells. */
+function beginOf(
+  kind: ExpectationKind,
+  { graph, nodes, totals }: RunComparison,
+  good: "a" | "b",
+): Expectation {
+  const ended = FinalStatus.safeParse(totals[good].final_status);
+  if (kind === "status" && ended.success) return { kind, is: ended.data };
+  const parted = nodes.find(({ differs }) => differs.includes("path")) ?? nodes[0];
+  const count = parted?.[good]?.count ?? 0;
+  if (kind === "path" && parted) return { kind, nodes: [parted.id], mode: count > 0 ? "visited" : "never" };
+  return kind === "visits" && parted ? { kind, node: parted.id, times: count } : newExpectation(kind, graph);
+}
+
+function Report({
+  report: { sentence, step, between = [], differences, tries },
+  bad,
+  onSelect,
+}: {
+  report: BisectReport;
+  bad: string;
+  onSelect: (id: string) => void;
+}) {
+  const places = step === undefined ? between : [step];
+  return (
+    <div role="status" className="flex flex-col gap-2 text-[13px]">
+      <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
+      <ul aria-label="Where" className="flex flex-col gap-3">
+        {places.slice(0, 12).flatMap((at) => {
+          const difference = differences[at];
+          return difference ? [<Place key={at} difference={difference} bad={bad} onSelect={onSelect} />] : [];
+        })}
+      </ul>
+      <Disclosure title={`${countOf(tries.length, "replay")} tried`}>
+        <ol className="flex flex-col gap-1 text-xs">
+          {tries.map((one) => (
+            <li key={one.from_good} className="[overflow-wrap:anywhere]">
+              {takenInWords(one, differences.length)}:{" "}
+              <strong className="font-semibold">{OUTCOMES[one.outcome]}</strong>{" "}
+              <span className="text-ink-2">{one.why}</span>
+            </li>
+          ))}
+        </ol>
+      </Disclosure>
+    </div>
+  );
+}
+
+const OUTCOMES: Readonly<Record<BisectTry["outcome"], string>> = {
+  holds: "it holds.",
+  fails: "it fails.",
+  unknown: "not known.",
+};
+
+const takenInWords = ({ from_good }: BisectTry, all: number): string =>
+  from_good === 0
+    ? "All as in the bad run"
+    : from_good === all
+      ? "All as in the good run"
+      : `The first ${from_good} of ${countOf(all, "difference")} as in the good run`;
+
+function Place({
+  difference: { title, node_id, good, bad: other, bad_seq },
+  bad,
+  onSelect,
+}: {
+  difference: RunDifference;
+  bad: string;
+  onSelect: (id: string) => void;
+}) {
+  return (
+    <li className="flex min-w-0 flex-col gap-1">
+      <p className="flex flex-wrap items-baseline gap-x-3">
+        <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{title}</span>
+        {node_id === undefined ? null : (
+          <Button size="sm" variant="ghost" onClick={() => onSelect(node_id)}>
+            Show the node
+          </Button>
+        )}
+        {bad_seq === undefined ? null : (
+          <Link
+            href={`/runs/${encodeURIComponent(bad)}`}
+            className="text-xs text-accent underline-offset-2 hover:underline"
+          >
+            The bad run, at event {bad_seq}
+          </Link>
+        )}
+      </p>
+      {good === null && other === null ? null : (
+        <WordDiff before={good ?? "nothing"} after={other ?? "nothing"} />
+      )}
+    </li>
+  );
+}
 
 /** Two runs beside each other, and which step made the difference; null: the address does not name two. */
 export const CompareRuns = ({ pair }: { pair: { a: string; b: string } | null }) =>

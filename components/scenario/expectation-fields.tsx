@@ -1,199 +1,279 @@
 "use client";
 
-import { nodeChoices, PATH_MODES } from "@/components/display/expectation-words";
+import { KINDS, newExpectation, nodeChoices } from "@/components/display/describe-expectation";
 import { ExpressionField } from "@/components/forms/expression-field";
+import { FormParts } from "@/components/forms/form-parts";
 import { useFormScope } from "@/components/forms/form-scope";
+import { keySuggestions } from "@/components/forms/key-facts";
+import { ModelChoice } from "@/components/forms/model-choice";
+import { SchemaField } from "@/components/forms/schema/schema-field";
+import { ToolField } from "@/components/forms/tools/tool-field";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
-import { TextField } from "@/components/ui/text-field";
-import { FINAL_STATUS_WORDS, FinalStatus } from "@/server/domain/agent/outcome";
-import type { Expectation, ExpectationOf } from "@/server/domain/scenario/expectation";
-import { type Change, changed } from "./changed";
-import { type ExpectationProps, shownNumber } from "./expectation-props";
-import { JudgeFields } from "./judge-fields";
+import { SuggestField } from "@/components/ui/suggest-field";
+import { withSetting } from "@/server/domain/base/form";
+import { keysOf } from "@/server/domain/base/guards";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Expectation, ExpectationKind, ExpectationOf } from "@/server/domain/scenario/expectation";
+import { EXPECTATION_FORMS, type ExpectationSlot, TEXT_CHECKS } from "./expectation-forms";
 import { NodeSelect, NodeSequence } from "./node-select";
-import { TextExpectationFields } from "./text-expectation-fields";
-import { ToolExpectationFields } from "./tool-expectation-fields";
+import type { Faults } from "./test-draft";
 
-const orNone = (number: number | null) => number ?? undefined;
-const orNothing = (text: string) => (text === "" ? undefined : text);
+interface ExpectationProps<E extends Expectation> {
+  expectation: E;
+  /** By field. */
+  errors: Faults;
+  onChange: (next: E) => void;
+}
 
-/** The fields of an expectation, by its kind. */
-export function ExpectationFields(props: ExpectationProps<Expectation>) {
-  const { expectation, ...rest } = props;
+/** An expectation: its kind, and the fields of that. `except`: kinds that are not available here. */
+export function ExpectationEditor({
+  graph,
+  except = [],
+  begin,
+  ...props
+}: ExpectationProps<Expectation> & {
+  graph: WorkflowGraph;
+  except?: readonly ExpectationKind[];
+  /** What one of another kind begins with. */
+  begin?: (kind: ExpectationKind) => Expectation;
+}) {
+  const { expectation, onChange } = props;
+  return (
+    <>
+      <Select
+        label="Kind"
+        options={keysOf(KINDS)
+          .filter((kind) => !except.includes(kind))
+          .map((value) => ({ value, ...KINDS[value] }))}
+        value={expectation.kind}
+        onValueChange={(kind) => {
+          if (kind !== expectation.kind) onChange(begin ? begin(kind) : newExpectation(kind, graph));
+        }}
+        fieldClassName="max-w-72"
+      />
+      <ExpectationFields kind={expectation.kind} {...props} />
+    </>
+  );
+}
+
+function ExpectationFields<K extends ExpectationKind>({
+  kind,
+  expectation,
+  errors,
+  onChange,
+}: ExpectationProps<ExpectationOf<K>> & { kind: K }) {
+  const props = {
+    expectation,
+    errors,
+    set: (key: string, value: unknown) => onChange(withSetting(expectation, key, value)),
+  };
+  return (
+    <FormParts<ExpectationOf<K>, ExpectationSlot>
+      parts={EXPECTATION_FORMS[kind]}
+      value={expectation}
+      errors={errors}
+      onChange={onChange}
+      slots={{
+        own: <OwnFields {...props} />,
+        key: <KeyField {...props} />,
+        model: <JudgeModel {...props} />,
+        checks: <TextChecks {...props} />,
+      }}
+    />
+  );
+}
+
+interface SlotProps {
+  expectation: Expectation;
+  errors: Faults;
+  set: (key: string, value: unknown) => void;
+}
+
+/** Fields that form data cannot express. */
+function OwnFields({ expectation, errors, set }: SlotProps) {
+  const choices = nodeChoices(useFormScope().graph);
   switch (expectation.kind) {
-    case "status":
-      return <StatusFields expectation={expectation} {...rest} />;
     case "path":
-      return <PathFields expectation={expectation} {...rest} />;
+      return (
+        <NodeSequence
+          label="Nodes"
+          error={errors.nodes}
+          nodes={expectation.nodes}
+          choices={choices}
+          onChange={(nodes) => set("nodes", nodes)}
+        />
+      );
+    case "questions":
+      return (
+        <NodeSequence
+          label="Asked at"
+          hint="One for each question, in any order; none: wherever they are asked."
+          error={errors.nodes}
+          nodes={expectation.nodes ?? []}
+          choices={choices}
+          onChange={(nodes) => set("nodes", nodes.length > 0 ? nodes : undefined)}
+        />
+      );
     case "visits":
-      return <VisitsFields expectation={expectation} {...rest} />;
+      return (
+        <NodeSelect
+          label="Node"
+          value={expectation.node}
+          error={errors.node}
+          choices={choices}
+          onChange={(id) => set("node", id ?? "")}
+        />
+      );
     case "state":
       return (
         <ExpressionField
           label="Condition"
           result="bool"
           variables={["output", "input"]}
-          error={rest.faultOf("when")}
+          error={errors.when}
           value={expectation.when}
-          onChange={(when) => rest.onChange({ ...expectation, when })}
+          onChange={(when) => set("when", when)}
         />
       );
-    case "text":
-      return <TextExpectationFields expectation={expectation} {...rest} />;
-    case "questions":
-      return <QuestionFields expectation={expectation} {...rest} />;
     case "tools":
-      return <ToolExpectationFields expectation={expectation} {...rest} />;
-    case "cost":
-      return (
-        <NumberField
-          label="At most"
-          unit="US$"
-          min={0}
-          step={0.01}
-          error={rest.faultOf("at_most_usd")}
-          hint="A cost that is not known fails."
-          value={shownNumber(expectation.at_most_usd)}
-          onValueChange={(most) => rest.onChange({ ...expectation, at_most_usd: most ?? Number.NaN })}
-          fieldClassName="max-w-56"
-        />
-      );
-    case "tokens":
-      return (
-        <NumberField
-          label="At most"
-          unit="tokens"
-          min={0}
-          step={100}
-          error={rest.faultOf("at_most")}
-          value={shownNumber(expectation.at_most)}
-          onValueChange={(most) => rest.onChange({ ...expectation, at_most: most ?? Number.NaN })}
-          fieldClassName="max-w-56"
-        />
-      );
-    case "judge":
-      return <JudgeFields expectation={expectation} {...rest} />;
+      return <ToolFields expectation={expectation} errors={errors} set={set} />;
+    default:
+      return null;
   }
 }
 
-function StatusFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"status">>) {
+function KeyField({ expectation, errors, set }: SlotProps) {
+  const suggestions = keySuggestions(useFormScope());
+  if (expectation.kind !== "text" && expectation.kind !== "judge") return null;
+  const isOptional = expectation.kind === "judge";
   return (
-    <div className="grid gap-3 sm:grid-cols-2">
-      <Select
-        label="It ends"
-        options={FinalStatus.options.map((value) => ({ value, label: FINAL_STATUS_WORDS[value] }))}
-        value={expectation.is}
-        onValueChange={(is) => onChange({ ...expectation, is })}
-      />
-      <TextField
-        label="Reason"
-        aside="Optional"
-        mono
-        placeholder="such as BUDGET"
-        error={faultOf("reason")}
-        value={expectation.reason ?? ""}
-        onValueChange={(reason) => onChange(changed(expectation, { reason: orNothing(reason.trim()) }))}
+    <SuggestField
+      label="Key"
+      aside={isOptional ? "Empty: the whole output" : undefined}
+      mono
+      error={errors.key}
+      suggestions={suggestions}
+      value={expectation.key ?? ""}
+      onValueChange={(next) => {
+        const key = next.trim().replace(/^(state|output)\./, "");
+        set("key", isOptional ? key || undefined : key);
+      }}
+    />
+  );
+}
+
+function JudgeModel({ expectation, set }: SlotProps) {
+  if (expectation.kind !== "judge") return null;
+  const { model = {} } = expectation;
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      <ModelChoice
+        choice={model}
+        hasDefault
+        onChange={(change) => {
+          const { provider_id, model: name } = { ...model, ...change };
+          const next = { ...(provider_id ? { provider_id } : {}), ...(name ? { model: name } : {}) };
+          set("model", Object.keys(next).length > 0 ? next : undefined);
+        }}
       />
     </div>
   );
 }
 
-function PathFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"path">>) {
-  const { graph } = useFormScope();
-  const choices = nodeChoices(graph);
-  const { nodes, mode } = expectation;
+/** Adds and removes checks of a text. */
+function TextChecks({ expectation, set }: SlotProps) {
+  if (expectation.kind !== "text") return null;
+  const added = TEXT_CHECKS.filter(({ key }) => expectation[key] !== undefined);
+  const left = TEXT_CHECKS.filter(({ key }) => expectation[key] === undefined);
+  const isFirst = added.length === 0;
   return (
     <>
-      <Select
-        label="How it runs"
-        options={PATH_MODES}
-        value={mode}
-        onValueChange={(next) => onChange({ ...expectation, mode: next })}
-        fieldClassName="max-w-72"
-      />
-      <NodeSequence
-        label="Nodes"
-        error={faultOf("nodes")}
-        nodes={nodes}
-        choices={choices}
-        onChange={(next) => onChange({ ...expectation, nodes: next })}
-      />
+      {added.length > 1 ? (
+        <div className="flex flex-wrap gap-1">
+          {added.map(({ key, label }) => (
+            <Button key={key} size="sm" variant="ghost" onClick={() => set(key, undefined)}>
+              Remove “{label}”
+            </Button>
+          ))}
+        </div>
+      ) : null}
+      {left.length > 0 ? (
+        <Select
+          label={isFirst ? "What it must say" : "And also"}
+          hideLabel={!isFirst}
+          size="sm"
+          placeholder={isFirst ? "Choose…" : "And also…"}
+          options={left.map(({ key, label }) => ({ value: key, label }))}
+          value={null}
+          onValueChange={(key) => set(key, key === "schema" ? { type: "string" } : "")}
+          fieldClassName="max-w-56"
+        />
+      ) : null}
     </>
   );
 }
 
-function VisitsFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"visits">>) {
+const CALLS = [
+  { value: "yes", label: "Is called" },
+  { value: "no", label: "Is not called" },
+  { value: "times", label: "Is called so often" },
+] as const;
+
+/** Which tool is called, how often, by which node and with what; or that it is not. */
+function ToolFields({ expectation, errors, set }: SlotProps & { expectation: ExpectationOf<"tools"> }) {
   const { graph } = useFormScope();
-  const { node, times, at_least, at_most } = expectation;
-  const set = (next: Change<ExpectationOf<"visits">>) => onChange(changed(expectation, next));
+  const { tool, called, node, args } = expectation;
   return (
     <>
-      <NodeSelect
-        label="Node"
-        value={node}
-        error={faultOf("node")}
-        onChange={(id) => set({ node: id ?? "" })}
-        choices={nodeChoices(graph)}
-      />
-      <div className="grid gap-3 sm:grid-cols-3">
-        <NumberField
-          label="Times"
-          aside="Optional"
-          min={0}
-          step={1}
-          error={faultOf("times")}
-          value={shownNumber(times)}
-          onValueChange={(next) => set({ times: orNone(next) })}
+      <div className="grid gap-3 sm:grid-cols-2">
+        <ToolField
+          label="Tool"
+          error={errors.tool}
+          value={tool}
+          onChange={(name) => set("tool", typeof name === "string" ? name : "")}
         />
-        <NumberField
-          label="At least"
-          aside="Optional"
-          min={0}
-          step={1}
-          error={faultOf("at_least")}
-          value={shownNumber(at_least)}
-          onValueChange={(next) => set({ at_least: orNone(next) })}
+        <Select
+          label="Calls"
+          hint="What was refused counts as not called."
+          options={CALLS}
+          value={typeof called === "number" ? "times" : called ? "yes" : "no"}
+          onValueChange={(how) => set("called", how === "times" ? 1 : how === "yes")}
         />
-        <NumberField
-          label="At most"
-          aside="Optional"
-          min={0}
-          step={1}
-          error={faultOf("at_most")}
-          value={shownNumber(at_most)}
-          onValueChange={(next) => set({ at_most: orNone(next) })}
+        {typeof called === "number" ? (
+          <NumberField
+            label="Times"
+            min={0}
+            step={1}
+            value={called}
+            onValueChange={(next) => set("called", next ?? 0)}
+          />
+        ) : null}
+        <NodeSelect
+          label="Called by"
+          anyLabel="Any node"
+          value={node}
+          error={errors.node}
+          choices={nodeChoices(graph)}
+          onChange={(id) => set("node", id)}
         />
       </div>
-    </>
-  );
-}
-
-function QuestionFields({ expectation, faultOf, onChange }: ExpectationProps<ExpectationOf<"questions">>) {
-  const { graph } = useFormScope();
-  const { nodes, count } = expectation;
-  const set = (next: Change<ExpectationOf<"questions">>) => onChange(changed(expectation, next));
-  return (
-    <>
-      <NumberField
-        label="How many"
-        aside="Optional"
-        hint="0: nobody is asked."
-        min={0}
-        step={1}
-        error={faultOf("count")}
-        value={shownNumber(count)}
-        onValueChange={(next) => set({ count: orNone(next) })}
-        fieldClassName="max-w-56"
+      <Checkbox
+        label="Only calls whose arguments have a shape"
+        checked={args !== undefined}
+        onCheckedChange={(has) => set("args", has ? { type: "object" } : undefined)}
       />
-      <NodeSequence
-        label="Asked at"
-        hint="One for each question, in any order; none: wherever they are asked."
-        error={faultOf("nodes")}
-        nodes={nodes ?? []}
-        choices={nodeChoices(graph)}
-        onChange={(next) => set({ nodes: next.length > 0 ? next : undefined })}
-      />
+      {args === undefined ? null : (
+        <SchemaField
+          label="Arguments"
+          itemName="argument"
+          error={errors.args}
+          value={args}
+          onChange={(next) => set("args", next ?? { type: "object" })}
+        />
+      )}
     </>
   );
 }

@@ -1,18 +1,13 @@
 "use client";
 
-import { nodeChoices } from "@/components/display/expectation-words";
+import { nodeChoices } from "@/components/display/describe-expectation";
+import { FormParts } from "@/components/forms/form-parts";
 import { exitLabels } from "@/components/forms/ports";
-import { JsonField } from "@/components/forms/schema/json-field";
-import { Disclosure } from "@/components/ui/disclosure";
-import { Select } from "@/components/ui/select";
-import { SuggestField } from "@/components/ui/suggest-field";
-import { TextField } from "@/components/ui/text-field";
-import { entriesOf } from "@/server/domain/base/guards";
-import { Json } from "@/server/domain/base/values";
+import { choicesOf, type FormPart, withSetting } from "@/server/domain/base/form";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleAnswer } from "@/server/domain/scenario/scenario-test";
-import { type Change, changed } from "./changed";
 import { NodeSelect } from "./node-select";
+import type { Faults } from "./test-draft";
 
 type Kind = NonNullable<PeopleAnswer["kind"]>;
 
@@ -27,7 +22,6 @@ const KIND_WORDS: Readonly<Record<Kind, string>> = {
   tie: "A tie",
   budget: "A limit that asks",
 };
-const ANY = "(any)";
 
 /** An answer in a few words. */
 export function answerWords(
@@ -41,78 +35,80 @@ export function answerWords(
   return `${where}${what ? `, ${what}` : ""}: ${answer === "expired" ? "nobody answers" : answer || "…"}`;
 }
 
+const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
+  {
+    as: "columns",
+    most: 2,
+    areWide: true,
+    parts: [
+      { slot: "node" },
+      {
+        key: "kind",
+        as: "choice",
+        label: "What is asked",
+        options: choicesOf(KIND_WORDS),
+        unset: "Anything",
+      },
+    ],
+  },
+  { key: "title", as: "text", label: "Its title contains", aside: "Optional" },
+  {
+    key: "answer",
+    as: "suggest",
+    label: "Answer",
+    hint: "As people answer: approve, reject, the label of an option, submit for a form. expired: nobody answers in time.",
+    empty: "",
+  },
+  { key: "message", as: "text", label: "Message", aside: "Optional" },
+  {
+    as: "box",
+    title: "What is filled in",
+    isOpen: ({ value }) => value !== undefined,
+    parts: [
+      {
+        key: "value",
+        as: "json",
+        label: "Values",
+        hint: "Of a form its fields, of a draft the text, as JSON.",
+      },
+    ],
+  },
+];
+
 /** The fields of one answer of people: to which question, and what. */
 export function PeopleFields({
-  answer: person,
+  answer,
   graph,
-  faultOf,
+  errors,
   onChange,
 }: {
   answer: PeopleAnswer;
   graph: WorkflowGraph;
-  faultOf: (field: string) => string | undefined;
+  errors: Faults;
   onChange: (next: PeopleAnswer) => void;
 }) {
-  const { node_id, kind, title, answer, value, message } = person;
-  const set = (next: Change<PeopleAnswer>) => onChange(changed(person, next));
+  const { node_id } = answer;
   const labels = node_id === undefined ? [] : exitLabels(graph, node_id);
+  const suggestions = [...new Set([...labels, "approve", "reject", "submit", "expired"])];
   return (
-    <>
-      <div className="grid gap-3 sm:grid-cols-2">
-        <NodeSelect
-          label="Asked at"
-          anyLabel="Any node"
-          value={node_id}
-          error={faultOf("node_id")}
-          choices={nodeChoices(graph)}
-          onChange={(id) => set({ node_id: id })}
-        />
-        <Select<Kind | typeof ANY>
-          label="What is asked"
-          options={[
-            { value: ANY, label: "Anything" },
-            ...entriesOf(KIND_WORDS).map(([one, label]) => ({ value: one, label })),
-          ]}
-          value={kind ?? ANY}
-          onValueChange={(next) => set({ kind: next === ANY ? undefined : next })}
-        />
-      </div>
-      <TextField
-        label="Its title contains"
-        aside="Optional"
-        error={faultOf("title")}
-        value={title ?? ""}
-        onValueChange={(next) => set({ title: next === "" ? undefined : next })}
-      />
-      <SuggestField
-        label="Answer"
-        hint="As people answer: approve, reject, the label of an option, submit for a form. expired: nobody answers in time."
-        error={faultOf("answer")}
-        suggestions={[...new Set([...labels, "approve", "reject", "submit", "expired"])].map((one) => ({
-          value: one,
-        }))}
-        value={answer}
-        onValueChange={(next) => set({ answer: next })}
-      />
-      <TextField
-        label="Message"
-        aside="Optional"
-        error={faultOf("message")}
-        value={message ?? ""}
-        onValueChange={(next) => set({ message: next === "" ? undefined : next })}
-      />
-      <Disclosure title="What is filled in" isOpen={value !== undefined}>
-        <JsonField
-          label="Values"
-          hint="Of a form its fields, of a draft the text, as JSON."
-          error={faultOf("value")}
-          value={value}
-          onChange={(next) => {
-            const read = Json.safeParse(next);
-            set({ value: read.success ? read.data : undefined });
-          }}
-        />
-      </Disclosure>
-    </>
+    <FormParts
+      parts={FORM}
+      value={answer}
+      now={{ answer: { suggestions } }}
+      errors={errors}
+      onChange={onChange}
+      slots={{
+        node: (
+          <NodeSelect
+            label="Asked at"
+            anyLabel="Any node"
+            value={node_id}
+            error={errors.node_id}
+            choices={nodeChoices(graph)}
+            onChange={(id) => onChange(withSetting(answer, "node_id", id))}
+          />
+        ),
+      }}
+    />
   );
 }

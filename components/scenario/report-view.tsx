@@ -1,6 +1,8 @@
 "use client";
 
-import { expectationWords, KINDS } from "@/components/display/expectation-words";
+import { Crosshair } from "lucide-react";
+import Link from "next/link";
+import { describeExpectation, KINDS } from "@/components/display/describe-expectation";
 import { countOf, formatDuration, formatTokens } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { DifferenceView } from "@/components/run/request-difference";
@@ -8,12 +10,11 @@ import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
 import { JsonView } from "@/components/ui/json-view";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
-import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { ExpectationResult, Judged, TestReport } from "@/server/domain/scenario/report";
-import { Place } from "./place";
 
 /** What became of a test: each expectation with what was seen, and where. */
 export function ReportView({
@@ -100,7 +101,7 @@ function Result({
         <p className="flex min-w-0 gap-2">
           <span className="shrink-0 text-ink-3">{KINDS[expectation.kind].label}</span>
           <span className="min-w-0 text-ink-2 [overflow-wrap:anywhere]">
-            {expectationWords(expectation, graph)}
+            {describeExpectation(expectation, graph)}
           </span>
         </p>
         <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
@@ -156,7 +157,7 @@ function OutcomeFacts({
       "Ended",
       final_status === null
         ? "It did not come to its end"
-        : `${FINAL_STATUS_WORDS[final_status]}${final_status === "COMPLETED" || !reason_code ? "" : `, ${reason_code}`}`,
+        : `${FINAL_STATUS_LABELS[final_status]}${final_status === "COMPLETED" || !reason_code ? "" : `, ${reason_code}`}`,
     ],
     ["Path", path.map((id) => graph.nodes[id]?.name || id).join(", ") || "Nothing ran"],
     ["Tokens", formatTokens(tokens)],
@@ -176,5 +177,28 @@ function OutcomeFacts({
         ))}
       </dl>
     </section>
+  );
+}
+
+/** Leads to a node on the drawing; nothing where there is no such node. */
+function Place({
+  nodeId,
+  workflowId,
+  graph,
+}: {
+  nodeId: string | undefined;
+  workflowId: string;
+  graph: WorkflowGraph;
+}) {
+  const node = nodeId === undefined ? undefined : graph.nodes[nodeId];
+  if (!node) return null;
+  return (
+    <Link
+      href={`/workflows/${workflowId}?node=${encodeURIComponent(node.id)}`}
+      className="inline-flex items-center gap-1.5 self-start rounded-md text-[13px] text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
+    >
+      <Crosshair aria-hidden className="size-3.5" />
+      Show {node.name || node.id} on the drawing
+    </Link>
   );
 }

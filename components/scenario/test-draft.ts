@@ -169,6 +169,14 @@ function besideTheDrawing(
 export const faultAt = (faults: Faults, place: string): string | undefined =>
   faults[place] ?? Object.entries(faults).find(([at]) => at.startsWith(`${place}.`))?.[1];
 
+/** What is wrong with the parts of what is at a place. */
+export const faultsUnder = (faults: Faults, place: string): Faults =>
+  Object.fromEntries(
+    Object.entries(faults).flatMap(([at, fault]) =>
+      at.startsWith(`${place}.`) ? [[at.slice(place.length + 1), fault]] : [],
+    ),
+  );
+
 /** What conditions of a test may refer to: every key that there may be at the end. */
 export function scopeOf(graph: WorkflowGraph): FormScope {
   const from = new Map<string, string[]>();

@@ -1,7 +1,7 @@
 "use client";
 
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
-import { expectationWords, KINDS, newExpectation } from "@/components/display/expectation-words";
+import { describeExpectation, KINDS, newExpectation } from "@/components/display/describe-expectation";
 import { countOf } from "@/components/display/format";
 import { FormScopeContext } from "@/components/forms/form-scope";
 import { InputFields } from "@/components/forms/schema/input-field";
@@ -14,18 +14,18 @@ import { TextField } from "@/components/ui/text-field";
 import { isObject } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { commandWords } from "@/server/domain/run/commands/repeated";
+import { describeCommand } from "@/server/domain/run/commands/repeated";
 import { AnsweringFields, PinFields, RepeatFields } from "./answering-fields";
-import { ExpectationEditor } from "./expectation-editor";
+import { ExpectationEditor } from "./expectation-fields";
 import { answerWords, PeopleFields } from "./people-fields";
-import { formOf, scopeOf, type TestDraft } from "./test-draft";
+import { type Faults, faultsUnder, formOf, scopeOf, type TestDraft } from "./test-draft";
 import type { TestWriting } from "./use-test-draft";
 import type { WholeTest } from "./use-tests";
 
 interface Part {
   content: TestDraft;
   set: (change: Partial<TestDraft>) => void;
-  faultOf: (place: string) => string | undefined;
+  faults: Faults;
 }
 
 /** Changes of a test that are not saved are asked about before they are lost. */
@@ -61,7 +61,7 @@ export function TestEditor({
   const part: Part = {
     content,
     set: (change) => draft.set((before) => ({ ...before, ...change })),
-    faultOf: (place) => faults[place],
+    faults,
   };
   const wrong = Object.keys(faults).length + errors.length;
   const mayNotSave = !draft.isChanged && !isNew;
@@ -96,7 +96,7 @@ export function TestEditor({
             value={content.name}
             maxLength={200}
             autoFocus={isNew}
-            error={part.faultOf("name")}
+            error={faults.name}
             onValueChange={(name) => part.set({ name })}
           />
           <Group title="Input" about="What the workflow is started with.">
@@ -148,11 +148,11 @@ function Input({
   errors,
   content,
   set,
-  faultOf,
+  faults,
 }: Part & { graph: WorkflowGraph; errors: TestWriting["errors"] }) {
   const fields = formOf(graph);
   const hasOthers = Object.keys(content.others).length > 0;
-  const fault = errors.length === 0 ? faultOf("input") : undefined;
+  const fault = errors.length === 0 ? faults.input : undefined;
   return (
     <>
       <InputFields
@@ -186,7 +186,7 @@ const put = <T,>(items: readonly T[], at: number, item: T): T[] =>
   items.map((old, k) => (k === at ? item : old));
 const without = <T,>(items: readonly T[], at: number): T[] => items.filter((_, k) => k !== at);
 
-function People({ graph, content: { people }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+function People({ graph, content: { people }, set, faults }: Part & { graph: WorkflowGraph }) {
   return (
     <Group title="Answers of people" about="Each is given once, to the first question that it fits.">
       <RowList
@@ -204,13 +204,13 @@ function People({ graph, content: { people }, set, faultOf }: Part & { graph: Wo
             label={`Answer ${at + 1}`}
             summary={answerWords(answer, graph)}
             remove={remove}
-            fault={faultOf(`people.${at}`)}
+            fault={faults[`people.${at}`]}
             isWrong={answer.answer === ""}
           >
             <PeopleFields
               answer={answer}
               graph={graph}
-              faultOf={(field) => faultOf(`people.${at}.${field}`)}
+              errors={faultsUnder(faults, `people.${at}`)}
               onChange={(next) => set({ people: put(people, at, next) })}
             />
           </Row>
@@ -221,7 +221,7 @@ function People({ graph, content: { people }, set, faultOf }: Part & { graph: Wo
 }
 
 /** What people did in the run that the test was kept from. New ones are not made here: a run is steered, and kept. */
-function Commands({ graph, content: { commands }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+function Commands({ graph, content: { commands }, set, faults }: Part & { graph: WorkflowGraph }) {
   if (commands.length === 0) return null;
   return (
     <Group
@@ -231,8 +231,8 @@ function Commands({ graph, content: { commands }, set, faultOf }: Part & { graph
       <ol className="flex flex-col gap-1.5">
         {commands.map((told, at) => (
           <li key={at} className="rounded-lg border border-line px-3 py-2 text-[13px]">
-            <p className="[overflow-wrap:anywhere]">{commandWords(told, graph)}</p>
-            <Fault text={faultOf(`commands.${at}`)} />
+            <p className="[overflow-wrap:anywhere]">{describeCommand(told, graph)}</p>
+            <Fault text={faults[`commands.${at}`]} />
           </li>
         ))}
       </ol>
@@ -251,7 +251,7 @@ function Fault({ text }: { text: string | undefined }) {
   ) : null;
 }
 
-function Expectations({ graph, content: { expect }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+function Expectations({ graph, content: { expect }, set, faults }: Part & { graph: WorkflowGraph }) {
   return (
     <Group
       title="Expectations"
@@ -277,17 +277,17 @@ function Expectations({ graph, content: { expect }, set, faultOf }: Part & { gra
             summary={
               <>
                 <span className="shrink-0 text-ink-3">{KINDS[expectation.kind].label}</span>
-                <span className="min-w-0 truncate">{expectationWords(expectation, graph)}</span>
+                <span className="min-w-0 truncate">{describeExpectation(expectation, graph)}</span>
               </>
             }
             remove={remove}
-            fault={faultOf(`expect.${at}`)}
+            fault={faults[`expect.${at}`]}
             isWrong={isEmpty(expectation)}
           >
             <ExpectationEditor
               graph={graph}
               expectation={expectation}
-              faultOf={(field) => faultOf(`expect.${at}.${field}`)}
+              errors={faultsUnder(faults, `expect.${at}`)}
               onChange={(next) => set({ expect: put(expect, at, next) })}
             />
           </Row>

@@ -3,17 +3,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Play, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { TestMark } from "@/components/display/test-mark";
+import { formatDuration } from "@/components/display/format";
+import { markWord, TestMark } from "@/components/display/test-mark";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Sheet } from "@/components/ui/sheet";
+import { Skeleton } from "@/components/ui/skeleton";
 import { Spinner } from "@/components/ui/spinner";
 import { Tabs } from "@/components/ui/tabs";
+import { TimeText } from "@/components/ui/time-text";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ReportView } from "./report-view";
-import { ResultHistory } from "./result-history";
 import { TestEditor, TestGuard } from "./test-editor";
 import { useTestDraft } from "./use-test-draft";
 import { isRunning, type TestActions, type TestResult, type WholeTest } from "./use-tests";
@@ -220,5 +222,47 @@ function Report({
       )}
       <ReportView report={report} workflowId={workflowId} graph={graph} />
     </div>
+  );
+}
+
+/** What became of a test each time it was run, the newest first; each opens its report. */
+function ResultHistory({
+  workflowId,
+  testId,
+  onOpen,
+}: {
+  workflowId: string;
+  testId: string;
+  onOpen: (resultId: number) => void;
+}) {
+  const { data, error } = useQuery(
+    useTrpc().tests.results.queryOptions({ workflow_id: workflowId, test_id: testId, limit: 50 }),
+  );
+  if (error) return <p className="text-[13px] text-failed">{toApiError(error).message}</p>;
+  if (!data) return <Skeleton className="h-24" />;
+  if (data.length === 0) return <EmptyState title="It was not run yet" />;
+  return (
+    <ol aria-label="History" className="flex flex-col divide-y divide-line rounded-xl border border-line">
+      {data.map(({ id, at, by, status, revision, took_ms }) => (
+        <li key={id}>
+          <button
+            type="button"
+            aria-label={`${markWord(status)}, ${new Date(at).toLocaleString("en-GB")}: show the report`}
+            onClick={() => onOpen(id)}
+            className="flex w-full flex-wrap items-center gap-x-4 gap-y-1 px-3.5 py-2.5 text-left text-[13px] hover:bg-ink/3"
+          >
+            <span className="w-32">
+              <TestMark status={status} withWord />
+            </span>
+            <TimeText at={at} />
+            <span className="text-ink-2">Version {revision}</span>
+            <span className="ml-auto text-ink-3 tabular-nums">
+              {by === "user" ? "" : `${by}, `}
+              {formatDuration(took_ms)}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -9,7 +9,6 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
-import { testAddress } from "./test-address";
 import { answeredBy, isRunning, type TestActions, type TestSummary } from "./use-tests";
 
 /** The tests of a workflow, each with what became of it last. */
@@ -149,3 +148,7 @@ function RowMenu({
     />
   );
 }
+
+/** The address at which a test stands open; null: a new one. */
+export const testAddress = (workflowId: string, testId: string | null): string =>
+  `/workflows/${workflowId}/tests?${testId === null ? "new" : `test=${encodeURIComponent(testId)}`}`;

@@ -12,15 +12,15 @@ import { type ShellCommand, useShellCommands } from "@/components/page/page-comm
 import { usePageTitle } from "@/components/page/page-title";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { Skeleton } from "@/components/ui/skeleton";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { SuiteReport } from "@/server/domain/scenario/report";
-import { RealRunDialog } from "./real-run-dialog";
-import { testAddress } from "./test-address";
-import { TestTable } from "./test-table";
+import { isWhole, type Money, MoneyFields } from "./money-fields";
+import { TestTable, testAddress } from "./test-table";
 import { type TestActions, useTests } from "./use-tests";
 
 const CompareDialog = dynamic(() => import("./compare-dialog").then((module) => module.CompareDialog), {
@@ -238,4 +238,44 @@ function useTestCommands(workflowId: string, { runAll }: TestActions, compare: (
     [workflowId, router, runAll, compare],
   );
   useShellCommands("tests", commands);
+}
+
+/** Asks what real models may cost before the tests are run with them. */
+function RealRunDialog({
+  count,
+  onRun,
+  onClose,
+}: {
+  /** How many tests. */
+  count: number;
+  onRun: (money: Money) => void;
+  onClose: () => void;
+}) {
+  const [money, setMoney] = useState<Money>({ real: true, most: 1 });
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => (open ? undefined : onClose())}
+      size="sm"
+      title="Run with real models"
+      description={`${countOf(count, "test")} with the models of the workflow instead of recorded answers, and the judges are asked. Tools still touch nothing outside.`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            variant="primary"
+            disabled={!isWhole(money)}
+            onClick={() => {
+              onRun(money);
+              onClose();
+            }}
+          >
+            Run
+          </Button>
+        </>
+      }
+    >
+      <MoneyFields canBeOff={false} money={money} onChange={setMoney} />
+    </Dialog>
+  );
 }

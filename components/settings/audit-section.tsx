@@ -9,11 +9,11 @@ import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { TimeText } from "@/components/ui/time-text";
 import { AUDIT_AREAS, type AuditArea } from "@/server/domain/run/audit";
-import { AREA_WORDS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-words";
+import { AREA_LABELS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-words";
 
 const OPTIONS = [
   { value: "all" as const, label: "Everything" },
-  ...AUDIT_AREAS.map((value) => ({ value, label: AREA_WORDS[value] })),
+  ...AUDIT_AREAS.map((value) => ({ value, label: AREA_LABELS[value] })),
 ];
 
 /** Who did what that matters for safety: only to be read, the newest first. */

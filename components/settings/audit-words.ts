@@ -3,7 +3,7 @@ import type { AuditArea, AuditKind } from "@/server/domain/run/audit";
 
 export type AuditEntry = Answers["audit"]["list"]["entries"][number];
 
-export const AREA_WORDS: Record<AuditArea, string> = {
+export const AREA_LABELS: Record<AuditArea, string> = {
   access: "Signing in and out",
   keys: "Keys and tokens",
   tools: "Tools",
@@ -12,7 +12,7 @@ export const AREA_WORDS: Record<AuditArea, string> = {
 };
 
 type Detail = AuditEntry["detail"];
-interface Words {
+interface AuditText {
   /** What was done, with the name of what it was done to. */
   title: (about: Detail) => string;
   more?: (about: Detail) => (string | false)[];
@@ -37,13 +37,13 @@ const named = (names: readonly string[], most = 5) =>
   names.length > most
     ? `${names.slice(0, most).join(", ")} and ${names.length - most} more`
     : names.join(", ");
-const KEY_WORDS: Record<string, string> = {
+const KEY_LABELS: Record<string, string> = {
   set: "key entered",
   replaced: "key replaced",
   removed: "key removed",
   kept: "key kept",
 };
-const key = (about: Detail) => KEY_WORDS[text(about, "key")] ?? false;
+const key = (about: Detail) => KEY_LABELS[text(about, "key")] ?? false;
 const at = (about: Detail) => {
   const [host, before] = [text(about, "host"), text(about, "host_before")];
   return host !== "" && (before ? `moved from ${before} to ${host}` : `at ${host}`);
@@ -51,11 +51,15 @@ const at = (about: Detail) => {
 const switched = (about: Detail) =>
   typeof about.is_enabled === "boolean" && (about.is_enabled ? "switched on" : "switched off");
 const version = (about: Detail) => text(about, "version") !== "" && `version ${text(about, "version")}`;
-const SERVICE_WORDS: Record<string, string> = { searxng: "SearXNG", brave: "Brave Search", github: "GitHub" };
-const SEARCH_WORDS: Record<string, string> = { web: "web search", code: "code search" };
-const search = (about: Detail) => SEARCH_WORDS[text(about, "search")] ?? "search";
+const SERVICE_LABELS: Record<string, string> = {
+  searxng: "SearXNG",
+  brave: "Brave Search",
+  github: "GitHub",
+};
+const SEARCH_LABELS: Record<string, string> = { web: "web search", code: "code search" };
+const search = (about: Detail) => SEARCH_LABELS[text(about, "search")] ?? "search";
 const channel = (about: Detail) => (text(about, "channel") === "email" ? "e-mail" : "webhook");
-const CONTROL_WORDS: Readonly<Record<string, string>> = {
+const CONTROL_LABELS: Readonly<Record<string, string>> = {
   pause: "Paused a run",
   resume: "Let a paused run go on",
   step: "Let a paused run go on by a step",
@@ -69,13 +73,13 @@ const CONTROL_WORDS: Readonly<Record<string, string>> = {
   skip_node: "Gave a node of a run its output",
 };
 
-const ANSWER_WORDS: Record<string, string> = {
+const ANSWER_LABELS: Record<string, string> = {
   approve: "Allowed",
   approve_always: "Allowed for the whole run:",
   reject: "Rejected",
 };
 
-const WORDS: Record<AuditKind, Words> = {
+const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   signed_in: { title: () => "Signed in" },
   sign_in_failed: { title: () => "Failed to sign in" },
   signed_out: { title: () => "Signed out" },
@@ -97,7 +101,7 @@ const WORDS: Record<AuditKind, Words> = {
   provider_chosen: { title: (about) => `Made ${text(about, "provider")} the default provider` },
   search_service_changed: {
     title: (about) => `Set up ${search(about)}`,
-    more: (about) => [SERVICE_WORDS[text(about, "service")] ?? false, at(about), key(about)],
+    more: (about) => [SERVICE_LABELS[text(about, "service")] ?? false, at(about), key(about)],
   },
   search_service_removed: { title: (about) => `Removed the service for ${search(about)}` },
   notices_changed: {
@@ -173,10 +177,10 @@ const WORDS: Record<AuditKind, Words> = {
   },
   question_answered: {
     title: (about) =>
-      `${ANSWER_WORDS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,
+      `${ANSWER_LABELS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,
   },
   run_controlled: {
-    title: (about) => CONTROL_WORDS[text(about, "command")] ?? "Changed a run under way",
+    title: (about) => CONTROL_LABELS[text(about, "command")] ?? "Changed a run under way",
   },
   kept_runs_changed: {
     title: () => "Changed how much of finished runs is kept",
@@ -188,7 +192,7 @@ const WORDS: Record<AuditKind, Words> = {
   },
 };
 
-const isKnown = (kind: string): kind is AuditKind => Object.hasOwn(WORDS, kind);
+const isKnown = (kind: string): kind is AuditKind => Object.hasOwn(AUDIT_TEXTS, kind);
 
 /** An entry as a sentence and its facts. What an older version wrote down is told by its name. */
 export function describeAuditEntry({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): {
@@ -196,7 +200,7 @@ export function describeAuditEntry({ kind, detail }: Pick<AuditEntry, "kind" | "
   more: string;
 } {
   if (!isKnown(kind)) return { title: kind.replaceAll("_", " "), more: "" };
-  const { title, more } = WORDS[kind];
+  const { title, more } = AUDIT_TEXTS[kind];
   return {
     title: title(detail),
     more: (more?.(detail) ?? []).filter((part) => part !== false && part !== "").join(", "),

@@ -7,9 +7,9 @@ import { EngineSection } from "./engine-section";
 
 function open(...states: [EngineState, ...EngineState[]]) {
   const opened = openPage(<EngineSection version="1.0.0" />, "/settings");
-  const look = vi.spyOn(opened.troupe.engine, "state");
-  for (const state of states.slice(0, -1)) look.mockReturnValueOnce(state);
-  look.mockReturnValue(states.at(-1) ?? states[0]);
+  const stateSpy = vi.spyOn(opened.troupe.engine, "state");
+  for (const state of states.slice(0, -1)) stateSpy.mockReturnValueOnce(state);
+  stateSpy.mockReturnValue(states.at(-1) ?? states[0]);
   opened.show();
   return opened;
 }
@@ -77,12 +77,12 @@ test("a run that does not get on is named with a link, why, and what comes of it
       ],
     }),
   );
-  const troubled = within(await screen.findByRole("region", { name: "2 runs do not get on" }));
-  expect(troubled.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
+  const region = within(await screen.findByRole("region", { name: "2 runs do not get on" }));
+  expect(region.getAllByRole("listitem").map((row) => row.textContent)).toEqual([
     `A workflow: ${cause} Paused in the engine after 3 tries. It goes on once it is resumed in Restate; cancel the run if it is not to.`,
     "A workflow: No worker could be reached. It is tried again by itself; 7 tries so far.",
   ]);
-  expect(troubled.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual([
+  expect(region.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual([
     "/workflows/-/runs/run_1",
     "/workflows/-/runs/run_2",
   ]);

@@ -10,25 +10,25 @@ import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Panel } from "@/components/ui/panel";
 import { TimeText } from "@/components/ui/time-text";
-import type { WorkerState } from "@/server/domain/run/engine-state";
 import {
-  carrierWords,
-  loadWords,
-  outboxWords,
-  troubleWords,
-  WORKER_STATE_WORDS,
-} from "@/server/domain/run/engine-words";
+  engineLabel,
+  loadLabel,
+  outboxLabel,
+  stalledRunText,
+  WORKER_STATE_LABELS,
+} from "@/server/domain/run/engine-labels";
+import type { WorkerState } from "@/server/domain/run/engine-state";
 
 type Engine = Answers["engine"]["get"];
 
 /** How often it is looked at while the page is open, in milliseconds; where the server carries out runs itself, little changes. */
-const LOOK_MS = { restate: 3_000, embedded: 30_000 } as const;
+const POLL_INTERVAL_MS = { restate: 3_000, embedded: 30_000 } as const;
 
 /** Who carries out runs, how each worker does, and what does not get on. */
 export function EngineSection({ version }: { version: string | undefined }) {
   const engine = useQuery({
     ...useTrpc().engine.get.queryOptions(),
-    refetchInterval: ({ state: { data } }) => LOOK_MS[data?.kind ?? "embedded"],
+    refetchInterval: ({ state: { data } }) => POLL_INTERVAL_MS[data?.kind ?? "embedded"],
   });
   return (
     <Panel flush title="Engine" description="Who carries out runs.">
@@ -45,7 +45,7 @@ export function EngineSection({ version }: { version: string | undefined }) {
 
 function Standing({ engine, version }: { engine: Engine; version: string | undefined }) {
   const { kind, message, workers, at_work, outbox, troubled } = engine;
-  const isElsewhere = kind === "restate" || at_work > 0;
+  const isRemote = kind === "restate" || at_work > 0;
   return (
     <>
       {message === null ? null : (
@@ -58,12 +58,12 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
         </p>
       )}
       <dl className="divide-y divide-line">
-        <Fact name="Carried out by">{carrierWords(engine)}</Fact>
-        {isElsewhere ? (
+        <Fact name="Carried out by">{engineLabel(engine)}</Fact>
+        {isRemote ? (
           <>
             <Fact name="At work there">{at_work === 1 ? "1 run" : `${at_work} runs`}</Fact>
             <Fact name="Outbox">
-              {outboxWords(outbox.waiting)}
+              {outboxLabel(outbox.waiting)}
               {outbox.oldest_at === null ? null : (
                 <>
                   ; the oldest came <TimeText at={outbox.oldest_at} />
@@ -74,8 +74,8 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
         ) : null}
       </dl>
       {workers.length > 0 ? <Workers workers={workers} version={version} /> : null}
-      {isElsewhere ? null : <HowToAdd />}
-      {troubled.length > 0 ? <Troubled troubled={troubled} /> : null}
+      {isRemote ? null : <HowToAdd />}
+      {troubled.length > 0 ? <StuckRuns troubled={troubled} /> : null}
     </>
   );
 }
@@ -103,12 +103,12 @@ const Command = ({ children }: { children: string }) => (
   <code className="font-mono text-xs whitespace-nowrap text-ink">{children}</code>
 );
 
-const LOOKS: Readonly<Record<WorkerState["state"], { icon: LucideIcon; color: string }>> = {
+const APPEARANCES: Readonly<Record<WorkerState["state"], { icon: LucideIcon; color: string }>> = {
   working: { icon: CircleCheck, color: "text-completed" },
   draining: { icon: Hourglass, color: "text-waiting" },
   gone: { icon: CircleSlash2, color: "text-ink-3" },
 };
-const ORDER = Object.keys(LOOKS);
+const ORDER = Object.keys(APPEARANCES);
 
 function Workers({ workers, version }: { workers: readonly WorkerState[]; version: string | undefined }) {
   const sorted = workers.toSorted(
@@ -124,7 +124,7 @@ function Workers({ workers, version }: { workers: readonly WorkerState[]; versio
 }
 
 function WorkerRow({ worker, version }: { worker: WorkerState; version: string | undefined }) {
-  const { icon: Icon, color } = LOOKS[worker.state];
+  const { icon: Icon, color } = APPEARANCES[worker.state];
   const isOther = version !== undefined && worker.version !== version;
   return (
     <li className="flex items-start gap-3 px-4 py-3">
@@ -142,12 +142,12 @@ function WorkerRow({ worker, version }: { worker: WorkerState; version: string |
           {worker.labels.map((label) => (
             <Badge key={label}>{label}</Badge>
           ))}
-          <span className="text-[13px] text-ink-2">{WORKER_STATE_WORDS[worker.state]}</span>
+          <span className="text-[13px] text-ink-2">{WORKER_STATE_LABELS[worker.state]}</span>
         </p>
         <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-[13px] text-ink-2 tabular-nums">
           {worker.state === "gone" ? null : (
             <>
-              <span>{loadWords(worker)}</span>
+              <span>{loadLabel(worker)}</span>
               <span>{formatBytes(worker.memory_bytes)}</span>
             </>
           )}
@@ -165,7 +165,7 @@ function WorkerRow({ worker, version }: { worker: WorkerState; version: string |
 }
 
 /** Runs that the engine cannot get on with, each with why and what comes of it. */
-function Troubled({ troubled }: Pick<Engine, "troubled">) {
+function StuckRuns({ troubled }: Pick<Engine, "troubled">) {
   return (
     <section aria-labelledby="engine-troubled" className="border-t border-line bg-waiting/6 px-4 py-3">
       <h3 id="engine-troubled" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
@@ -173,7 +173,7 @@ function Troubled({ troubled }: Pick<Engine, "troubled">) {
         {troubled.length === 1 ? "A run does not get on" : `${troubled.length} runs do not get on`}
       </h3>
       <ul className="flex flex-col gap-1.5">
-        {troubled.map(({ run_id, workflow_id, workflow_name, ...trouble }) => (
+        {troubled.map(({ run_id, workflow_id, workflow_name, ...issue }) => (
           <li key={run_id} className="text-[13px] [overflow-wrap:anywhere]">
             <Link
               href={`/workflows/${workflow_id ?? "-"}/runs/${run_id}`}
@@ -181,7 +181,7 @@ function Troubled({ troubled }: Pick<Engine, "troubled">) {
             >
               {workflow_name || "A workflow"}
             </Link>
-            : {troubleWords(trouble)}
+            : {stalledRunText(issue)}
           </li>
         ))}
       </ul>

@@ -2,7 +2,7 @@ import { Plus, X } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { TextField } from "@/components/ui/text-field";
-import { headerFault } from "@/server/domain/model/provider";
+import { headerError } from "@/server/domain/model/provider";
 
 /** A header as the form has it; no value: the stored one stays. */
 export interface HeaderDraft {
@@ -32,8 +32,8 @@ export function HeaderRows({
       </p>
       {headers.map(({ name, value }, at) => {
         const isStored = value === undefined && stored.includes(name);
-        const fault =
-          headerFault(name, value || undefined) ??
+        const error =
+          headerError(name, value || undefined) ??
           (value || isStored ? null : "Write its value, or remove the line");
         return (
           <div key={at} className="grid grid-cols-[1fr_1.4fr_auto] items-start gap-2">
@@ -43,7 +43,7 @@ export function HeaderRows({
               mono
               placeholder="api-key"
               value={name}
-              error={isTried ? (fault ?? undefined) : undefined}
+              error={isTried ? (error ?? undefined) : undefined}
               onValueChange={(next) => put(at, { name: next.trim(), value: value ?? "" })}
             />
             <TextField
@@ -79,6 +79,6 @@ export function HeaderRows({
 export const areHeadersFine = (headers: readonly HeaderDraft[], stored: readonly string[]): boolean =>
   headers.every(
     ({ name, value }) =>
-      headerFault(name, value || undefined) === null &&
+      headerError(name, value || undefined) === null &&
       (Boolean(value) || (value === undefined && stored.includes(name))),
   );

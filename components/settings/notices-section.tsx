@@ -55,7 +55,9 @@ export function NoticesSection({
           channel="webhook"
           icon={<Webhook aria-hidden />}
           name="Webhook"
-          told={webhook ? `Posted to ${webhook.host}, signed` : "Posts each notice to an address of yours"}
+          description={
+            webhook ? `Posted to ${webhook.host}, signed` : "Posts each notice to an address of yours"
+          }
           isOn={webhook?.is_on ?? null}
           isSwitching={switchWebhook.isPending}
           onSwitch={(is_on) => switchWebhook.mutate({ is_on })}
@@ -66,7 +68,7 @@ export function NoticesSection({
           channel="email"
           icon={<Mail aria-hidden />}
           name="E-mail"
-          told={
+          description={
             email
               ? `To ${email.to.join(", ")} through ${email.host}:${email.port}`
               : "Sends each notice through a mail server (SMTP)"
@@ -90,7 +92,7 @@ export function NoticesSection({
           <code className="font-mono text-xs">TROUPE_ANSWER_HOURS</code>.
         </p>
       ) : null}
-      {troubles.length > 0 ? <Troubles troubles={troubles} /> : null}
+      {troubles.length > 0 ? <UndeliveredNotices troubles={troubles} /> : null}
       {editing === "webhook" ? <WebhookDialog isNew={!webhook} onClose={close} /> : null}
       {editing === "email" ? <EmailDialog saved={email} onClose={close} /> : null}
     </Panel>
@@ -104,7 +106,7 @@ function ChannelRow({
   channel,
   icon,
   name,
-  told,
+  description,
   isOn,
   isSwitching,
   onSwitch,
@@ -114,7 +116,7 @@ function ChannelRow({
   channel: Channel;
   icon: ReactNode;
   name: string;
-  told: string;
+  description: string;
   /** Null: it is not set up. */
   isOn: boolean | null;
   isSwitching: boolean;
@@ -146,7 +148,7 @@ function ChannelRow({
         </span>
         <div className="min-w-0 flex-1 basis-52">
           <p className="font-medium">{name}</p>
-          <p className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">{told}</p>
+          <p className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">{description}</p>
         </div>
         {isOn === null ? (
           <Button size="sm" icon={<Plus aria-hidden />} onClick={onEdit}>
@@ -199,7 +201,7 @@ function ChannelRow({
 }
 
 /** What did not arrive, and whether it is tried again. */
-function Troubles({ troubles }: Pick<Notices, "troubles">) {
+function UndeliveredNotices({ troubles }: Pick<Notices, "troubles">) {
   return (
     <section aria-labelledby="undelivered" className="border-t border-line bg-waiting/6 px-4 py-3">
       <h3 id="undelivered" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">

@@ -11,7 +11,7 @@ import { concurrencyOf } from "@/server/domain/model/provider";
 import {
   PROVIDER_FORM,
   type ProviderDraft,
-  providerFaults,
+  providerErrors,
   providerLimits,
   providerSettings,
 } from "@/server/domain/model/provider-form";
@@ -41,15 +41,15 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   const [tried, setTried] = useState(false);
   const chosen = providerPresets.find((candidate) => candidate.key === preset);
   const written = { saved, draft, dropsKey, headers };
-  const { isElsewhere, storedHeaders } = sendingOf(written);
+  const { isElsewhere: hasBaseUrlChanged, storedHeaders } = sendingOf(written);
   const { test, runTest } = useTest(written, (models) => {
     // Whoever leaves the model open gets one that is there.
     const model = draft.default_model.trim() === "" ? suggestedModel(models, chosen?.prefers) : undefined;
     if (model !== undefined) setDraft((now) => ({ ...now, default_model: model }));
   });
   const save = useSave(written, onClose);
-  const faults = providerFaults(draft);
-  const shown = tried ? faults : {};
+  const errors = providerErrors(draft);
+  const shown = tried ? errors : {};
   const models = test.data?.models.length ? test.data.models : (suggestion?.models ?? []);
 
   const change = (next: ProviderDraft) => {
@@ -59,7 +59,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   };
   const submit = () => {
     setTried(true);
-    if (Object.keys(faults).length === 0 && areHeadersFine(headers, storedHeaders)) save.submit();
+    if (Object.keys(errors).length === 0 && areHeadersFine(headers, storedHeaders)) save.submit();
   };
 
   return (
@@ -76,7 +76,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               pending={test.isPending}
               onClick={() => {
                 setTried(true);
-                if (!faults.base_url) runTest();
+                if (!errors.base_url) runTest();
               }}
               className="mr-auto"
             >
@@ -108,13 +108,13 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               name: { error: shown.name },
               base_url: {
                 error: shown.base_url,
-                ...(isElsewhere && saved?.has_key && !draft.key ? { hint: KEY_IS_DROPPED } : {}),
+                ...(hasBaseUrlChanged && saved?.has_key && !draft.key ? { hint: KEY_IS_DROPPED } : {}),
               },
               key: {
                 hint: chosen.needs_key
                   ? "Encrypted in the data folder. It is sent to this address only and never shown again."
                   : "Only if the server asks for one. Encrypted, and never shown again.",
-                placeholder: saved?.has_key && !dropsKey ? storedWords(saved.key_hint) : "",
+                placeholder: saved?.has_key && !dropsKey ? storedLabel(saved.key_hint) : "",
                 aside:
                   saved?.has_key && !draft.key ? (
                     <button
@@ -165,7 +165,7 @@ const IS_TESTED = ["name", "base_url", "key", "default_model"] as const;
 const KEY_IS_DROPPED =
   "The stored key belongs to the old address and is dropped with it. Enter the key for the new one.";
 
-const storedWords = (ending: string | null) => (ending ? `Stored, ends in ${ending}` : "Stored");
+const storedLabel = (ending: string | null) => (ending ? `Stored, ends in ${ending}` : "Stored");
 const usualConcurrency = ({ base_url }: ProviderDraft) =>
   concurrencyOf({ kind: "openai-compatible", base_url, settings: {} });
 
@@ -186,12 +186,13 @@ interface Written {
 
 /** What of the key and the headers is sent. What is stored belongs to its address, and is not kept with another one. */
 function sendingOf({ saved, draft, dropsKey, headers }: Written) {
-  const isElsewhere = saved !== null && saved.base_url !== draft.base_url.trim().replace(/(?<!\/)\/+$/, "");
-  const storedHeaders = saved && !isElsewhere ? saved.header_names : [];
+  const hasBaseUrlChanged =
+    saved !== null && saved.base_url !== draft.base_url.trim().replace(/(?<!\/)\/+$/, "");
+  const storedHeaders = saved && !hasBaseUrlChanged ? saved.header_names : [];
   const haveHeadersChanged =
     headers.some(({ value }) => value !== undefined) || headers.length !== storedHeaders.length;
   return {
-    isElsewhere,
+    isElsewhere: hasBaseUrlChanged,
     storedHeaders,
     key: draft.key.trim() || (dropsKey ? null : undefined),
     headers: haveHeadersChanged
@@ -207,15 +208,15 @@ function useTest(written: Written, onModels: (models: readonly string[]) => void
     trpc.providers.test.mutationOptions({ onSuccess: ({ models }) => onModels(models) }),
   );
   const { saved, draft } = written;
-  const { isElsewhere, key, headers } = sendingOf(written);
+  const { isElsewhere: hasBaseUrlChanged, key, headers } = sendingOf(written);
   const default_model = draft.default_model.trim();
   const runTest = () =>
     test.mutate(
-      saved && !isElsewhere && key === undefined && headers === undefined
+      saved && !hasBaseUrlChanged && key === undefined && headers === undefined
         ? { id: saved.id, default_model }
         : {
             base_url: draft.base_url.trim(),
-            ...(saved && !isElsewhere ? { id: saved.id } : {}),
+            ...(saved && !hasBaseUrlChanged ? { id: saved.id } : {}),
             ...(key ? { key } : {}),
             ...(headers ? { headers } : {}),
             ...(default_model ? { default_model } : {}),

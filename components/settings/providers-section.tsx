@@ -261,10 +261,10 @@ function Lessons({ provider }: { provider: ProviderListed }) {
         {lessons.length === 1 ? "One thing was" : `${lessons.length} things were`} learned about its models
       </summary>
       <ul aria-label={`Learned about ${provider.name}`} className="mt-1 flex flex-col gap-1">
-        {lessons.map(({ model, key, words, learned_at }) => (
+        {lessons.map(({ model, key, text, learned_at }) => (
           <li key={`${model} ${key}`} className="flex flex-wrap items-center gap-x-3">
             <span className="min-w-0 flex-1 basis-64">
-              <span className="font-mono text-xs">{model}</span>: {words}{" "}
+              <span className="font-mono text-xs">{model}</span>: {text}{" "}
               <span className="text-ink-3">
                 {learned_at === undefined
                   ? "Found out by a test."
@@ -275,7 +275,7 @@ function Lessons({ provider }: { provider: ProviderListed }) {
               size="sm"
               variant="ghost"
               className="-ml-2.5 sm:ml-0"
-              aria-label={`Forget about ${model}: ${words}`}
+              aria-label={`Forget about ${model}: ${text}`}
               pending={
                 forget.isPending && forget.variables.lesson === key && forget.variables.model === model
               }

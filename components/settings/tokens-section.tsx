@@ -3,15 +3,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
-import { Dialog } from "@/components/ui/dialog";
-import { CopyButton } from "@/components/ui/json-view";
 import { Panel } from "@/components/ui/panel";
 import { TextField } from "@/components/ui/text-field";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
+import { SecretDialog } from "./secret-dialog";
 
 type Token = Answers["access"]["tokens"][number];
 
@@ -113,60 +113,35 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
 function CreateToken({ onClose }: { onClose: () => void }) {
   const trpc = useTrpc();
   const [name, setName] = useState("");
-  const create = useMutation(trpc.access.createToken.mutationOptions());
+  const create = useMutation(trpc.access.createToken.mutationOptions({ onError: () => {} }));
   const token = create.data?.token;
   if (token)
     return (
-      <Dialog
-        open
-        onOpenChange={onClose}
-        sticky
-        title="Copy the token now"
-        description="It is not shown again. Whoever has it can read, change and run everything here."
-        footer={
-          <Button variant="primary" onClick={onClose}>
-            Done
-          </Button>
-        }
-      >
-        <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
-          <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{token}</code>
-          <CopyButton text={token} label="Copy the token" />
-        </div>
-      </Dialog>
+      <SecretDialog
+        what="token"
+        secret={token}
+        description="Whoever has it can read, change and run everything here."
+        onClose={onClose}
+      />
     );
-  const submit = () => {
-    if (name.trim()) create.mutate({ name: name.trim() });
-  };
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <FormDialog
       title="Create a token"
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={!name.trim()} pending={create.isPending} onClick={submit}>
-            Create token
-          </Button>
-        </>
-      }
+      submit="Create token"
+      isIncomplete={!name.trim()}
+      isPending={create.isPending}
+      error={create.error}
+      onSubmit={() => create.mutate({ name: name.trim() })}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onValueChange={setName}
-          maxLength={80}
-          placeholder="Nightly report"
-          hint="What it is for, to know it again."
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        onValueChange={setName}
+        maxLength={80}
+        placeholder="Nightly report"
+        hint="What it is for, to know it again."
+      />
+    </FormDialog>
   );
 }

@@ -18,11 +18,11 @@ async function over(states: EngineState[]) {
     const { troupe, show } = openPage(
       <>
         <EngineNotice />
-        <Look />
+        <PollMarker />
       </>,
     );
-    const look = vi.spyOn(troupe.engine, "state");
-    for (const [at, state] of states.entries()) look.mockReturnValueOnce({ ...state, at_work: at + 1 });
+    const stateSpy = vi.spyOn(troupe.engine, "state");
+    for (const [at, state] of states.entries()) stateSpy.mockReturnValueOnce({ ...state, at_work: at + 1 });
     show();
     const seen: (string | null)[] = [];
     for (const at of states.keys()) {
@@ -37,7 +37,7 @@ async function over(states: EngineState[]) {
 }
 
 /** Says which look the page has come to, so that what the notice does not say is not merely yet to come. */
-function Look() {
+function PollMarker() {
   const { data } = useQuery({ ...useTrpc().engine.get.queryOptions() });
   return <p>Look {data?.at_work}</p>;
 }

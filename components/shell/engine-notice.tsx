@@ -6,11 +6,11 @@ import { useTrpc } from "@/components/trpc";
 import { PageLink } from "@/components/ui/page-link";
 
 /** How often the engine is looked at, in milliseconds. */
-const LOOK_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /** On every page, while the engine that carries out runs has been away for longer than a moment: so, and what becomes of runs. */
 export function EngineNotice() {
-  const { data } = useQuery({ ...useTrpc().engine.get.queryOptions(), refetchInterval: LOOK_MS });
+  const { data } = useQuery({ ...useTrpc().engine.get.queryOptions(), refetchInterval: POLL_INTERVAL_MS });
   // Who went back to having this server carry out its runs knows that the engine is away.
   if (!data?.is_away || data.kind === "embedded") return null;
   return (

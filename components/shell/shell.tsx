@@ -9,8 +9,8 @@ import { leaveTo } from "@/components/page/leaving";
 import { openHelp, openPalette } from "@/components/page/page-commands";
 import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
+import { countLayoutShiftClicks } from "@/components/ui/layout-shift-click";
 import { Menu } from "@/components/ui/menu";
-import { countMovedPresses } from "@/components/ui/moved-press";
 import { PageLink } from "@/components/ui/page-link";
 import { Toolbar } from "@/components/ui/toolbar";
 import { Tooltip } from "@/components/ui/tooltip";
@@ -32,7 +32,7 @@ export function Shell({
   children: ReactNode;
 }) {
   const path = usePathname();
-  useEffect(countMovedPresses, []);
+  useEffect(countLayoutShiftClicks, []);
   if (path.startsWith("/login")) return children;
   // The stage needs the room: the rail shrinks to icons beside a canvas.
   const isStage = /^\/(workflows|runs)\/./.test(path);
@@ -127,7 +127,7 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
                 <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
                 {href === "/inbox" ? (
                   <>
-                    <WaitingWords />
+                    <WaitingLabel />
                     <WaitingCount isCorner={compact} />
                   </>
                 ) : null}
@@ -177,7 +177,7 @@ function WaitingCount({ isCorner }: { isCorner: boolean }) {
 }
 
 /** The same for those who hear it, after the name of the inbox. */
-function WaitingWords() {
+function WaitingLabel() {
   const count = useInboxCount();
   if (!count) return null;
   return <span className="sr-only"> {count === 1 ? "1 question waits" : `${count} questions wait`}</span>;
@@ -187,7 +187,7 @@ function BottomBar({ path }: { path: string }) {
   const router = useRouter();
   const minor = places.filter(({ isMinor }) => isMinor);
   const isMore = minor.some(({ isHere }) => isHere(path));
-  const look = (here: boolean) =>
+  const itemClass = (here: boolean) =>
     clsx(
       "flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs",
       here ? "font-medium text-accent" : "text-ink-2",
@@ -202,13 +202,18 @@ function BottomBar({ path }: { path: string }) {
         .map(({ href, label, icon: Icon, isHere }) => {
           const here = isHere(path);
           return (
-            <PageLink key={href} href={href} aria-current={here ? "page" : undefined} className={look(here)}>
+            <PageLink
+              key={href}
+              href={href}
+              aria-current={here ? "page" : undefined}
+              className={itemClass(here)}
+            >
               <span className="relative">
                 <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
                 {href === "/inbox" ? <WaitingCount isCorner /> : null}
               </span>
               {label}
-              {href === "/inbox" ? <WaitingWords /> : null}
+              {href === "/inbox" ? <WaitingLabel /> : null}
             </PageLink>
           );
         })}
@@ -216,7 +221,7 @@ function BottomBar({ path }: { path: string }) {
         side="top"
         align="end"
         trigger={
-          <button type="button" className={look(isMore)}>
+          <button type="button" className={itemClass(isMore)}>
             <Ellipsis aria-hidden="true" className="size-5" strokeWidth={isMore ? 2 : 1.75} />
             More
           </button>

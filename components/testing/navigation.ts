@@ -7,12 +7,12 @@ const heard = new Set<() => void>();
 /** Goes somewhere within the document, as a link or the router does. */
 export function goTo(href: string): void {
   window.history.pushState(null, "", new URL(href, window.location.href));
-  for (const tell of heard) tell();
+  for (const listener of heard) listener();
 }
 
-const subscribe = (tell: () => void) => {
-  heard.add(tell);
-  return () => void heard.delete(tell);
+const subscribe = (listener: () => void) => {
+  heard.add(listener);
+  return () => void heard.delete(listener);
 };
 const address = () => window.location.href;
 const useAddress = () => new URL(useSyncExternalStore(subscribe, address, address));

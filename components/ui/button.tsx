@@ -8,7 +8,7 @@ import { Spinner } from "./spinner";
 export type ButtonVariant = "primary" | "secondary" | "ghost" | "danger";
 export type ButtonSize = "sm" | "md";
 
-interface Look {
+interface ButtonAppearance {
   variant?: ButtonVariant | undefined;
   size?: ButtonSize | undefined;
   /** Stands before the words, 16 px. */
@@ -17,7 +17,7 @@ interface Look {
   pending?: boolean | undefined;
 }
 
-export type ButtonProps = Look & ComponentProps<"button">;
+export type ButtonProps = ButtonAppearance & ComponentProps<"button">;
 
 const variants: Record<ButtonVariant, string> = {
   primary:
@@ -34,7 +34,7 @@ const sizes: Record<ButtonSize, string> = {
 };
 
 /** The classes of a button, for the rare element that is not a button and looks like one. */
-export function buttonLook({ variant = "secondary", size = "md" }: Look = {}): string {
+export function buttonClass({ variant = "secondary", size = "md" }: ButtonAppearance = {}): string {
   return clsx(
     "inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-lg border font-medium",
     "transition-colors duration-100 disabled:pointer-events-none disabled:opacity-50",
@@ -60,7 +60,7 @@ export function Button({
       {...rest}
       disabled={disabled || pending}
       aria-busy={pending || undefined}
-      className={clsx(buttonLook({ variant, size }), className)}
+      className={clsx(buttonClass({ variant, size }), className)}
     >
       {pending ? <Spinner size={14} /> : <Mark>{icon}</Mark>}
       {children}
@@ -76,9 +76,9 @@ export function ButtonLink({
   className,
   children,
   ...rest
-}: Omit<Look, "pending"> & ComponentProps<typeof Link>) {
+}: Omit<ButtonAppearance, "pending"> & ComponentProps<typeof Link>) {
   return (
-    <Link {...rest} className={clsx(buttonLook({ variant, size }), className)}>
+    <Link {...rest} className={clsx(buttonClass({ variant, size }), className)}>
       <Mark>{icon}</Mark>
       {children}
     </Link>

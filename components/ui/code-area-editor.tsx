@@ -9,9 +9,9 @@ import { EditorView, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import CodeMirror from "@uiw/react-codemirror";
 import { useMemo } from "react";
-import type { FieldWords } from "./field";
+import type { FieldLabelProps } from "./field";
 
-export interface CodeAreaProps extends FieldWords {
+export interface CodeAreaProps extends FieldLabelProps {
   value: string;
   onValueChange: (value: string) => void;
   language?: "json" | "plain" | undefined;
@@ -32,7 +32,7 @@ export interface CodeAreaProps extends FieldWords {
   fieldClassName?: string | undefined;
 }
 
-const look = EditorView.theme({
+const theme = EditorView.theme({
   "&": { fontSize: "13px", backgroundColor: "transparent", color: "var(--ink)" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "20px" },
@@ -104,7 +104,7 @@ export default function CodeAreaEditor({
 }: CodeAreaProps & { invalid: boolean }) {
   const all = useMemo(() => {
     const list: Extension[] = [
-      look,
+      theme,
       colours,
       EditorView.lineWrapping,
       tooltips({ position: "fixed", tooltipSpace: inWindow }),

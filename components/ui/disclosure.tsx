@@ -2,10 +2,10 @@ import clsx from "clsx";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 
-type Look = "line" | "section" | "box";
+type Variant = "line" | "section" | "box";
 
-const LOOKS: Readonly<
-  Record<Look, { whole: string; summary: string; title: string; aside: string; body: string }>
+const VARIANTS: Readonly<
+  Record<Variant, { whole: string; summary: string; title: string; aside: string; body: string }>
 > = {
   line: {
     whole: "min-w-0",
@@ -37,20 +37,20 @@ const LOOKS: Readonly<
  */
 export function Disclosure({
   title,
-  look = "line",
+  variant = "line",
   icon,
   aside,
   isOpen,
   children,
 }: {
   title: string;
-  look?: Look | undefined;
+  variant?: Variant | undefined;
   icon?: ReactNode;
   aside?: string | undefined;
   isOpen?: boolean | undefined;
   children: ReactNode;
 }) {
-  const styles = LOOKS[look];
+  const styles = VARIANTS[variant];
   return (
     <details open={isOpen} className={styles.whole}>
       <summary

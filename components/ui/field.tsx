@@ -11,7 +11,7 @@ export interface FieldControl {
   "aria-invalid": true | undefined;
 }
 
-export interface FieldWords {
+export interface FieldLabelProps {
   label: string;
   /** Keeps the label for screen readers only. */
   hideLabel?: boolean | undefined;
@@ -21,7 +21,7 @@ export interface FieldWords {
   aside?: ReactNode;
 }
 
-export interface FieldProps extends FieldWords {
+export interface FieldProps extends FieldLabelProps {
   className?: string | undefined;
   /** The control; as a function it receives what ties it to the label. */
   children: ReactNode | ((control: FieldControl) => ReactNode);
@@ -44,7 +44,7 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
       {aside ? <span className="ml-auto font-normal text-ink-3">{aside}</span> : null}
     </>
   );
-  const labelLook = clsx(
+  const labelClass = clsx(
     "flex items-baseline gap-2 text-[13px] font-medium text-ink",
     hideLabel && "sr-only",
   );
@@ -54,11 +54,11 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
       {...(group ? { role: "group", "aria-labelledby": control["aria-labelledby"] } : {})}
     >
       {group ? (
-        <span id={control["aria-labelledby"]} className={labelLook}>
+        <span id={control["aria-labelledby"]} className={labelClass}>
           {labelLine}
         </span>
       ) : (
-        <label id={control["aria-labelledby"]} htmlFor={control.id} className={labelLook}>
+        <label id={control["aria-labelledby"]} htmlFor={control.id} className={labelClass}>
           {labelLine}
         </label>
       )}

@@ -5,10 +5,10 @@ import { ArrowDown, ArrowUp, GripVertical, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Button } from "./button";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 import { IconButton } from "./icon-button";
 
-export interface ListEditorProps extends FieldWords {
+export interface ListEditorProps extends FieldLabelProps {
   items: readonly string[];
   onItemsChange: (items: string[]) => void;
   /** What one item is called, e.g. "goal". */

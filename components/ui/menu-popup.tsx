@@ -51,7 +51,7 @@ export function WholeMenu({
       <Base.Trigger ref={button} render={trigger} />
       <Base.Portal role="region" aria-label="Choices">
         <Base.Positioner side={side} align={align} sideOffset={4} className="z-[60] outline-none">
-          <Base.Popup className={popupLook}>
+          <Base.Popup className={popupClass}>
             <Entries items={items} />
           </Base.Popup>
         </Base.Positioner>
@@ -81,7 +81,7 @@ export function MenuAtPoint({
           align="start"
           className="z-[60] outline-none"
         >
-          <Base.Popup className={popupLook}>
+          <Base.Popup className={popupClass}>
             <Entries items={items} />
           </Base.Popup>
         </Base.Positioner>
@@ -90,7 +90,7 @@ export function MenuAtPoint({
   );
 }
 
-const popupLook =
+const popupClass =
   "popup max-h-(--available-height) min-w-48 max-w-88 overflow-y-auto p-1 outline-none select-none";
 
 function Entries({ items }: { items: readonly MenuEntry[] }) {
@@ -108,7 +108,7 @@ function Entries({ items }: { items: readonly MenuEntry[] }) {
 }
 
 function Entry({ item }: { item: MenuAction }) {
-  const look = clsx(
+  const itemClass = clsx(
     "flex cursor-default items-center gap-2.5 rounded-md px-2 py-1.5 text-sm outline-none data-[disabled]:opacity-45 data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
     item.danger ? "text-failed data-[highlighted]:bg-failed/10" : "text-ink",
   );
@@ -129,12 +129,12 @@ function Entry({ item }: { item: MenuAction }) {
   );
   if (item.href)
     return (
-      <Base.LinkItem className={look} render={<Link href={item.href} />} closeOnClick>
+      <Base.LinkItem className={itemClass} render={<Link href={item.href} />} closeOnClick>
         {inside}
       </Base.LinkItem>
     );
   return (
-    <Base.Item className={look} disabled={item.disabled} onClick={item.onSelect} label={item.label}>
+    <Base.Item className={itemClass} disabled={item.disabled} onClick={item.onSelect} label={item.label}>
       {inside}
     </Base.Item>
   );

@@ -2,9 +2,9 @@
 
 import { NumberField as Base } from "@base-ui/react/number-field";
 import { Minus, Plus } from "lucide-react";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 
-export interface NumberFieldProps extends FieldWords {
+export interface NumberFieldProps extends FieldLabelProps {
   value: number | null;
   onValueChange: (value: number | null) => void;
   min?: number | undefined;

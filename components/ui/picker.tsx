@@ -5,10 +5,10 @@ import clsx from "clsx";
 import { Check, ChevronsUpDown, Plus } from "lucide-react";
 import { useRef, useState } from "react";
 import { OVER_THE_PAGE } from "./choice-list";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 import type { SelectOption } from "./select";
 
-export interface PickerProps<V extends string> extends FieldWords {
+export interface PickerProps<V extends string> extends FieldLabelProps {
   options: readonly SelectOption<V>[];
   /** Null: nothing chosen yet. */
   value: V | null;
@@ -31,7 +31,7 @@ export function Picker<V extends string>({
   searchPlaceholder = "Search…",
   create,
   fieldClassName,
-  ...words
+  ...labelProps
 }: PickerProps<V>) {
   const [search, setSearch] = useState("");
   const trigger = useRef<HTMLButtonElement>(null);
@@ -43,7 +43,7 @@ export function Picker<V extends string>({
     ...(create && !isThere ? [{ value: CREATE, label: create.label(wanted) }] : []),
   ];
   return (
-    <Field {...words} className={fieldClassName}>
+    <Field {...labelProps} className={fieldClassName}>
       {(control) => (
         <Base.Root<Row>
           items={rows}
@@ -80,11 +80,11 @@ export function Picker<V extends string>({
           <Base.Portal>
             <Base.Positioner {...OVER_THE_PAGE}>
               <Base.Popup
-                aria-label={words.label}
+                aria-label={labelProps.label}
                 className="popup flex max-h-[min(var(--available-height),26rem)] w-[max(var(--anchor-width),18rem)] max-w-(--available-width) flex-col overflow-hidden outline-none"
               >
                 <Base.Input
-                  aria-label={`Search: ${words.label}`}
+                  aria-label={`Search: ${labelProps.label}`}
                   placeholder={searchPlaceholder}
                   className="h-10 w-full shrink-0 border-b border-line bg-transparent px-3 text-sm outline-none placeholder:text-ink-3"
                 />

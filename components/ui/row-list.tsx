@@ -3,10 +3,10 @@
 import { ChevronRight, Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "./button";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 import { IconButton } from "./icon-button";
 
-export interface RowListProps<T> extends FieldWords {
+export interface RowListProps<T> extends FieldLabelProps {
   items: readonly T[];
   /** What the button that adds one says. */
   addLabel: string;
@@ -30,12 +30,12 @@ export function RowList<T>({
   removeLabel,
   plain,
   children,
-  ...words
+  ...labelProps
 }: RowListProps<T>) {
   return (
-    <Field {...words} group>
+    <Field {...labelProps} group>
       {items.length > 0 ? (
-        <ol aria-label={words.label} className="flex flex-col gap-2">
+        <ol aria-label={labelProps.label} className="flex flex-col gap-2">
           {items.map((item, at) => (
             <li
               key={at}

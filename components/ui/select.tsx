@@ -4,7 +4,7 @@ import { Select as Base } from "@base-ui/react/select";
 import clsx from "clsx";
 import { Check, ChevronsUpDown } from "lucide-react";
 import type { ReactNode } from "react";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 
 export interface SelectOption<V extends string = string> {
   value: V;
@@ -14,7 +14,7 @@ export interface SelectOption<V extends string = string> {
   icon?: ReactNode;
 }
 
-export interface SelectProps<V extends string> extends FieldWords {
+export interface SelectProps<V extends string> extends FieldLabelProps {
   options: readonly SelectOption<V>[];
   /** Null: nothing chosen yet. */
   value: V | null;

@@ -4,7 +4,7 @@ import { Autocomplete as Base } from "@base-ui/react/autocomplete";
 import clsx from "clsx";
 import { type KeyboardEvent, useState } from "react";
 import { OVER_THE_PAGE } from "./choice-list";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 
 export interface Suggestion {
   value: string;
@@ -12,7 +12,7 @@ export interface Suggestion {
   detail?: string | undefined;
 }
 
-export interface SuggestFieldProps extends FieldWords {
+export interface SuggestFieldProps extends FieldLabelProps {
   value: string;
   onValueChange: (value: string) => void;
   suggestions: readonly Suggestion[];
@@ -35,7 +35,7 @@ export function SuggestField({
   onBlur,
   onKeyDown,
   fieldClassName,
-  ...words
+  ...labelProps
 }: SuggestFieldProps) {
   // What stands in the field is no search yet: only what is written into it is.
   const [isSearching, setSearching] = useState(false);
@@ -47,7 +47,7 @@ export function SuggestField({
   // What is written out has nothing left to offer, and must not stand before the rest of the page.
   const isShown = isOpen && shown.length > 0;
   return (
-    <Field {...words} className={fieldClassName}>
+    <Field {...labelProps} className={fieldClassName}>
       {(control) => (
         <Base.Root
           items={shown}
@@ -83,7 +83,7 @@ export function SuggestField({
           <Base.Portal>
             <Base.Positioner {...OVER_THE_PAGE}>
               <Base.Popup className="popup max-h-[min(var(--available-height),18rem)] w-max max-w-(--available-width) min-w-(--anchor-width) overflow-y-auto p-1 outline-none data-empty:hidden">
-                <Base.List aria-label={`Suggestions for ${words.label}`}>
+                <Base.List aria-label={`Suggestions for ${labelProps.label}`}>
                   {(row: Suggestion) => (
                     <Base.Item
                       key={row.value}

@@ -2,10 +2,10 @@
 
 import clsx from "clsx";
 import type { ComponentProps } from "react";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 
 export interface TextAreaProps
-  extends FieldWords,
+  extends FieldLabelProps,
     Omit<ComponentProps<"textarea">, "value" | "onChange" | "children"> {
   value: string;
   onValueChange: (value: string) => void;

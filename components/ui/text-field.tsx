@@ -2,10 +2,10 @@
 
 import clsx from "clsx";
 import type { ComponentProps, ReactNode } from "react";
-import { Field, type FieldWords } from "./field";
+import { Field, type FieldLabelProps } from "./field";
 
 export interface TextFieldProps
-  extends FieldWords,
+  extends FieldLabelProps,
     Omit<ComponentProps<"input">, "value" | "onChange" | "children"> {
   value: string;
   onValueChange: (value: string) => void;

@@ -10,7 +10,7 @@ function watch(onTick: () => void) {
   watchers.add(onTick);
   timer ??= setInterval(() => {
     now = Date.now();
-    for (const tell of watchers) tell();
+    for (const listener of watchers) listener();
   }, 10_000);
   return () => {
     watchers.delete(onTick);

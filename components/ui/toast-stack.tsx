@@ -16,9 +16,9 @@ export interface ToastOptions {
   id?: string | undefined;
 }
 
-export type Say = (message: string, options: ToastOptions) => void;
+export type ShowToast = (message: string, options: ToastOptions) => void;
 
-const say: Say = (message, { undo, action, detail, tone = "plain", id }) => {
+const showToast: ShowToast = (message, { undo, action, detail, tone = "plain", id }) => {
   const button = undo
     ? { label: "Undo", onClick: undo }
     : action
@@ -35,8 +35,8 @@ const say: Say = (message, { undo, action, detail, tone = "plain", id }) => {
 };
 
 /** The toasts and the place where they appear; says when it can take them. */
-export default function ToastStack({ onReady }: { onReady: (say: Say) => void }) {
-  useEffect(() => onReady(say), [onReady]);
+export default function ToastStack({ onReady }: { onReady: (showToast: ShowToast) => void }) {
+  useEffect(() => onReady(showToast), [onReady]);
   return (
     <Base
       position="bottom-right"

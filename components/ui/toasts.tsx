@@ -1,19 +1,19 @@
 "use client";
 
 import { lazy, Suspense, useEffect, useState } from "react";
-import type { Say, ToastOptions } from "./toast-stack";
+import type { ShowToast, ToastOptions } from "./toast-stack";
 import { whenSettled } from "./when-idle";
 
 export type { ToastOptions } from "./toast-stack";
 
-let say: Say | null = null;
+let showToast: ShowToast | null = null;
 /** What was said before the place for it was there. */
 const early: [string, ToastOptions][] = [];
 let wake: () => void = () => undefined;
 
 /** Says in passing that something happened. */
 export function toast(message: string, options: ToastOptions = {}): void {
-  if (say) say(message, options);
+  if (showToast) showToast(message, options);
   else {
     early.push([message, options]);
     wake();
@@ -24,8 +24,8 @@ const SETTLED_MS = 1_500;
 
 const Stack = lazy(() => import("./toast-stack"));
 
-function onReady(ready: Say) {
-  say = ready;
+function onReady(ready: ShowToast) {
+  showToast = ready;
   for (const [message, options] of early.splice(0)) ready(message, options);
 }
 

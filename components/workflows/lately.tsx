@@ -11,7 +11,7 @@ import { runStatus } from "@/components/run/status";
 import { useTrpc } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
-import { costInWords, knownCost } from "@/server/domain/model/cost";
+import { formatCost, knownCost } from "@/server/domain/model/cost";
 
 const LAST = 4;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -112,7 +112,7 @@ function Spent() {
   if (!today || !lately || knownCost(lately) === 0) return null;
   return (
     <span className="flex-1 text-right text-xs text-ink-3 tabular-nums">
-      Spent on models: {costInWords(today)} today, {costInWords(lately)} in 7 days
+      Spent on models: {formatCost(today)} today, {formatCost(lately)} in 7 days
     </span>
   );
 }

@@ -5,9 +5,9 @@ import {
   describeDurableEngine,
   type EngineUnderTest,
   type Program,
-} from "@/server/runner/durable-conformance";
-import type { StretchNews } from "@/server/runner/stretch-news";
-import { newRunStore } from "@/server/store/runs";
+} from "@/server/runner/durable/durable-conformance";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
+import { newRunStore } from "@/server/store/runs/runs";
 import type { WorkerOptions } from "./endpoint";
 import { newRestate, newWorker } from "./testing/restate";
 import { stretchStart } from "./testing/server";
@@ -50,7 +50,7 @@ afterAll(async () => {
 class Server {
   private readonly db: Db = emptyDb();
   private readonly store = newRunStore(this.db);
-  private readonly heard: StretchNews[] = [];
+  private readonly heard: SegmentProgress[] = [];
   private over = () => {};
   readonly end = new Promise<void>((resolve) => {
     this.over = resolve;
@@ -65,7 +65,7 @@ class Server {
     this.sent = restate.client.begin(start);
   }
 
-  receive(news: StretchNews): void {
+  receive(news: SegmentProgress): void {
     this.heard.push(news);
     if (this.store.find(this.id)) this.store.write(news.turns.map((turn) => ({ ...turn, runId: this.id })));
     if (news.end?.kind === "broke") throw new Error(`${news.end.name}: ${news.end.message}`);

@@ -5,11 +5,11 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { StretchJournal } from "@/server/cluster/protocol";
+import type { SegmentJournal } from "@/server/cluster/protocol";
 import type { DurableContext } from "@/server/domain/base/durable";
-import { SettingsDamaged } from "@/server/domain/run/held";
+import { SettingsDamaged } from "@/server/domain/run/quarantine";
 import { draw } from "@/server/domain/testing/drawing";
-import { execute } from "@/server/runner/execute";
+import { execute } from "@/server/runner/interpreter/execute";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { sized } from "@/server/testing/thorough";
 import { newBalancer } from "./balancer.mjs";
@@ -32,7 +32,7 @@ let port = 0;
 let worker: Worker;
 const workers: Worker[] = [];
 const programs = new Map<string, Program>();
-const journals = new Map<string, StretchJournal>();
+const journals = new Map<string, SegmentJournal>();
 const news = newNewsDesk();
 
 /** A worker to which the engine turns from now on. */

@@ -1,17 +1,17 @@
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
-import { stretchKey } from "@/server/cluster/engine-client";
-import type { StretchHold, StretchJournal, StretchStart } from "@/server/cluster/protocol";
+import { segmentKey } from "@/server/cluster/engine-client";
+import type { SegmentHold, SegmentJournal, SegmentStart } from "@/server/cluster/protocol";
 import type { JournalSealer } from "@/server/cluster/seal";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
-import { WorkTime } from "@/server/runner/clock";
-import type { Journal } from "@/server/runner/embedded-contract";
-import { interpreters, unknownVersionText } from "@/server/runner/interpreters";
-import type { Effects } from "@/server/runner/ports";
-import type { SentTurn } from "@/server/runner/record-turns";
+import { WorkTime } from "@/server/runner/durable/clock";
+import type { Journal } from "@/server/runner/durable/embedded-contract";
+import { interpreters, unknownVersionText } from "@/server/runner/interpreter/interpreters";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
+import type { SentTurn } from "@/server/runner/log/record-turns";
+import type { Effects } from "@/server/runner/node/ports";
 import { RecordedAnswers } from "@/server/runner/recorded/recorded-answers";
-import type { StretchNews } from "@/server/runner/stretch-news";
 import { newService, type ServiceNeeds } from "./service";
 import { type Entry, type Program, Session } from "./session";
 import { Sessions } from "./sessions";
@@ -25,13 +25,13 @@ export interface WorkerOptions {
   workerId: string;
   server: {
     /** Resolves when the server has it; rejects where that has to be tried again. */
-    postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
+    postNews(news: SegmentProgress, abort: AbortSignal): Promise<void>;
     /** The log of the run; null where the stretch is not to be carried on. Rejects where it has to be asked again. */
-    journal(start: StretchStart, abort: AbortSignal): Promise<StretchJournal | null>;
+    journal(start: SegmentStart, abort: AbortSignal): Promise<SegmentJournal | null>;
     /** Tells the server that this worker carries the stretch out from now on. Rejects where that is not to be told any more. */
-    taken(hold: StretchHold, abort: AbortSignal): Promise<void>;
+    taken(hold: SegmentHold, abort: AbortSignal): Promise<void>;
     /** Whether no other worker has taken it up meanwhile. Rejects where that cannot be known now. */
-    isHeld(hold: StretchHold): Promise<boolean>;
+    isHeld(hold: SegmentHold): Promise<boolean>;
   };
   live(runId: string, frame: LiveFrame): void;
   /** Blacks out secrets in what comes from outside. */
@@ -43,7 +43,7 @@ export interface WorkerOptions {
   lingerMs?: number;
   log?: (level: "debug" | "info" | "warn" | "error", message: string) => void;
   /** A test may carry out programs of its own in the place of runs. */
-  program?: (start: StretchStart) => Program | null;
+  program?: (start: SegmentStart) => Program | null;
   /** A test may stop it: see EmbeddedHost. */
   stopwatch?: () => number;
 }
@@ -130,13 +130,13 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
   return {
     handler,
     load: () => ({ runs: sessions.size, steps: sessions.steps, isQuiet: sessions.isQuiet }),
-    drop: (runId, stretch) => sessions.drop(stretchKey(runId, stretch)),
+    drop: (runId, stretch) => sessions.drop(segmentKey(runId, stretch)),
     drain: (ms) => sessions.drain(ms),
     close: () => sessions.close(),
   };
 }
 
-const holdOf = ({ run_id, stretch }: StretchStart) => ({ run_id, stretch });
+const holdOf = ({ run_id, stretch }: SegmentStart) => ({ run_id, stretch });
 
 /** What the engine keeps is sealed; what is empty says nothing. */
 const codecOf = (sealer: JournalSealer) => ({
@@ -146,12 +146,12 @@ const codecOf = (sealer: JournalSealer) => ({
 
 const programOf =
   (effects: Effects) =>
-  ({ interpreter_version, created }: StretchStart): Program | null => {
+  ({ interpreter_version, created }: SegmentStart): Program | null => {
     const execute = interpreters[interpreter_version];
     return execute ? (ctx, watch) => execute(ctx, created, effects, watch) : null;
   };
 
-const heldEntry = (worker: string, { interpreter_version }: StretchStart): Entry => ({
+const heldEntry = (worker: string, { interpreter_version }: SegmentStart): Entry => ({
   session: "",
   worker,
   turns: [],
@@ -161,7 +161,7 @@ const heldEntry = (worker: string, { interpreter_version }: StretchStart): Entry
 
 /** The log as it was when the stretch began; what the server got to know since, the engine keeps as well. */
 async function journalOf(
-  start: StretchStart,
+  start: SegmentStart,
   ask: WorkerOptions["server"]["journal"],
   abort: AbortSignal,
 ): Promise<Omit<Journal, "signals"> | null> {
@@ -193,11 +193,11 @@ async function journalOf(
 function withKept(
   { turns, timers, ...rest }: Omit<Journal, "signals">,
   entries: readonly Entry[],
-  signals: StretchStart["signals"],
+  signals: SegmentStart["signals"],
 ): Journal {
   const since = entries.flatMap(({ turns: kept }) => kept);
   const begun = since.flatMap((turn) => turn.timers.map(({ key, dueAt }) => [key, dueAt] as const));
-  const first = new Map<string, StretchStart["signals"][number]["value"]>();
+  const first = new Map<string, SegmentStart["signals"][number]["value"]>();
   for (const { name, value } of signals) if (!first.has(name)) first.set(name, value);
   return { ...rest, turns: [...turns, ...since], timers: new Map([...timers, ...begun]), signals: first };
 }

@@ -6,9 +6,9 @@ import {
   type WorkflowSharedContext,
   workflow,
 } from "@restatedev/restate-sdk";
-import { SERVICE, stretchKey } from "@/server/cluster/engine-client";
-import type { SentSignal, StretchSignal, StretchStart } from "@/server/cluster/protocol";
-import type { StretchNews } from "@/server/runner/stretch-news";
+import { SERVICE, segmentKey } from "@/server/cluster/engine-client";
+import type { SegmentSignal, SegmentStart, SentSignal } from "@/server/cluster/protocol";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { type Entry, NoEntry, Session } from "./session";
 import type { Sessions } from "./sessions";
 
@@ -25,7 +25,7 @@ export interface ServiceNeeds {
    * be carried on.
    */
   open(
-    start: StretchStart,
+    start: SegmentStart,
     entries: readonly Entry[],
     signals: readonly SentSignal[],
     abort: AbortSignal,
@@ -40,7 +40,7 @@ export function newService(needs: ServiceNeeds) {
   return workflow({
     name: SERVICE,
     handlers: {
-      run: async (ctx: WorkflowContext, start: StretchStart): Promise<void> => {
+      run: async (ctx: WorkflowContext, start: SegmentStart): Promise<void> => {
         checkKey(ctx.key, start);
         const { attemptCompletedSignal: abort } = ctx.request();
         if (sessions.isDraining) throw elsewhere("This worker is stopping.");
@@ -100,7 +100,7 @@ export function newService(needs: ServiceNeeds) {
           return sessions.drop(ctx.key);
         }
       },
-      deliver: async (ctx: WorkflowSharedContext, signal: StretchSignal): Promise<void> => {
+      deliver: async (ctx: WorkflowSharedContext, signal: SegmentSignal): Promise<void> => {
         checkKey(ctx.key, signal);
         const { index, name, value } = signal;
         const promise = ctx.promise<SentSignal>(`signal#${index}`);
@@ -119,11 +119,11 @@ export function newService(needs: ServiceNeeds) {
 }
 
 /** What was sealed for one stretch is not taken for another: the ingress has no login, and the journal can be read. */
-function checkKey(key: string, { run_id, stretch }: Pick<StretchStart, "run_id" | "stretch">): void {
-  if (key !== stretchKey(run_id, stretch)) throw new TerminalError("This is the message of another stretch.");
+function checkKey(key: string, { run_id, stretch }: Pick<SegmentStart, "run_id" | "stretch">): void {
+  if (key !== segmentKey(run_id, stretch)) throw new TerminalError("This is the message of another stretch.");
 }
 
-const newsOf = ({ run_id, stretch }: StretchStart, { worker, turns, end }: Entry): StretchNews => ({
+const newsOf = ({ run_id, stretch }: SegmentStart, { worker, turns, end }: Entry): SegmentProgress => ({
   run_id,
   stretch,
   worker,

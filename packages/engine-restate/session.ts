@@ -5,14 +5,14 @@ import type { DurableContext, LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import type { RunState } from "@/server/domain/run";
-import { SettingsDamaged } from "@/server/domain/run/held";
-import { SHORT_MS, type WorkTime } from "@/server/runner/clock";
-import { EmbeddedRun } from "@/server/runner/embedded";
-import type { Journal, TurnRecord } from "@/server/runner/embedded-contract";
-import { ReplayMismatch } from "@/server/runner/known-turns";
-import type { SentTurn } from "@/server/runner/record-turns";
-import type { StretchEnd } from "@/server/runner/stretch-news";
-import { statusOf, TurnWriter } from "@/server/runner/turn-write";
+import { SettingsDamaged } from "@/server/domain/run/quarantine";
+import { SHORT_MS, type WorkTime } from "@/server/runner/durable/clock";
+import { EmbeddedRun } from "@/server/runner/durable/embedded";
+import type { Journal, TurnRecord } from "@/server/runner/durable/embedded-contract";
+import { ReplayMismatch } from "@/server/runner/durable/known-turns";
+import type { SegmentEnd } from "@/server/runner/lifecycle/segment-progress";
+import type { SentTurn } from "@/server/runner/log/record-turns";
+import { statusOf, TurnWriter } from "@/server/runner/log/turn-write";
 
 /** What the engine keeps of a stretch, entry by entry: turns that were put down together, and perhaps its end. */
 export interface Entry {
@@ -22,7 +22,7 @@ export interface Entry {
   turns: SentTurn[];
   /** How long they are as JSON, about. */
   chars: number;
-  end?: StretchEnd;
+  end?: SegmentEnd;
 }
 
 /** Carries a run out on a context; `watch` is told of the state that its events make. */
@@ -76,7 +76,7 @@ export class Session {
   private readonly run: EmbeddedRun;
   private readonly writer: TurnWriter;
   private readonly unrecorded: Unrecorded[] = [];
-  private end: StretchEnd | null = null;
+  private end: SegmentEnd | null = null;
   /** Entries of the stretch that are known to be kept. */
   private kept: number;
   private readonly begunWith: number;
@@ -200,8 +200,8 @@ export class Session {
   }
 
   /** Tells the run where the clock jumped or the machine slept. */
-  lookAtClock(): void {
-    this.run.lookAtClock();
+  checkClock(): void {
+    this.run.checkClock();
   }
 
   /** Starts no more steps. */
@@ -260,11 +260,11 @@ export class Session {
     this.finish(this.rested());
   }
 
-  private rested(): StretchEnd {
+  private rested(): SegmentEnd {
     return { kind: "rested", signals: this.signals };
   }
 
-  private finish(end: StretchEnd): void {
+  private finish(end: SegmentEnd): void {
     if (this.end || this.isOver) return;
     this.run.stop();
     this.end = end;
@@ -279,7 +279,7 @@ export class Session {
 }
 
 /** How the stretch of a run ends whose interpreter gave up. */
-export function endFor(error: unknown): StretchEnd {
+export function endFor(error: unknown): SegmentEnd {
   if (error instanceof ReplayMismatch)
     return { kind: "held", code: "log_differs", message: errorMessage(error) };
   if (error instanceof SettingsDamaged)

@@ -1,4 +1,4 @@
-import { LOOK_EVERY_MS } from "@/server/runner/clock";
+import { CLOCK_CHECK_INTERVAL_MS } from "@/server/runner/durable/clock";
 import { type Entry, NoEntry, Session } from "./session";
 import { Teller, type TellerOptions } from "./teller";
 
@@ -44,8 +44,8 @@ export class Sessions {
     private readonly telling: TellerOptions,
   ) {
     this.looking = setInterval(() => {
-      for (const { session } of this.held.values()) session.lookAtClock();
-    }, LOOK_EVERY_MS);
+      for (const { session } of this.held.values()) session.checkClock();
+    }, CLOCK_CHECK_INTERVAL_MS);
     this.looking.unref();
   }
 

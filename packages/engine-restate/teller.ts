@@ -1,4 +1,4 @@
-import type { StretchNews } from "@/server/runner/stretch-news";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { NoEntry } from "./session";
 
 /** What one message to the server holds at most, in characters, unless a single entry is larger. */
@@ -9,13 +9,13 @@ const MOST_UNTOLD = 64 * 1024 * 1024;
 const RETRY_MS = [50, 2_000] as const;
 
 interface Untold {
-  news: StretchNews;
+  news: SegmentProgress;
   chars: number;
 }
 
 export interface TellerOptions {
   /** Resolves when the server has it; rejects where it has to be told again. */
-  post(news: StretchNews, abort: AbortSignal): Promise<void>;
+  post(news: SegmentProgress, abort: AbortSignal): Promise<void>;
   failed(error: unknown): void;
 }
 
@@ -34,7 +34,7 @@ export class Teller {
   constructor(private readonly options: TellerOptions) {}
 
   /** The `count`th entry of the stretch; one that came already is told once. */
-  add(count: number, news: StretchNews, chars: number): void {
+  add(count: number, news: SegmentProgress, chars: number): void {
     if (count <= this.heard) return;
     this.heard = count;
     this.untold.push({ news, chars });
@@ -91,7 +91,7 @@ export class Teller {
   }
 
   /** The next message, and of how many entries it is made. */
-  private message(): { news: StretchNews; count: number } {
+  private message(): { news: SegmentProgress; count: number } {
     let chars = 0;
     let count = 0;
     for (const one of this.untold) {

@@ -15,13 +15,13 @@ const out = path.join(root, ".cache", "mutants");
 const ROOMS = [
   "server/domain/**/*.ts",
   "server/runner/**/*.ts",
-  "server/llm/budget.ts",
-  "server/llm/text-calls.ts",
-  "server/llm/text-protocol.ts",
+  "server/llm/limits/budget.ts",
+  "server/llm/tool-calls/text-calls.ts",
+  "server/llm/tool-calls/text-protocol.ts",
   "server/tools/policy.ts",
   "server/access/**/*.ts",
   "server/egress/**/*.ts",
-  "server/store/workspace.ts",
+  "server/store/runs/workspace.ts",
 ];
 const isTested = (file) => !/\.test\.ts$|\/testing(\/|\.ts$)|durable-conformance/.test(file);
 /** Sentences for people are free to change: no test has to hold their letters. */

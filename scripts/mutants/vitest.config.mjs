@@ -7,7 +7,7 @@ const IN_OTHER_PROCESSES = [
   "server/cli/workflow.test.ts",
   "server/http-api/freeze.test.ts",
   "server/runner/power-cut.test.ts",
-  "server/runner/recovery-process.test.ts",
+  "server/runner/lifecycle/recovery-process.test.ts",
   // This one measures how long the thread is held, and changed code is slower.
   "server/runner/budget.test.ts",
   "server/tools/mcp/**",

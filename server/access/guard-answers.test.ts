@@ -239,12 +239,12 @@ test("nobody is asked for at the public door", async () => {
 test("whoever asks more often than is right is told how long to wait", async () => {
   const options = known("app");
   const turns = LIMITS.rate.app.burst * 3;
-  let refused: Response | undefined;
-  for (let n = 0; n < turns && !refused; n++) {
+  let rejected: Response | undefined;
+  for (let n = 0; n < turns && !rejected; n++) {
     const result = await guard(read({ cookie: "s=1" }), options);
-    if (result instanceof Response) refused = result;
+    if (result instanceof Response) rejected = result;
   }
-  expect([refused?.status, refused?.headers.get("retry-after"), await refused?.json()]).toEqual([
+  expect([rejected?.status, rejected?.headers.get("retry-after"), await rejected?.json()]).toEqual([
     429,
     "1",
     {

@@ -1,7 +1,7 @@
-import type { McpServerStore } from "@/server/store/mcp-servers";
+import type { McpServerStore } from "@/server/store/library/mcp-servers";
+import type { ToolSettingStore } from "@/server/store/library/tool-settings";
 import type { NoticeSettingStore } from "@/server/store/notice-settings";
 import type { ProviderStore } from "@/server/store/providers";
-import type { ToolSettingStore } from "@/server/store/tool-settings";
 
 export interface SecretHolders {
   providers: Pick<ProviderStore, "list" | "keyOf" | "headersOf">;

@@ -17,10 +17,10 @@ async function visit(request: Request, env: Env = {}) {
   return { status, headers: Object.fromEntries(headers), body: await decision.answer.text() };
 }
 const CLOSED = { "content-security-policy": "default-src 'none'; frame-ancestors 'none'" };
-const plain = (status: number, words: string, more: Record<string, string> = {}) => ({
+const plain = (status: number, text: string, more: Record<string, string> = {}) => ({
   status,
   headers: { ...CLOSED, "content-type": "text/plain; charset=utf-8", ...more },
-  body: `${words}\n`,
+  body: `${text}\n`,
 });
 const readOnly = plain(405, "Pages can only be read.", { allow: "GET, HEAD" });
 const crossSite = plain(403, "Other sites may not load this.");

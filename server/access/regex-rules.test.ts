@@ -12,12 +12,12 @@ const MADE: Readonly<Record<string, string>> = {
   "components/forms/cel-rows.ts": "reads one condition of a form, written by a person in this browser",
   "server/conformance/stage.ts": "a test's stage: the name of a role",
   "server/domain/regex/syntax.ts": "the name of a Unicode property, matched against one character",
-  "server/domain/text/pattern-fault.ts": "is made to see whether it can be, and never matched",
-  "server/llm/adapt.ts": "a field's name between two characters",
-  "server/llm/prices.ts": "the bundled table's patterns of model names",
-  "server/llm/text-calls.ts":
+  "server/domain/text/pattern-validation.ts": "is made to see whether it can be, and never matched",
+  "server/llm/capabilities/adapt.ts": "a field's name between two characters",
+  "server/llm/limits/prices.ts": "the bundled table's patterns of model names",
+  "server/llm/tool-calls/text-calls.ts":
     "markers: matched against 400 characters or one line, each repeat bounded or behind a sign",
-  "server/llm/text-protocol.ts": "blanks behind a line break, which they cannot be",
+  "server/llm/tool-calls/text-protocol.ts": "blanks behind a line break, which they cannot be",
   "server/runner/bisect/names.ts": "names that stand for themselves",
   "server/secrets/redact.ts": "keys that stand for themselves",
   "scripts/test.mjs": "the colors of a terminal",
@@ -47,7 +47,7 @@ function nested(
 }
 
 /** Why a pattern may take long, null where it does not. */
-function fault(source: string, flags: string): string | null {
+function regexError(source: string, flags: string): string | null {
   const { parsed, reports } = analyse({ source, flags });
   const inner = nested(parsed.pattern);
   if (inner !== null) return `${inner} is repeated without a bound inside of a repeat without a bound`;
@@ -87,7 +87,7 @@ function* patterns(): Generator<{
 
 test("no pattern takes the square of a text's length", () => {
   const found = [...patterns()].flatMap(({ at, literal }) => {
-    const why = literal && fault(literal.source, literal.flags);
+    const why = literal && regexError(literal.source, literal.flags);
     return why ? [`${at} /${literal.source}/${literal.flags} ${why}`] : [];
   });
   expect(found).toEqual([]);
@@ -105,5 +105,5 @@ test.each([
   [String.raw`^(\s|\/\*[\s\S]*?\*\/)*[{[]`, ""],
   [String.raw`(?:a+)+b`, ""],
 ])("such as /%s/%s", (source, flags) => {
-  expect(fault(source, flags)).not.toBeNull();
+  expect(regexError(source, flags)).not.toBeNull();
 });

@@ -25,7 +25,7 @@ function doorWhere(outcome: Awaited<ReturnType<Sessions["tryPassword"]>>) {
   const door = open();
   return { ...door, sessions: { ...door.sessions, tryPassword: async () => outcome } };
 }
-const told = async (response: Response) => [response.status, await response.json()] as const;
+const statusAndBody = async (response: Response) => [response.status, await response.json()] as const;
 
 test.each([
   ["no JSON", "nothing"],
@@ -35,7 +35,7 @@ test.each([
   ["one that is too long", JSON.stringify({ password: "x".repeat(1_001) })],
 ])("whoever sends %s is asked for the password, and it counts as no try", async (_what, body) => {
   const door = { ...open(), sessions: { ...open().sessions, tryPassword: () => expect.fail("tried") } };
-  expect(await told(await signIn(ask(body), door))).toEqual([
+  expect(await statusAndBody(await signIn(ask(body), door))).toEqual([
     400,
     { error: { code: "bad_request", message: "Send the password." } },
   ]);
@@ -48,13 +48,17 @@ test.each([
   [JSON.stringify({ password: "x".repeat(1_000), next: `/${"r".repeat(1_999)}` }), `/${"r".repeat(1_999)}`],
 ])("after the password, the way goes on inside the app (%#)", async (body, next) => {
   const response = await signIn(ask(body), doorWhere({ cookie: "c=1" }));
-  expect([...(await told(response)), response.headers.get("set-cookie")]).toEqual([200, { next }, "c=1"]);
+  expect([...(await statusAndBody(response)), response.headers.get("set-cookie")]).toEqual([
+    200,
+    { next },
+    "c=1",
+  ]);
   expect(response.headers.get("cache-control")).toBe("no-store");
 });
 
 test("a wrong password brings no session", async () => {
   const response = await signIn(ask('{"password":"x"}'), doorWhere("wrong"));
-  expect([...(await told(response)), response.headers.get("set-cookie")]).toEqual([
+  expect([...(await statusAndBody(response)), response.headers.get("set-cookie")]).toEqual([
     401,
     { error: { code: "wrong_password", message: "That is not the password." } },
     null,
@@ -66,11 +70,11 @@ test.each([
   [90, "90 seconds"],
   [91, "2 minutes"],
   [900, "15 minutes"],
-])("a wait of %i s is told as %s", async (waitS, words) => {
+])("a wait of %i s is told as %s", async (waitS, duration) => {
   const response = await signIn(ask('{"password":"x"}'), doorWhere({ waitS }));
-  expect([...(await told(response)), response.headers.get("retry-after")]).toEqual([
+  expect([...(await statusAndBody(response)), response.headers.get("retry-after")]).toEqual([
     429,
-    { error: { code: "too_many_tries", message: `Too many tries. Please wait ${words}.` } },
+    { error: { code: "too_many_tries", message: `Too many tries. Please wait ${duration}.` } },
     String(waitS),
   ]);
 });
@@ -86,7 +90,7 @@ test.each([
     [0, 1].map(async () => ({ cookie: (await door.sessions.begin(HOST)).split(";")[0] ?? "" })),
   );
   const response = await signOut(ask(body, mine), door);
-  expect(await told(response)).toEqual([200, { next: "/login" }]);
+  expect(await statusAndBody(response)).toEqual([200, { next: "/login" }]);
   expect(response.headers.get("set-cookie")).toMatch(/^troupe_\w+=; .*Max-Age=0$/);
   const left = await Promise.all([mine, other].map(async (cookie) => door.sessionOf(ask("{}", cookie))));
   expect(left.map((session) => session === null)).toEqual([true, everywhere]);

@@ -25,12 +25,12 @@ function newCaller() {
   const db = emptyDb();
   const troupe = newServices(db, { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } });
-  const told = () =>
+  const auditEntries = () =>
     troupe.audit
       .list()
       .reverse()
       .map(({ kind, detail }) => ({ kind, ...detail }));
-  return { db, troupe, ask, told };
+  return { db, troupe, ask, told: auditEntries };
 }
 let here: ReturnType<typeof newCaller>;
 beforeEach(() => {
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 test("keys of models: set, kept, replaced, lost with the address, removed; never the key or more of an address than its host", async () => {
-  const { ask, told } = here;
+  const { ask, told: auditEntries } = here;
   const form = { name: "Ours", base_url: `http://127.0.0.1:9/${SECRETS.address}/v1`, default_model: "m" };
   const { id } = await ask.providers.save({ ...form, key: SECRETS.provider });
   await ask.providers.save({ ...form, id, default_model: "other" });
@@ -49,7 +49,7 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
   await ask.providers.remove({ id, next: "offline" });
   await expect(ask.providers.remove({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   const [host, provider] = ["127.0.0.1:9", "Ours"];
-  expect(told()).toEqual([
+  expect(auditEntries()).toEqual([
     { kind: "provider_added", provider, host, key: "set" },
     { kind: "provider_changed", provider, host, key: "kept" },
     { kind: "provider_changed", provider, host, key: "replaced" },
@@ -61,11 +61,11 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
 });
 
 test("tokens: made and revoked, under their names, also where nothing is left of them", async () => {
-  const { ask, told } = here;
+  const { ask, told: auditEntries } = here;
   const { id, token } = await ask.access.createToken({ name: "Nightly" });
   await ask.access.revokeToken({ id });
   await expect(ask.access.revokeToken({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
-  expect(told()).toEqual([
+  expect(auditEntries()).toEqual([
     { kind: "token_made", token: "Nightly", id },
     { kind: "token_revoked", token: "Nightly", id },
   ]);
@@ -73,7 +73,7 @@ test("tokens: made and revoked, under their names, also where nothing is left of
 });
 
 test("searches, MCP servers and tools of one's own", async () => {
-  const { ask, told } = here;
+  const { ask, told: auditEntries } = here;
   await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: SECRETS.search });
   await ask.toolSettings.remove({ purpose: "web" });
   const server = { name: "notes", url: `http://127.0.0.1:9/mcp?token=${SECRETS.address}` };
@@ -94,7 +94,7 @@ test("searches, MCP servers and tools of one's own", async () => {
   await ask.customTools.save({ definition: { ...definition, description: "Counts words" }, base_version: 1 });
   await ask.customTools.restore({ name: "count_words", version: 1 });
   const [tool, host] = ["count_words", "127.0.0.1:9"];
-  expect(told()).toEqual([
+  expect(auditEntries()).toEqual([
     {
       kind: "search_service_changed",
       search: "web",
@@ -117,7 +117,7 @@ test("searches, MCP servers and tools of one's own", async () => {
 });
 
 test("what a role may use: by hand and from a file, only where that changes", async () => {
-  const { ask, told } = here;
+  const { ask, told: auditEntries } = here;
   const role = RoleDefinition.parse({ name: "Scout", description: "Looks", tools: ["browse_url"] });
   await ask.roles.create({ role });
   await ask.roles.save({ name: "Scout", revision: 1, role: { ...role, description: "Looks well" } });
@@ -128,7 +128,7 @@ test("what a role may use: by hand and from a file, only where that changes", as
   const brought = await bringFile(ask, file, { allow: ["tool:file_write"] });
   expect(brought.created).toEqual(["Guest"]);
   await ask.roles.remove({ name: "Scout" });
-  expect(told()).toEqual([
+  expect(auditEntries()).toEqual([
     { kind: "role_tools_changed", role: "Scout", added: ["browse_url"], removed: [] },
     { kind: "role_tools_changed", role: "Scout", added: ["http_write"], removed: ["browse_url"] },
     { kind: "role_tools_changed", role: "Guest", added: ["file_write"], removed: [], from: "file" },
@@ -207,8 +207,8 @@ test("it is read in pages and by area, with the names of tokens; strangers read 
     { kind: "token_made", who: "session:ses_1", isOwn: true },
   ]);
   expect((await ask.audit.list({ area: "keys" })).entries.map(({ kind }) => kind)).toEqual(["token_made"]);
-  const stranger = appRouter.createCaller({ troupe, principal: null });
-  await expect(stranger.audit.list({})).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  const anonymous = appRouter.createCaller({ troupe, principal: null });
+  await expect(anonymous.audit.list({})).rejects.toMatchObject({ code: "UNAUTHORIZED" });
 });
 
 test("no secret lands in it, wherever somebody puts one", async () => {

@@ -6,8 +6,8 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServices } from "@/server/services";
-import { newBinStore } from "@/server/store/bin";
-import { newRetention } from "@/server/store/retention";
+import { newBinStore } from "@/server/store/library/bin";
+import { newRetention } from "@/server/store/runs/retention";
 import { appRouter } from "./root";
 
 function newCaller() {

@@ -3,7 +3,7 @@ import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { runOperations } from "@/server/operations/runs";
 import type { Container } from "@/server/services";
-import { newWorkspaceStore } from "@/server/store/workspace";
+import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { downloadFile } from "./download-file";
 import { procedures } from "./expose";
 import { router } from "./trpc";
@@ -48,11 +48,11 @@ test("unknown files and paths that cannot be one are refused in words", async ()
 });
 
 test("nobody without a session reads files", async () => {
-  const stranger = router(fileProcedures).createCaller({
+  const anonymous = router(fileProcedures).createCaller({
     troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Container,
     principal: null,
   });
-  await expect(stranger.files({ run_id: "run_1" })).rejects.toThrow("sign in");
+  await expect(anonymous.files({ run_id: "run_1" })).rejects.toThrow("sign in");
 });
 
 test("a download is saved as plain text whatever it claims to be, under its own name", async () => {

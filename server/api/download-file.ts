@@ -1,5 +1,5 @@
 import type { Container } from "@/server/services";
-import { WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
+import { WorkspaceError, type WorkspaceFile } from "@/server/store/runs/workspace";
 
 /**
  * A file as a download. Whatever it claims to be, it goes out as plain text that a browser saves and neither opens

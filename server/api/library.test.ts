@@ -6,7 +6,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { newNode } from "@/server/domain/nodes/new-node";
 import { newServices } from "@/server/services";
-import { bringFile, lookAt } from "@/server/testing/importing";
+import { bringFile, previewImport } from "@/server/testing/importing";
 import { appRouter } from "./root";
 
 function newCaller(isKnown = true) {
@@ -104,7 +104,7 @@ test("an agent of the library works in a crew and in an agent task, as it is whe
 test("a file of crews is looked at first, brings its roles, and never replaces unasked", async () => {
   const { ask, troupe } = newCaller();
   const text = "crew_id: band\nagents:\n  - {name: ann, role: Drummer, goals: [Keep time]}\n";
-  const seen = await lookAt(ask, text);
+  const seen = await previewImport(ask, text);
   expect(seen.crews.map(({ crew: found, state }) => [found.crew_id, state])).toEqual([["band", "new"]]);
   expect(troupe.crews.list()).toEqual([]);
   expect(await bringFile(ask, text)).toMatchObject({ created: ["Drummer", "band"] });
@@ -114,7 +114,7 @@ test("a file of crews is looked at first, brings its roles, and never replaces u
   expect(await bringFile(ask, other, { existing: "replace" })).toMatchObject({ replaced: ["band"] });
   expect(troupe.crews.find("band")).toMatchObject({ name: "Band", crew: { agents: [{ agent_id: "bob" }] } });
   const exported = await ask.crews.export({ format: "yaml" });
-  expect((await lookAt(ask, exported.text)).crews[0]?.state).toBe("same");
+  expect((await previewImport(ask, exported.text)).crews[0]?.state).toBe("same");
 });
 
 test("a file brings agents of no crew, and a crew goes out with the agents and roles that it needs", async () => {
@@ -122,7 +122,7 @@ test("a file brings agents of no crew, and a crew goes out with the agents and r
   const text =
     "agents:\n  - {agent_id: careful, role: Drummer, goals: [Keep time]}\ncrews:\n" +
     "  - crew_id: band\n    process: swarm\n    agents: [{agent_id: ann, agent_ref: careful, role_name: Drummer}]\n";
-  const seen = await lookAt(ask, text);
+  const seen = await previewImport(ask, text);
   expect(seen.agents.map(({ agent, state }) => [agent.agent_id, state])).toEqual([["careful", "new"]]);
   expect(await bringFile(ask, text)).toMatchObject({ created: ["Drummer", "careful", "band"] });
   expect(troupe.agents.find("careful")).toMatchObject({ name: "Careful", agent: { role_name: "Drummer" } });
@@ -140,7 +140,7 @@ test("a file brings agents of no crew, and a crew goes out with the agents and r
   expect(other.troupe.roles.find("Drummer")?.role.goals).toEqual(["Keep time"]);
 
   const alone = await ask.agents.export({ format: "yaml" });
-  expect((await lookAt(ask, alone.text)).agents[0]?.state).toBe("same");
+  expect((await previewImport(ask, alone.text)).agents[0]?.state).toBe("same");
   expect(await bringFile(ask, text, { existing: "replace" })).toMatchObject({ replaced: ["careful"] });
 });
 

@@ -6,7 +6,7 @@ import type { Principal } from "@/server/access/principal";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
 import { newServices } from "@/server/services";
-import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newMcpServerStore } from "@/server/store/library/mcp-servers";
 import { McpServers } from "@/server/tools/mcp/servers";
 import { newAuthorizationServer, newGuardedServer } from "@/server/tools/mcp/testing/guarded-server";
 import { appRouter } from "./root";
@@ -63,10 +63,10 @@ test("a person connects, agrees, comes back, and signs out; what was granted is 
   expect(authority.revoked.sort()).toEqual([...secrets].sort());
   const troupe = newServices(db, { dataDir: null });
   const noted = troupe.audit.list({ limit: 50 });
-  const said = JSON.stringify([added, signedIn, out, await ann().list(), noted]);
-  for (const secret of secrets) expect(said).not.toContain(secret);
-  expect(said).toContain("mcp_signed_in");
-  expect(said).toContain("mcp_signed_out");
+  const output = JSON.stringify([added, signedIn, out, await ann().list(), noted]);
+  for (const secret of secrets) expect(output).not.toContain(secret);
+  expect(output).toContain("mcp_signed_in");
+  expect(output).toContain("mcp_signed_out");
 });
 
 test("a person who does not agree is told so, and nothing is granted", async () => {

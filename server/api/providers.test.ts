@@ -19,14 +19,14 @@ const serve = () =>
         .end(JSON.stringify({ data: [{ id: "test-model", max_model_len: 16_384 }] }));
       return;
     }
-    const said = JSON.stringify(body.messages);
+    const prompt = JSON.stringify(body.messages);
     if (body.tools) {
       response
         .writeHead(400, { "content-type": "application/json" })
         .end(JSON.stringify({ error: { message: "This model does not support tools" } }));
       return;
     }
-    sendSse(response, said.includes("spider") ? LEGS : said.includes("note_word") ? CALL : sse(["OK"]));
+    sendSse(response, prompt.includes("spider") ? LEGS : prompt.includes("note_word") ? CALL : sse(["OK"]));
   });
 
 test("what a test finds out of a new address is kept once it is saved, and again when it is tested anew", async () => {
@@ -41,7 +41,7 @@ test("what a test finds out of a new address is kept once it is saved, and again
   const { id } = await ask.save({ name: "Mine", ...entered });
   const learned = () => troupe.providers.find(id)?.settings.capabilities?.["test-model"];
   expect(learned()).toMatchObject({ native_tools: false, response_format: "strict" });
-  expect(troupe.providers.said(id, "test-model")).toEqual({ context_window: 16_384 });
+  expect(troupe.providers.reported(id, "test-model")).toEqual({ context_window: 16_384 });
   expect(troupe.models.describe({ provider_id: id })?.context_window).toBe(16_384);
 
   // Another provider at the same address learns nothing of a test that was used already.
@@ -57,7 +57,7 @@ test("the list of models tells what they read, as well", async () => {
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
   const { id } = await ask.save({ name: "Mine", base_url: server.url, default_model: "test-model" });
   expect(await ask.models({ id })).toEqual(["test-model"]);
-  expect(troupe.providers.said(id, "test-model")).toEqual({ context_window: 16_384 });
+  expect(troupe.providers.reported(id, "test-model")).toEqual({ context_window: 16_384 });
 });
 
 test("a server that repeats a key that was only typed in shows it to nobody, in no spelling", async () => {
@@ -72,7 +72,7 @@ test("a server that repeats a key that was only typed in shows it to nobody, in 
   );
   const troupe = newServices(emptyDb(), { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } }).providers;
-  const said = JSON.stringify(await ask.test({ base_url: server.url, default_model: "m", key }));
-  expect(said).toContain("[hidden]");
-  expect(spellings.filter((spelling) => said.includes(spelling))).toEqual([]);
+  const output = JSON.stringify(await ask.test({ base_url: server.url, default_model: "m", key }));
+  expect(output).toContain("[hidden]");
+  expect(spellings.filter((spelling) => output.includes(spelling))).toEqual([]);
 });

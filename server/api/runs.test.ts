@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import { draw } from "@/server/domain/testing/drawing";
-import type { RunFrame } from "@/server/runner/followers";
+import type { RunFrame } from "@/server/runner/log/followers";
 import { newServices } from "@/server/services";
 import { appRouter } from "./root";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { newServices } from "@/server/services";
-import { newToolSettingStore } from "@/server/store/tool-settings";
+import { newToolSettingStore } from "@/server/store/library/tool-settings";
 import { appRouter } from "./root";
 
 function newCaller(principal: { kind: "session"; id: string } | null = { kind: "session", id: "ses_1" }) {
@@ -37,7 +37,7 @@ test("what cannot work is refused, and so is whoever has not signed in", async (
     { ...searxng, key: "with\u200bcharacter" },
   ])
     await expect(ask.save(input)).rejects.toMatchObject({ code: "BAD_REQUEST" });
-  const { ask: stranger } = newCaller(null);
-  await expect(stranger.list()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
-  await expect(stranger.save(searxng)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  const { ask: anonymous } = newCaller(null);
+  await expect(anonymous.list()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  await expect(anonymous.save(searxng)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
 });

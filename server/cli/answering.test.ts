@@ -17,7 +17,7 @@ const asked = {
 } satisfies RunEvent;
 
 /** Where nobody sits: whatever is asked there fails. */
-const NOBODY: Terminal = { say() {}, ask: () => Promise.reject(new Error("Nobody sits there.")) };
+const NOBODY: Terminal = { print() {}, ask: () => Promise.reject(new Error("Nobody sits there.")) };
 
 test.each([
   ["yes", { answer: "approve", by: "terminal" }],
@@ -64,7 +64,7 @@ async function typing(event: RunEvent, ...lines: string[]) {
   const shown: string[] = [];
   const given: unknown[] = [];
   const terminal: Terminal = {
-    say: (text) => void shown.push(text),
+    print: (text) => void shown.push(text),
     ask: async (prompt) => {
       shown.push(prompt);
       return lines.shift() ?? "";

@@ -3,11 +3,11 @@ import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-
 import type { RunInputField } from "@/server/domain/graph/run-input";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { optionNamed, readAnswer } from "@/server/domain/run/questions/person-answer";
-import { askedOf } from "@/server/domain/run/questions/question-words";
-import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
+import { askedOf } from "@/server/domain/run/questions/question-text";
+import { answerErrors, checkAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
-import type { Host } from "@/server/runner/host";
+import type { Host } from "@/server/runner/lifecycle/host";
 import { printable, printableLine } from "./printable";
 
 type Question = RunEventOf<"interaction_requested">["payload"];
@@ -17,7 +17,7 @@ export type Answering = "ask" | "yes" | "no";
 
 /** A person at a terminal: told something, and asked for a line. */
 export interface Terminal {
-  say(text: string): void;
+  print(text: string): void;
   ask(prompt: string): Promise<string>;
 }
 
@@ -68,7 +68,7 @@ function agreeing(question: Question): PersonsAnswer {
   if (asks?.url !== undefined)
     return { answer: "reject", message: "Nobody can open an address here; --yes does not do that." };
   const yes: PersonsAnswer = { answer: "approve", ...(asks?.schema && { content: {} }) };
-  return answerFaults(question, yes).length === 0
+  return answerErrors(question, yes).length === 0
     ? yes
     : { answer: "reject", message: "Nobody can fill in a form here; --yes sends only what was given." };
 }
@@ -77,9 +77,9 @@ async function askPerson(question: Question, terminal: Terminal): Promise<Person
   const shown = question.calls ?? (question.args ? [question] : []);
   const about = shown.map((call) => `\n${asText(call)}`).join("\n");
   // Whoever agrees must see what is really asked.
-  terminal.say(`\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`);
-  for (const phrase of askedOf(question)) terminal.say(printable(`${phrase}.\n`));
-  if (question.body) terminal.say(printable(`\n${question.body}\n`));
+  terminal.print(`\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`);
+  for (const phrase of askedOf(question)) terminal.print(printable(`${phrase}.\n`));
+  if (question.body) terminal.print(printable(`\n${question.body}\n`));
   if (question.options) return choose(question, question.options, terminal);
   if (question.response_schema) return fillIn(question, question.response_schema, terminal);
   if (question.asks) return answerQuestion(question.asks, terminal);
@@ -103,7 +103,7 @@ async function choose(
     const line = (await terminal.ask(printableLine(`Which? ${choices}: `))).trim();
     const option = options[Number(line) - 1] ?? optionNamed(options, line);
     if (!option) {
-      terminal.say(printable("Write its number or its name.\n"));
+      terminal.print(printable("Write its number or its name.\n"));
       continue;
     }
     const message = (await terminal.ask("A comment, or Enter for none: ")).trim();
@@ -113,13 +113,13 @@ async function choose(
       ...(message ? { message: message.slice(0, 4000) } : {}),
     });
     if (read.ok) return read.answer;
-    terminal.say(printable(`${read.errors.map((error) => error.message).join(" ")}\n`));
+    terminal.print(printable(`${read.errors.map((error) => error.message).join(" ")}\n`));
   }
 }
 
 /** The draft as the person wants it; undefined where it stays as it is. */
 async function changed(draft: string, terminal: Terminal): Promise<string | undefined> {
-  terminal.say(printable(`\nThe draft:\n${draft}\n`));
+  terminal.print(printable(`\nThe draft:\n${draft}\n`));
   const first = await terminal.ask(
     "Enter keeps it; otherwise write the new text, and a line with only a dot at its end: ",
   );
@@ -131,7 +131,7 @@ async function changed(draft: string, terminal: Terminal): Promise<string | unde
 }
 
 async function fillIn(question: Question, schema: JsonSchema, terminal: Terminal): Promise<PersonsAnswer> {
-  terminal.say(printable("What you enter is kept in the run: no password, no key.\n"));
+  terminal.print(printable("What you enter is kept in the run: no password, no key.\n"));
   const word = (await terminal.ask("Fill it in? y = yes, anything else = no: ")).trim().toLowerCase();
   if (word !== "y" && word !== "yes")
     return { answer: "reject", ...(word && word !== "n" && word !== "no" ? { message: word } : {}) };
@@ -140,7 +140,7 @@ async function fillIn(question: Question, schema: JsonSchema, terminal: Terminal
     for (const field of fieldsOfSchema(schema)) value[field.key] = await askField(field, terminal);
     const read = readAnswer(question, { value });
     if (read.ok) return read.answer;
-    terminal.say(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
+    terminal.print(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
   }
 }
 
@@ -150,21 +150,21 @@ async function answerQuestion(
   terminal: Terminal,
 ): Promise<PersonsAnswer> {
   if (url !== undefined)
-    terminal.say(
+    terminal.print(
       printable(
         `It wants you to open a page of ${new URL(url).host} in your browser:\n  ${url}\nNothing opens it for you.\n`,
       ),
     );
   else
-    terminal.say(
+    terminal.print(
       printable(`What you enter goes to “${from}” and is kept in the run: no password, no key.\n`),
     );
   const how = url === undefined ? "Answer it?" : "Were you there?";
-  const words = (await terminal.ask(`${how} y = yes, n = no, anything else = leave it open: `))
+  const line = (await terminal.ask(`${how} y = yes, n = no, anything else = leave it open: `))
     .trim()
     .toLowerCase();
-  if (words === "n" || words === "no") return { answer: "reject" };
-  if (words !== "y" && words !== "yes") return { answer: "cancel" };
+  if (line === "n" || line === "no") return { answer: "reject" };
+  if (line !== "y" && line !== "yes") return { answer: "cancel" };
   if (url !== undefined || !schema) return { answer: "approve" };
   const content: JsonObject = {};
   for (const field of fieldsOfSchema(schema)) content[field.key] = await askField(field, terminal);
@@ -203,7 +203,7 @@ async function askField(field: RunInputField, terminal: Terminal): Promise<Json>
       line === "" ? (preset ?? null) : line === "-" && preset !== undefined ? null : valueOf(field, line);
     const read = checkAnswer(alone, { [key]: value });
     if (read.ok) return value;
-    terminal.say(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
+    terminal.print(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
   }
 }
 

@@ -45,8 +45,8 @@ describe("the command line", () => {
     [["a.json", "--break", "inc:state.n =="], "--break inc:state.n ==: "],
     [["a.json", "--speed", "fast"], "--speed is a number"],
     [["a.json", "--loud"], "Unknown option '--loud'"],
-  ])("refuses %j in words", (argv, words) => {
+  ])("refuses %j in words", (argv, message) => {
     expect(() => readCommand(argv)).toThrow(UsageError);
-    expect(() => readCommand(argv)).toThrow(words);
+    expect(() => readCommand(argv)).toThrow(message);
   });
 });

@@ -47,7 +47,7 @@ async function dataFolder(name = "data") {
   return id;
 }
 
-async function told(command: typeof backup, args: string[], dataDir = "data") {
+async function call(command: typeof backup, args: string[], dataDir = "data") {
   const lines: string[] = [];
   const code = await command(args, {
     dataDir: inHome(dataDir),
@@ -68,11 +68,11 @@ const runsIn = (folder: string) => {
 
 test("a backup brings runs and roles into an empty folder, and nobody stays signed in", async () => {
   const id = await dataFolder();
-  expect(await told(backup, ["one.backup"])).toMatchObject({
+  expect(await call(backup, ["one.backup"])).toMatchObject({
     code: 0,
     text: expect.stringContaining("the database and one file of roles"),
   });
-  const back = await told(restore, ["one.backup"], "other");
+  const back = await call(restore, ["one.backup"], "other");
   expect(back.code).toBe(0);
   expect(back.text).toContain("Stored secrets open only with the key");
   expect(readdirSync(inHome("other", "roles"))).toEqual(["scribe.md"]);
@@ -90,10 +90,10 @@ test("the key comes along only where that was asked for, and then opens the same
   await dataFolder();
   const sealed = newSealer(inHome("data"), {}).seal("the secret", "here");
   const key = readFileSync(inHome("data", "secret.key"));
-  await told(backup, ["without.backup"]);
+  await call(backup, ["without.backup"]);
   expect(gunzipSync(readFileSync(inHome("without.backup"))).includes(key)).toBe(false);
-  expect((await told(backup, ["with.backup", "--with-key"])).text).toContain("keep it as safe");
-  await told(restore, ["with.backup"], "other");
+  expect((await call(backup, ["with.backup", "--with-key"])).text).toContain("keep it as safe");
+  await call(restore, ["with.backup"], "other");
   expect(newSealer(inHome("other"), {}).open(sealed, "here")).toBe("the secret");
   // Not in what the database no longer uses either.
   expect(readFileSync(inHome("other", "troupe.db")).includes(key)).toBe(false);
@@ -103,12 +103,12 @@ test.skipIf(process.platform === "win32")(
   "nobody else can read a backup, or what comes out of it",
   async () => {
     await dataFolder();
-    await told(backup, ["with.backup", "--with-key"]);
-    await told(restore, ["with.backup"], "other");
+    await call(backup, ["with.backup", "--with-key"]);
+    await call(restore, ["with.backup"], "other");
     const made = ["with.backup", "other/troupe.db", "other/secret.key", "other/roles/scribe.md"];
     expect(made.map((file) => fileMode(inHome(file)))).toEqual(made.map(() => 0o600));
     chmodSync(inHome("with.backup"), 0o644);
-    await told(backup, ["with.backup", "--force"]);
+    await call(backup, ["with.backup", "--force"]);
     expect(fileMode(inHome("with.backup"))).toBe(0o600);
   },
 );
@@ -116,30 +116,30 @@ test.skipIf(process.platform === "win32")(
 test("a backup replaces another file only with --force", async () => {
   await dataFolder();
   writeFileSync(inHome("taken"), "something else");
-  expect(await told(backup, ["taken"])).toMatchObject({ code: 1, text: expect.stringContaining("--force") });
+  expect(await call(backup, ["taken"])).toMatchObject({ code: 1, text: expect.stringContaining("--force") });
   expect(readFileSync(inHome("taken"), "utf8")).toBe("something else");
-  expect((await told(backup, ["taken", "--force"])).code).toBe(0);
-  expect((await told(restore, ["taken"], "other")).code).toBe(0);
+  expect((await call(backup, ["taken", "--force"])).code).toBe(0);
+  expect((await call(restore, ["taken"], "other")).code).toBe(0);
 });
 
 test("what Troupe itself keeps is never replaced by a backup", async () => {
   await dataFolder();
   const key = readFileSync(inHome("data", "secret.key"));
   for (const name of ["troupe.db", "secret.key", "troupe.db-wal"])
-    expect(await told(backup, [`data/${name}`, "--force"])).toMatchObject({
+    expect(await call(backup, [`data/${name}`, "--force"])).toMatchObject({
       code: 1,
       text: expect.stringContaining("Choose another name"),
     });
   expect(readFileSync(inHome("data", "secret.key"))).toEqual(key);
-  expect((await told(backup, ["data/mine.backup"])).code).toBe(0);
+  expect((await call(backup, ["data/mine.backup"])).code).toBe(0);
 });
 
 test("what an interrupted restore left behind is no hindrance", async () => {
   await dataFolder();
-  await told(backup, ["one.backup"]);
+  await call(backup, ["one.backup"]);
   mkdirSync(inHome("other"));
   writeFileSync(inHome("other", "troupe.db.restoring"), "half of it");
-  expect((await told(restore, ["one.backup"], "other")).code).toBe(0);
+  expect((await call(restore, ["one.backup"], "other")).code).toBe(0);
   expect(readdirSync(inHome("other"))).not.toContain("troupe.db.restoring");
 });
 
@@ -168,11 +168,11 @@ test("a backup while somebody writes is the database of one moment", async () =>
   );
   await new Promise((resolve, reject) => writer.once("message", resolve).once("error", reject));
   const made = [];
-  for (const name of ["1", "2", "3"]) made.push((await told(backup, [name])).code);
+  for (const name of ["1", "2", "3"]) made.push((await call(backup, [name])).code);
   await writer.terminate();
   expect(made).toEqual([0, 0, 0]);
   for (const name of ["1", "2", "3"]) {
-    expect((await told(restore, [name], `from-${name}`)).code).toBe(0);
+    expect((await call(restore, [name], `from-${name}`)).code).toBe(0);
     const client = new Database(inHome(`from-${name}`, "troupe.db"), { readonly: true });
     const { a, b } = client.prepare("select sum(a) as a, sum(b) as b from pairs").get() as {
       a: number;
@@ -187,16 +187,16 @@ test("a backup while somebody writes is the database of one moment", async () =>
 
 test("a folder with data is replaced only with --force, and what was there can be used on", async () => {
   const first = await dataFolder();
-  await told(backup, ["one.backup"]);
+  await call(backup, ["one.backup"]);
   const { id: second } = await newStage({ db: open! }).run(draw("start > b > end"));
   open!.$client.close();
   const before = readdirSync(inHome("data"));
-  expect(await told(restore, ["one.backup"])).toMatchObject({
+  expect(await call(restore, ["one.backup"])).toMatchObject({
     code: 1,
     text: expect.stringContaining("holds data already"),
   });
   expect(readdirSync(inHome("data")).filter((name) => !/^server\./.test(name))).toEqual(before);
-  expect((await told(restore, ["one.backup", "--force"])).code).toBe(0);
+  expect((await call(restore, ["one.backup", "--force"])).code).toBe(0);
   expect(runsIn("data")).toEqual([first]);
   const aside = readdirSync(inHome("data")).find((name) => name.startsWith("before-restore-"))!;
   expect(runsIn(`data/${aside}`)).toEqual([first, second].sort());
@@ -208,10 +208,10 @@ test("a folder with data is replaced only with --force, and what was there can b
 
 test("a folder that a server uses is left alone", async () => {
   await dataFolder();
-  await told(backup, ["one.backup"]);
+  await call(backup, ["one.backup"]);
   const server = new Database(inHome("data", "server.lock"));
   server.exec("begin exclusive");
-  expect(await told(restore, ["one.backup", "--force"])).toMatchObject({
+  expect(await call(restore, ["one.backup", "--force"])).toMatchObject({
     code: 1,
     text: expect.stringContaining("Another Troupe server is using"),
   });
@@ -230,11 +230,11 @@ function unpacked(file: Buffer): Buffer | null {
 
 test("a damaged backup is refused wherever it is damaged, and the folder stays as it was", async () => {
   await dataFolder();
-  await told(backup, ["one.backup"]);
+  await call(backup, ["one.backup"]);
   const whole = readFileSync(inHome("one.backup"));
-  const refused = async (content: Buffer) => {
+  const isRejected = async (content: Buffer) => {
     writeFileSync(inHome("bad"), content);
-    const answer = await told(restore, ["bad"], "other");
+    const answer = await call(restore, ["bad"], "other");
     expect(readdirSync(inHome("other")).filter((name) => !/^server\./.test(name))).toEqual([]);
     return answer.code === 1 && /damaged|no backup/.test(answer.text);
   };
@@ -245,28 +245,28 @@ test("a damaged backup is refused wherever it is damaged, and the folder stays a
     changed[at]! ^= 0x20;
     // A run of zeros may be copied from elsewhere and be the same run.
     if (unpacked(changed)?.equals(gunzipSync(whole))) continue;
-    expect([at, await refused(changed)]).toEqual([at, true]);
+    expect([at, await isRejected(changed)]).toEqual([at, true]);
   }
-  expect(await refused(whole.subarray(0, whole.length - 40))).toBe(true);
-  expect(await refused(Buffer.from("not a backup"))).toBe(true);
-  expect(await refused(Buffer.alloc(0))).toBe(true);
-  expect(await refused(gzipSync("not a database"))).toBe(true);
+  expect(await isRejected(whole.subarray(0, whole.length - 40))).toBe(true);
+  expect(await isRejected(Buffer.from("not a backup"))).toBe(true);
+  expect(await isRejected(Buffer.alloc(0))).toBe(true);
+  expect(await isRejected(gzipSync("not a database"))).toBe(true);
   // Whole for gzip, and damaged inside.
   const inner = gunzipSync(whole);
   inner.fill(0, 4096, 8192);
-  expect(await refused(gzipSync(inner))).toBe(true);
+  expect(await isRejected(gzipSync(inner))).toBe(true);
 });
 
 test("a backup cannot put files elsewhere, and one of a newer version waits for it", async () => {
   await dataFolder();
   const changed = async (sql: string) => {
-    await told(backup, ["one.backup", "--force"]);
+    await call(backup, ["one.backup", "--force"]);
     writeFileSync(inHome("inner.db"), gunzipSync(readFileSync(inHome("one.backup"))));
     const client = new Database(inHome("inner.db"));
     client.exec(sql);
     client.close();
     writeFileSync(inHome("one.backup"), gzipSync(readFileSync(inHome("inner.db"))));
-    return told(restore, ["one.backup"], "other");
+    return call(restore, ["one.backup"], "other");
   };
   expect(await changed("insert into backup_files values ('roles/../../x.md', x'00')")).toMatchObject({
     code: 1,
@@ -281,21 +281,21 @@ test("a backup cannot put files elsewhere, and one of a newer version waits for 
 test("runs that had not ended are named: they go on from where the backup found them", async () => {
   await dataFolder();
   open!.$client.exec("update runs set status = 'waiting'");
-  await told(backup, ["one.backup"]);
-  expect((await told(restore, ["one.backup"], "other")).text).toContain("One run had not ended then");
+  await call(backup, ["one.backup"]);
+  expect((await call(restore, ["one.backup"], "other")).text).toContain("One run had not ended then");
 });
 
 test("what cannot be done is said in words", async () => {
-  expect((await told(backup, ["x"], "nowhere")).text).toContain("There is no database at");
-  expect((await told(restore, ["missing"], "other")).text).toContain("There is no file");
-  expect(await told(backup, [])).toMatchObject({
+  expect((await call(backup, ["x"], "nowhere")).text).toContain("There is no database at");
+  expect((await call(restore, ["missing"], "other")).text).toContain("There is no file");
+  expect(await call(backup, [])).toMatchObject({
     code: 2,
     text: expect.stringContaining("Usage: npm run backup"),
   });
-  expect((await told(restore, ["a", "b"])).code).toBe(2);
-  expect((await told(backup, ["a", "--what"])).code).toBe(2);
+  expect((await call(restore, ["a", "b"])).code).toBe(2);
+  expect((await call(backup, ["a", "--what"])).code).toBe(2);
   await dataFolder();
   rmSync(inHome("data", "secret.key"));
-  expect((await told(backup, ["x", "--with-key"])).text).toContain("There is no key file");
-  expect((await told(backup, ["no/such/folder/x"])).text).toContain("could not be written");
+  expect((await call(backup, ["x", "--with-key"])).text).toContain("There is no key file");
+  expect((await call(backup, ["no/such/folder/x"])).text).toContain("could not be written");
 });

@@ -26,7 +26,7 @@ test("the terminal says which step made the difference between two runs of a ser
       },
       env: {},
       print: (line) => lines.push(line),
-      tell: (line) => lines.push(line),
+      log: (line) => lines.push(line),
       wait: () => Promise.resolve(),
     });
   expect(await call("bisect", bad, "--good", good, "--when", "state.n < 5")).toBe(0);

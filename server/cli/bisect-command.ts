@@ -80,12 +80,12 @@ export async function bisectCommand(argv: readonly string[], terminal: ServerTer
   const { bad, good, expect, json } = command;
   const ask = newAsk(command, terminal);
   const body: JsonObject = { good, expect: expect };
-  const told = await ask("POST", `/runs/${encodeURIComponent(bad)}/bisect`, body);
-  if ("refused" in told) {
-    terminal.tell(told.refused);
+  const response = await ask("POST", `/runs/${encodeURIComponent(bad)}/bisect`, body);
+  if ("error" in response) {
+    terminal.log(response.error);
     return 2;
   }
-  const report = BisectReport.parse(told.answer);
+  const report = BisectReport.parse(response.answer);
   if (json) terminal.print(JSON.stringify(report, null, 2));
   else for (const line of linesOf(report)) terminal.print(line);
   return report.verdict === "found" ? 0 : 1;

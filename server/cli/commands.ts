@@ -13,21 +13,18 @@ import { askOwnServer } from "@/server/egress/own-server";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
 import { readSent } from "@/server/interop/import/off-thread";
-import { RefusedStart, readyToRun } from "@/server/runner/launch";
+import { readyToRun, StartRejected } from "@/server/runner/lifecycle/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
-import { bisectCommand } from "./bisect-command";
 import { capabilityLines } from "./capability-lines";
-import { controlCommand, isControlCommand } from "./control-commands";
-import { engineCommand } from "./engine-command";
 import { foreign } from "./foreign";
 import { findingLine, importCommand } from "./import-command";
+import { isOperationCommand, operationCommand } from "./operation-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
 import { PathError, readPath } from "./read-path";
 import type { ServerTerminal } from "./server-ask";
-import { isServerCommand, serverCommand } from "./server-commands";
 import type { Stdio } from "./stdio";
 import { newStepping } from "./stepping";
 import { testCommand } from "./test-command";
@@ -52,10 +49,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
   let command: Command | null = null;
   try {
     if (argv[0] === "import") return await importCommand(argv.slice(1), stdio);
-    if (argv[0] === "bisect") return await bisectCommand(argv, serverTerminal);
-    if (isControlCommand(argv[0])) return await controlCommand(argv, serverTerminal);
-    if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
-    if (argv[0] === "engine") return await engineCommand(argv, serverTerminal);
+    if (isOperationCommand(argv[0])) return await operationCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1), stdio);
     command = readCommand(argv);
     if (!command) {
@@ -65,11 +59,11 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
     return await runFile(command, stdio);
   } catch (error) {
     if (error instanceof UsageError) {
-      stdio.tell(`${printable(error.message)}\n\n${USAGE}`);
+      stdio.err(`${printable(error.message)}\n\n${USAGE}`);
       return UNUSABLE;
     }
     if (error instanceof Unusable) {
-      stdio.tell(`${error.lines.map(printableLine).join("\n")}\n`);
+      stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
       if (command?.json)
         stdio.out(asLine({ final_status: null, error: { message: error.lines[0] ?? "" }, ...error.detail }));
       return UNUSABLE;
@@ -88,7 +82,7 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
       [`${command.file} is not a workflow that Troupe can read:`, ...findings.map(findingLine)],
       { findings: findings.map((finding) => ({ ...finding })) },
     );
-  if (!command.quiet) for (const finding of notable) stdio.tell(`${printableLine(findingLine(finding))}\n`);
+  if (!command.quiet) for (const finding of notable) stdio.err(`${printableLine(findingLine(finding))}\n`);
 
   // A run of the terminal is carried out right here: no worker could tell anybody of it.
   const env: NodeJS.ProcessEnv = { ...process.env, TROUPE_ENGINE: "embedded" };
@@ -99,9 +93,9 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   for (const role of roles) troupe.roles.put(role);
   // The file's own roles stand before those of the same name that came with Troupe.
   const own = new Set(roles.map((role) => role.name));
-  const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
+  const allRoles = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
   if (command.capabilities) {
-    const asked = capabilitiesOf(withLibrary(graph, troupe.library), cast);
+    const asked = capabilitiesOf(withLibrary(graph, troupe.library), allRoles);
     await troupe.toolSources.stop();
     if (command.json) stdio.out(asLine(asked.map((one) => ({ ...one }))));
     else stdio.out(`${capabilityLines(asked, graph).map(printableLine).join("\n")}\n`);
@@ -110,7 +104,7 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   const nowhere = unknownStop(graph, { ...graph.config, ...command.config });
   if (nowhere !== null) throw new Unusable([nowhere]);
   const ready = checked(command, () =>
-    readyToRun(graph, cast, { input: command.input, config: command.config }, troupe.models),
+    readyToRun(graph, allRoles, { input: command.input, config: command.config }, troupe.models),
   );
 
   const { run_id } = troupe.host.start({
@@ -124,14 +118,14 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   const letGo = cancelOnSignal(() =>
     troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }),
   );
-  const terminal = { say: stdio.tell, ask: stdio.ask };
+  const terminal = { print: stdio.err, ask: stdio.ask };
   const isAsked = stdio.isInteractive && !command.quiet;
   const answering = newAnswering(
     troupe.host,
     run_id,
     command.yes ? "yes" : isAsked ? "ask" : "no",
     terminal,
-    newStepping(troupe.host, run_id, terminal, { state: () => progress.state, roles: cast }),
+    newStepping(troupe, run_id, terminal),
   );
   await follow(troupe, run_id, progress, answering);
   progress.done();
@@ -178,7 +172,7 @@ function checked<T>(command: Command, ready: () => T): T {
   try {
     return ready();
   } catch (error) {
-    if (!(error instanceof RefusedStart)) throw error;
+    if (!(error instanceof StartRejected)) throw error;
     if ("errors" in error.detail)
       throw new Unusable(
         [
@@ -237,11 +231,11 @@ function resultOf(run_id: string, { run, state, totals, nodes }: RunState) {
 
 const asLine = (value: unknown) => `${printableJson(value)}\n`;
 
-const newServerTerminal = ({ out, tell }: Stdio): ServerTerminal => ({
+const newServerTerminal = ({ out, err }: Stdio): ServerTerminal => ({
   send: askOwnServer,
   env: process.env,
   print: (line) => out(`${printable(line)}\n`),
-  tell: (line) => tell(`${printableLine(line)}\n`),
+  log: (line) => err(`${printableLine(line)}\n`),
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 });
 

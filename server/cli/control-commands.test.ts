@@ -35,7 +35,7 @@ test("from the terminal a run of a server is held, its team changed, its agents 
       },
       env: {},
       print: (line) => lines.push(line),
-      tell: (line) => lines.push(line),
+      log: (line) => lines.push(line),
       wait: () => Promise.resolve(),
     });
   const stands = (status: string) => expect.poll(() => api.runs.find(id)?.status).toBe(status);
@@ -98,4 +98,4 @@ test.each([
   [["next", "run_1", "crew"], "Something is missing"],
   [["instruct", "run_1"], "Say what they are to do"],
   [["team", "run_1", "promote", "ann"], "add ROLE"],
-])("%j is refused with a sentence", (argv, words) => expect(() => read(...argv)).toThrow(words));
+])("%j is refused with a sentence", (argv, message) => expect(() => read(...argv)).toThrow(message));

@@ -54,14 +54,14 @@ const OPTIONS = {
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>["values"];
 
 /** A command: where it goes, which of the options it takes, and what is sent. */
-interface Telling {
+interface ControlRequest {
   path: string;
   takes: readonly (keyof typeof OPTIONS)[];
-  body(words: readonly string[], values: Values): JsonObject;
+  body(args: readonly string[], values: Values): JsonObject;
 }
 
-const nothing: Telling["body"] = (words) => {
-  only(words, 0);
+const nothing: ControlRequest["body"] = (args) => {
+  only(args, 0);
   return {};
 };
 
@@ -69,58 +69,58 @@ const TELLINGS = {
   pause: {
     path: "pause",
     takes: ["now"],
-    body: (words, { now }) => ({ ...nothing(words, {}), ...(now ? { now } : {}) }),
+    body: (args, { now }) => ({ ...nothing(args, {}), ...(now ? { now } : {}) }),
   },
   resume: { path: "resume", takes: [], body: nothing },
   step: {
     path: "step",
     takes: ["turn"],
-    body: (words, { turn }) => ({ ...nothing(words, {}), granularity: turn ? "turn" : "node" }),
+    body: (args, { turn }) => ({ ...nothing(args, {}), granularity: turn ? "turn" : "node" }),
   },
   skip: {
     path: "skip",
     takes: ["set", "label"],
-    body: (words, { set = [], label }) => ({
-      ...nodeOf(only(words, 1)[0]),
+    body: (args, { set = [], label }) => ({
+      ...nodeOf(only(args, 1)[0]),
       output: Object.fromEntries(set.map(pairOf)),
       ...(label === undefined ? {} : { labels: [label] }),
     }),
   },
-  retry: { path: "retry", takes: [], body: (words) => nodeOf(only(words, 1)[0]) },
+  retry: { path: "retry", takes: [], body: (args) => nodeOf(only(args, 1)[0]) },
   next: {
     path: "override",
     takes: ["agent"],
-    body: (words, { agent }) => {
-      const [node, to] = only(words, agent === undefined ? 2 : 1);
+    body: (args, { agent }) => {
+      const [node, to] = only(args, agent === undefined ? 2 : 1);
       return { ...nodeOf(node), ...(agent === undefined ? { to: to ?? "" } : { agent_id: agent }) };
     },
   },
   instruct: {
     path: "inject",
     takes: ["node", "agent"],
-    body: (words, { node, agent }) => {
-      if (words.length === 0) throw new UsageError("Say what they are to do.");
+    body: (args, { node, agent }) => {
+      if (args.length === 0) throw new UsageError("Say what they are to do.");
       if (node !== undefined && agent !== undefined) throw new UsageError("Say --node or --agent, not both.");
-      return { target: targetOf(node, agent), text: words.join(" ") };
+      return { target: targetOf(node, agent), text: args.join(" ") };
     },
   },
   signal: {
     path: "signals",
     takes: ["data"],
-    body: (words, { data }) => ({
-      name: only(words, 1)[0] ?? "",
+    body: (args, { data }) => ({
+      name: only(args, 1)[0] ?? "",
       ...(data === undefined ? {} : { data: valueOf(data) }),
     }),
   },
   team: {
     path: "team",
     takes: ["as", "role", "model", "provider", "instructions", "tools", "crew"],
-    body: (words, values) => ({
-      edit: teamEdit(words, values),
+    body: (args, values) => ({
+      edit: teamEdit(args, values),
       ...(values.crew === undefined ? {} : { node_id: values.crew }),
     }),
   },
-} as const satisfies Record<string, Telling>;
+} as const satisfies Record<string, ControlRequest>;
 
 /** Whether the first word names one of these commands. */
 export const isControlCommand = (word: string | undefined): word is keyof typeof TELLINGS =>
@@ -137,21 +137,21 @@ export function readControlCommand([word, ...rest]: readonly string[]): {
   const { values, positionals } = parseOptions(rest, OPTIONS);
   if (values.help) return null;
   if (!isControlCommand(word)) throw new UsageError(`Say one of ${Object.keys(TELLINGS).join(", ")}.`);
-  const [run, ...words] = positionals;
+  const [run, ...args] = positionals;
   if (run === undefined) throw new UsageError(`Say which run it is about: ${word} RUN.`);
-  const { path, takes, body }: Telling = TELLINGS[word];
+  const { path, takes, body }: ControlRequest = TELLINGS[word];
   for (const name of Object.keys(values))
     if (name !== "url" && name !== "json" && !takes.some((one) => one === name))
       throw new UsageError(`--${name} is not for ${word}.`);
-  return { run, path, body: body(words, values), url: values.url, json: values.json ?? false };
+  return { run, path, body: body(args, values), url: values.url, json: values.json ?? false };
 }
 
 /** The words that a command takes, no more and no fewer. */
-function only(words: readonly string[], count: number): readonly string[] {
-  const [extra] = words.slice(count);
+function only(args: readonly string[], count: number): readonly string[] {
+  const [extra] = args.slice(count);
   if (extra !== undefined) throw new UsageError(`"${extra}" is one too many.`);
-  if (words.length < count) throw new UsageError("Something is missing; --help says what.");
-  return words;
+  if (args.length < count) throw new UsageError("Something is missing; --help says what.");
+  return args;
 }
 
 const nodeOf = (named = ""): JsonObject =>
@@ -190,7 +190,7 @@ function teamEdit([what, who, ...more]: readonly string[], values: Values): Json
   return z.record(z.string(), z.json()).parse(read.data);
 }
 
-const Told = z.looseObject({ status: z.string(), final_status: z.string().nullable() });
+const RunStatus = z.looseObject({ status: z.string(), final_status: z.string().nullable() });
 
 /** Tells a run something; answers the exit code. */
 export async function controlCommand(argv: readonly string[], terminal: ServerTerminal): Promise<number> {
@@ -200,15 +200,19 @@ export async function controlCommand(argv: readonly string[], terminal: ServerTe
     return 0;
   }
   const ask = newAsk(command, terminal);
-  const told = await ask("POST", `/runs/${encodeURIComponent(command.run)}/${command.path}`, command.body);
-  if ("refused" in told) {
-    terminal.tell(told.refused);
+  const response = await ask(
+    "POST",
+    `/runs/${encodeURIComponent(command.run)}/${command.path}`,
+    command.body,
+  );
+  if ("error" in response) {
+    terminal.log(response.error);
     return 2;
   }
-  const run = Told.parse(told.answer);
+  const run = RunStatus.parse(response.answer);
   if (command.json) terminal.print(JSON.stringify(run, null, 2));
   else if (run.applied === false)
-    terminal.tell(`${command.run} has accepted it, and applies it when it continues.`);
-  else terminal.tell(`${command.run} is ${run.final_status ?? run.status}.`);
+    terminal.log(`${command.run} has accepted it, and applies it when it continues.`);
+  else terminal.log(`${command.run} is ${run.final_status ?? run.status}.`);
   return 0;
 }

@@ -6,7 +6,7 @@ import { engineCommand, engineLines } from "./engine-command";
 function newTerminal() {
   const api = newApi();
   const printed: string[] = [];
-  const told: string[] = [];
+  const messages: string[] = [];
   const call = (...argv: string[]) =>
     engineCommand(["engine", ...argv], {
       async send(url, { method }) {
@@ -15,10 +15,10 @@ function newTerminal() {
       },
       env: {},
       print: (line) => printed.push(line),
-      tell: (line) => told.push(line),
+      log: (line) => messages.push(line),
       wait: () => Promise.resolve(),
     });
-  return { api, call, printed, told };
+  return { api, call, printed, told: messages };
 }
 
 test("a server that carries out its runs itself says so in one line, and nothing is amiss", async () => {
@@ -36,10 +36,12 @@ test("what is amiss makes the exit code, and JSON has all of it", async () => {
 });
 
 test("what cannot be asked is told with its reason", async () => {
-  const { api, call, told } = newTerminal();
+  const { api, call, told: messages } = newTerminal();
   vi.spyOn(api, "ask").mockResolvedValue({ status: 401, body: {}, headers: new Headers() });
   expect(await call()).toBe(2);
-  expect(told).toEqual(["The server does not know this token: set TROUPE_API_TOKEN to one of its tokens."]);
+  expect(messages).toEqual([
+    "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens.",
+  ]);
   await expect(call("worker-1")).rejects.toThrow('"worker-1" is one too many.');
 });
 
@@ -54,9 +56,9 @@ test("engine and workers are told line by line", () => {
     at_work: 1,
     outbox: { waiting: 4, oldest_at: now - 180_000, away_since: null },
   });
-  const trouble = { run_id: "run_1", state: "tried_again", tries: 7, cause: "No worker." } as const;
-  const troubled = [{ ...trouble, workflow_id: null, workflow_name: "Approval" }];
-  expect(engineLines({ ...state, troubled }, now)).toEqual([
+  const stalledRun = { run_id: "run_1", state: "tried_again", tries: 7, cause: "No worker." } as const;
+  const stalledRuns = [{ ...stalledRun, workflow_id: null, workflow_name: "Approval" }];
+  expect(engineLines({ ...state, troubled: stalledRuns }, now)).toEqual([
     "Carried out by: 1 worker over Restate",
     "Restate does not answer.",
     "At work there: 1 run",

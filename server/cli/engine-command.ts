@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import type { WorkerState } from "@/server/domain/run/engine-state";
 import {
-  carrierWords,
-  loadWords,
-  outboxWords,
-  troubleWords,
-  WORKER_STATE_WORDS,
-} from "@/server/domain/run/engine-words";
+  engineLabel,
+  loadLabel,
+  outboxLabel,
+  stalledRunText,
+  WORKER_STATE_LABELS,
+} from "@/server/domain/run/engine-labels";
+import type { WorkerState } from "@/server/domain/run/engine-state";
 import { Engine } from "@/server/operations/run-schemas";
 import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
@@ -37,8 +37,8 @@ export async function engineCommand(
   }
   if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is one too many.`);
   const found = await newAsk({ url: values.url }, terminal)("GET", "/engine");
-  if ("refused" in found) {
-    terminal.tell(found.refused);
+  if ("error" in found) {
+    terminal.log(found.error);
     return 2;
   }
   const engine = Engine.parse(found.answer);
@@ -50,25 +50,27 @@ export async function engineCommand(
 /** How engine and workers stand, line by line, as of `now` in Unix milliseconds. */
 export function engineLines(engine: z.output<typeof Engine>, now: number): string[] {
   const { kind, message, workers, at_work, outbox, troubled } = engine;
-  const lines = [`Carried out by: ${carrierWords(engine)}`, ...(message === null ? [] : [message])];
+  const lines = [`Carried out by: ${engineLabel(engine)}`, ...(message === null ? [] : [message])];
   if (kind === "embedded" && at_work === 0) return lines;
   const since = outbox.oldest_at === null ? "" : `; the oldest came ${ago(outbox.oldest_at, now)}`;
   return [
     ...lines,
     `At work there: ${at_work === 1 ? "1 run" : `${at_work} runs`}`,
-    `Outbox: ${outboxWords(outbox.waiting)}${since}`,
+    `Outbox: ${outboxLabel(outbox.waiting)}${since}`,
     ...(workers.length > 0 ? ["Workers:"] : []),
     ...workers.map((worker) => `  ${workerLine(worker, now)}`),
     ...(troubled.length > 0 ? ["Runs that do not get on:"] : []),
-    ...troubled.map((one) => `  ${one.run_id} (${one.workflow_name || "a workflow"}): ${troubleWords(one)}`),
+    ...troubled.map(
+      (one) => `  ${one.run_id} (${one.workflow_name || "a workflow"}): ${stalledRunText(one)}`,
+    ),
   ];
 }
 
 function workerLine(worker: WorkerState, now: number): string {
   const { name, version, labels, state, memory_bytes, seen_at } = worker;
-  const load = state === "gone" ? [] : [loadWords(worker), `${(memory_bytes / 1e6).toFixed(0)} MB`];
+  const load = state === "gone" ? [] : [loadLabel(worker), `${(memory_bytes / 1e6).toFixed(0)} MB`];
   const about = [
-    WORKER_STATE_WORDS[state],
+    WORKER_STATE_LABELS[state],
     ...load,
     `Troupe ${version}`,
     `last heard of ${ago(seen_at, now)}`,

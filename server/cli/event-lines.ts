@@ -1,5 +1,5 @@
 import type { NodeStatus } from "@/server/domain/run";
-import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/commands/control-words";
+import { describePausedPlace, describeTarget } from "@/server/domain/run/commands/control-labels";
 import type { EventType, RunEventOf } from "@/server/domain/run/events";
 
 /** What a line may say about the node and the activation that its event belongs to. */
@@ -30,7 +30,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   clock_jumped: silent,
   run_limit_raised: silent,
   run_resumed: silent,
-  run_paused: ({ payload }, { held, nameOf }) => held(`Paused ${pausedPlaceInWords(payload.at, nameOf)}`),
+  run_paused: ({ payload }, { held, nameOf }) => held(`Paused ${describePausedPlace(payload.at, nameOf)}`),
   run_continued: silent,
   breakpoints_set: silent,
   run_forked: silent,
@@ -47,7 +47,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   signal_taken: silent,
   node_retried: ({ payload }, { held, name }) => held(`${name} is tried again by ${payload.by}`),
   instruction_injected: ({ payload: { target, text, by } }, { held, nameOf }) =>
-    held(`${by} told ${targetInWords(target, nameOf)}: ${text}`),
+    held(`${by} told ${describeTarget(target, nameOf)}: ${text}`),
   node_skipped_by: ({ payload }, { mark, name }) =>
     `${mark("skipped")} ${name}, given its output by ${payload.by}`,
   run_finished: silent,

@@ -54,7 +54,7 @@ test("with its questions answered it is saved as a file of Troupe, which runs", 
   ]);
   const ran = await workflow("out.json", "--quiet", "--input", '{"topic": "owls"}');
   expect([ran.code, Object.keys(JSON.parse(ran.out) as object)]).toEqual([0, ["read_task"]]);
-  expect((await workflow("import", "crew.zip", "--save", "out.json")).told).toContain(
+  expect((await workflow("import", "crew.zip", "--save", "out.json")).err).toContain(
     "out.json cannot be written",
   );
 });
@@ -66,8 +66,8 @@ test("what cannot be imported ends with its name and the code 2", async () => {
   });
   expect(await workflow("n8n.json")).toMatchObject({
     code: 2,
-    told: expect.stringContaining("This is an n8n workflow.") as string,
+    err: expect.stringContaining("This is an n8n workflow.") as string,
   });
-  expect(await workflow("import", "nothing")).toMatchObject({ code: 2, told: "There is no file nothing.\n" });
-  expect((await workflow("import")).told).toContain("Say what to import");
+  expect(await workflow("import", "nothing")).toMatchObject({ code: 2, err: "There is no file nothing.\n" });
+  expect((await workflow("import")).err).toContain("Say what to import");
 });

@@ -40,9 +40,9 @@ export async function importCommand(argv: readonly string[], stdio: Stdio): Prom
   try {
     return await showImport(argv, stdio);
   } catch (error) {
-    if (error instanceof UsageError) stdio.tell(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
+    if (error instanceof UsageError) stdio.err(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
     else if (error instanceof PathError || error instanceof ArchiveError)
-      stdio.tell(`${printable(error.message)}\n`);
+      stdio.err(`${printable(error.message)}\n`);
     else throw error;
     return UNUSABLE;
   }
@@ -119,7 +119,7 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
-const WORDS: Record<Finding["level"], string> = {
+const LEVEL_LABELS: Record<Finding["level"], string> = {
   error: "Errors",
   dropped: "Left out",
   placeholder: "To fill in",
@@ -139,7 +139,7 @@ function linesOf({ found, picked, imported, findings }: ImportRead): string[] {
   if (imported) lines.push(...broughtLines(imported));
   for (const level of FINDING_LEVELS) {
     const list = findings.filter((finding) => finding.level === level);
-    if (list.length > 0) lines.push("", `${WORDS[level]}:`, ...list.map(findingLine));
+    if (list.length > 0) lines.push("", `${LEVEL_LABELS[level]}:`, ...list.map(findingLine));
   }
   return lines;
 }
@@ -197,5 +197,5 @@ function save({ graph, name, roles, crews, agents, tests }: Imported, file: stri
   } catch (error) {
     throw new PathError(`${file} cannot be written: ${errorMessage(error)}`);
   }
-  stdio.tell(`${printableLine(`Written to ${file}.`)}\n`);
+  stdio.err(`${printableLine(`Written to ${file}.`)}\n`);
 }

@@ -1,10 +1,10 @@
-import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS, type FinalStatus } from "@/server/domain/agent/outcome";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
-import { costInWords } from "@/server/domain/model/cost";
+import { formatCost } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
-import { pausedPlaceInWords } from "@/server/domain/run/commands/control-words";
+import { describePausedPlace } from "@/server/domain/run/commands/control-labels";
 import type { RunEvent } from "@/server/domain/run/events";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { type LineContext, lineOf } from "./event-lines";
@@ -116,7 +116,7 @@ function drawing(screen: Screen, size: NonNullable<Screen["size"]>, now: () => n
 function lines(screen: Screen): Progress {
   const state = newRun();
   const colour = palette(screen.colours);
-  const tell = (ts: number, text: string) => {
+  const printLine = (ts: number, text: string) => {
     const since = ((ts - state.run.created_at) / 1000).toFixed(1).padStart(6);
     screen.write(`${colour.dim(`${since} s`)}  ${printableLine(text)}\n`);
   };
@@ -127,7 +127,7 @@ function lines(screen: Screen): Progress {
         evolve(state, event);
         if (event.type === "run_created") screen.write(`${printableLine(titleOf(state, colour))}\n`);
         const line = lineOf(event, contextOf(state, event, colour));
-        if (line) tell(event.ts, line);
+        if (line) printLine(event.ts, line);
       }
     },
     live() {},
@@ -157,7 +157,7 @@ function contextOf(state: RunState, event: RunEvent, colour: Palette): LineConte
   };
 }
 
-interface Look {
+interface RenderOptions {
   colour: Palette;
   text: ReadonlyMap<string, string>;
   now: number;
@@ -165,28 +165,33 @@ interface Look {
   columns: number;
 }
 
-function outlineLines(state: RunState, outline: OutlineRow[], look: Look): string[] {
+function outlineLines(state: RunState, outline: OutlineRow[], options: RenderOptions): string[] {
   return outline.flatMap(({ id, depth, label }) => {
     const view = state.nodes[id];
     const status = view?.status ?? "idle";
     const activation = view?.activation ? state.activations[view.activation] : undefined;
     const [symbol, tone] = MARKS[status];
-    const mark = look.colour[tone](
+    const mark = options.colour[tone](
       status === "running"
-        ? present(TURNING[look.frame % TURNING.length], "TURNING[look.frame % TURNING.length]")
+        ? present(TURNING[options.frame % TURNING.length], "TURNING[look.frame % TURNING.length]")
         : symbol,
     );
     const indent = "  ".repeat(depth + 1);
-    const way = label ? look.colour.dim(`${label} → `) : "";
+    const way = label ? options.colour.dim(`${label} → `) : "";
     const title =
-      status === "idle" || status === "skipped" ? look.colour.dim(nameOf(state, id)) : nameOf(state, id);
+      status === "idle" || status === "skipped" ? options.colour.dim(nameOf(state, id)) : nameOf(state, id);
     const facts = after(
-      [...(status === "skipped" || status === "cancelled" ? [status] : []), ...factsOf(activation, look.now)],
-      look.colour,
+      [
+        ...(status === "skipped" || status === "cancelled" ? [status] : []),
+        ...factsOf(activation, options.now),
+      ],
+      options.colour,
     );
-    const line = clip(`${indent}${mark} ${way}${title}${roundOf(activation)}${facts}`, look.columns);
-    const streamed = status === "running" ? streamedLine(state, activation, look) : null;
-    return streamed === null ? [line] : [line, clip(`${indent}  ${look.colour.dim(streamed)}`, look.columns)];
+    const line = clip(`${indent}${mark} ${way}${title}${roundOf(activation)}${facts}`, options.columns);
+    const streamed = status === "running" ? streamedLine(state, activation, options) : null;
+    return streamed === null
+      ? [line]
+      : [line, clip(`${indent}  ${options.colour.dim(streamed)}`, options.columns)];
   });
 }
 
@@ -194,14 +199,14 @@ function outlineLines(state: RunState, outline: OutlineRow[], look: Look): strin
 function streamedLine(
   state: RunState,
   activation: Activation | undefined,
-  { text, columns }: Look,
+  { text, columns }: RenderOptions,
 ): string | null {
   const call = activation?.calls.findLast((id) => state.calls[id]?.status === "running");
   if (!call) return null;
   const who = state.calls[call]?.role_name;
-  const words = readable((text.get(call) ?? "").replace(/\s+/g, " ").trim());
+  const output = readable((text.get(call) ?? "").replace(/\s+/g, " ").trim());
   const room = Math.max(20, columns - 24);
-  return `${who ? `${who}: ` : ""}${words.length > room ? `…${words.slice(-room)}` : words || "…"}`;
+  return `${who ? `${who}: ` : ""}${output.length > room ? `…${output.slice(-room)}` : output || "…"}`;
 }
 
 /** The values of a JSON answer that is still being written, without its brackets and quotes. */
@@ -247,9 +252,9 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
   const { run, totals } = state;
   const { final_status: end } = run;
   const going = run.paused_at
-    ? `Paused ${pausedPlaceInWords(run.paused_at, (id) => nameOf(state, id))}`
+    ? `Paused ${describePausedPlace(run.paused_at, (id) => nameOf(state, id))}`
     : "Running";
-  const word = end ? FINAL_STATUS_WORDS[end] : going;
+  const word = end ? FINAL_STATUS_LABELS[end] : going;
   const tone = end ? TONES[end] : run.paused_at ? "held" : "active";
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
   const miss = missOf(run.error);
@@ -259,7 +264,7 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
       ? [
           `${count(totals.usage.requests)} model ${totals.usage.requests === 1 ? "call" : "calls"}`,
           `${count(tokens)} tokens`,
-          costInWords(totals),
+          formatCost(totals),
           ...(run.simulated ? ["simulated"] : []),
         ]
       : []),

@@ -7,7 +7,7 @@ import type { RunCommand } from "@/server/domain/run/commands/command";
 import type { TeamEdit } from "@/server/domain/run/commands/team-edit";
 
 /** What a person says at the terminal to a run that is paused. */
-export type Said =
+export type DebugInput =
   | Extract<RunCommand, { kind: "resume" | "step" | "edit_state" | "inject" | "signal" }>
   | { kind: "skip" | "retry"; node: string; output: JsonObject }
   | { kind: "next"; node: string; to: string }
@@ -32,10 +32,10 @@ export const HELP = `
   team model AGENT MODEL has the agent ask another model
 `;
 
-const unclear = (message: string): Said => ({ kind: "unclear", message });
+const unclear = (message: string): DebugInput => ({ kind: "unclear", message });
 
 /** Reads a line: a value that is no JSON is a text. */
-export function readSaid(line: string): Said {
+export function parseDebugInput(line: string): DebugInput {
   const [word, rest] = cut(line);
   switch (word.toLowerCase()) {
     case "":
@@ -86,7 +86,7 @@ const cut = (text: string): [word: string, rest: string] => {
   return [word, rest.trim()];
 };
 
-function readSet(rest: string): Said {
+function readSet(rest: string): DebugInput {
   const at = rest.indexOf("=");
   const key = rest.slice(0, Math.max(0, at)).trim();
   if (at < 0 || !StateKey.safeParse(key).success)
@@ -94,7 +94,7 @@ function readSet(rest: string): Said {
   return { kind: "edit_state", set: { [key]: valueOf(rest.slice(at + 1).trim()) }, remove: [] };
 }
 
-function readInstruction(rest: string): Said {
+function readInstruction(rest: string): DebugInput {
   const [first, more] = cut(rest);
   const who = /^@(.+)$/.exec(first)?.[1];
   const text = who === undefined ? rest : more;
@@ -102,7 +102,7 @@ function readInstruction(rest: string): Said {
   return { kind: "inject", target: who === undefined ? { run: true } : { agent_id: who }, text };
 }
 
-function readSkip(rest: string): Said {
+function readSkip(rest: string): DebugInput {
   const [node, text] = cut(rest);
   const output = z.record(StateKey, Json).safeParse(text === "" ? {} : valueOf(text));
   return node && output.success
@@ -110,7 +110,7 @@ function readSkip(rest: string): Said {
     : unclear('Write which node, and its output as a JSON object: skip NODE {"key": "value"}.');
 }
 
-function readTeam(rest: string): Said {
+function readTeam(rest: string): DebugInput {
   const [what, more] = cut(rest);
   const [who, model] = cut(more);
   if (what === "add" && more) return { kind: "team", edit: { kind: "add", role_name: more } };
@@ -131,33 +131,33 @@ export function valueOf(text: string): Json {
 
 /** What was said as the run is told it, or why that cannot be, in a sentence. */
 export function commandOf(
-  said: Exclude<Said, { kind: "cancel" | "help" | "unclear" }>,
+  input: Exclude<DebugInput, { kind: "cancel" | "help" | "unclear" }>,
   state: RunState,
   roles: readonly RoleDefinition[],
 ): RunCommand | string {
-  switch (said.kind) {
+  switch (input.kind) {
     case "skip":
     case "retry":
     case "next": {
-      const activation_id = state.nodes[said.node]?.activation;
-      if (activation_id === undefined) return `Nothing of “${said.node}” has come up in this run.`;
-      if (said.kind === "next")
-        return Object.hasOwn(state.graph.nodes, said.to)
-          ? { kind: "override_next", activation_id, to: said.to }
-          : { kind: "override_agent", activation_id, agent_id: said.to };
-      return said.kind === "skip"
-        ? { kind: "skip_node", activation_id, output: said.output }
+      const activation_id = state.nodes[input.node]?.activation;
+      if (activation_id === undefined) return `Nothing of “${input.node}” has come up in this run.`;
+      if (input.kind === "next")
+        return Object.hasOwn(state.graph.nodes, input.to)
+          ? { kind: "override_next", activation_id, to: input.to }
+          : { kind: "override_agent", activation_id, agent_id: input.to };
+      return input.kind === "skip"
+        ? { kind: "skip_node", activation_id, output: input.output }
         : { kind: "retry_node", activation_id };
     }
     case "inject": {
-      const { target } = said;
+      const { target } = input;
       const named = "agent_id" in target ? target.agent_id : "";
-      return Object.hasOwn(state.graph.nodes, named) ? { ...said, target: { node_id: named } } : said;
+      return Object.hasOwn(state.graph.nodes, named) ? { ...input, target: { node_id: named } } : input;
     }
     case "team":
-      return teamCommand(said.edit, state, roles);
+      return teamCommand(input.edit, state, roles);
     default:
-      return said;
+      return input;
   }
 }
 

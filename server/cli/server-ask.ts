@@ -7,7 +7,7 @@ export interface ServerTerminal {
   send(url: URL, init: RequestInit): Promise<Response>;
   env: Readonly<Record<string, string | undefined>>;
   print(line: string): void;
-  tell(line: string): void;
+  log(line: string): void;
   wait(ms: number): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export type Ask = (
   method: "GET" | "POST",
   path: string,
   body?: JsonObject,
-) => Promise<{ answer: unknown } | { refused: string }>;
+) => Promise<{ answer: unknown } | { error: string }>;
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
@@ -36,17 +36,17 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
     } catch {
-      return { refused: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
+      return { error: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
     }
     const answer: unknown = await response.json().catch(() => null);
     if (response.ok) return { answer };
-    const told = Refusal.safeParse(answer);
+    const parsed = Refusal.safeParse(answer);
     return {
-      refused:
+      error:
         response.status === 401
           ? "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens."
-          : told.success
-            ? told.data.error.message
+          : parsed.success
+            ? parsed.data.error.message
             : `The server answered ${response.status}.`,
     };
   };

@@ -20,7 +20,7 @@ async function ended() {
       },
       env: {},
       print: (line) => printed.push(line),
-      tell: (line) => lines.push(line),
+      log: (line) => lines.push(line),
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms / 30)),
     });
   return { api, run_id, call, lines, printed };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FINAL_STATUS_WORDS, FinalStatus, RunError } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS, FinalStatus, RunError } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { parseOptions, UsageError } from "./arguments";
@@ -34,11 +34,11 @@ interface ServerCommand {
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const POLL_MS = 300;
-const REFUSED = 2;
+const REJECTED = 2;
 const ASKS = 4;
 
-const Words = z.array(z.string()).default([]);
-const Made = z.object({ run_id: z.string(), repeats: Words, not_repeated: Words });
+const StringList = z.array(z.string()).default([]);
+const Made = z.object({ run_id: z.string(), repeats: StringList, not_repeated: StringList });
 const Run = z.looseObject({
   status: z.string(),
   final_status: FinalStatus.nullable(),
@@ -106,14 +106,14 @@ export async function serverCommand(argv: readonly string[], terminal: ServerTer
   }
   const ask = newAsk(command, terminal);
   const made = await ask("POST", `/runs/${encodeURIComponent(command.run)}/${command.path}`, command.body);
-  if ("refused" in made) {
-    terminal.tell(made.refused);
-    return REFUSED;
+  if ("error" in made) {
+    terminal.log(made.error);
+    return REJECTED;
   }
   const { run_id, repeats, not_repeated } = Made.parse(made.answer);
-  terminal.tell(`${command.path === "fork" ? "Fork" : "Replay"} of ${command.run}: ${run_id}`);
-  if (repeats.length > 0) terminal.tell(`It repeats what people did: they ${repeats.join(", ")}.`);
-  if (not_repeated.length > 0) terminal.tell(`Not repeated: ${not_repeated.join("; ")}.`);
+  terminal.log(`${command.path === "fork" ? "Fork" : "Replay"} of ${command.run}: ${run_id}`);
+  if (repeats.length > 0) terminal.log(`It repeats what people did: they ${repeats.join(", ")}.`);
+  if (not_repeated.length > 0) terminal.log(`Not repeated: ${not_repeated.join("; ")}.`);
   return follow(run_id, command, ask, terminal);
 }
 
@@ -121,13 +121,13 @@ async function follow(
   run_id: string,
   { json }: ServerCommand,
   ask: Ask,
-  { print, tell, wait }: ServerTerminal,
+  { print, log, wait }: ServerTerminal,
 ): Promise<number> {
   for (let stood = 0; ; ) {
     const found = await ask("GET", `/runs/${run_id}`);
-    if ("refused" in found) {
-      tell(found.refused);
-      return REFUSED;
+    if ("error" in found) {
+      log(found.error);
+      return REJECTED;
     }
     const run = Run.parse(found.answer);
     const stands = run.status === "paused" || run.status === "held" || run.waits_for === "person";
@@ -136,13 +136,13 @@ async function follow(
     if (run.status === "finished" || stood > 1) {
       if (json) print(JSON.stringify(run, null, 2));
       else if (run.final_status) print(JSON.stringify(run.output ?? {}, null, 2));
-      tell(
+      log(
         run.final_status
-          ? FINAL_STATUS_WORDS[run.final_status]
+          ? FINAL_STATUS_LABELS[run.final_status]
           : `It is ${run.status}, and goes on once a person sees to it in the app.`,
       );
-      if (run.error) tell(run.error.message);
-      for (const line of linesOf(run.error)) tell(`  ${line}`);
+      if (run.error) log(run.error.message);
+      for (const line of linesOf(run.error)) log(`  ${line}`);
       return run.final_status ? EXIT[run.final_status] : ASKS;
     }
     await wait(POLL_MS);

@@ -7,7 +7,7 @@ export interface Stdio {
   /** The outcome, for whoever reads it: a person, or a program behind a pipe. */
   out(text: string): void;
   /** What a person is told beside the outcome. */
-  tell(text: string): void;
+  err(text: string): void;
   /** What the progress of a run is drawn on. */
   screen: Screen;
   /** Whether somebody can answer. */
@@ -20,12 +20,12 @@ export interface Stdio {
 export function processStdio(): Stdio {
   const { stdin, stdout, stderr, env } = process;
   const isDrawn = stderr.isTTY && env.TERM !== "dumb";
-  const tell = (text: string) => void stderr.write(text);
+  const err = (text: string) => void stderr.write(text);
   return {
     out: (text) => void stdout.write(text),
-    tell,
+    err,
     screen: {
-      write: tell,
+      write: err,
       colours: isDrawn && !env.NO_COLOR,
       ...(isDrawn ? { size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }) } : {}),
     },

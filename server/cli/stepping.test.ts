@@ -1,125 +1,107 @@
 import { expect, test } from "vitest";
-import { newRun } from "@/server/domain/run";
-import type { RunCommand } from "@/server/domain/run/commands/command";
-import type { RunEvent } from "@/server/domain/run/events";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
-import { newStage } from "@/server/runner/testing";
-import { commandOf, readSaid } from "./said";
+import { newApi } from "@/server/http-api/testing";
 import { newStepping } from "./stepping";
 
-/** A host that notes what it is told, and a person who says these lines. */
-function stage(lines: string[], late: RunEvent[] = []) {
-  const told: (RunCommand | string)[] = [];
-  const heard: string[] = [];
-  const go = newStepping(
-    {
-      command: (_run, command) => {
-        told.push(command);
-        return Promise.resolve({ command_id: "control#1", heard: late.splice(0, 1) });
-      },
-      cancel: (_run, { reason }) => told.push(reason) > 0,
-    },
-    "run_1",
-    { say: (text) => void heard.push(text), ask: () => Promise.resolve(lines.shift() ?? "q") },
-    { state: () => newRun(), roles: [] },
-  );
-  return { go, told, heard };
+/** A paused run of this drawing, and a person who types these lines. */
+async function newPausedRun(drawing: ReturnType<typeof draw>, node_id: string, lines: string[]) {
+  const api = newApi(() => "done");
+  for (const name of ["Writer", "Reader", "Code Reviewer"]) api.roles.put(RoleDefinition.parse({ name }));
+  const workflow_id = api.workflows.create({ name: "x", graph: drawing });
+  const started = api.startRun({
+    workflow_id,
+    input: { m: 1 },
+    config: { breakpoints: [{ on: "node_start", node_id }] },
+    trigger: "cli",
+  });
+  const id = started!.run_id;
+  await expect.poll(() => api.runs.find(id)?.status).toBe("paused");
+  const printed: string[] = [];
+  const go = newStepping(api, id, {
+    print: (text) => void printed.push(text.trim()),
+    ask: () => Promise.resolve(lines.shift() ?? "q"),
+  });
+  const state = () => api.runs.state(id)!;
+  const ended = () => expect.poll(() => api.runs.find(id)?.final_status).not.toBeNull();
+  return { api, id, go, printed, state, ended };
 }
 
-test("at a terminal a paused run is changed, gone through by a step, or cancelled", async () => {
-  const { go, told, heard } = stage(["nonsense", "set n = 3", "remove m", "s"]);
-  await go("ask");
-  expect(told).toEqual([
-    { kind: "edit_state", set: { n: 3 }, remove: [] },
-    { kind: "edit_state", set: {}, remove: ["m"] },
-    { kind: "step", granularity: "node" },
+const ways = draw("start > set > r; r aside> aside > end; r east> east > end", {
+  set: { output_keys: ["r"], config: { set: { r: "'aside'" } } },
+  aside: { output_keys: ["by"], config: { set: { by: "'aside'" } } },
+  east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
+});
+
+test("at a terminal a paused run is changed, sent another way, and goes on", async () => {
+  const lines = ["nonsense", "set n = 3", 'set all={"a": [1]}', "set who=Ann = Bob", "remove m", "set 1x=2"];
+  const { go, printed, state, ended } = await newPausedRun(ways, "r", [
+    ...lines,
+    "remove",
+    "next r east",
+    "next r",
+    "retry east",
+    "skip r two",
+    "instruct",
+    "",
   ]);
-  expect(heard).toEqual(["“nonsense” is none of them; ? lists them.\n"]);
-  const { go: leave, told: left } = stage([]);
-  await leave("ask");
-  expect(left).toEqual(["Cancelled in the terminal"]);
-});
-
-test("what came too late is said, and asked again", async () => {
-  const warning: RunEvent = {
-    seq: 9,
-    ts: 0,
-    type: "warning",
-    payload: { code: "COMMAND_TOO_LATE", message: "There is no “m” in the state." },
-  };
-  const { go, told, heard } = stage(["remove m", ""], [warning]);
   await go("ask");
-  expect(heard).toEqual(["There is no “m” in the state.\n"]);
-  expect(told.at(-1)).toEqual({ kind: "resume" });
-});
-
-test("a warning of the run itself is no refusal: it went on", async () => {
-  const warning: RunEvent = { seq: 9, ts: 0, type: "warning", payload: { code: "TIE", message: "A tie." } };
-  const { go, told, heard } = stage(["s"], [warning]);
-  await go("ask");
-  expect([told, heard]).toEqual([[{ kind: "step", granularity: "node" }], []]);
-});
-
-test("without anybody to ask it goes on with --yes, and is cancelled with the reason otherwise", async () => {
-  const { go, told } = stage([]);
-  await go("yes");
-  await go("no");
-  expect(told).toEqual([{ kind: "resume" }, expect.stringContaining("--yes")]);
-});
-
-test.each([
-  ["", { kind: "resume" }],
-  ["t", { kind: "step", granularity: "turn" }],
-  ["set who=Ann = Bob", { kind: "edit_state", set: { who: "Ann = Bob" }, remove: [] }],
-  ['set all={"a":[1]}', { kind: "edit_state", set: { all: { a: [1] } }, remove: [] }],
-  ["set 1x=2", { kind: "unclear", message: expect.stringContaining("set KEY=VALUE") }],
-  ["instruct Be brief.", { kind: "inject", target: { run: true }, text: "Be brief." }],
-  ["instruct @ann Be brief.", { kind: "inject", target: { agent_id: "ann" }, text: "Be brief." }],
-  ["instruct", { kind: "unclear", message: expect.stringContaining("instruct [@NAME] TEXT") }],
-  ["next r east", { kind: "next", node: "r", to: "east" }],
-  ["next r", { kind: "unclear", message: expect.stringContaining("next NODE TO") }],
-  ['skip ask {"n": 2}', { kind: "skip", node: "ask", output: { n: 2 } }],
-  ["skip ask two", { kind: "unclear", message: expect.stringContaining("JSON object") }],
-  ["retry ask", { kind: "retry", node: "ask", output: {} }],
-  ["signal paid", { kind: "signal", name: "paid", data: null }],
-  ['signal paid {"by": "ann"}', { kind: "signal", name: "paid", data: { by: "ann" } }],
-  ["team add Code Reviewer", { kind: "team", edit: { kind: "add", role_name: "Code Reviewer" } }],
-  ["team remove ann", { kind: "team", edit: { kind: "remove", agent_id: "ann" } }],
-  [
-    "team model ann big",
-    { kind: "team", edit: { kind: "change", agent_id: "ann", patch: { llm_config: { model: "big" } } } },
-  ],
-  ["team", { kind: "unclear", message: expect.stringContaining("team add ROLE") }],
-  ["remove", { kind: "unclear", message: expect.stringContaining("remove KEY") }],
-])("“%s” is understood", (line, said) => expect(readSaid(line)).toEqual(said));
-
-test("what is said of nodes is meant for what came up of them, and names that are nodes' are", async () => {
-  const graph = draw("start > r; r aside> aside > end; r east> east > end", {
-    r: { config: { kind: "expression" } },
-  });
-  const stage = newStage();
-  const id = stage.start(graph, { config: { breakpoints: [{ on: "node_start", node_id: "r" }] } });
-  await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
-  const state = stage.store.state(id)!;
-  const told = (line: string) => {
-    const said = readSaid(line);
-    if (said.kind === "cancel" || said.kind === "help" || said.kind === "unclear") return said.kind;
-    return commandOf(said, state, []);
-  };
-  expect([
-    told("next r east"),
-    told("next r ann"),
-    told("skip r"),
-    told("retry east"),
-    told("instruct @east Go."),
-    told("team add Writer"),
-  ]).toEqual([
-    { kind: "override_next", activation_id: "r#1", to: "east" },
-    { kind: "override_agent", activation_id: "r#1", agent_id: "ann" },
-    { kind: "skip_node", activation_id: "r#1", output: {} },
-    "Nothing of “east” has come up in this run.",
-    { kind: "inject", target: { node_id: "east" }, text: "Go." },
-    "This workflow has no crew.",
+  await ended();
+  expect(state().state).toMatchObject({ n: 3, all: { a: [1] }, who: "Ann = Bob", by: "east" });
+  expect(state().state).not.toHaveProperty("m");
+  expect(printed).toEqual([
+    "“nonsense” is unknown; ? lists the commands.",
+    "set.1x: Invalid key in record.",
+    "KEY is missing. Usage: remove KEY...",
+    expect.stringContaining("Say after which node"),
+    "Say which node to try again: one that failed.",
+    "two: write it as KEY=VALUE.",
+    "TEXT is missing. Usage: instruct [@NAME] TEXT...",
   ]);
-  stage.host.cancel(id, { by: "ann", reason: "" });
+});
+
+test("a crew gets members and messages from the terminal", async () => {
+  const graph = draw("start > crew > end", { crew: writersNode() });
+  const { go, printed, state, ended } = await newPausedRun(graph, "crew", [
+    "team add Code Reviewer",
+    "instruct @ann Be brief.",
+    "instruct @crew Be kind.",
+    "team remove nobody",
+    "team",
+    "?",
+  ]);
+  await go("ask");
+  await ended();
+  expect(state().run.final_status).toBe("CANCELLED");
+  expect(Object.keys(state().team_changes.crew ?? {})).toEqual(["code_reviewer"]);
+  expect(state().instructions.map(({ target, text }) => [target, text])).toEqual([
+    [{ agent_id: "ann" }, "Be brief."],
+    [{ node_id: "crew" }, "Be kind."],
+  ]);
+  expect(printed[1]).toBe(
+    "Usage: team add ROLE\n       team change AGENT\n       team model AGENT MODEL\n       team remove AGENT",
+  );
+  expect(printed[2]).toContain("signal NAME [VALUE]");
+});
+
+test("a step runs one node", async () => {
+  const { go, id, api, state } = await newPausedRun(ways, "r", ["s"]);
+  await go("ask");
+  await expect.poll(() => api.runs.find(id)?.status).toBe("paused");
+  expect(state().run.paused_at?.reason).toBe("step");
+  await go("ask");
+  await expect.poll(() => api.runs.find(id)?.final_status).toBe("CANCELLED");
+});
+
+test("without anybody to ask, it goes on with --yes, and is cancelled with the reason otherwise", async () => {
+  const yes = await newPausedRun(ways, "r", []);
+  await yes.go("yes");
+  await yes.ended();
+  const no = await newPausedRun(ways, "r", []);
+  await no.go("no");
+  await no.ended();
+  expect(yes.state().run.final_status).not.toBe("CANCELLED");
+  expect(no.state().run.final_status).toBe("CANCELLED");
+  expect(no.printed).toEqual([expect.stringContaining("--yes")]);
 });

@@ -1,48 +1,79 @@
-import type { RoleDefinition } from "@/server/domain/agent/role";
-import type { RunState } from "@/server/domain/run";
-import { type RunCommand, tooLate } from "@/server/domain/run/commands/command";
-import type { Host } from "@/server/runner/host";
+import { controlOperations } from "@/server/operations/control";
+import { perform } from "@/server/operations/operation";
+import { problemOf } from "@/server/operations/problem";
+import type { Services } from "@/server/operations/services";
+import { teamOperations } from "@/server/operations/team";
+import { readableIssues } from "@/server/tools/define";
 import type { Answering, Terminal } from "./answering";
+import { UsageError } from "./arguments";
+import { commandsOf, lineForm, readLine } from "./command-forms";
 import { printable } from "./printable";
-import { commandOf, HELP, PROMPT, readSaid } from "./said";
 
-/** With which the person at the terminal lets the run go on; everything else leaves it paused. */
-const GOES_ON: ReadonlySet<RunCommand["kind"]> = new Set(["resume", "step"]);
+const COMMANDS = commandsOf({ ...controlOperations, ...teamOperations });
+const PROMPT = "Enter = go on, s = one node, t = one turn of an agent, q = cancel the run, ? = what else: ";
+const HELP = COMMANDS.map(
+  (command) => `  ${lineForm(command).padEnd(24)} ${command.form.summary ?? command.operation.summary}`,
+).join("\n");
+
+/** What lets the run go on; all other commands leave it paused. */
+const CONTINUES: ReadonlySet<unknown> = new Set([controlOperations.resume, controlOperations.step]);
 
 /**
- * Goes on with a run that is paused, as a person says at the terminal. With `yes` it goes on at once. Where nobody can be
- * asked it is cancelled: nobody would ever let it go on. `known`: the run as it stands, and the roles that may join a crew.
+ * Asks a person at the terminal how a paused run goes on. With `yes` it goes on at once. Where nobody can be asked it is
+ * cancelled, since nobody would ever resume it.
  */
-export function newStepping(
-  host: Pick<Host, "command" | "cancel">,
-  runId: string,
-  terminal: Terminal,
-  known: { state: () => RunState; roles: readonly RoleDefinition[] },
-) {
-  const say = (text: string) => terminal.say(printable(`${text}\n`));
-  const tell = async (command: RunCommand): Promise<boolean> => {
-    const late = tooLate((await host.command(runId, command, "terminal")).heard);
-    if (late !== null) say(late);
-    return late === null;
+export function newStepping(services: Services, runId: string, terminal: Terminal) {
+  const print = (text: string) => terminal.print(printable(`${text}\n`));
+  const caller = {
+    principal: { kind: "session", id: "terminal" },
+    by: "terminal",
+    note: () => undefined,
+  } as const;
+  /** Whether it was carried out; what keeps it from that is printed. */
+  const send = async ({ operation, input }: Pick<ReturnType<typeof readLine>, "operation" | "input">) => {
+    const checked = operation.input.safeParse({ run_id: runId, ...input });
+    if (!checked.success) {
+      print(`${readableIssues(checked.error).join("; ")}.`);
+      return false;
+    }
+    try {
+      await perform(operation, services, checked.data, caller);
+      return true;
+    } catch (error) {
+      const problem = problemOf(error);
+      if (!problem) throw error;
+      print(problem.message);
+      return false;
+    }
   };
+  const cancel = (reason: string) => void services.host.cancel(runId, { by: "user", reason });
+  const step = (input: { granularity?: "turn" }) => ({ operation: controlOperations.step, input });
+
   return async (how: Answering): Promise<void> => {
-    if (how === "yes") return void (await tell({ kind: "resume" }));
-    const cancel = (reason: string) => void host.cancel(runId, { by: "user", reason });
+    const resume = { operation: controlOperations.resume, input: {} };
+    if (how === "yes") return void (await send(resume));
     if (how === "no") {
       const reason = "It was paused, and nobody can be asked here; --yes goes on.";
-      say(reason);
+      print(reason);
       return cancel(reason);
     }
+    const KEYS = { "": resume, c: resume, s: step({}), t: step({ granularity: "turn" }) };
     for (;;) {
-      const said = readSaid(await terminal.ask(PROMPT));
-      if (said.kind === "cancel") return cancel("Cancelled in the terminal");
-      if (said.kind === "unclear" || said.kind === "help") {
-        say(said.kind === "help" ? HELP : said.message);
-        continue;
+      const line = (await terminal.ask(PROMPT)).trim();
+      const key = line.toLowerCase();
+      if (key === "q") return cancel("Cancelled in the terminal");
+      try {
+        if (key === "?" || key === "help") print(`\n${HELP}\n`);
+        else {
+          const command = Object.hasOwn(KEYS, key)
+            ? KEYS[key as keyof typeof KEYS]
+            : readLine(line, COMMANDS);
+          if ((await send(command)) && CONTINUES.has(command.operation)) return;
+        }
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        print(error.message);
       }
-      const command = commandOf(said, known.state(), known.roles);
-      if (typeof command === "string") say(command);
-      else if ((await tell(command)) && GOES_ON.has(command.kind)) return;
     }
   };
 }

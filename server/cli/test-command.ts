@@ -67,10 +67,10 @@ export async function testCommand(argv: readonly string[], stdio: Stdio): Promis
     }
     return await runFile(command, stdio);
   } catch (error) {
-    if (error instanceof UsageError) stdio.tell(`${printable(error.message)}\n\n${TEST_USAGE}`);
-    else if (error instanceof Unusable) stdio.tell(`${error.lines.map(printableLine).join("\n")}\n`);
+    if (error instanceof UsageError) stdio.err(`${printable(error.message)}\n\n${TEST_USAGE}`);
+    else if (error instanceof Unusable) stdio.err(`${error.lines.map(printableLine).join("\n")}\n`);
     else if (error instanceof PathError || error instanceof ArchiveError)
-      stdio.tell(`${printable(error.message)}\n`);
+      stdio.err(`${printable(error.message)}\n`);
     else throw error;
     return UNUSABLE;
   }
@@ -121,11 +121,11 @@ async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
   await troupe.toolSources.start();
   for (const role of roles) troupe.roles.put(role);
   const own = new Set(roles.map((role) => role.name));
-  const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
+  const allRoles = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
   const tested: Tested = {
     name: name || graph.graph_id,
     graph: withLibrary(graph, troupe.library),
-    roles: cast,
+    roles: allRoles,
     installation: troupe.installation,
   };
   try {
@@ -143,7 +143,7 @@ async function runTests(
   parts: TestParts,
   stdio: Stdio,
 ): Promise<number> {
-  const say = (line: string) => {
+  const print = (line: string) => {
     if (!command.json) stdio.out(`${printableLine(line)}\n`);
   };
   const took = new Map<string, number>();
@@ -155,14 +155,14 @@ async function runTests(
     book: EMPTY_BOOK,
     onReport(report, ms) {
       took.set(report.test_id, ms / 1000);
-      for (const line of linesOf(report)) say(line);
+      for (const line of linesOf(report)) print(line);
     },
   });
-  say("");
-  say(totalOf(suite));
+  print("");
+  print(totalOf(suite));
   if (command.junit !== null) writeReport(command.junit, junitOf(suite, took));
   const mutants = command.mutants ? await runMutants({ tested, tests, parts }) : null;
-  for (const line of mutants ? mutantLines(mutants) : []) say(line);
+  for (const line of mutants ? mutantLines(mutants) : []) print(line);
   if (command.json) stdio.out(`${printableJson({ ...suite, ...(mutants ? { mutants } : {}) })}\n`);
   if (suite.not_run > 0) return UNUSABLE;
   return suite.failed > 0 ? FAILED : 0;
@@ -208,9 +208,9 @@ function linesOf({
   if (status === "passed") return [head];
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.sentence] : []));
   const stopped = missed !== null || question !== null || failed.length === 0;
-  const said =
+  const details =
     status === "not_run" && problems.length > 0 ? problems : [...(stopped ? [sentence] : []), ...failed];
-  return [head, ...said.map((line) => `    ${line}`)];
+  return [head, ...details.map((line) => `    ${line}`)];
 }
 
 function totalOf({ passed, failed, not_run }: SuiteReport): string {

@@ -6,7 +6,7 @@ import { runCommand } from "./commands";
 export interface Called {
   code: number;
   out: string;
-  told: string;
+  err: string;
 }
 
 /** Calls `npm run workflow -- ARGS` in this process, as a person would from `folder`, where nobody can answer. */
@@ -15,17 +15,17 @@ export async function callWorkflow(args: readonly string[], folder: string): Pro
   vi.stubEnv("OPENAI_API_KEY", "");
   vi.stubEnv("OPENAI_BASE_URL", "");
   let out = "";
-  let told = "";
-  const tell = (text: string) => void (told += text);
+  let err = "";
+  const writeErr = (text: string) => void (err += text);
   try {
     const code = await runCommand(args, {
       out: (text) => void (out += text),
-      tell,
-      screen: { write: tell, colours: false },
+      err: writeErr,
+      screen: { write: writeErr, colours: false },
       isInteractive: false,
       ask: () => Promise.reject(new Error("Nobody sits there.")),
     });
-    return { code, out, told };
+    return { code, out, err };
   } finally {
     vi.unstubAllEnvs();
   }

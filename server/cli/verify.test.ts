@@ -5,13 +5,13 @@ import { afterAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
 import { newStage } from "@/server/runner/testing";
-import { newRunStore } from "@/server/store/runs";
+import { newRunStore } from "@/server/store/runs/runs";
 import { verify } from "./verify";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-verify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const told = (...args: string[]) => {
+const runVerify = (...args: string[]) => {
   const lines: string[] = [];
   return { code: verify(args, folder, (line) => lines.push(line)), lines };
 };
@@ -20,15 +20,15 @@ test("says of a data folder whether its logs are as they were written, and names
   const db = openDb(path.join(folder, "data", "troupe.db"));
   const { id, events } = await newStage({ db }).run(draw("start > a > w > end"));
   const { turns } = newRunStore(db).journal(id);
-  expect(told("data")).toEqual({
+  expect(runVerify("data")).toEqual({
     code: 0,
     lines: [`1 run, ${turns.length} records, ${events.length} events read: all are as they were written.`],
   });
-  expect(told("data/troupe.db", "--run", id).code).toBe(0);
+  expect(runVerify("data/troupe.db", "--run", id).code).toBe(0);
   db.$client.exec("update run_turns set events = replace(events, 'timer_fired', 'timer_faked')");
   const { seq } = events.find(({ type }) => type === "timer_fired")!;
   const { turn } = turns.find((one) => one.lastSeq >= seq)!;
-  expect(told("data")).toEqual({
+  expect(runVerify("data")).toEqual({
     code: 1,
     lines: [
       `Run ${id}, record ${turn}, event ${seq}: Altered, missing or added: this event.`,
@@ -39,5 +39,9 @@ test("says of a data folder whether its logs are as they were written, and names
 });
 
 test("says where there is nothing to read", () => {
-  expect([told("nowhere").code, told("data", "--run", "run_x").code, told("--what").code]).toEqual([2, 2, 2]);
+  expect([
+    runVerify("nowhere").code,
+    runVerify("data", "--run", "run_x").code,
+    runVerify("--what").code,
+  ]).toEqual([2, 2, 2]);
 });

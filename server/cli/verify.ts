@@ -3,7 +3,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import { errorMessage } from "@/server/domain/base/guards";
-import { type LogReport, verifyLogs } from "@/server/store/verify-log";
+import { type LogReport, verifyLogs } from "@/server/store/runs/verify-log";
 import { callOf } from "./called";
 import { printableLine } from "./printable";
 
@@ -11,17 +11,17 @@ import { printableLine } from "./printable";
 const USAGE = `Usage: ${callOf("verify")} [data folder or database file] [--run RUN_ID]`;
 
 /** What the report says, line by line. */
-export function linesOf({ runs, turns, events, unchained, faults }: LogReport): string[] {
+export function linesOf({ runs, turns, events, unchained, errors }: LogReport): string[] {
   const count = (n: number, one: string) => `${n.toLocaleString("en-US")} ${n === 1 ? one : `${one}s`}`;
   const where = (turn: number | null, seq: number | null) =>
     [turn === null ? "" : `record ${turn}`, seq === null ? "" : `event ${seq}`].filter(Boolean).join(", ");
   return [
-    ...faults.map(
+    ...errors.map(
       ({ run_id, turn, seq, message }) =>
         `Run ${run_id}${turn === null ? "" : `, ${where(turn, seq)}`}: ${message}`,
     ),
     `${count(runs, "run")}, ${count(turns, "record")}, ${count(events, "event")} read: ${
-      faults.length === 0 ? "all are as they were written." : `${count(faults.length, "fault")} found.`
+      errors.length === 0 ? "all are as they were written." : `${count(errors.length, "fault")} found.`
     }`,
     ...(unchained > 0
       ? [
@@ -65,7 +65,7 @@ export function verify(
     }
     const report = verifyLogs({ $client: client }, run);
     for (const line of linesOf(report)) print(printableLine(line));
-    return report.faults.length === 0 ? 0 : 1;
+    return report.errors.length === 0 ? 0 : 1;
   } finally {
     client.close();
   }

@@ -18,23 +18,23 @@ function program(...args: string[]): Promise<Called> {
       env: { ...process.env, OPENAI_API_KEY: "", OPENAI_BASE_URL: "", INIT_CWD: root },
     });
     let out = "";
-    let told = "";
+    let err = "";
     child.stdout.on("data", (text) => (out += String(text)));
-    child.stderr.on("data", (text) => (told += String(text)));
-    child.on("close", (code) => resolve({ code: code ?? -1, out, told }));
+    child.stderr.on("data", (text) => (err += String(text)));
+    child.on("close", (code) => resolve({ code: code ?? -1, out, err }));
   });
 }
 const workflow = (...args: string[]) => callWorkflow(args, root);
 
 test("a workflow runs in the terminal and ends with its output", { timeout: 60_000 }, async () => {
   const request = JSON.stringify({ user_request: "Please approve my vacation for next week." });
-  const { code, out, told } = await program(approval, "--input", request);
+  const { code, out, err } = await program(approval, "--input", request);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ approval_status: "approved" });
-  expect(told).toContain("simulated");
-  expect(told).toContain("✓ Check Approval  → approved");
-  expect(told).toMatch(/– Handle Rejection, skipped/);
-  expect(told).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
+  expect(err).toContain("simulated");
+  expect(err).toContain("✓ Check Approval  → approved");
+  expect(err).toMatch(/– Handle Rejection, skipped/);
+  expect(err).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
 });
 
 test("a run that is paused where nobody sits is cancelled and says so; with --yes it goes on", async () => {
@@ -46,10 +46,10 @@ test("a run that is paused where nobody sits is cancelled and says so; with --ye
     "node_get_approval",
   ];
   const alone = await workflow(...given);
-  expect([alone.code, alone.told]).toEqual([130, expect.stringContaining("--yes goes on")]);
+  expect([alone.code, alone.err]).toEqual([130, expect.stringContaining("--yes goes on")]);
   expect((await workflow(...given, "--yes", "--quiet")).code).toBe(0);
   const nowhere = await workflow(approval, "--break", "nobody");
-  expect([nowhere.code, nowhere.told]).toEqual([2, expect.stringContaining('no node "nobody"')]);
+  expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('no node "nobody"')]);
 });
 
 test("a workflow in YAML runs as its JSON does", async () => {
@@ -64,8 +64,8 @@ test("a workflow in YAML runs as its JSON does", async () => {
   );
   expect([code, JSON.parse(out)]).toMatchObject([0, { approval_status: "approved" }]);
   writeFileSync(file, "nodes: &a {}\nedges: *a\n");
-  const refused = await workflow(file);
-  expect([refused.code, refused.told]).toEqual([2, expect.stringContaining("approval.yaml")]);
+  const rejected = await workflow(file);
+  expect([rejected.code, rejected.err]).toEqual([2, expect.stringContaining("approval.yaml")]);
   rmSync(folder, { recursive: true });
 });
 
@@ -126,12 +126,12 @@ test("a file cannot switch off that a person is asked: without anybody there, it
     ];
     const config = { confirmation: { kind: "never" } };
     writeFileSync(file, JSON.stringify({ graph_id: "silent", nodes, edges, config }));
-    const { code, out, told } = await workflow(file, "--json");
+    const { code, out, err } = await workflow(file, "--json");
     expect([code, JSON.parse(out).error.message]).toEqual([
       1,
       expect.stringContaining("Nobody can be asked"),
     ]);
-    expect(told).toContain("The file would have people asked never.");
+    expect(err).toContain("The file would have people asked never.");
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -142,9 +142,9 @@ test("a file that cannot run is told with its places", async () => {
     workflow("nothing-here.json"),
     workflow("package.json", "--json"),
   ]);
-  expect(missing).toMatchObject({ code: 2, out: "", told: "There is no file nothing-here.json.\n" });
+  expect(missing).toMatchObject({ code: 2, out: "", err: "There is no file nothing-here.json.\n" });
   expect(wrong.code).toBe(2);
-  expect(wrong.told).toContain("package.json is not a workflow that Troupe can read:");
+  expect(wrong.err).toContain("package.json is not a workflow that Troupe can read:");
   expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
 });
 
@@ -153,14 +153,14 @@ test("the tests in a file are run: the exit code tells how they came out, and a 
   try {
     const file = path.join(folder, "tested.json");
     const graph = JSON.parse(readFileSync(path.join(root, approval), "utf8")) as object;
-    const said = (user_request: string, equals: string) => ({
+    const testCase = (user_request: string, equals: string) => ({
       name: user_request,
       input: { user_request },
       expect: [{ kind: "text", key: "approval_status", equals }],
     });
     const tests = [
-      said("Please approve my vacation.", "approved"),
-      said("Please approve 5000 dollars for a new desk.", "approved"),
+      testCase("Please approve my vacation.", "approved"),
+      testCase("Please approve 5000 dollars for a new desk.", "approved"),
     ];
     writeFileSync(file, JSON.stringify({ ...graph, tests }));
     const report = path.join(folder, "out.xml");

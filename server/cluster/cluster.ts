@@ -2,15 +2,15 @@ import type { Db } from "@/db/open";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import type { Settings } from "@/server/settings";
-import type { RunStore } from "@/server/store/runs";
-import { newStretchStore } from "@/server/store/stretches";
+import type { RunStore } from "@/server/store/runs/runs";
+import { newSegmentStore } from "@/server/store/runs/segments";
 import { capacityOf } from "./capacity";
 import { Dispatcher } from "./dispatcher";
 import { newEngineClient } from "./engine-client";
 import { EngineStatus } from "./engine-status";
-import type { StretchReceiver } from "./internal-routes";
+import type { SegmentReceiver } from "./internal-routes";
 import type { LiveNews } from "./protocol";
-import { stretchJournal } from "./stretch-journal";
+import { segmentJournal } from "./segment-journal";
 
 const USUAL_INGRESS = "http://127.0.0.1:8080";
 
@@ -22,9 +22,9 @@ export interface Cluster {
   capacity(): number | null;
   /** What workers say of runs goes there. */
   receiver(host: {
-    receive: StretchReceiver["receive"];
+    receive: SegmentReceiver["receive"];
     show(runId: string, frames: LiveNews["frames"]): void;
-  }): StretchReceiver;
+  }): SegmentReceiver;
   /** Tells the engine what it has not been told, and looks after it from then on. */
   start(): void;
   stop(): void;
@@ -41,11 +41,11 @@ export function newCluster(options: {
   log: ConstructorParameters<typeof Dispatcher>[0]["log"];
 }): Cluster {
   const { db, settings, runs, rules, seal, workers, log } = options;
-  const stretches = newStretchStore(db);
+  const segments = newSegmentStore(db);
   const isPreferred = settings.TROUPE_ENGINE === "restate";
   const ingress = settings.TROUPE_RESTATE_INGRESS ?? (isPreferred ? USUAL_INGRESS : null);
   const dispatcher = new Dispatcher({
-    stretches,
+    segments,
     runs,
     isPreferred,
     rules,
@@ -54,7 +54,7 @@ export function newCluster(options: {
       ? {}
       : { engine: newEngineClient({ ingress, admin: settings.TROUPE_RESTATE_ADMIN, seal }) }),
   });
-  const status = new EngineStatus({ kind: settings.TROUPE_ENGINE, dispatcher, stretches, workers });
+  const status = new EngineStatus({ kind: settings.TROUPE_ENGINE, dispatcher, segments, workers });
   return {
     dispatcher,
     status,
@@ -64,11 +64,11 @@ export function newCluster(options: {
     },
     receiver: (host) => ({
       receive: (news) => host.receive(news),
-      taken: ({ run_id, stretch, worker }) => stretches.taken(run_id, stretch, worker),
-      isHeld: ({ run_id, stretch, worker }) => stretches.isHeldBy(run_id, stretch, worker),
-      journal: (runId, stretch) => stretchJournal(runs, stretches, runId, stretch),
+      taken: ({ run_id, stretch, worker }) => segments.taken(run_id, stretch, worker),
+      isHeld: ({ run_id, stretch, worker }) => segments.isHeldBy(run_id, stretch, worker),
+      journal: (runId, segment) => segmentJournal(runs, segments, runId, segment),
       live({ run_id, frames }) {
-        if (dispatcher.stretchOf(run_id) !== null) host.show(run_id, frames);
+        if (dispatcher.activeSegment(run_id) !== null) host.show(run_id, frames);
       },
     }),
     start() {

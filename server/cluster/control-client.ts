@@ -3,22 +3,22 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import type { ControlFetch } from "@/server/egress/control";
-import type { StretchNews } from "@/server/runner/stretch-news";
-import type { LiveNews, StretchHold, StretchJournal } from "./protocol";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
+import type { LiveNews, SegmentHold, SegmentJournal } from "./protocol";
 import {
   ErrorBody,
   type Heartbeat,
   HeartbeatAnswer,
   type LearnBody,
+  SegmentJournalBody,
   SnapshotBody,
-  StretchJournalBody,
 } from "./worker-protocol";
 
 /** The server does not answer, or not in time; asked again it may. The message is for people. */
 export class ControlAway extends namedError("ControlAway") {}
 
 /** The server refuses what it was asked, and will again. */
-export class ControlRefused extends namedError("ControlRefused") {
+export class ControlRejected extends namedError("ControlRefused") {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -50,13 +50,13 @@ export interface ControlClient {
   /** Asks until the server answers. Throws ControlRefused, or the signal's reason. */
   insist(path: string, body?: unknown, options?: AskOptions): Promise<unknown>;
   /** Throws ControlAway or ControlRefused: whoever carries news tries again. */
-  tell(news: StretchNews, signal?: AbortSignal): Promise<void>;
+  report(news: SegmentProgress, signal?: AbortSignal): Promise<void>;
   /** Null where the stretch is not at work any more. Throws ControlAway. */
-  journal(runId: string, stretch: number, signal?: AbortSignal): Promise<StretchJournal | null>;
+  journal(runId: string, segment: number, signal?: AbortSignal): Promise<SegmentJournal | null>;
   /** Tells until the server has it. Throws ControlRefused, or the signal's reason. */
-  taken(hold: StretchHold, signal: AbortSignal): Promise<void>;
+  taken(hold: SegmentHold, signal: AbortSignal): Promise<void>;
   /** Throws ControlAway or ControlRefused. */
-  isHeld(hold: StretchHold): Promise<boolean>;
+  isHeld(hold: SegmentHold): Promise<boolean>;
   live(news: LiveNews): Promise<void>;
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>;
   providers(): Promise<ProviderSnapshot>;
@@ -80,7 +80,7 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
       throw refusal(response.status, value);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (error instanceof ControlAway || error instanceof ControlRefused) throw error;
+      if (error instanceof ControlAway || error instanceof ControlRejected) throw error;
       throw new ControlAway(`The server does not answer its workers: ${causeOf(error)}`, { cause: error });
     }
   };
@@ -97,15 +97,15 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
   return {
     ask,
     insist,
-    async tell(news, signal) {
+    async report(news, signal) {
       await ask("turns", news, long(signal));
     },
-    async journal(runId, stretch, signal) {
-      const search = new URLSearchParams({ run: runId, stretch: String(stretch) });
+    async journal(runId, segment, signal) {
+      const search = new URLSearchParams({ run: runId, stretch: String(segment) });
       try {
-        return StretchJournalBody.parse(await ask(`journal?${search}`, undefined, long(signal)));
+        return SegmentJournalBody.parse(await ask(`journal?${search}`, undefined, long(signal)));
       } catch (error) {
-        if (error instanceof ControlRefused && error.status === 404) return null;
+        if (error instanceof ControlRejected && error.status === 404) return null;
         throw error;
       }
     },
@@ -132,14 +132,14 @@ function refusal(status: number, value: unknown): Error {
     ? read.data.error
     : { code: "UNKNOWN", message: `It answered ${status}.` };
   if (status === 401)
-    return new ControlRefused(
+    return new ControlRejected(
       401,
       code,
       "The server does not know this worker: set TROUPE_WORKER_TOKEN to the server's.",
     );
   return status >= 500 || status === 429
     ? new ControlAway(message)
-    : new ControlRefused(status, code, message);
+    : new ControlRejected(status, code, message);
 }
 
 function causeOf(error: unknown): string {

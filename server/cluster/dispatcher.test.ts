@@ -2,50 +2,55 @@ import { describe, expect, test } from "vitest";
 import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
-import type { SentTurn } from "@/server/runner/record-turns";
+import type { SentTurn } from "@/server/runner/log/record-turns";
 import { fakeModels, newStage } from "@/server/runner/testing";
-import { newRunStore } from "@/server/store/runs";
-import { newStretchStore } from "@/server/store/stretches";
+import { newRunStore } from "@/server/store/runs/runs";
+import { newSegmentStore } from "@/server/store/runs/segments";
 import { Dispatcher } from "./dispatcher";
 import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-client";
 import { EngineStatus } from "./engine-status";
-import type { StretchSignal, StretchStart } from "./protocol";
-import { stretchJournal } from "./stretch-journal";
+import type { SegmentSignal, SegmentStart } from "./protocol";
+import { segmentJournal } from "./segment-journal";
 
 /** An engine that only notes what it is told. */
 function newFakeEngine() {
-  const told = {
-    starts: [] as StretchStart[],
-    signals: [] as StretchSignal[],
+  const engineState = {
+    starts: [] as SegmentStart[],
+    signals: [] as SegmentSignal[],
     has: [] as Invocation[],
     isAway: false,
   };
   const refuse = () => {
-    if (told.isAway) throw new EngineUnreachable("Restate does not answer.");
+    if (engineState.isAway) throw new EngineUnreachable("Restate does not answer.");
   };
   const engine: EngineClient = {
-    begin: async (start) => (refuse(), void told.starts.push(start)),
-    deliver: async (signal) => (refuse(), void told.signals.push(signal)),
+    begin: async (start) => (refuse(), void engineState.starts.push(start)),
+    deliver: async (signal) => (refuse(), void engineState.signals.push(signal)),
     ping: async () => refuse(),
-    invocations: async () => (refuse(), told.has),
+    invocations: async () => (refuse(), engineState.has),
   };
-  return { engine, told };
+  return { engine, told: engineState };
 }
 
 /** A server whose runs are carried out elsewhere, on a database of its own or an earlier one's. */
 function newServer(options: { db?: Db; isConfigured?: boolean; now?: () => number } = {}) {
   const db = options.db ?? emptyDb();
-  const { engine, told } = newFakeEngine();
-  const stretches = newStretchStore(db, options.now);
+  const { engine, told: engineState } = newFakeEngine();
+  const segments = newSegmentStore(db, options.now);
   const dispatcher = new Dispatcher({
-    stretches,
+    segments,
     runs: newRunStore(db),
     ...(options.isConfigured === false ? {} : { engine }),
     isPreferred: true,
     rules: null,
     ...(options.now ? { now: options.now } : {}),
   });
-  return { ...newStage({ db, elsewhere: dispatcher }), dispatcher, stretches, told };
+  return {
+    ...newStage({ db, remoteEngine: dispatcher }),
+    dispatcher,
+    stretches: segments,
+    told: engineState,
+  };
 }
 
 const GRAPH = draw("start > a > nap > b > end", {
@@ -57,7 +62,7 @@ const until = async (holds: () => boolean) => {
 };
 
 /** A run that the server carried out itself, as a worker would tell of it: up to its rest, and from there to its end. */
-async function carriedOut(): Promise<{ rest: SentTurn[]; end: SentTurn[] }> {
+async function executedTurns(): Promise<{ rest: SentTurn[]; end: SentTurn[] }> {
   const stage = newStage({ models: fakeModels(() => "done") });
   const id = stage.start(GRAPH);
   await until(() => stage.store.find(id)?.status === "waiting");
@@ -102,10 +107,10 @@ const standing = (turns: SentTurn[], more: Partial<NonNullable<SentTurn["progres
 
 describe("a run that is carried out elsewhere", () => {
   test("is handed over once, tells its turns once however often they come, rests, and goes on with what it is sent", async () => {
-    const { host, store, told, start, stretches } = newServer();
+    const { host, store, told: engineState, start, stretches: segments } = newServer();
     const id = start(GRAPH);
-    await until(() => told.starts.length === 1);
-    expect(told.starts).toEqual([
+    await until(() => engineState.starts.length === 1);
+    expect(engineState.starts).toEqual([
       {
         run_id: id,
         stretch: 1,
@@ -116,18 +121,18 @@ describe("a run that is carried out elsewhere", () => {
         rules: null,
       },
     ]);
-    const { rest: before, end: after } = await carriedOut();
+    const { rest: before, end: after } = await executedTurns();
     const news = { run_id: id, stretch: 1, worker: "w1" };
     await host.receive({ ...news, turns: before.slice(0, 1) });
     await host.receive({ ...news, turns: before.slice(0, 1) });
     await host.receive({ ...news, worker: "w2", turns: before, end: { kind: "rested", signals: 0 } });
     expect(store.find(id)?.status).toBe("waiting");
-    expect(stretches.place(id)).toBeNull();
+    expect(segments.place(id)).toBeNull();
     expect(host.isLive(id)).toBe(true);
 
     const taken = host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
-    await until(() => told.starts.length === 2);
-    expect(told.starts[1]).toMatchObject({
+    await until(() => engineState.starts.length === 2);
+    expect(engineState.starts[1]).toMatchObject({
       stretch: 2,
       from_turn: before.at(-1)!.turn,
       signals: [{ name: "control#1" }],
@@ -147,23 +152,23 @@ describe("a run that is carried out elsewhere", () => {
   });
 
   test("that is sent something while it comes to rest goes on at once", async () => {
-    const { host, store, told, start } = newServer();
+    const { host, store, told: engineState, start } = newServer();
     const id = start(GRAPH);
-    await until(() => told.starts.length === 1);
+    await until(() => engineState.starts.length === 1);
     host.cancel(id, { by: "ann", reason: "" });
-    await until(() => told.signals.length === 1);
-    expect(told.signals).toEqual([
+    await until(() => engineState.signals.length === 1);
+    expect(engineState.signals).toEqual([
       { run_id: id, stretch: 1, index: 1, name: "cancel", value: { by: "ann", reason: "" } },
     ]);
     await host.receive({
       run_id: id,
       stretch: 1,
       worker: "w1",
-      turns: (await carriedOut()).rest,
+      turns: (await executedTurns()).rest,
       end: { kind: "rested", signals: 0 },
     });
-    await until(() => told.starts.length === 2);
-    expect(told.starts[1]!.signals).toEqual([{ name: "cancel", value: { by: "ann", reason: "" } }]);
+    await until(() => engineState.starts.length === 2);
+    expect(engineState.starts[1]!.signals).toEqual([{ name: "cancel", value: { by: "ann", reason: "" } }]);
     expect(store.find(id)?.status).toBe("waiting");
   });
 
@@ -172,10 +177,10 @@ describe("a run that is carried out elsewhere", () => {
     first.told.isAway = true;
     const id = first.start(GRAPH);
     first.host.cancel(id, { by: "ann", reason: "" });
-    await until(() => first.dispatcher.outbox().fault !== null);
+    await until(() => first.dispatcher.outbox().error !== null);
     expect(first.dispatcher.outbox()).toMatchObject({
       waiting: 2,
-      fault: { message: "Restate does not answer." },
+      error: { message: "Restate does not answer." },
     });
     first.dispatcher.stop();
     await first.host.drain(0);
@@ -186,21 +191,27 @@ describe("a run that is carried out elsewhere", () => {
     await until(() => second.told.signals.length === 1);
     expect(second.told.starts.map(({ run_id, stretch }) => [run_id, stretch])).toEqual([[id, 1]]);
     expect(second.told.signals.map(({ name, index }) => [name, index])).toEqual([["cancel", 1]]);
-    expect(second.dispatcher.outbox()).toEqual({ waiting: 0, oldest_at: null, fault: null });
+    expect(second.dispatcher.outbox()).toEqual({ waiting: 0, oldest_at: null, error: null });
   });
 
   test("waits in an outbox that is counted by one question, however many there are", async () => {
     const clock = { now: 100 };
-    const { host, told, start, stretches, dispatcher } = newServer({ now: () => clock.now });
+    const {
+      host,
+      told: engineState,
+      start,
+      stretches: segments,
+      dispatcher,
+    } = newServer({ now: () => clock.now });
     const sent = start(GRAPH);
-    await until(() => told.starts.length === 1 && dispatcher.outbox().waiting === 0);
-    told.isAway = true;
+    await until(() => engineState.starts.length === 1 && dispatcher.outbox().waiting === 0);
+    engineState.isAway = true;
     clock.now = 200;
     for (const id of [sent, start(GRAPH), start(GRAPH)]) host.cancel(id, { by: "ann", reason: "" });
-    await until(() => dispatcher.outbox().fault !== null);
+    await until(() => dispatcher.outbox().error !== null);
     const asked: (string | symbol)[] = [];
-    const watched = new Proxy(stretches, {
-      get(store, name: keyof typeof stretches) {
+    const watched = new Proxy(segments, {
+      get(store, name: keyof typeof segments) {
         asked.push(name);
         return store[name];
       },
@@ -208,12 +219,12 @@ describe("a run that is carried out elsewhere", () => {
     const status = new EngineStatus({
       kind: "restate",
       dispatcher: new Dispatcher({
-        stretches: watched,
+        segments: watched,
         runs: newRunStore(emptyDb()),
         isPreferred: true,
         rules: null,
       }),
-      stretches: watched,
+      segments: watched,
       workers: () => [],
     });
     asked.length = 0;
@@ -250,9 +261,9 @@ describe("a run that is carried out elsewhere", () => {
   });
 
   test("whose interpreter failed ends with an internal error; one that its worker put aside is held", async () => {
-    const { host, store, told, start } = newServer();
+    const { host, store, told: engineState, start } = newServer();
     const [broken, held] = [start(GRAPH), start(GRAPH)];
-    await until(() => told.starts.length === 2);
+    await until(() => engineState.starts.length === 2);
     const news = { stretch: 1, worker: "w1", turns: [] };
     await host.receive({ ...news, run_id: broken, end: { kind: "broke", name: "TypeError", message: "no" } });
     await host.receive({
@@ -267,50 +278,50 @@ describe("a run that is carried out elsewhere", () => {
 
   test("that the engine lost is begun anew; one that it has, or that is young, is left alone", async () => {
     const clock = { now: Date.now() };
-    const { told, start, dispatcher } = newServer({ now: () => clock.now });
+    const { told: engineState, start, dispatcher } = newServer({ now: () => clock.now });
     const [lost, known] = [start(GRAPH), start(GRAPH)];
-    await until(() => told.starts.length === 2);
+    await until(() => engineState.starts.length === 2);
     const about = { status: "running", retries: 0, failure: null };
-    told.has = [{ run_id: known, stretch: 1, ...about }];
+    engineState.has = [{ run_id: known, stretch: 1, ...about }];
     await dispatcher.reconcile();
-    expect(told.starts).toHaveLength(2);
+    expect(engineState.starts).toHaveLength(2);
     clock.now += 61_000;
     await dispatcher.reconcile();
-    await until(() => told.starts.length === 3);
-    expect(told.starts[2]).toMatchObject({ run_id: lost, stretch: 2 });
+    await until(() => engineState.starts.length === 3);
+    expect(engineState.starts[2]).toMatchObject({ run_id: lost, stretch: 2 });
   });
 
   test("is at whichever worker took it up last, whoever made what is told of it, until its stretch is over", async () => {
     const clock = { now: 5 };
-    const { host, told, start, stretches } = newServer({ now: () => clock.now });
+    const { host, told: engineState, start, stretches: segments } = newServer({ now: () => clock.now });
     const id = start(GRAPH);
-    await until(() => told.starts.length === 1);
-    const held = () => ["w1", "w2"].filter((worker) => stretches.isHeldBy(id, 1, worker));
+    await until(() => engineState.starts.length === 1);
+    const held = () => ["w1", "w2"].filter((worker) => segments.isHeldBy(id, 1, worker));
     expect(held()).toEqual(["w1", "w2"]);
-    stretches.taken(id, 1, "w1");
+    segments.taken(id, 1, "w1");
     expect(held()).toEqual(["w1"]);
     clock.now = 7;
-    stretches.taken(id, 1, "w2");
-    const { rest: turns } = await carriedOut();
+    segments.taken(id, 1, "w2");
+    const { rest: turns } = await executedTurns();
     clock.now = 9;
     // What the first one made is told by the second.
     await host.receive({ run_id: id, stretch: 1, worker: "w1", turns: turns.slice(0, 1) });
     expect(held()).toEqual(["w2"]);
-    expect(stretches.place(id)).toMatchObject({ worker: "w2", moved_from: "w1", moved_at: 7 });
+    expect(segments.place(id)).toMatchObject({ worker: "w2", moved_from: "w1", moved_at: 7 });
     await host.receive({ run_id: id, stretch: 1, worker: "w2", turns, end: { kind: "rested", signals: 0 } });
     expect(held()).toEqual([]);
   });
 
   test("gives a worker its log up to the beginning of the stretch, and none of a stretch that is over", async () => {
-    const { host, store, told, start, stretches } = newServer();
+    const { host, store, told: engineState, start, stretches: segments } = newServer();
     const id = start(GRAPH);
-    await until(() => told.starts.length === 1);
-    const { rest: turns } = await carriedOut();
+    await until(() => engineState.starts.length === 1);
+    const { rest: turns } = await executedTurns();
     await host.receive({ run_id: id, stretch: 1, worker: "w1", turns });
-    expect(stretchJournal(store, stretches, id, 1)).toEqual({
+    expect(segmentJournal(store, segments, id, 1)).toEqual({
       turns: store.journal(id).turns.slice(0, 1),
       timers: [],
     });
-    expect(stretchJournal(store, stretches, id, 2)).toBeNull();
+    expect(segmentJournal(store, segments, id, 2)).toBeNull();
   });
 });

@@ -1,10 +1,10 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { errorMessage } from "@/server/domain/base/guards";
-import type { Elsewhere } from "@/server/runner/elsewhere";
-import type { RunStore } from "@/server/store/runs";
-import type { ActiveStretch, StretchStore } from "@/server/store/stretches";
+import type { RemoteEngine } from "@/server/runner/lifecycle/remote-engine";
+import type { RunStore } from "@/server/store/runs/runs";
+import type { ActiveSegment, SegmentStore } from "@/server/store/runs/segments";
 import type { EngineClient, Invocation } from "./engine-client";
-import type { SentSignal, StretchStart } from "./protocol";
+import type { SegmentStart, SentSignal } from "./protocol";
 
 /** How many runs the engine is told of at the same time. */
 const AT_ONCE = 16;
@@ -14,7 +14,7 @@ const RETRY_MS = [250, 2_000] as const;
 const LOST_AFTER_MS = 60_000;
 
 interface DispatcherOptions {
-  stretches: StretchStore;
+  segments: SegmentStore;
   runs: Pick<RunStore, "creation" | "find">;
   /** Absent where the server is not told of an engine. */
   engine?: EngineClient;
@@ -30,25 +30,25 @@ export interface OutboxState {
   waiting: number;
   oldest_at: number | null;
   /** Since when it does not answer, and why; null where it does. */
-  fault: { since: number; message: string } | null;
+  error: { since: number; message: string } | null;
 }
 
 /**
  * Tells the engine of stretches and signals, at least once and in order for each run, until it has taken them. What is to be
  * told stands in the database (`store/stretches.ts`), so nothing is lost with this process.
  */
-export class Dispatcher implements Elsewhere {
+export class Dispatcher implements RemoteEngine {
   readonly isPreferred: boolean;
   readonly isConfigured: boolean;
   /**
    * The stretches at work elsewhere, by run, as the database has them, which nobody else writes: asked at each beginning of a
    * run, also where there is no engine.
    */
-  private readonly atWork: Map<string, number>;
+  private readonly activeSegments: Map<string, number>;
   /** Runs that something is to be told of. */
   private readonly due = new Set<string>();
   private readonly busy = new Set<string>();
-  private fault: OutboxState["fault"] = null;
+  private error: OutboxState["error"] = null;
   private retryIn: number = RETRY_MS[0];
   private retry: ReturnType<typeof setTimeout> | null = null;
   private isStopped = false;
@@ -56,12 +56,12 @@ export class Dispatcher implements Elsewhere {
   constructor(private readonly options: DispatcherOptions) {
     this.isPreferred = options.isPreferred && options.engine !== undefined;
     this.isConfigured = options.engine !== undefined;
-    this.atWork = new Map(options.stretches.all().map(({ run_id, stretch }) => [run_id, stretch]));
+    this.activeSegments = new Map(options.segments.all().map(({ run_id, stretch }) => [run_id, stretch]));
   }
 
   /** Tells the engine what an earlier process did not come to tell it. */
   start(): void {
-    for (const runId of this.atWork.keys()) this.due.add(runId);
+    for (const runId of this.activeSegments.keys()) this.due.add(runId);
     this.pump();
   }
 
@@ -70,16 +70,16 @@ export class Dispatcher implements Elsewhere {
     if (this.retry) clearTimeout(this.retry);
   }
 
-  stretchOf(runId: string): number | null {
-    return this.atWork.get(runId) ?? null;
+  activeSegment(runId: string): number | null {
+    return this.activeSegments.get(runId) ?? null;
   }
 
   runs(): string[] {
-    return [...this.atWork.keys()];
+    return [...this.activeSegments.keys()];
   }
 
   begin(runId: string): void {
-    this.atWork.set(runId, this.options.stretches.begin(runId));
+    this.activeSegments.set(runId, this.options.segments.begin(runId));
     this.signalled(runId);
   }
 
@@ -88,22 +88,22 @@ export class Dispatcher implements Elsewhere {
     this.pump();
   }
 
-  heard(runId: string, stretch: number, worker: string): void {
-    this.options.stretches.heard(runId, stretch, worker);
+  heard(runId: string, segment: number, worker: string): void {
+    this.options.segments.heard(runId, segment, worker);
   }
 
-  over(runId: string, stretch: number): void {
-    this.options.stretches.over(runId, stretch);
-    if (this.atWork.get(runId) === stretch) this.atWork.delete(runId);
+  over(runId: string, segment: number): void {
+    this.options.segments.over(runId, segment);
+    if (this.activeSegments.get(runId) === segment) this.activeSegments.delete(runId);
     this.due.delete(runId);
   }
 
   signalCount(runId: string): number {
-    return this.options.stretches.signalCount(runId);
+    return this.options.segments.signalCount(runId);
   }
 
   outbox(): OutboxState {
-    return { ...this.options.stretches.outbox(), fault: this.fault };
+    return { ...this.options.segments.outbox(), error: this.error };
   }
 
   /** Whether the engine answers. Throws EngineUnreachable. */
@@ -116,17 +116,17 @@ export class Dispatcher implements Elsewhere {
    * minute and which it neither has nor has news of. Answers what the engine has. Throws EngineUnreachable.
    */
   async reconcile(): Promise<Invocation[]> {
-    const { engine, stretches, log } = this.options;
+    const { engine, segments, log } = this.options;
     if (!engine) return [];
     const before = this.now() - LOST_AFTER_MS;
-    const quiet = stretches
+    const quiet = segments
       .all()
       .filter(({ is_posted, heard_at, begun_at }) => is_posted && (heard_at ?? begun_at) < before);
     const known = await engine.invocations();
     const runs = new Set(known.map(({ run_id }) => run_id));
     for (const { run_id, stretch } of quiet) {
       // Something may have been heard of it while the engine was asked.
-      const now = stretches.active(run_id);
+      const now = segments.active(run_id);
       if (runs.has(run_id) || now?.stretch !== stretch || (now.heard_at ?? now.begun_at) >= before) continue;
       log?.("warn", "The engine lost a run; it goes on from where its log ends.", { run_id });
       this.begin(run_id);
@@ -138,8 +138,8 @@ export class Dispatcher implements Elsewhere {
     return this.options.now ?? Date.now;
   }
 
-  private unsent({ run_id, signals_before, signals_sent }: ActiveStretch) {
-    return this.options.stretches.signals(run_id, signals_before + signals_sent);
+  private unsent({ run_id, signals_before, signals_sent }: ActiveSegment) {
+    return this.options.segments.signals(run_id, signals_before + signals_sent);
   }
 
   private pump(): void {
@@ -149,7 +149,7 @@ export class Dispatcher implements Elsewhere {
       if (this.busy.has(runId)) continue;
       this.due.delete(runId);
       this.busy.add(runId);
-      void this.tell(this.options.engine, runId)
+      void this.sendPending(this.options.engine, runId)
         .then(() => this.answered())
         .catch((error: unknown) => this.failed(runId, error))
         .finally(() => {
@@ -160,31 +160,31 @@ export class Dispatcher implements Elsewhere {
   }
 
   /** Tells the engine everything of one run that it has not been told. */
-  private async tell(engine: EngineClient, runId: string): Promise<void> {
-    const { stretches } = this.options;
-    const stretch = stretches.active(runId);
-    if (!stretch) return;
-    if (!stretch.is_posted) {
-      await engine.begin(this.startOf(stretch));
-      stretches.posted(runId, stretch.stretch);
+  private async sendPending(engine: EngineClient, runId: string): Promise<void> {
+    const { segments } = this.options;
+    const segment = segments.active(runId);
+    if (!segment) return;
+    if (!segment.is_posted) {
+      await engine.begin(this.startOf(segment));
+      segments.posted(runId, segment.stretch);
     }
-    let { signals_sent: index } = stretch;
-    for (const { name, value } of this.unsent(stretch)) {
+    let { signals_sent: index } = segment;
+    for (const { name, value } of this.unsent(segment)) {
       await engine.deliver({
         run_id: runId,
-        stretch: stretch.stretch,
+        stretch: segment.stretch,
         index: ++index,
         name,
         value,
       });
-      stretches.sent(runId, stretch.stretch, index);
+      segments.sent(runId, segment.stretch, index);
     }
   }
 
-  private startOf({ run_id, stretch, from_turn, signals_before }: ActiveStretch): StretchStart {
-    const { runs, rules, stretches } = this.options;
+  private startOf({ run_id, stretch, from_turn, signals_before }: ActiveSegment): SegmentStart {
+    const { runs, rules, segments } = this.options;
     const { created, version } = runs.creation(run_id);
-    const signals: SentSignal[] = stretches
+    const signals: SentSignal[] = segments
       .signals(run_id)
       .slice(0, signals_before)
       .map(({ name, value }) => ({ name, value }));
@@ -192,17 +192,17 @@ export class Dispatcher implements Elsewhere {
   }
 
   private answered(): void {
-    if (this.fault) this.options.log?.("info", "Restate answers again.");
-    this.fault = null;
+    if (this.error) this.options.log?.("info", "Restate answers again.");
+    this.error = null;
     this.retryIn = RETRY_MS[0];
   }
 
   private failed(runId: string, error: unknown): void {
     this.due.add(runId);
     const message = errorMessage(error);
-    if (!this.fault)
+    if (!this.error)
       this.options.log?.("warn", "Restate cannot be told of a run; trying again.", { error: message });
-    this.fault = { since: this.fault?.since ?? this.now(), message };
+    this.error = { since: this.error?.since ?? this.now(), message };
     if (this.retry || this.isStopped) return;
     this.retry = setTimeout(() => {
       this.retry = null;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
-import type { StretchSignal, StretchStart } from "./protocol";
+import type { SegmentSignal, SegmentStart } from "./protocol";
 
 // What the server says to Restate and asks of it, over HTTP: its ingress takes messages for good, its admin port tells what
 // it has. https://docs.restate.dev/invoke/http, https://docs.restate.dev/operate/introspection
@@ -21,9 +21,9 @@ export interface Invocation {
 
 export interface EngineClient {
   /** Hands a stretch over; again is harmless. Throws EngineUnreachable. */
-  begin(start: StretchStart): Promise<void>;
+  begin(start: SegmentStart): Promise<void>;
   /** Throws EngineUnreachable. */
-  deliver(signal: StretchSignal): Promise<void>;
+  deliver(signal: SegmentSignal): Promise<void>;
   /** Whether it takes in what it is told. Throws EngineUnreachable. */
   ping(): Promise<void>;
   /** What it has not completed, of all runs. Throws EngineUnreachable. */
@@ -34,7 +34,7 @@ export interface EngineClient {
 export const SERVICE = "troupe";
 
 /** By what the engine knows a stretch. */
-export const stretchKey = (runId: string, stretch: number) => `${runId}.${stretch}`;
+export const segmentKey = (runId: string, segment: number) => `${runId}.${segment}`;
 
 const WITHIN_MS = 10_000;
 
@@ -69,8 +69,8 @@ export function newEngineClient(options: {
     await answer.arrayBuffer();
   };
   return {
-    begin: (start) => send(stretchKey(start.run_id, start.stretch), "run", start),
-    deliver: (signal) => send(stretchKey(signal.run_id, signal.stretch), "deliver", signal),
+    begin: (start) => send(segmentKey(start.run_id, start.stretch), "run", start),
+    deliver: (signal) => send(segmentKey(signal.run_id, signal.stretch), "deliver", signal),
     async ping() {
       await (await request(`${ingress}/restate/health`, { method: "GET" })).arrayBuffer();
     },

@@ -9,8 +9,8 @@ import { EngineStatus } from "./engine-status";
 function newStatus(kind: EngineState["kind"] = "restate") {
   const has = {
     now: 100_000,
-    atWork: ["run_1"],
-    outbox: { waiting: 0, oldest_at: null, fault: null } as OutboxState,
+    activeRuns: ["run_1"],
+    outbox: { waiting: 0, oldest_at: null, error: null } as OutboxState,
     invocations: [] as Invocation[],
     /** What does not answer. */
     silent: new Set<"ingress" | "admin">(),
@@ -29,12 +29,12 @@ function newStatus(kind: EngineState["kind"] = "restate") {
     kind,
     dispatcher: {
       isConfigured: true,
-      runs: () => has.atWork,
+      runs: () => has.activeRuns,
       outbox: () => has.outbox,
       ping: async () => refuse("ingress"),
       reconcile: async () => (refuse("admin"), has.invocations),
     },
-    stretches: {
+    segments: {
       place: () => ({ ...has.place, is_posted: has.isPosted, begun_at: 0 }),
     },
     workers: () => has.workers,
@@ -49,13 +49,13 @@ test("an engine that answers no look is away, and people are told after ten seco
     const { ok, is_away, message, outbox } = status.state();
     return { ok, is_away, message, away_since: outbox.away_since };
   };
-  await status.look();
+  await status.check();
   const fine = { ok: true, is_away: false, message: null, away_since: null };
   expect(seen()).toEqual(fine);
   has.silent = new Set(["ingress", "admin"]);
-  await status.look();
+  await status.check();
   has.now += 10_000;
-  await status.look();
+  await status.check();
   expect(seen()).toEqual({ ...fine, away_since: 100_000 });
   has.now += 1;
   expect(seen()).toEqual({
@@ -65,15 +65,15 @@ test("an engine that answers no look is away, and people are told after ten seco
     away_since: 100_000,
   });
   has.silent.clear();
-  await status.look();
+  await status.check();
   expect(seen()).toEqual(fine);
 });
 
 test("what the outbox found out before a look counts from then", async () => {
   const { has, status } = newStatus();
-  has.outbox = { waiting: 1, oldest_at: 90_000, fault: { since: 90_000, message: "Restate answered 500." } };
+  has.outbox = { waiting: 1, oldest_at: 90_000, error: { since: 90_000, message: "Restate answered 500." } };
   has.silent.add("ingress");
-  await status.look();
+  await status.check();
   has.now += 1;
   expect(status.state()).toMatchObject({
     is_away: true,
@@ -85,7 +85,7 @@ test("what the outbox found out before a look counts from then", async () => {
 test("an engine that takes in what it is told, and does not say what it has, is not away", async () => {
   const { has, status } = newStatus();
   has.silent.add("admin");
-  await status.look();
+  await status.check();
   has.now += 60_000;
   expect(status.state()).toMatchObject({
     ok: false,
@@ -109,11 +109,11 @@ test("without a worker nothing gets on, and what to do is said", () => {
 test("a server that carries out its runs itself has nothing amiss of an engine, unless runs are still at work there", async () => {
   const { has, status } = newStatus("embedded");
   has.silent.add("ingress");
-  await status.look();
+  await status.check();
   has.now += 60_000;
-  has.atWork = [];
+  has.activeRuns = [];
   expect(status.state()).toMatchObject({ ok: true, is_away: false, message: null });
-  has.atWork = ["run_1"];
+  has.activeRuns = ["run_1"];
   expect(status.state()).toMatchObject({ ok: false, is_away: true });
 });
 
@@ -126,7 +126,7 @@ test("what the engine tries in vain is told with its cause in words", async () =
     { ...one, run_id: "run_3", status: "paused", failure: "[RT0016] Journal mismatch" },
     { ...one, run_id: "run_4", status: "backing-off" },
   ];
-  await status.look();
+  await status.check();
   expect(status.state().troubled).toEqual([
     { run_id: "run_2", state: "tried_again", tries: 4, cause: "No worker could be reached." },
     {
@@ -162,10 +162,10 @@ test("a run is on its worker by name, waits where that is gone, and keeps its pl
   has.workers = [workerOf("worker-1"), workerOf("worker-2", { state: "gone" })];
   expect(status.place("run_1")).toEqual({ state: "waits_for_worker", ...place });
   has.silent.add("ingress");
-  await status.look();
+  await status.check();
   expect(status.place("run_1")).toEqual({ state: "engine_away", ...place });
   has.silent.clear();
-  await status.look();
+  await status.check();
   has.place = { worker: null, moved_from: null, moved_at: null };
   expect(status.place("run_1")).toEqual({ state: "waits_for_worker", ...has.place });
 });

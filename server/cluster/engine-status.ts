@@ -1,23 +1,23 @@
 import { errorMessage } from "@/server/domain/base/guards";
 import {
-  AWAY_TOLD_AFTER_MS,
+  AWAY_ALERT_AFTER_MS,
   type EngineState,
   type RunPlace,
   type WorkerState,
 } from "@/server/domain/run/engine-state";
-import type { StretchStore } from "@/server/store/stretches";
+import type { SegmentStore } from "@/server/store/runs/segments";
 import type { Dispatcher, OutboxState } from "./dispatcher";
 import type { Invocation } from "./engine-client";
 import { workerNameOf } from "./worker-id";
 
 /** How often the engine is asked what it has, in milliseconds; sooner where it did not answer. */
-const LOOK_EVERY_MS = 15_000;
-const LOOK_AGAIN_MS = 2_000;
+const CHECK_INTERVAL_MS = 15_000;
+const CHECK_RETRY_MS = 2_000;
 
 interface EngineStatusOptions {
   kind: EngineState["kind"];
   dispatcher: Pick<Dispatcher, "outbox" | "ping" | "reconcile" | "isConfigured" | "runs">;
-  stretches: Pick<StretchStore, "place">;
+  segments: Pick<SegmentStore, "place">;
   /** The workers of which something was heard lately. */
   workers: () => WorkerState[];
   now?: () => number;
@@ -27,31 +27,31 @@ interface EngineStatusOptions {
 export class EngineStatus {
   private known: Invocation[] = [];
   /** Since when it does not answer a look, and why; the outbox knows of what it was told itself. */
-  private silence: Fault | null = null;
+  private silence: OutboxError | null = null;
   /** Why it does not say what it has, though it takes in what it is told. */
-  private untold: string | null = null;
-  private looking: ReturnType<typeof setTimeout> | null = null;
+  private unreported: string | null = null;
+  private checkTimer: ReturnType<typeof setTimeout> | null = null;
   private isStopped = false;
 
   constructor(private readonly options: EngineStatusOptions) {}
 
   /** Looks at the engine from time to time, and begins anew what it lost. */
   start(): void {
-    if (!this.options.dispatcher.isConfigured || this.looking) return;
-    this.lookIn(LOOK_AGAIN_MS);
+    if (!this.options.dispatcher.isConfigured || this.checkTimer) return;
+    this.scheduleCheck(CHECK_RETRY_MS);
   }
 
   stop(): void {
-    if (this.looking) clearTimeout(this.looking);
+    if (this.checkTimer) clearTimeout(this.checkTimer);
     this.isStopped = true;
   }
 
   /** Asks the engine whether it is there, and what it has. Never throws. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { dispatcher } = this.options;
     // Of what it was known to have, nothing is said until it answers again.
     this.known = [];
-    this.untold = null;
+    this.unreported = null;
     try {
       await dispatcher.ping();
       this.silence = null;
@@ -62,19 +62,24 @@ export class EngineStatus {
     try {
       this.known = await dispatcher.reconcile();
     } catch (error) {
-      this.untold = errorMessage(error);
+      this.unreported = errorMessage(error);
     }
   }
 
   state(): EngineState {
     const { kind, dispatcher } = this.options;
-    const { waiting, oldest_at, fault: told } = dispatcher.outbox();
+    const { waiting, oldest_at, error: outboxError } = dispatcher.outbox();
     const workers = this.options.workers();
     const at_work = dispatcher.runs().length;
-    const fault = this.silence && (!told || this.silence.since < told.since) ? this.silence : told;
+    const error =
+      this.silence && (!outboxError || this.silence.since < outboxError.since) ? this.silence : outboxError;
     const isConcerned = kind === "restate" || at_work > 0;
-    const is_away = isConcerned && fault !== null && this.now() - fault.since > AWAY_TOLD_AFTER_MS;
-    const message = is_away ? awayWords(fault, at_work) : isConcerned ? this.amiss(workers) : null;
+    const is_away = isConcerned && error !== null && this.now() - error.since > AWAY_ALERT_AFTER_MS;
+    const message = is_away
+      ? describeOutage(error, at_work)
+      : isConcerned
+        ? this.describeError(workers)
+        : null;
     return {
       kind,
       ok: message === null,
@@ -82,15 +87,15 @@ export class EngineStatus {
       is_away,
       workers: workers.filter((one) => !isReplaced(one, workers)),
       at_work,
-      outbox: { waiting, oldest_at, away_since: fault?.since ?? null },
-      troubled: this.known.flatMap((invocation) => troubleOf(invocation) ?? []),
+      outbox: { waiting, oldest_at, away_since: error?.since ?? null },
+      troubled: this.known.flatMap((invocation) => stalledInvocation(invocation) ?? []),
     };
   }
 
   /** Where a run is at work elsewhere; null where it is not. */
   place(runId: string): RunPlace | null {
-    const { stretches, dispatcher } = this.options;
-    const place = stretches.place(runId);
+    const { segments, dispatcher } = this.options;
+    const place = segments.place(runId);
     if (!place) return null;
     const { worker, moved_from, moved_at } = place;
     const workers = this.options.workers();
@@ -99,7 +104,7 @@ export class EngineStatus {
     const isAway =
       !dispatcher.isConfigured ||
       this.silence !== null ||
-      (!place.is_posted && dispatcher.outbox().fault !== null);
+      (!place.is_posted && dispatcher.outbox().error !== null);
     const isGone = worker === null || workers.find(({ id }) => id === worker)?.state === "gone";
     return {
       state: isAway ? "engine_away" : isGone ? "waits_for_worker" : "at_work",
@@ -110,19 +115,21 @@ export class EngineStatus {
   }
 
   /** What is amiss of an engine that answers, in words; null where nothing is. */
-  private amiss(workers: readonly WorkerState[]): string | null {
+  private describeError(workers: readonly WorkerState[]): string | null {
     if (!workers.some(({ state }) => state === "working"))
       return "No worker is there to carry out runs: start one with npm run worker.";
-    return this.untold && `${this.untold} So it is not known which runs the engine cannot get on with.`;
+    return (
+      this.unreported && `${this.unreported} So it is not known which runs the engine cannot get on with.`
+    );
   }
 
-  private lookIn(ms: number): void {
-    this.looking = setTimeout(() => {
-      void this.look().then(() => {
-        if (!this.isStopped) this.lookIn(this.silence ? LOOK_AGAIN_MS : LOOK_EVERY_MS);
+  private scheduleCheck(ms: number): void {
+    this.checkTimer = setTimeout(() => {
+      void this.check().then(() => {
+        if (!this.isStopped) this.scheduleCheck(this.silence ? CHECK_RETRY_MS : CHECK_INTERVAL_MS);
       });
     }, ms);
-    this.looking.unref();
+    this.checkTimer.unref();
   }
 
   private now(): number {
@@ -135,23 +142,28 @@ const isReplaced = (worker: WorkerState, all: readonly WorkerState[]): boolean =
   worker.state === "gone" &&
   all.some(({ name, seen_at }) => name === worker.name && seen_at > worker.seen_at);
 
-type Fault = NonNullable<OutboxState["fault"]>;
+type OutboxError = NonNullable<OutboxState["error"]>;
 
-const awayWords = ({ message }: Fault, atWork: number) =>
-  atWork === 0 ? message : `${message} Runs keep their place and go on once it does.`;
+const describeOutage = ({ message }: OutboxError, activeCount: number) =>
+  activeCount === 0 ? message : `${message} Runs keep their place and go on once it does.`;
 
 /** Of what the engine tries in vain. */
-function troubleOf({ run_id, status, retries, failure }: Invocation): EngineState["troubled"][number] | null {
+function stalledInvocation({
+  run_id,
+  status,
+  retries,
+  failure,
+}: Invocation): EngineState["troubled"][number] | null {
   if (status !== "paused" && status !== "backing-off") return null;
   return {
     run_id,
     state: status === "paused" ? "paused" : "tried_again",
     tries: retries,
-    cause: causeInWords(failure ?? ""),
+    cause: describeCause(failure ?? ""),
   };
 }
 
-function causeInWords(failure: string): string {
+function describeCause(failure: string): string {
   if (/RT0016|journal mismatch/i.test(failure)) return "It needs the version of Troupe that it began with.";
   if (/RT0010|RT0013|RT0014|connect|connection|unreachable|no endpoint/i.test(failure))
     return "No worker could be reached.";

@@ -1,6 +1,6 @@
 import { errorMessage } from "@/server/domain/base/guards";
-import type { LeasedGates } from "@/server/llm/leased-gates";
-import { type ControlClient, ControlRefused } from "./control-client";
+import type { LeasedGates } from "@/server/llm/limits/leased-gates";
+import { type ControlClient, ControlRejected } from "./control-client";
 import type { Heartbeat } from "./worker-protocol";
 
 const EVERY_MS = 2_000;
@@ -27,7 +27,7 @@ export class Heartbeats {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private dueAt = Number.POSITIVE_INFINITY;
   private lastAt = Number.NEGATIVE_INFINITY;
-  private underWay: Promise<void> | null = null;
+  private inProgress: Promise<void> | null = null;
   private isAway = false;
   private isStopped = false;
 
@@ -44,7 +44,7 @@ export class Heartbeats {
 
   /** Tells it right now, and waits for that. */
   async now(): Promise<void> {
-    await this.underWay;
+    await this.inProgress;
     await this.beat();
   }
 
@@ -63,8 +63,8 @@ export class Heartbeats {
 
   private async tick(): Promise<void> {
     this.dueAt = Number.POSITIVE_INFINITY;
-    if (this.underWay) {
-      await this.underWay;
+    if (this.inProgress) {
+      await this.inProgress;
       return this.soon();
     }
     await this.beat();
@@ -73,13 +73,13 @@ export class Heartbeats {
   }
 
   private beat(): Promise<void> {
-    this.underWay = this.tell().finally(() => {
-      this.underWay = null;
+    this.inProgress = this.send().finally(() => {
+      this.inProgress = null;
     });
-    return this.underWay;
+    return this.inProgress;
   }
 
-  private async tell(): Promise<void> {
+  private async send(): Promise<void> {
     const { control, gates, about, onProviders, log } = this.options;
     const since = this.clock();
     this.lastAt = since;
@@ -93,7 +93,7 @@ export class Heartbeats {
       if (!this.isAway)
         log("warn", "The server does not answer; runs go on as far as they do not need it.", {
           error: errorMessage(error),
-          ...(error instanceof ControlRefused ? { code: error.code } : {}),
+          ...(error instanceof ControlRejected ? { code: error.code } : {}),
         });
       this.isAway = true;
     }

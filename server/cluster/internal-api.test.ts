@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newControlFetch } from "@/server/egress/control";
-import type { StretchNews } from "@/server/runner/stretch-news";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { registerSecret } from "@/server/secrets/redact";
-import { ControlAway, ControlRefused, newControlClient } from "./control-client";
+import { ControlAway, ControlRejected, newControlClient } from "./control-client";
 import { type ControlSide, newControlSide, TOKEN } from "./testing";
 
 let side: ControlSide;
@@ -20,7 +20,7 @@ const asWorker = (path: string, body: unknown, token = TOKEN) =>
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-const news: StretchNews = {
+const news: SegmentProgress = {
   run_id: "run_a",
   stretch: 2,
   worker: "north",
@@ -62,10 +62,10 @@ describe("whoever does not carry the workers' token", () => {
         ask(path, { method: "POST", headers, body: JSON.stringify(news) }),
       ]),
     );
-    const said = await Promise.all(
+    const responses = await Promise.all(
       answers.map(async (answer) => [answer.status, [...answer.headers.keys()].sort(), await answer.text()]),
     );
-    expect(new Set(said.map((one) => JSON.stringify(one)))).toEqual(
+    expect(new Set(responses.map((one) => JSON.stringify(one)))).toEqual(
       new Set([
         JSON.stringify([
           401,
@@ -80,8 +80,8 @@ describe("whoever does not carry the workers' token", () => {
   });
 
   test("hears in words what to set, if it is a worker", async () => {
-    const stranger = newControlClient({ fetch: newControlFetch(side.url), token: "x".repeat(32) });
-    await expect(stranger.tell(news)).rejects.toThrow(
+    const unauthorizedClient = newControlClient({ fetch: newControlFetch(side.url), token: "x".repeat(32) });
+    await expect(unauthorizedClient.report(news)).rejects.toThrow(
       "The server does not know this worker: set TROUPE_WORKER_TOKEN to the server's.",
     );
   });
@@ -90,7 +90,7 @@ describe("whoever does not carry the workers' token", () => {
 describe("a worker", () => {
   test("tells of turns; what the server knows to be secret is not among them", async () => {
     registerSecret("hunter2hunter2");
-    await side.client().tell(news);
+    await side.client().report(news);
     expect(side.heard.news).toEqual([
       { ...news, turns: [{ ...news.turns[0], result: { ok: true, value: "the key is [hidden]" } }] },
     ]);
@@ -120,34 +120,34 @@ describe("a worker", () => {
   });
 
   test("is refused what has another form, with the place", async () => {
-    const said = async (path: string, body: unknown) => {
+    const responseTo = async (path: string, body: unknown) => {
       const answer = await asWorker(path, body);
       return [answer.status, await answer.json()];
     };
-    expect(await said("/turns", { ...news, stretch: 0 })).toEqual([
+    expect(await responseTo("/turns", { ...news, stretch: 0 })).toEqual([
       400,
       { error: { code: "BAD_REQUEST", message: expect.stringMatching(/^stretch: /) } },
     ]);
-    expect(await said("/turns", "{")).toEqual([
+    expect(await responseTo("/turns", "{")).toEqual([
       400,
       { error: { code: "BAD_REQUEST", message: "The body is no JSON." } },
     ]);
-    expect(await said("/learn", " ".repeat(1024 * 1024 + 1))).toEqual([
+    expect(await responseTo("/learn", " ".repeat(1024 * 1024 + 1))).toEqual([
       413,
       { error: { code: "TOO_LARGE", message: "The body is larger than 1048576 bytes." } },
     ]);
-    expect(await said("/nowhere", {})).toEqual([
+    expect(await responseTo("/nowhere", {})).toEqual([
       404,
       { error: { code: "NOT_FOUND", message: "There is no POST /nowhere." } },
     ]);
     expect(side.heard.news).toEqual([]);
-    await expect(side.client().ask("turns", {})).rejects.toThrow(ControlRefused);
+    await expect(side.client().ask("turns", {})).rejects.toThrow(ControlRejected);
   });
 
   test("learns that the server is away, and gets on once it is back", async () => {
     const client = side.client();
     await side.stop();
-    await expect(client.tell(news)).rejects.toThrow(ControlAway);
+    await expect(client.report(news)).rejects.toThrow(ControlAway);
     const asked = client.insist("tools/withdrawn", { role: "Writer", tool: "file_write" });
     await side.start();
     expect(await asked).toBeNull();

@@ -16,7 +16,7 @@ const RECEIVE_MS = 120_000;
 const NOTE_EVERY_MS = 60_000;
 
 /** Refuses a request with a status and a reason for whoever runs the worker. */
-export class Refused extends namedError("Refused") {
+export class RequestRejected extends namedError("Refused") {
   constructor(
     readonly status: 400 | 404 | 409 | 413,
     readonly code: string,
@@ -60,7 +60,7 @@ export const post = <T>(
     const read = body.safeParse(value);
     if (read.success) return await serve(read.data, asked);
     const [issue] = read.error.issues;
-    throw new Refused(
+    throw new RequestRejected(
       400,
       "BAD_REQUEST",
       `${issue?.path.join(".") ?? "The body"}: ${issue?.message ?? "is wrong"}`,
@@ -85,14 +85,14 @@ export function newInternalApi(options: {
   const { routes, log, now = Date.now } = options;
   const isKnown = newTokenCheck(options.token);
   let notedAt = Number.NEGATIVE_INFINITY;
-  const noteStranger = (from: string | undefined) => {
+  const logUnauthorized = (from: string | undefined) => {
     if (now() - notedAt < NOTE_EVERY_MS) return;
     notedAt = now();
     log("warn", "Somebody without the workers' token asked at the workers' port.", { from });
   };
   const server = http.createServer((request, response) => {
     if (!isKnown(request.headers.authorization)) {
-      noteStranger(request.socket.remoteAddress);
+      logUnauthorized(request.socket.remoteAddress);
       // What it sends is not read.
       response.setHeader("connection", "close");
       return answer(response, 401, { error: { code: "UNAUTHORIZED", message: "Unauthorized." } });
@@ -146,13 +146,13 @@ async function serve(
   try {
     const url = new URL(request.url ?? "/", "http://internal");
     const route = routes.find(({ method, path }) => method === request.method && path === url.pathname);
-    if (!route) throw new Refused(404, "NOT_FOUND", `There is no ${request.method} ${url.pathname}.`);
+    if (!route) throw new RequestRejected(404, "NOT_FOUND", `There is no ${request.method} ${url.pathname}.`);
     const body = route.method === "POST" ? await readBody(request, route.maxBytes) : undefined;
     const value = await route.serve(body, { search: url.searchParams, signal: gone.signal });
     answer(response, 200, value ?? null);
   } catch (error) {
     if (gone.signal.aborted) return response.destroy(), undefined;
-    if (error instanceof Refused)
+    if (error instanceof RequestRejected)
       return answer(response, error.status, { error: { code: error.code, message: error.message } });
     const id = logUnexpected(error, `${request.method} ${request.url?.split("?")[0]} of a worker`);
     answer(response, 500, {
@@ -172,7 +172,7 @@ function answer(response: http.ServerResponse, status: number, value: unknown): 
 }
 
 async function readBody(request: http.IncomingMessage, maxBytes: number): Promise<unknown> {
-  const tooLarge = () => new Refused(413, "TOO_LARGE", `The body is larger than ${maxBytes} bytes.`);
+  const tooLarge = () => new RequestRejected(413, "TOO_LARGE", `The body is larger than ${maxBytes} bytes.`);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -187,6 +187,6 @@ async function readBody(request: http.IncomingMessage, maxBytes: number): Promis
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch {
-    throw new Refused(400, "BAD_REQUEST", "The body is no JSON.");
+    throw new RequestRejected(400, "BAD_REQUEST", "The body is no JSON.");
   }
 }

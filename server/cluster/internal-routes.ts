@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
-import type { StretchNews } from "@/server/runner/stretch-news";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import type { ToolHost } from "@/server/tools/host";
 import { CallsOnce } from "./calls-once";
-import { get, post, Refused, type Route } from "./internal-api";
-import type { Lines } from "./lines";
-import type { LiveNews, StretchHold, StretchJournal } from "./protocol";
+import { get, post, RequestRejected, type Route } from "./internal-api";
+import type { LiveNews, SegmentHold, SegmentJournal } from "./protocol";
+import type { WorkerConnections } from "./worker-connections";
 import {
   CallerBody,
   FramesBody,
@@ -29,21 +29,21 @@ const LIVE_BYTES = 8 * MIB;
 const TOOL_BYTES = 40 * MIB;
 
 /** Takes in what workers say of runs: the host of the runs. */
-export interface StretchReceiver {
+export interface SegmentReceiver {
   /** Resolves once it is in the log; news that nobody needs any more is dropped. */
-  receive(news: StretchNews): Promise<void>;
+  receive(news: SegmentProgress): Promise<void>;
   /** A worker carries it out from now on. */
-  taken(hold: StretchHold): void;
+  taken(hold: SegmentHold): void;
   /** Whether it still does, as far as is known. */
-  isHeld(hold: StretchHold): boolean;
+  isHeld(hold: SegmentHold): boolean;
   /** Null where that is not the run's present stretch. */
-  journal(runId: string, stretch: number): StretchJournal | null;
+  journal(runId: string, segment: number): SegmentJournal | null;
   live(news: LiveNews): void;
 }
 
 /** What workers need of the server, whoever does it. */
 export interface InternalParts {
-  runs: StretchReceiver;
+  runs: SegmentReceiver;
   tools: ToolHost;
   /** Keeps a whole result of a tool as an artifact of its run; answers its id. */
   keep(runId: string, callKey: string, about: { tool: string; tainted: boolean }, text: string): string;
@@ -53,7 +53,7 @@ export interface InternalParts {
   /** `beat` answers null to what is overtaken. */
   workers: { beat(heartbeat: Heartbeat): HeartbeatAnswer | null; list(): unknown };
   /** What workers do for the server because of their labels. */
-  lines: Pick<Lines, "ask" | "hear">;
+  lines: Pick<WorkerConnections, "ask" | "hear">;
   calls?: CallsOnce;
 }
 
@@ -63,7 +63,7 @@ export function internalRoutes(parts: InternalParts): Route[] {
     post("/turns", NewsBody, (news) => runs.receive(redact(news)), NEWS_BYTES),
     get("/journal", ({ search }) => {
       const journal = runs.journal(search.get("run") ?? "", Number(search.get("stretch")));
-      if (!journal) throw new Refused(404, "NOT_FOUND", "That stretch is not at work any more.");
+      if (!journal) throw new RequestRejected(404, "NOT_FOUND", "That stretch is not at work any more.");
       return journal;
     }),
     post("/stretch/taken", HoldBody, (hold) => runs.taken(hold)),
@@ -71,7 +71,7 @@ export function internalRoutes(parts: InternalParts): Route[] {
     post("/live", LiveBody, (news) => runs.live(redact(news)), LIVE_BYTES),
     post("/heartbeat", Heartbeat, (heartbeat) => {
       const answer = workers.beat(heartbeat);
-      if (!answer) throw new Refused(409, "OVERTAKEN", "A newer sign of life was heard.");
+      if (!answer) throw new RequestRejected(409, "OVERTAKEN", "A newer sign of life was heard.");
       return answer;
     }),
     get("/workers", () => workers.list()),

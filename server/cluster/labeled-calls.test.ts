@@ -6,13 +6,13 @@ import { defineTool } from "@/server/tools/define";
 import { newToolHost } from "@/server/tools/host";
 import { OperatorTool } from "@/server/tools/operator/file";
 import { ToolsRegistry } from "@/server/tools/registry";
-import { ControlAway, type ControlClient, ControlRefused } from "./control-client";
-import { Refused } from "./internal-api";
+import { ConnectionEndpoint } from "./connection-endpoint";
+import { ControlAway, type ControlClient, ControlRejected } from "./control-client";
+import { RequestRejected } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
-import { LineEnd } from "./line-end";
-import { Lines } from "./lines";
 import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
+import { WorkerConnections } from "./worker-connections";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
@@ -34,7 +34,7 @@ function newRandom(seed: number) {
 }
 
 /** A server, workers with a label and callers without one, over a network that loses, delays and repeats messages. */
-function newWorld(seed: number, { faults = 0.05 }: { faults?: number } = {}) {
+function newWorld(seed: number, { errorRate = 0.05 }: { errorRate?: number } = {}) {
   const random = newRandom(seed);
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low));
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -43,12 +43,16 @@ function newWorld(seed: number, { faults = 0.05 }: { faults?: number } = {}) {
   const deaths = new Map<string, number>();
   const count = (of: Map<string, number>, key: string) => of.set(key, (of.get(key) ?? 0) + 1);
 
-  type Server = { lines: Lines; routes: ReturnType<typeof internalRoutes>; ended: AbortController };
+  type Server = {
+    lines: WorkerConnections;
+    routes: ReturnType<typeof internalRoutes>;
+    ended: AbortController;
+  };
   let server: Server | null = null;
   const cuts = new Set<AbortController>();
 
   function startServer() {
-    const lines = new Lines();
+    const lines = new WorkerConnections();
     const registry = new ToolsRegistry();
     const declared = OperatorTool.parse({
       name: "render",
@@ -79,7 +83,7 @@ function newWorld(seed: number, { faults = 0.05 }: { faults?: number } = {}) {
     const lost = () => new ControlAway("The connection is lost.");
     await pause(between(1, 30));
     const to = server;
-    if (!to || random() < faults) throw lost();
+    if (!to || random() < errorRate) throw lost();
     signal.throwIfAborted();
     const serve = async (gone: AbortSignal) => {
       const route = to.routes.find((one) => one.path === `/${path}`);
@@ -95,17 +99,19 @@ function newWorld(seed: number, { faults = 0.05 }: { faults?: number } = {}) {
       gone.addEventListener("abort", () => reject(lost()), { once: true });
     });
     isGone.catch(() => {});
-    if (random() < faults)
+    if (random() < errorRate)
       void pause(between(0, 200)).then(() => {
         if (server === to) serve(gone).catch(() => {});
       });
     try {
       const answer = await Promise.race([serve(gone), isGone]);
       await Promise.race([pause(between(1, 30)), isGone]);
-      if (random() < faults) throw lost();
+      if (random() < errorRate) throw lost();
       return JSON.parse(answer) as unknown;
     } catch (error) {
-      throw error instanceof Refused ? new ControlRefused(error.status, error.code, error.message) : error;
+      throw error instanceof RequestRejected
+        ? new ControlRejected(error.status, error.code, error.message)
+        : error;
     } finally {
       cuts.delete(cut);
     }
@@ -149,7 +155,7 @@ function newWorld(seed: number, { faults = 0.05 }: { faults?: number } = {}) {
         return { made: idempotencyKey };
       },
     });
-    const line = new LineEnd({
+    const line = new ConnectionEndpoint({
       control: newControl(dead.signal),
       served: newServed([render]),
       about: { worker: `${name}.${++starts}`, name, labels: [LABEL] },

@@ -145,10 +145,10 @@ export class LeaseBook {
 
   /** What it says that it goes by is all that it may believe to have: what it was told before, it has heard or never will. */
   private confirm(member: Member, uses: readonly ProviderUse[], now: number): void {
-    const told = new Map(uses.map((use) => [use.provider_id, use]));
+    const reported = new Map(uses.map((use) => [use.provider_id, use]));
     for (const provider_id of member.holds.keys())
-      if (!told.has(provider_id)) member.holds.delete(provider_id);
-    for (const [provider_id, use] of told) {
+      if (!reported.has(provider_id)) member.holds.delete(provider_id);
+    for (const [provider_id, use] of reported) {
       const hold = member.holds.get(provider_id) ?? newHold(provider_id);
       member.holds.set(provider_id, hold);
       hold.use = use;

@@ -1,5 +1,5 @@
 import type { LiveFrame } from "@/server/domain/base/durable";
-import { Frames, type StreamRedactor } from "@/server/runner/frames";
+import { Frames, type StreamRedactor } from "@/server/runner/log/frames";
 import type { ControlClient } from "./control-client";
 
 /**

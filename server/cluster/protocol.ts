@@ -6,7 +6,7 @@ import type { ReplayMode } from "@/server/domain/run/lineage";
 import type { AskedRequest } from "@/server/runner/recorded/difference";
 import type { ForkTurn } from "@/server/runner/recorded/fork-turn";
 import type { RecordedAnswer } from "@/server/runner/recorded/recorded-answers";
-import type { StoredTurn } from "@/server/store/runs";
+import type { StoredTurn } from "@/server/store/runs/runs";
 
 // What the server, the engine and the workers tell one another. Everything here travels as JSON, at least once; so whoever
 // receives it twice changes nothing the second time.
@@ -16,7 +16,7 @@ import type { StoredTurn } from "@/server/store/runs";
 // database knows of the run, so the next one may begin in another version, another engine, or in the server itself.
 
 /** What an engine is asked to carry out. */
-export interface StretchStart {
+export interface SegmentStart {
   run_id: string;
   /** Counts the stretches of this run, from 1. What an earlier one still says is not heard any more. */
   stretch: number;
@@ -36,14 +36,14 @@ export interface SentSignal {
 }
 
 /** A signal for a stretch at work: the `index`th after those that it began with, from 1. */
-export interface StretchSignal extends SentSignal {
+export interface SegmentSignal extends SentSignal {
   run_id: string;
   stretch: number;
   index: number;
 }
 
 /** The log of a run as a worker needs it, with what it may take from the run that it began as. */
-export interface StretchJournal {
+export interface SegmentJournal {
   turns: StoredTurn[];
   timers: [key: string, dueAt: number][];
   fork?: ForkTurn;
@@ -57,7 +57,7 @@ export interface StretchJournal {
 }
 
 /** A worker at a stretch: it takes it up, or asks whether nobody else has. */
-export interface StretchHold {
+export interface SegmentHold {
   run_id: string;
   stretch: number;
   worker: string;

@@ -6,7 +6,7 @@ import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { CallsStep } from "@/server/tools/sandbox/sandbox";
-import { type ControlClient, ControlRefused } from "./control-client";
+import { type ControlClient, ControlRejected } from "./control-client";
 
 /** Longer than any tool may take. */
 const TOOL_MS = 30 * 60_000;
@@ -44,7 +44,7 @@ export function newRemoteTools(
         return ToolOutput.parse(await control.insist("tools/invoke", about, { signal, withinMs: TOOL_MS }));
       } catch (error) {
         if (signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
-        if (!(error instanceof ControlRefused)) throw error;
+        if (!(error instanceof ControlRejected)) throw error;
         return {
           status_code: error.status === 413 ? 413 : 503,
           error: `${name} could not be called: ${error.message}`,

@@ -88,9 +88,9 @@ function openTool(registry: ToolsRegistry, name: string, calls: CallsOnce, out: 
 function openServer(server: OperatorFile["mcp_servers"][number], out: Out): In {
   const started = (async () => {
     const { messageFrom, newStdioTransport } = await import("@/server/tools/mcp/stdio");
-    const { transport, lastWords } = newStdioTransport(server);
+    const { transport, stderrTail } = newStdioTransport(server);
     transport.onmessage = (message) => out.message(Json.parse(message));
-    transport.onclose = () => out.closed(lastWords().slice(-500) || "Its process ended.");
+    transport.onclose = () => out.closed(stderrTail().slice(-500) || "Its process ended.");
     await transport.start();
     return {
       send: (message: Json) => transport.send(messageFrom(message)),

@@ -1,13 +1,13 @@
 import type { Db } from "@/db/open";
 import { concurrencyOf, type Provider, type Providers } from "@/server/domain/model/provider";
-import { LeasedGates } from "@/server/llm/leased-gates";
+import { LeasedGates } from "@/server/llm/limits/leased-gates";
 import { newLeaseStore } from "@/server/store/worker-leases";
 import type { Limit } from "./allocate";
 import { LeaseBook } from "./leases";
 
 /** The server itself among those who call providers. */
 const SERVER = "server";
-const LOOK_EVERY_MS = 1_000;
+const REFRESH_INTERVAL_MS = 1_000;
 
 export interface SharedLimits {
   leases: LeaseBook;
@@ -37,7 +37,7 @@ export function newSharedLimits(db: Db, providers: Pick<Providers, "list">): Sha
   let beat = 0;
   let isDue = false;
   let timer: ReturnType<typeof setInterval> | undefined;
-  const look = () => {
+  const refresh = () => {
     isDue = false;
     const given = leases.beat(SERVER, ++beat, gates.uses(), false);
     if (given) gates.apply(given, Number.POSITIVE_INFINITY, 0);
@@ -46,14 +46,14 @@ export function newSharedLimits(db: Db, providers: Pick<Providers, "list">): Sha
     onChange() {
       if (isDue) return;
       isDue = true;
-      queueMicrotask(look);
+      queueMicrotask(refresh);
     },
   });
   return {
     leases,
     gates,
     start() {
-      timer ??= setInterval(look, LOOK_EVERY_MS);
+      timer ??= setInterval(refresh, REFRESH_INTERVAL_MS);
       timer.unref();
     },
     stop: () => clearInterval(timer),

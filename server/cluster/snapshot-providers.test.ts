@@ -42,12 +42,12 @@ describe("providers at a worker", () => {
     const providers = await atWorker();
     expect(providers.list()).toEqual(side.providers.list());
     expect(providers.findDefault()).toEqual(side.providers.find(id));
-    expect([providers.keyOf(id), providers.headersOf(id), providers.said(id, "acme-1")]).toEqual([
+    expect([providers.keyOf(id), providers.headersOf(id), providers.reported(id, "acme-1")]).toEqual([
       "an acme key of some length",
       { "x-tenant": "tenant-nr-one" },
       { context_window: 5_000 },
     ]);
-    expect(providers.said(id, "constructor")).toEqual({});
+    expect(providers.reported(id, "constructor")).toEqual({});
     expect(providers.version).toBe(side.snapshots.version());
   });
 

@@ -60,11 +60,11 @@ export function newSnapshotProviders(sealer: Sealer, learn: (lesson: LearnBody) 
       };
       learn({ provider_id: id, model, capability });
     },
-    said(id, model) {
-      const said = Object.hasOwn(now.said, id) ? now.said[id] : undefined;
+    reported(id, model) {
+      const reported = Object.hasOwn(now.said, id) ? now.said[id] : undefined;
       // What was said holds for one address only.
-      return said && said.base_url === find(id)?.base_url && Object.hasOwn(said.models, model)
-        ? present(said.models[model], model)
+      return reported && reported.base_url === find(id)?.base_url && Object.hasOwn(reported.models, model)
+        ? present(reported.models[model], model)
         : NOTHING;
     },
     keepReported: (id, models) => learn({ provider_id: id, models }),

@@ -3,11 +3,11 @@ import { emptyDb } from "@/db/testing";
 import { knock, newControlFetch } from "@/server/egress/control";
 import { redactJson } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMemoryStore } from "@/server/store/memories";
+import { newMemoryStore } from "@/server/store/library/memories";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import { newProviderStore } from "@/server/store/providers";
-import { keepResult } from "@/server/store/tool-results";
-import { newWorkspaceStore } from "@/server/store/workspace";
+import { keepResult } from "@/server/store/runs/tool-results";
+import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import type { ToolInterface } from "@/server/tools/define";
 import { newToolHost } from "@/server/tools/host";
@@ -19,8 +19,8 @@ import { newControlClient } from "./control-client";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS } from "./leases";
-import { Lines } from "./lines";
 import { newSharedLimits } from "./shared-limits";
+import { WorkerConnections } from "./worker-connections";
 import { learn } from "./worker-port";
 import { Workers } from "./workers";
 
@@ -29,7 +29,7 @@ export const SECRET_KEY = randomBytes(32).toString("base64");
 
 /** A server's side of the workers' port, with a database, tools and providers of its own; what it hears of runs is noted. */
 export function newControlSide(
-  options: { more?: ToolInterface[]; tools?: (lines: Lines) => ToolInterface[] } = {},
+  options: { more?: ToolInterface[]; tools?: (lines: WorkerConnections) => ToolInterface[] } = {},
 ) {
   const db = emptyDb();
   const env = { TROUPE_SECRET_KEY: SECRET_KEY };
@@ -44,7 +44,7 @@ export function newControlSide(
     knock,
   });
   // Whoever is not there now does not come in a test.
-  const lines = new Lines({ holdMs: 500, goneMs: 1_000, waitMs: 1_000 });
+  const lines = new WorkerConnections({ holdMs: 500, goneMs: 1_000, waitMs: 1_000 });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
   const nothing = () => Promise.reject(new Error("no network in this test"));
@@ -79,7 +79,7 @@ export function newControlSide(
       },
       taken: (hold) => void heard.news.push({ taken: hold }),
       isHeld: ({ worker }) => worker === "holder",
-      journal: (runId, stretch) => (runId === "run_a" && stretch === 2 ? { turns: [], timers: [] } : null),
+      journal: (runId, segment) => (runId === "run_a" && segment === 2 ? { turns: [], timers: [] } : null),
       live: (news) => void heard.live.push(news),
     },
     tools,

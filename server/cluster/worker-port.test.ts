@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { stretches } from "@/db/schema";
+import { segments } from "@/db/schema";
 import { emptyDb } from "@/db/testing";
 import { newControlFetch } from "@/server/egress/control";
 import { newSealer } from "@/server/secrets/sealer";
@@ -29,7 +29,7 @@ function newPort(more: Record<string, string>, hasRun = false) {
   const env = { TROUPE_SECRET_KEY: SECRET_KEY, TROUPE_WORKER_TOKEN: TOKEN, ...more };
   const db = emptyDb();
   if (hasRun)
-    db.insert(stretches)
+    db.insert(segments)
       .values({ runId: "run_a", stretch: 1, fromTurn: 0, begunAt: 0, ...SENT })
       .run();
   const sealer = newSealer(null, env);

@@ -1,18 +1,18 @@
 import type { Db } from "@/db/open";
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import { knock } from "@/server/egress/control";
-import type { Gates } from "@/server/llm/gates";
+import type { Gates } from "@/server/llm/limits/gates";
 import type { Sealer } from "@/server/secrets/sealer";
 import type { Settings } from "@/server/settings";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import type { ProviderStore } from "@/server/store/providers";
-import { newStretchStore } from "@/server/store/stretches";
-import { NO_LINES, type WorkerLines } from "@/server/tools/at-workers";
+import { newSegmentStore } from "@/server/store/runs/segments";
+import { NO_WORKER_CHANNELS, type WorkerChannels } from "@/server/tools/at-workers";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS } from "./leases";
-import { Lines } from "./lines";
 import { newSharedLimits } from "./shared-limits";
+import { WorkerConnections } from "./worker-connections";
 import type { LearnBody } from "./worker-protocol";
 import { Workers } from "./workers";
 
@@ -22,7 +22,7 @@ export interface WorkerPort {
   gates: Gates | undefined;
   workers(): WorkerState[];
   /** The way to workers by their labels. */
-  lines: WorkerLines;
+  lines: WorkerChannels;
   /** Opens the port. Rejects with a sentence where that is not possible. */
   open(parts: Pick<InternalParts, "runs" | "tools" | "keep" | "redact">): Promise<void>;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export interface WorkerPort {
 const hasWorkers = (db: Db, settings: Settings): boolean =>
   settings.TROUPE_SECRET_KEY !== undefined &&
   (settings.TROUPE_ENGINE === "restate" ||
-    (settings.TROUPE_RESTATE_INGRESS !== undefined && newStretchStore(db).all().length > 0));
+    (settings.TROUPE_RESTATE_INGRESS !== undefined && newSegmentStore(db).all().length > 0));
 
 export function newWorkerPort(options: {
   db: Db;
@@ -53,7 +53,7 @@ export function newWorkerPort(options: {
     providersVersion: snapshots.version,
     knock,
   });
-  const lines = new Lines();
+  const lines = new WorkerConnections();
   let close = async () => {};
   return {
     gates: limits.gates,
@@ -83,7 +83,7 @@ export function newWorkerPort(options: {
 const NO_WORKERS: WorkerPort = {
   gates: undefined,
   workers: () => [],
-  lines: NO_LINES,
+  lines: NO_WORKER_CHANNELS,
   open: async () => {},
   close: async () => {},
 };

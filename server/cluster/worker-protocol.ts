@@ -8,9 +8,9 @@ import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
-import type { SentTurn } from "@/server/runner/record-turns";
-import type { StretchNews } from "@/server/runner/stretch-news";
-import type { StretchHold, StretchJournal } from "./protocol";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
+import type { SentTurn } from "@/server/runner/log/record-turns";
+import type { SegmentHold, SegmentJournal } from "./protocol";
 
 // What workers ask of the server over its own port, and in which form. A worker carries the token that both know, so a
 // body is checked for its shape and not for what it is up to.
@@ -39,12 +39,12 @@ const Turn = z.custom<SentTurn>(
     Array.isArray(value.timers) &&
     z.array(Event).safeParse(value.events).success,
 );
-const End = z.custom<NonNullable<StretchNews["end"]>>(
+const End = z.custom<NonNullable<SegmentProgress["end"]>>(
   (value) =>
     isObject(value) && typeof value.kind === "string" && ["rested", "held", "broke"].includes(value.kind),
 );
 
-export const NewsBody: z.ZodType<StretchNews> = z.object({
+export const NewsBody: z.ZodType<SegmentProgress> = z.object({
   run_id: Id,
   stretch: z.number().int().min(1),
   worker: z.string().max(200),
@@ -52,7 +52,7 @@ export const NewsBody: z.ZodType<StretchNews> = z.object({
   end: End.exactOptional(),
 });
 
-export const HoldBody: z.ZodType<StretchHold> = z.object({
+export const HoldBody: z.ZodType<SegmentHold> = z.object({
   run_id: Id,
   stretch: z.number().int().min(1),
   worker: z.string().max(200),
@@ -218,7 +218,7 @@ export const SnapshotBody = z.custom<ProviderSnapshot>(
 );
 
 /** Its turns may be many and large: each is read for its shape, and not its events. */
-export const StretchJournalBody = z.custom<StretchJournal>(
+export const SegmentJournalBody = z.custom<SegmentJournal>(
   (value) =>
     isObject(value) &&
     Array.isArray(value.turns) &&

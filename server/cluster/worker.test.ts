@@ -114,9 +114,9 @@ describe("a worker", () => {
   test("tells who and how it is, and that it leaves", async () => {
     const worker = await newWorkerHere("north", { TROUPE_WORKER_LABELS: "gpu, eu", TROUPE_WORKER_RUNS: "4" });
     const list = () =>
-      side.workers.list().map(({ id: _id, memory_bytes, seen_at, ...told }) => ({
-        ...told,
-        isTold: memory_bytes > 0 && seen_at > 0,
+      side.workers.list().map(({ id: _id, memory_bytes, seen_at, ...reported }) => ({
+        ...reported,
+        isReported: memory_bytes > 0 && seen_at > 0,
       }));
     await expect.poll(list).toEqual([
       {
@@ -127,7 +127,7 @@ describe("a worker", () => {
         state: "working",
         running: 3,
         limit: 4,
-        isTold: true,
+        isReported: true,
       },
     ]);
     await worker.drain();

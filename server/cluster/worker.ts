@@ -2,11 +2,11 @@ import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newControlFetch } from "@/server/egress/control";
 import { publicFetch } from "@/server/egress/fetch";
-import { LeasedGates } from "@/server/llm/leased-gates";
+import { LeasedGates } from "@/server/llm/limits/leased-gates";
 import type { Models } from "@/server/llm/model";
 import { type ModelsOptions, newModels } from "@/server/llm/models";
-import type { Effects } from "@/server/runner/ports";
-import type { StretchNews } from "@/server/runner/stretch-news";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
+import type { Effects } from "@/server/runner/node/ports";
 import { heldBack, redactJson, registerSecret, withoutHeld } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";
 import type { WorkerSettings } from "@/server/settings";
@@ -14,11 +14,11 @@ import { partFor } from "@/server/tools/at-workers";
 import { portableTools } from "@/server/tools/builtin";
 import { NO_OPERATOR_FILE, readOperatorFile } from "@/server/tools/operator/file";
 import { operatorTools } from "@/server/tools/operator/tools";
+import { ConnectionEndpoint } from "./connection-endpoint";
 import { ControlAway, type ControlClient, newControlClient } from "./control-client";
 import { Heartbeats } from "./heartbeats";
-import { LineEnd } from "./line-end";
 import { LiveSender } from "./live-news";
-import type { StretchHold, StretchJournal, StretchStart } from "./protocol";
+import type { SegmentHold, SegmentJournal, SegmentStart } from "./protocol";
 import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
 import { newSnapshotProviders, type SnapshotProviders } from "./snapshot-providers";
@@ -31,10 +31,10 @@ export interface Worker {
   readonly id: string;
   readonly effects: Effects;
   readonly server: {
-    postNews(news: StretchNews, abort: AbortSignal): Promise<void>;
-    journal(start: StretchStart, abort: AbortSignal): Promise<StretchJournal | null>;
-    taken(hold: StretchHold, abort: AbortSignal): Promise<void>;
-    isHeld(hold: StretchHold): Promise<boolean>;
+    postNews(news: SegmentProgress, abort: AbortSignal): Promise<void>;
+    journal(start: SegmentStart, abort: AbortSignal): Promise<SegmentJournal | null>;
+    taken(hold: SegmentHold, abort: AbortSignal): Promise<void>;
+    isHeld(hold: SegmentHold): Promise<boolean>;
   };
   live(runId: string, frame: LiveFrame): void;
   redact<T>(value: T): T;
@@ -104,7 +104,7 @@ export function newWorker(options: WorkerOptions): Worker {
   });
   const file = settings.toolsFile === null ? NO_OPERATOR_FILE : readOperatorFile(settings.toolsFile, env);
   const part = partFor(file, labels);
-  const line = new LineEnd({
+  const line = new ConnectionEndpoint({
     control,
     served: newServed(operatorTools(part, env), part.mcp_servers),
     about: { worker: id, name, labels },
@@ -115,11 +115,11 @@ export function newWorker(options: WorkerOptions): Worker {
   return {
     id,
     effects: {
-      models: { ...models, complete: completing(models, newLook(control, refresh), live) },
+      models: { ...models, complete: completing(models, newThrottledRefresh(control, refresh), live) },
       tools: newRemoteTools(control, portableTools({ web: { fetch: publicFetch } })),
     },
     server: {
-      postNews: (news, abort) => control.tell(news, abort),
+      postNews: (news, abort) => control.report(news, abort),
       journal: ({ run_id, stretch }, abort) => control.journal(run_id, stretch, abort),
       taken: (hold, abort) => control.taken(hold, abort),
       isHeld: (hold) => control.isHeld(hold),
@@ -154,33 +154,35 @@ function newRefresh(
   control: Pick<ControlClient, "providers">,
   providers: SnapshotProviders,
 ): (version?: string) => Promise<void> {
-  let underWay: Promise<void> | null = null;
+  let inProgress: Promise<void> | null = null;
   const take = async () => providers.replace(await control.providers());
   return async (version) => {
     if (version !== undefined && version === providers.version) return;
-    underWay ??= take().finally(() => {
-      underWay = null;
+    inProgress ??= take().finally(() => {
+      inProgress = null;
     });
-    await underWay;
+    await inProgress;
   };
 }
 
 /** How long what was heard of the providers is taken for what they are, in milliseconds. */
 const FRESH_MS = 200;
-const LOOK_MS = 1_000;
+const CHECK_TIMEOUT_MS = 1_000;
 
 /** Takes over what has changed since; as things were where the server does not answer. */
-function newLook(
+function newThrottledRefresh(
   control: Pick<ControlClient, "ask">,
   refresh: (version: string) => Promise<void>,
 ): () => Promise<void> {
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let refreshedAt = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (performance.now() - lookedAt < FRESH_MS) return;
+    if (performance.now() - refreshedAt < FRESH_MS) return;
     try {
       const began = performance.now();
-      await refresh(String(await control.ask("providers/version", undefined, { withinMs: LOOK_MS })));
-      lookedAt = began;
+      await refresh(
+        String(await control.ask("providers/version", undefined, { withinMs: CHECK_TIMEOUT_MS })),
+      );
+      refreshedAt = began;
     } catch (error) {
       if (!(error instanceof ControlAway)) throw error;
     }
@@ -189,9 +191,9 @@ function newLook(
 
 /** A model call of a worker: of the provider that people chose a moment ago, too. */
 const completing =
-  (models: Models, look: () => Promise<void>, live: LiveSender): Models["complete"] =>
+  (models: Models, refresh: () => Promise<void>, live: LiveSender): Models["complete"] =>
   async (request, io) => {
-    await look();
+    await refresh();
     try {
       return await models.complete(request, io);
     } finally {
@@ -203,12 +205,12 @@ const AGAIN_MS = 500;
 
 /** Tries until the server is there. */
 async function once(take: () => Promise<unknown>, waiting: () => void): Promise<void> {
-  for (let isTold = false; ; isTold = true)
+  for (let hasNotified = false; ; hasNotified = true)
     try {
       return void (await take());
     } catch (error) {
       if (!(error instanceof ControlAway)) throw error;
-      if (!isTold) waiting();
+      if (!hasNotified) waiting();
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }
 }

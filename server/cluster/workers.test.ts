@@ -77,10 +77,10 @@ describe("a worker that says nothing any more", () => {
   test("has its share taken back once nobody is there where it was", async () => {
     await beat("one.a", "10.0.0.1:9081");
     doors["10.0.0.1:9081"] = "refused";
-    await workers.look();
+    await workers.check();
     expect(leases.has("one.a"), "it was heard a moment ago").toBe(true);
     now += 2_501;
-    await workers.look();
+    await workers.check();
     expect(leases.has("one.a")).toBe(false);
     expect(await beat("two.b", "10.0.0.2:9081")).toBe(2);
   });
@@ -89,10 +89,10 @@ describe("a worker that says nothing any more", () => {
     await beat("one.a", "10.0.0.1:9081", { state: "draining" });
     doors["10.0.0.1:9081"] = "refused";
     now += 9_999;
-    await workers.look();
+    await workers.check();
     expect(leases.has("one.a")).toBe(true);
     now += 2;
-    await workers.look();
+    await workers.check();
     expect(leases.has("one.a")).toBe(false);
   });
 
@@ -100,7 +100,7 @@ describe("a worker that says nothing any more", () => {
     await beat("one.a", "10.0.0.1:9081");
     doors["10.0.0.1:9081"] = "unknown";
     now += 60_000;
-    await workers.look();
+    await workers.check();
     expect(await beat("two.b", "10.0.0.2:9081")).toBe(0);
   });
 
@@ -108,7 +108,7 @@ describe("a worker that says nothing any more", () => {
     doors["10.0.0.1:9081"] = "refused";
     await beat("one.a", "10.0.0.1:9081");
     now += 60_000;
-    await workers.look();
+    await workers.check();
     expect(leases.has("one.a")).toBe(true);
   });
 
@@ -116,7 +116,7 @@ describe("a worker that says nothing any more", () => {
     await beat("one.a", "10.0.0.1:9081");
     now += 2_501;
     await beat("one.b", "10.0.0.1:9081");
-    await workers.look();
+    await workers.check();
     expect(leases.ids()).toEqual(["one.b"]);
   });
 });

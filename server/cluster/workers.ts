@@ -8,13 +8,13 @@ const SILENT_MS = 2_500;
 const SILENT_STOPPING_MS = 10_000;
 /** After that, people are told that it is gone. */
 const GONE_MS = 10_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 const REACH_AGAIN_MS = 5_000;
 /** How many are remembered, so that a run can say who had it. */
 const REMEMBERED = 500;
 
 interface Known {
-  said: Omit<Heartbeat, "beat" | "uses">;
+  reported: Omit<Heartbeat, "beat" | "uses">;
   /** Unix time in milliseconds. */
   seenAt: number;
   /** By a clock that cannot be set. */
@@ -39,82 +39,82 @@ interface WorkersOptions {
 /** The workers of which something was heard, and their shares of providers' limits. */
 export class Workers {
   private readonly known = new Map<string, Known>();
-  private looking: ReturnType<typeof setInterval> | null = null;
+  private checkTimer: ReturnType<typeof setInterval> | null = null;
 
   constructor(private readonly options: WorkersOptions) {}
 
   start(): void {
-    this.looking ??= setInterval(() => void this.look(), LOOK_EVERY_MS);
-    this.looking.unref();
+    this.checkTimer ??= setInterval(() => void this.check(), CHECK_INTERVAL_MS);
+    this.checkTimer.unref();
   }
 
   stop(): void {
-    if (this.looking) clearInterval(this.looking);
-    this.looking = null;
+    if (this.checkTimer) clearInterval(this.checkTimer);
+    this.checkTimer = null;
   }
 
   /** A sign of life. Null where a newer one has been heard. */
-  beat({ beat, uses, ...said }: Heartbeat): HeartbeatAnswer | null {
+  beat({ beat, uses, ...reported }: Heartbeat): HeartbeatAnswer | null {
     const { leases, leaseMs } = this.options;
-    const before = this.known.get(said.id);
-    this.known.delete(said.id);
+    const before = this.known.get(reported.id);
+    this.known.delete(reported.id);
     const known: Known = {
-      said,
+      reported,
       seenAt: this.now(),
       heardAt: this.clock(),
       isReached: before?.isReached ?? false,
       triedAt: before?.triedAt ?? Number.NEGATIVE_INFINITY,
     };
-    this.known.set(said.id, known);
+    this.known.set(reported.id, known);
     void this.reach(known);
     this.forget();
     const providers = this.options.providersVersion();
-    if (said.state === "gone") {
-      leases.end(said.id);
+    if (reported.state === "gone") {
+      leases.end(reported.id);
       return { providers, shares: [], lease_ms: leaseMs };
     }
-    const shares = leases.beat(said.id, beat, uses, said.state === "working");
+    const shares = leases.beat(reported.id, beat, uses, reported.state === "working");
     return shares && { providers, shares, lease_ms: leaseMs };
   }
 
   list(): WorkerState[] {
     const now = this.clock();
     return [...this.known.values()]
-      .map(({ said, seenAt, heardAt }) => ({
-        ...said,
-        state: now - heardAt > GONE_MS ? ("gone" as const) : said.state,
+      .map(({ reported, seenAt, heardAt }) => ({
+        ...reported,
+        state: now - heardAt > GONE_MS ? ("gone" as const) : reported.state,
         seen_at: seenAt,
       }))
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : b.seen_at - a.seen_at));
   }
 
   /** Takes back the shares of those that are surely gone: nobody is there any more, or another has their place. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { leases, knock } = this.options;
     await Promise.all(
       leases.ids().map(async (id) => {
         const known = this.known.get(id);
         if (!known?.isReached || !this.isSilent(known)) return;
         const isReplaced = [...this.known.values()].some(
-          (other) => other.said.address === known.said.address && other.heardAt > known.heardAt,
+          (other) => other.reported.address === known.reported.address && other.heardAt > known.heardAt,
         );
-        if (!isReplaced && (await knock(known.said.address)) !== "refused") return;
+        if (!isReplaced && (await knock(known.reported.address)) !== "refused") return;
         // It may have said something meanwhile.
         if (this.isSilent(this.known.get(id) ?? known)) leases.end(id);
       }),
     );
   }
 
-  private isSilent({ heardAt, said }: Known): boolean {
-    const mostMs = said.state === "working" ? SILENT_MS : SILENT_STOPPING_MS;
+  private isSilent({ heardAt, reported }: Known): boolean {
+    const mostMs = reported.state === "working" ? SILENT_MS : SILENT_STOPPING_MS;
     return this.clock() - heardAt > mostMs;
   }
 
   private async reach(known: Known): Promise<void> {
     if (known.isReached || this.clock() - known.triedAt < REACH_AGAIN_MS) return;
     known.triedAt = this.clock();
-    const isOpen = (await this.options.knock(known.said.address)) === "open";
-    const now = this.known.get(known.said.id);
+    const isOpen = (await this.options.knock(known.reported.address)) === "open";
+    const now = this.known.get(known.reported.id);
     if (isOpen && now) now.isReached = true;
   }
 

@@ -55,9 +55,9 @@ describe("State", () => {
       ["BrowsingAgent", 1],
     ]);
     // A subtask is a conversation of its own; the delegator gets nothing of it but the result.
-    const said = views[0]!.messages.map(({ content }) => content).join("\n");
-    expect(said).toContain("delegate_task (200): It has 38 000 stars.");
-    expect(said).not.toContain("github.com");
+    const text = views[0]!.messages.map(({ content }) => content).join("\n");
+    expect(text).toContain("delegate_task (200): It has 38 000 stars.");
+    expect(text).not.toContain("github.com");
   });
 
   test("running state: the states that an agent can be in", () => {
@@ -66,7 +66,7 @@ describe("State", () => {
     expect(AgentState.safeParse("DREAMING").success).toBe(false);
   });
 
-  const look = { roles: [role("a", ["look"])], tools: [tool("look")] };
+  const setup = { roles: [role("a", ["look"])], tools: [tool("look")] };
   const one = { agents: [agent("a")] };
   const plan = { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] };
   /** The states that the only agent went through, one for each event of these types. */
@@ -84,7 +84,7 @@ describe("State", () => {
       [calls(call("reject_task", { reason: "no" })), "REJECTED"],
       [{ refusal: "no" }, "ERROR"],
     ] as const) {
-      const { events } = await runCrew([step], one, { ...look, plan });
+      const { events } = await runCrew([step], one, { ...setup, plan });
       expect(statesAt(events, ...moments)).toEqual(["LOADING", "RUNNING", end]);
     }
   });
@@ -94,9 +94,9 @@ describe("State", () => {
       ["approve", "USER_CONFIRMED"],
       ["reject", "USER_REJECTED"],
     ] as const) {
-      const stage = newScriptedStage([calls(call("look", { text: "x" })), { text: "done" }], look.tools);
+      const stage = newScriptedStage([calls(call("look", { text: "x" })), { text: "done" }], setup.tools);
       const id = stage.start(crewGraph(one, plan), {
-        roles: look.roles,
+        roles: setup.roles,
         config: { confirmation: { kind: "always" } },
       });
       await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
@@ -125,9 +125,9 @@ describe("State", () => {
     );
     expect(hubState(throttled.state).traffic_control_state).toBe("normal");
 
-    const stage = newScriptedStage([calls(call("look", { text: "x" })), { text: "done" }], look.tools);
+    const stage = newScriptedStage([calls(call("look", { text: "x" })), { text: "done" }], setup.tools);
     const { id, state } = await stage.run(crewGraph(one, plan), {
-      roles: look.roles,
+      roles: setup.roles,
       config: { max_global_iterations: 1 },
     });
     expect(hubState(state)).toMatchObject({
@@ -144,9 +144,9 @@ describe("State", () => {
 
   test("almost stuck, the last error, and the task's own data", async () => {
     const same = calls(call("look", { txt: "x" }));
-    const { events, state } = await runCrew([same, same, same, same], one, { ...look, plan });
-    const told = events.findIndex(({ type }) => type === "stuck_detected");
-    expect(hubState(foldRun("r", events.slice(0, told + 1))).subtasks[0]!.almost_stuck).toBe(1);
+    const { events, state } = await runCrew([same, same, same, same], one, { ...setup, plan });
+    const stuckAt = events.findIndex(({ type }) => type === "stuck_detected");
+    expect(hubState(foldRun("r", events.slice(0, stuckAt + 1))).subtasks[0]!.almost_stuck).toBe(1);
     const after = hubState(state);
     expect(after.subtasks[0]).toMatchObject({ agent_state: "ERROR", almost_stuck: 0 });
     expect(after.last_error).toMatch(/goes round in circles/);
@@ -242,8 +242,8 @@ describe("Actions and observations", () => {
       "rejected",
       "completed",
     ]);
-    const told = Object.values(state.agents)[0]!.messages.filter(({ role: from }) => from === "tool");
-    expect(told.map(({ content }) => content)).toEqual([
+    const toolMessages = Object.values(state.agents)[0]!.messages.filter(({ role: from }) => from === "tool");
+    expect(toolMessages.map(({ content }) => content)).toEqual([
       "delegate_task (200): here it is",
       "delegate_task (500): c could not do it: c says that this cannot be done: out of scope",
     ]);
@@ -299,9 +299,9 @@ describe("Agent delegation", () => {
       { agents: [agent("a", { allow_delegation: true }), agent("b", { allow_delegation: true })] },
       { plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] } },
     );
-    const told = Object.values(state.agents).flatMap(({ messages }) =>
+    const toolOutputs = Object.values(state.agents).flatMap(({ messages }) =>
       messages.filter(({ role: from }) => from === "tool").map(({ content }) => content),
     );
-    expect(told.map((content) => /\((\d+)\)/.exec(content)?.[1])).toEqual(["404", "200", "409"]);
+    expect(toolOutputs.map((content) => /\((\d+)\)/.exec(content)?.[1])).toEqual(["404", "200", "409"]);
   });
 });

@@ -69,8 +69,8 @@ describe("load_workflow", () => {
     ];
     for (const source of broken) {
       const { graph, findings } = readWorkflow(JSON.stringify(source));
-      const refused = !graph || findings.length > 0 || hasErrors(findProblems(graph, builtinRoles));
-      expect(refused).toBe(true);
+      const isRejected = !graph || findings.length > 0 || hasErrors(findProblems(graph, builtinRoles));
+      expect(isRejected).toBe(true);
     }
     expect(findProblems(read(), builtinRoles)).toEqual([]);
   });
@@ -128,13 +128,13 @@ else return "error_unknown_status";`,
     ["javascript", "rejected", "end"],
   ] as const)(
     "a rule in %s, told %s: routers of the workflow follow it by its name",
-    async (how, told, end) => {
+    async (how, approvalStatus, end) => {
       const graph = drawn(how);
       expect(findProblems(graph, []).filter(({ severity }) => severity === "error")).toEqual([]);
       const { run, tools } = newScriptedStage([]);
       const code = vi.fn(runWithCalls);
       tools.runCode = (program, signal) => code(program, { signal });
-      const { state, events } = await run(graph, { input: { approval_status: told } });
+      const { state, events } = await run(graph, { input: { approval_status: approvalStatus } });
       expect(state.run.error ?? null).toBeNull();
       expect(ran(state)).toContain(end);
       expect(of(events, "router_decided").map((decided) => decided.labels)).toEqual(

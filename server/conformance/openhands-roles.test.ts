@@ -54,15 +54,15 @@ describe("Core components", () => {
       { tasks: ["a", "b", "c"].map((task_id) => ({ task_id, description: task_id, required_role: "ann" })) },
     );
     const { state } = await newStage({ models }).run(graph, { roles: [role("ann")] });
-    const told = toRun({} as Parameters<typeof toRun>[0], 1, state, null);
-    expect(told.tasks?.map(({ status, tokens_used, cost_usd }) => [status, tokens_used, cost_usd])).toEqual([
+    const view = toRun({} as Parameters<typeof toRun>[0], 1, state, null);
+    expect(view.tasks?.map(({ status, tokens_used, cost_usd }) => [status, tokens_used, cost_usd])).toEqual([
       ["completed", 15, 0.5],
       ["completed", 15, null],
       ["completed", 15, null],
     ]);
-    expect(told).toMatchObject({ cost_usd: 0.5, unknown_cost_calls: 2 });
-    expect(told.nodes.crew).toMatchObject({ tokens_used: 45, cost_usd: 0.5, unknown_cost_calls: 2 });
-    expect(told.nodes.start).toMatchObject({ tokens_used: 0, cost_usd: 0 });
+    expect(view).toMatchObject({ cost_usd: 0.5, unknown_cost_calls: 2 });
+    expect(view.nodes.crew).toMatchObject({ tokens_used: 45, cost_usd: 0.5, unknown_cost_calls: 2 });
+    expect(view.nodes.start).toMatchObject({ tokens_used: 0, cost_usd: 0 });
     const unknown = { ...state, totals: { ...state.totals, cost_usd: 0 } };
     expect(toRun({} as Parameters<typeof toRun>[0], 1, unknown, null).cost_usd).toBeNull();
   });

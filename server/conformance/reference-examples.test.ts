@@ -14,13 +14,13 @@ import { readImport } from "@/server/interop/import/road";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = path.resolve(root, process.env.TROUPE_REFERENCES ?? "../shared/reference");
-const elsewhere = (file: string, title: string) => ({ file, title });
+const testIn = (file: string, title: string) => ({ file, title });
 
 type Fate =
   /** It comes in as it stands; a workflow without an error. */
   | { imports: "workflow" | "crew" | "role" }
   /** It is refused in words that say what it is, and what to do instead. */
-  | { refused: RegExp }
+  | { rejected: RegExp }
   /** A test shows the same thing, in the words of Troupe. */
   | { held: { file: string; title: string } }
   | { notHere: string };
@@ -35,26 +35,26 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     "openhands-role-based-agents",
     "class MyCustomTool(ToolInterface)",
     {
-      held: elsewhere("openhands-roles.test.ts", "ToolInterface: a name, a description, schemas and execute"),
+      held: testIn("openhands-roles.test.ts", "ToolInterface: a name, a description, schemas and execute"),
     },
   ],
   [
     "openhands-role-based-agents",
     "tools_registry_instance.register_tool(my_tool)",
-    { held: elsewhere("openhands-roles.test.ts", "ToolsRegistry: register, get, unregister") },
+    { held: testIn("openhands-roles.test.ts", "ToolsRegistry: register, get, unregister") },
   ],
   [
     "openhands-role-based-agents",
     "# Inside an agent's execute_task method:",
     {
-      held: elsewhere("openhands-roles.test.ts", "an agent learns of a tool's error and can go another way"),
+      held: testIn("openhands-roles.test.ts", "an agent learns of a tool's error and can go another way"),
     },
   ],
   [
     "openhands-role-based-agents",
     "planner_role_def = RoleDefinition(",
     {
-      held: elsewhere(
+      held: testIn(
         "openhands-roles.test.ts",
         "tasks go to the agent of their role, one after another, and the plan holds their results",
       ),
@@ -66,7 +66,7 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     "openhands-agent-hub",
     "-- TASK STARTS (SUBTASK 0 STARTS) --",
     {
-      held: elsewhere(
+      held: testIn(
         "openhands-agent-hub.test.ts",
         "multi-agent state: root task and subtask, shared and local iterations, delegate levels",
       ),
@@ -76,20 +76,20 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
   [
     "roboco-collaboration-and-planning",
     '"step_id": "step_abc"',
-    { refused: /TaskStep.*plan\.json.*team file/ },
+    { rejected: /TaskStep.*plan\.json.*team file/ },
   ],
   ["roboco-collaboration-and-planning", "parallel_groups:", { imports: "crew" }],
   ["roboco-collaboration-and-planning", 'name: "code_review_cycle"', { imports: "crew" }],
   [
     "roboco-collaboration-and-planning",
     'name: "custom_analyzer"',
-    { refused: /list of tools.*TROUPE_TOOLS_FILE/ },
+    { rejected: /list of tools.*TROUPE_TOOLS_FILE/ },
   ],
   [
     "roboco-collaboration-and-planning",
     "TOOL_CALL:",
     {
-      held: elsewhere(
+      held: testIn(
         "roboco.test.ts",
         "8.1 the prompt's format: names with signatures, and the line to answer with",
       ),
@@ -99,27 +99,27 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
     "taskweaver-roles",
     "anomaly_detection plugin",
     {
-      held: elsewhere("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
+      held: testIn("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
     },
   ],
   [
     "taskweaver-roles",
     "instructions=read_manual()",
     {
-      held: elsewhere("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
+      held: testIn("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
     },
   ],
   ["taskweaver-roles", "def reply(self, memory: Memory", { notHere: AS_PROGRAM }],
   [
     "taskweaver-roles",
     'B --"step 1"--> C[Role 1]',
-    { held: elsewhere("taskweaver.test.ts", "request, one step to each role, a reply each, a response") },
+    { held: testIn("taskweaver.test.ts", "request, one step to each role, a reply each, a response") },
   ],
   [
     "taskweaver-roles",
     "def write_board(self",
     {
-      held: elsewhere(
+      held: testIn(
         "taskweaver.test.ts",
         "write_board and read_board: a dictionary of aliases, the last bulletin stands",
       ),
@@ -128,17 +128,17 @@ const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = 
   [
     "openhands-graph-workflows",
     "example_workflow_dict = {",
-    { held: elsewhere("openhands-graphs.test.ts", "the example reads without a finding") },
+    { held: testIn("openhands-graphs.test.ts", "the example reads without a finding") },
   ],
   [
     "openhands-graph-workflows",
     "def approval_status_router(",
-    { held: elsewhere("openhands-graphs.test.ts", "routers of the workflow follow it by its name") },
+    { held: testIn("openhands-graphs.test.ts", "routers of the workflow follow it by its name") },
   ],
   [
     "openhands-graph-workflows",
     "await workflow_manager.process_workflow",
-    { held: elsewhere("openhands-graphs.test.ts", "approved: start, agent, router, action, end") },
+    { held: testIn("openhands-graphs.test.ts", "approved: start, agent, router, action, end") },
   ],
 ];
 
@@ -177,9 +177,9 @@ describe.skipIf(documents.length === 0)("the examples of the reference documents
           fate.held.title,
         );
       const { imported, findings } = readImport([{ path: "", text }]);
-      if ("refused" in fate) {
+      if ("rejected" in fate) {
         expect(imported).toBeNull();
-        return expect(findings.map(({ message }) => message).join("\n")).toMatch(fate.refused);
+        return expect(findings.map(({ message }) => message).join("\n")).toMatch(fate.rejected);
       }
       expect(findings.filter(({ level }) => level === "error")).toEqual([]);
       if (imported?.graph)

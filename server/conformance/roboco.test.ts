@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { crewFaults } from "@/server/domain/crew/crew-faults";
+import { crewDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 import { customPatterns, parallelGroups } from "@/server/domain/crew/pattern";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { freshPlan } from "@/server/domain/crew/starting-plan";
@@ -14,8 +14,8 @@ import { ModelError } from "@/server/llm/model";
 import { newModels } from "@/server/llm/models";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { memoryProviders, remoteProvider } from "@/server/llm/testing";
-import { readTextCalls } from "@/server/llm/text-calls";
-import { toolBlock } from "@/server/llm/text-protocol";
+import { readTextCalls } from "@/server/llm/tool-calls/text-calls";
+import { toolBlock } from "@/server/llm/tool-calls/text-protocol";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
 import { ToolFailure } from "@/server/tools/define";
@@ -24,13 +24,13 @@ import { agent, as, call, calls, crewGraph, newScriptedStage, of, role, runCrew,
 // The promises of the reference "roboco-collaboration-and-planning" (README.md of this folder), in its order.
 
 /** What the tools answered one agent, with the status first. */
-const told = (state: RunState, agent_id: string) =>
+const toolOutputs = (state: RunState, agent_id: string) =>
   Object.values(state.agents)
     .filter((view) => view.agent_id === agent_id)
     .flatMap(({ messages }) => messages.filter(({ role: from }) => from === "tool"))
     .map(({ content }) => content);
 const statuses = (state: RunState, agent_id: string) =>
-  told(state, agent_id).map((content) => Number(/\((\d+)\)/.exec(content)?.[1]));
+  toolOutputs(state, agent_id).map((content) => Number(/\((\d+)\)/.exec(content)?.[1]));
 const planOf = (state: RunState) => Object.values(state.plans)[0]!;
 const PLAN_TOOLS = CREW_TOOLS.filter((name) => name.startsWith("plan_"));
 
@@ -400,7 +400,7 @@ collaboration_patterns:
         roles: [role("lead", ["parallel_handoff"])],
       });
     const resultsOf = (state: RunState) =>
-      JSON.parse(told(state, "lead")[0]!.replace(/^parallel_handoff \(200\): /, "")) as {
+      JSON.parse(toolOutputs(state, "lead")[0]!.replace(/^parallel_handoff \(200\): /, "")) as {
         agent: string;
         output?: string;
         error?: string;
@@ -527,8 +527,8 @@ collaboration_patterns:
       { process: "swarm", agents: [agent("lead"), agent("one"), agent("two"), agent("three")] },
       { roles: [role("lead", ["create_team", "parallel_handoff"])] },
     );
-    expect(told(state, "lead")[1]).toMatch(/^parallel_handoff \(200\): .*"one".*"two"/);
-    expect(told(state, "lead")[1]).not.toMatch(/lead|three/);
+    expect(toolOutputs(state, "lead")[1]).toMatch(/^parallel_handoff \(200\): .*"one".*"two"/);
+    expect(toolOutputs(state, "lead")[1]).not.toMatch(/lead|three/);
 
     const { events } = await runCrew(
       [
@@ -591,7 +591,7 @@ collaboration_patterns:
       { agents: [agent("a"), agent("b"), agent("c")] },
       { roles: ["a", "b", "c"].map((name) => role(name, tools)), plan },
     );
-    expect(of(events, "vote_cast").map(({ agent_id, vote: cast }) => [agent_id, cast])).toEqual([
+    expect(of(events, "vote_cast").map(({ agent_id, vote: vote }) => [agent_id, vote])).toEqual([
       ["a", "approve"],
       ["b", "approve"],
       ["c", "reject"],
@@ -636,7 +636,7 @@ collaboration_patterns:
 `);
     const out = (outcome: string) => ({ json: { outcome, summary: `${outcome} it is` } });
     /** The crew once each target that is nobody was mended by its one click. */
-    const mended = crewFaults(crews[0]!).reduce((crew, { repair }) => {
+    const mended = crewDiagnostics(crews[0]!).reduce((crew, { repair }) => {
       const [, , pattern, , step, key] = repair!.path as [string, string, number, string, number, string];
       const changed = structuredClone(crew);
       const { workflow } = changed.collaboration_patterns[pattern] as unknown as {
@@ -647,7 +647,7 @@ collaboration_patterns:
     }, crews[0]!);
 
     test("targets of the example that are nobody are named, and keep the crew from working until they are mended", async () => {
-      expect(crewFaults(crews[0]!).map(({ code, repair }) => [code, repair?.value])).toEqual([
+      expect(crewDiagnostics(crews[0]!).map(({ code, repair }) => [code, repair?.value])).toEqual([
         ["E_PATTERN_TARGET", "fail:error_handler"],
         ["E_PATTERN_TARGET", "end:deployment"],
       ]);
@@ -906,14 +906,16 @@ tools:
       "mcp:external_api/*",
       "approval_gateway",
     ]);
-    const said = (name: string) =>
+    const messagesFor = (name: string) =>
       findings.flatMap(({ message }) => (message.startsWith(`"${name}"`) ? [message] : [])).join("\n");
-    expect(said("web_search")).toContain("comes with Troupe");
-    expect(said("custom_analyzer")).toMatch(/files of teams bring no code.*tools file/);
-    expect(said("external_api")).toMatch(/http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/);
-    expect(said("approval_gateway")).toContain("roles that list it ask a person by it");
-    expect(said("timeout")).toContain("given with each request");
-    expect(said("teleport")).toContain("not known here");
+    expect(messagesFor("web_search")).toContain("comes with Troupe");
+    expect(messagesFor("custom_analyzer")).toMatch(/files of teams bring no code.*tools file/);
+    expect(messagesFor("external_api")).toMatch(
+      /http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/,
+    );
+    expect(messagesFor("approval_gateway")).toContain("roles that list it ask a person by it");
+    expect(messagesFor("timeout")).toContain("given with each request");
+    expect(messagesFor("teleport")).toContain("not known here");
   });
 
   test("8.1 the prompt's format: names with signatures, and the line to answer with", () => {
@@ -1089,7 +1091,7 @@ tools:
       expect(doubles(retried.map(({ delay_ms }) => delay_ms))).toBe(true);
       expect(new Set(keys).size).toBe(1);
       // The model hears only how it ended.
-      expect(told(state, "a")).toEqual(["look (200): awake"]);
+      expect(toolOutputs(state, "a")).toEqual(["look (200): awake"]);
 
       const turns = stage.store.journal(id).turns.length;
       for (let cut = 1; cut < turns; cut++) {
@@ -1117,7 +1119,7 @@ tools:
       );
       const { state } = await settle(stage, stage.start(graph, { roles }));
       expect(often).toHaveLength(3);
-      expect(told(state, "a")).toEqual(["look (503): asleep"]);
+      expect(toolOutputs(state, "a")).toEqual(["look (503): asleep"]);
 
       const once: string[] = [];
       const changing = newScriptedStage(
@@ -1189,11 +1191,11 @@ describe("7. memory", () => {
         },
       },
     );
-    const told = models.calls.at(-1)!.messages.at(-1)!.content;
-    expect(told).toContain('Decided so far:\n- "ship it", proposed by a: approved, 1 for and 0 against');
-    expect(told).toContain("Files of this run:\n- notes.md (version 2)");
+    const prompt = models.calls.at(-1)!.messages.at(-1)!.content;
+    expect(prompt).toContain('Decided so far:\n- "ship it", proposed by a: approved, 1 for and 0 against');
+    expect(prompt).toContain("Files of this run:\n- notes.md (version 2)");
     // The broader plan that its task is part of.
-    expect(told).toContain("The plan:\n- decide (completed; a): decide\n- ship (in progress; b): ship");
+    expect(prompt).toContain("The plan:\n- decide (completed; a): decide\n- ship (in progress; b): ship");
   });
 
   test("7.2 whoever hands over sees how earlier handoffs and everybody's work went", async () => {
@@ -1209,18 +1211,18 @@ describe("7. memory", () => {
       { process: "swarm", agents: [agent("coder"), agent("tester"), agent("deployer")] },
       { roles: [role("tester", ["parallel_handoff"])] },
     );
-    const told = models.calls.at(-1)!.messages.at(-1)!.content;
-    expect(told).toContain(
+    const prompt = models.calls.at(-1)!.messages.at(-1)!.content;
+    expect(prompt).toContain(
       "Handed over so far:\n- coder to tester: try it\n- tester to coder: deploying failed",
     );
-    expect(told).toContain("- tester: 1 done, 0 failed\n- deployer: 0 done, 1 failed");
+    expect(prompt).toContain("- tester: 1 done, 0 failed\n- deployer: 0 done, 1 failed");
   });
 
   test("7.2 handoff decisions rest on how members did in earlier runs: in the prompt, and where a task names nobody", async () => {
-    const refused = as("coder", { refusal: "no" });
+    const refusal = as("coder", { refusal: "no" });
     const earlier = ["tester", "tester", "tester", "tester", "tester"];
     const stage = newScriptedStage([
-      ...Array.from({ length: 5 }, () => refused),
+      ...Array.from({ length: 5 }, () => refusal),
       ...earlier.map((name) => as(name, { text: "done" })),
       as("coder", calls(call("handoff", { destination_agent: "tester", reason: "it does this better" }))),
       as("tester", { text: "done" }),

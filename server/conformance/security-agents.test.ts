@@ -10,7 +10,7 @@ import type { ScriptedStep } from "@/server/llm/scripted";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { memoryProviders, offlineProvider, remoteProvider } from "@/server/llm/testing";
 import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
-import { newMemoryStore } from "@/server/store/memories";
+import { newMemoryStore } from "@/server/store/library/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import { webTools } from "@/server/tools/builtin/web";
 import type { ToolInterface } from "@/server/tools/define";
@@ -336,8 +336,8 @@ describe("A14: after content of strangers every way out is a way out", () => {
     await stage.host.settled(id);
     expect(fetched).toEqual(["https://news.example/today", `${LEAK}&n=2`]);
     expect(Object.keys(stage.store.state(id)!.interactions)).toHaveLength(1);
-    const refused = of(stage.store.events(id, 0, 1e6), "tool_call_refused");
-    expect(refused.map(({ args }) => args)).toEqual([three[0]!.args, three[2]!.args]);
+    const rejectedCalls = of(stage.store.events(id, 0, 1e6), "tool_call_refused");
+    expect(rejectedCalls.map(({ args }) => args)).toEqual([three[0]!.args, three[2]!.args]);
   });
 
   test("an agreement to one of several questions is for exactly those calls", async () => {
@@ -471,10 +471,10 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
     });
     const first = await asked(one.stage, one.id);
     const other = begin(calls(call("send", { text: "a" })), { text: "done" });
-    const elsewhere = await asked(other.stage, other.id);
+    const otherQuestion = await asked(other.stage, other.id);
     // The same call of another run is another question.
-    expect(elsewhere.requested.fingerprint).not.toBe(first.requested.fingerprint);
-    expect(other.stage.host.answer(other.id, elsewhere.id, first.requested.fingerprint, yes)).toBe(false);
+    expect(otherQuestion.requested.fingerprint).not.toBe(first.requested.fingerprint);
+    expect(other.stage.host.answer(other.id, otherQuestion.id, first.requested.fingerprint, yes)).toBe(false);
 
     expect(one.stage.host.answer(one.id, first.id, first.requested.fingerprint, yes)).toBe(true);
     expect(one.stage.host.answer(one.id, first.id, first.requested.fingerprint, yes)).toBe(false);
@@ -483,7 +483,7 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
     expect(second.requested.args).toEqual({ text: "b" });
     expect(one.stage.host.answer(one.id, second.id, first.requested.fingerprint, yes)).toBe(false);
     one.stage.host.answer(one.id, second.id, second.requested.fingerprint, { answer: "reject", by: "ann" });
-    other.stage.host.answer(other.id, elsewhere.id, elsewhere.requested.fingerprint, {
+    other.stage.host.answer(other.id, otherQuestion.id, otherQuestion.requested.fingerprint, {
       answer: "reject",
       by: "ann",
     });
@@ -525,7 +525,7 @@ describe("a right that was taken away after an approval", () => {
     ["the tool was taken from the role", { tools: [] }, "taken away"],
     ["the role was removed", undefined, "removed meanwhile"],
     ["nothing was taken away", granted, null],
-  ])("%s: the approval does not bring it back", async (_what, later, says) => {
+  ])("%s: the approval does not bring it back", async (_what, later, reason) => {
     let now: { tools: string[] } | undefined = granted;
     const models = newScriptedModels([calls(call("send", { text: "a" })), { text: "done" }]);
     const tools = fakeTools(
@@ -540,13 +540,13 @@ describe("a right that was taken away after an approval", () => {
     stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" });
     await stage.host.settled(id);
     const events = stage.store.events(id, 0, 1e6);
-    expect(tools.calls).toEqual(says === null ? ['Worker send {"text":"a"}'] : []);
+    expect(tools.calls).toEqual(reason === null ? ['Worker send {"text":"a"}'] : []);
     expect(of(events, "tool_call_refused")).toMatchObject(
-      says === null
+      reason === null
         ? []
-        : [{ tool_name: "send", status_code: 403, reason: expect.stringContaining(says) as string }],
+        : [{ tool_name: "send", status_code: 403, reason: expect.stringContaining(reason) as string }],
     );
-    expect(of(events, "tool_call_completed")).toHaveLength(says === null ? 1 : 0);
+    expect(of(events, "tool_call_completed")).toHaveLength(reason === null ? 1 : 0);
     // The agent is told, and goes on.
     expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
   });
@@ -781,8 +781,8 @@ describe("A17: delegation gives nobody more rights", () => {
 });
 
 describe("A18: an agent that never ends is ended at the limit, exactly", () => {
-  const look = tool("look");
-  const endless = (tools: readonly ToolInterface[] = [look]) =>
+  const lookupTool = tool("look");
+  const endless = (tools: readonly ToolInterface[] = [lookupTool]) =>
     newScriptedStage(
       Array.from({ length: 100 }, (_, at) => calls(call("look", { text: `again ${at}` }))),
       tools,
@@ -815,7 +815,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
       },
     });
     const max_total_tokens = 5000;
-    const { state, events } = await newStage({ models, tools: fakeTools([look]) }).run(graph, {
+    const { state, events } = await newStage({ models, tools: fakeTools([lookupTool]) }).run(graph, {
       roles: [role("Worker", ["look"])],
       config: { budget: { max_total_tokens, warn_at: 0.8, mode: "soft" } },
     });
@@ -849,7 +849,7 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
       },
     );
     const max_cost_usd = 5;
-    const stage = newStage({ models, tools: fakeTools([look]) });
+    const stage = newStage({ models, tools: fakeTools([lookupTool]) });
     const { state, events } = await stage.run(graph, {
       roles: [role("a", ["look"]), role("b", ["look"])],
       config: { budget: { max_cost_usd, warn_at: 0.8, mode: "soft" }, max_global_iterations: 500 },

@@ -11,7 +11,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServer } from "@/server/llm/testing";
 import { newServices } from "@/server/services";
-import { bringFile, lookAt } from "@/server/testing/importing";
+import { bringFile, previewImport } from "@/server/testing/importing";
 
 // What must hold of an installation as a whole, whoever wrote the file, the name or the answer that comes in.
 
@@ -80,17 +80,17 @@ describe("A10: files name tools, and start nothing", () => {
       JSON.stringify({ ...graph, ...hostile }),
     ];
     for (const text of files) {
-      await lookAt(ask, text);
+      await previewImport(ask, text);
       await bringFile(ask, text);
     }
     const roles = JSON.stringify({ roles: { R: { name: "R", description: "d", ...hostile } }, ...hostile });
-    await lookAt(ask, roles);
+    await previewImport(ask, roles);
     await bringFile(ask, roles, { roles: "replace" });
     const crews = JSON.stringify({
       team: { name: "T", agents: [{ name: "a", role: "R", ...hostile }], ...hostile },
       ...hostile,
     });
-    await lookAt(ask, crews);
+    await previewImport(ask, crews);
     await bringFile(ask, crews, { existing: "replace" });
     expect(await ask.mcp.list()).toEqual([]);
     expect(troupe.registry.list().map(({ name }) => name)).toEqual(before);
@@ -177,9 +177,9 @@ describe("A8: a stored key reaches the host that it was entered for, and no othe
   const KEYS = /authorization|x-subscription-token|x-api-key|canary/i;
 
   test.each([301, 302, 303, 307, 308])("not where that host sends its callers on with %d", async (status) => {
-    const stranger = await newServer((_request, response) => response.end("{}"));
+    const thirdParty = await newServer((_request, response) => response.end("{}"));
     const host = await newServer((_request, response) => {
-      response.writeHead(status, { location: stranger.url });
+      response.writeHead(status, { location: thirdParty.url });
       response.end();
     });
     const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(host.url).host });
@@ -215,19 +215,19 @@ describe("A8: a stored key reaches the host that it was entered for, and no othe
       expect(new Set(host.requests.map(({ url }) => url.split("?")[0]))).toEqual(
         new Set(["/v1/chat/completions", "/res/v1/web/search", "/search/code", "/mcp"]),
       );
-      expect(stranger.requests.filter(({ headers }) => KEYS.test(JSON.stringify(headers)))).toEqual([]);
+      expect(thirdParty.requests.filter(({ headers }) => KEYS.test(JSON.stringify(headers)))).toEqual([]);
     } finally {
       await troupe.toolSources.mcp.stop();
       await host.close();
-      await stranger.close();
+      await thirdParty.close();
     }
   });
 
   test("a key is dropped where a change of the address would take it to another host", async () => {
-    const stranger = await newServer((_request, response) => response.end("{}"));
-    const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(stranger.url).host });
+    const thirdParty = await newServer((_request, response) => response.end("{}"));
+    const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(thirdParty.url).host });
     try {
-      const origin = new URL(stranger.url).origin;
+      const origin = new URL(thirdParty.url).origin;
       const provider = { name: "Ours", default_model: "m" };
       const { id } = await ask.providers.save({
         ...provider,
@@ -241,7 +241,7 @@ describe("A8: a stored key reaches the host that it was entered for, and no othe
         key: CANARIES.search,
       });
       await ask.mcp.add({ name: "notes", url: "http://127.0.0.1:9/mcp", authorization: CANARIES.mcp });
-      await ask.providers.save({ ...provider, id, base_url: stranger.url });
+      await ask.providers.save({ ...provider, id, base_url: thirdParty.url });
       await ask.providers.setDefault({ id });
       await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: origin });
       await ask.mcp.add({ name: "notes", url: `${origin}/mcp` });
@@ -249,11 +249,11 @@ describe("A8: a stored key reaches the host that it was entered for, and no othe
       const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
       const { run_id } = troupe.startRun({ workflow_id, input: {}, trigger: "test" })!;
       await troupe.host.settled(run_id);
-      expect(stranger.requests.length).toBeGreaterThan(0);
-      expect(JSON.stringify(stranger.requests)).not.toContain("canary");
+      expect(thirdParty.requests.length).toBeGreaterThan(0);
+      expect(JSON.stringify(thirdParty.requests)).not.toContain("canary");
     } finally {
       await troupe.toolSources.mcp.stop();
-      await stranger.close();
+      await thirdParty.close();
     }
   });
 });
@@ -306,7 +306,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     const text = files[door](asking("file_write", "mcp:x/*", "web_search"));
 
     test("says what it asks for, and gets nothing by itself", async () => {
-      const { roles } = await lookAt(here.ask, text);
+      const { roles } = await previewImport(here.ask, text);
       expect(roles).toMatchObject([{ state: "new", asks: ["file_write", "mcp:x/*", "web_search"] }]);
       expect(tools()).toBeUndefined();
       const { left_out } = await bringFile(here.ask, text);
@@ -332,7 +332,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     async (door) => {
       here.troupe.roles.create(RoleDefinition.parse(asking("web_search", "calculator")));
       const text = files[door](asking("web_search", "file_write"));
-      const { roles } = await lookAt(here.ask, text);
+      const { roles } = await previewImport(here.ask, text);
       expect(roles).toMatchObject([{ state: "differs", asks: ["file_write"] }]);
       const { left_out } = await bringFile(here.ask, text, { roles: "replace" });
       expect(left_out).toEqual([{ role: "Guest", tools: ["file_write"] }]);
@@ -387,7 +387,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     const start = (workflow_id: string) => here.troupe.startRun({ workflow_id, input: {}, trigger: "test" });
 
     test("are shown with what they would use, and none of it runs before somebody ticks it", async () => {
-      const preview = await lookAt(here.ask, file());
+      const preview = await previewImport(here.ask, file());
       expect(preview.capabilities.map(({ key, had }) => [key, had])).toEqual(KEYS.map((key) => [key, false]));
       const { workflow_id: id, withheld } = await bringWorkflow(file());
       expect(withheld).toEqual(KEYS);
@@ -418,7 +418,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     test("that replace a workflow keep what it was allowed, and are asked about what is new or was changed", async () => {
       const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS });
       const changed = file({ config: { source: "return { n: 2 }" } });
-      const preview = await lookAt(here.ask, changed, { over: id });
+      const preview = await previewImport(here.ask, changed, { over: id });
       expect(preview.twins).toEqual([{ id, name: "Collector" }]);
       const had = preview.capabilities.flatMap(({ key, had }) => (had ? [key] : []));
       expect(had).toEqual(KEYS.filter((key) => key !== "code:sum"));

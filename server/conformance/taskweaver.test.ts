@@ -128,8 +128,8 @@ describe("the board", () => {
       team,
     );
     expect(of(events, "board_written").map(({ alias }) => alias)).toEqual(["planner", "planner"]);
-    const told = models.calls[1]!.messages.at(-1)!.content;
-    expect(told).toContain(
+    const prompt = models.calls[1]!.messages.at(-1)!.content;
+    expect(prompt).toContain(
       '<bulletin by="planner">\nRequest: the goal\nPlan:\n- 1. read the manual\n- 2. process the data\n</bulletin>',
     );
   });
@@ -161,17 +161,17 @@ describe("the board", () => {
       ],
       team,
     );
-    const told = (name: string) =>
+    const toolOutputs = (name: string) =>
       Object.values(state.agents)
         .find(({ agent_id }) => agent_id === name)!
         .messages.filter(({ role: from }) => from === "tool")
         .map(({ content }) => content);
-    expect(told("manual_reader").map((content) => content.slice(0, 17))).toEqual([
+    expect(toolOutputs("manual_reader").map((content) => content.slice(0, 17))).toEqual([
       "write_board (200)",
       "write_board (200)",
       "write_board (403)",
     ]);
-    const [all, one, none] = told("interpreter");
+    const [all, one, none] = toolOutputs("interpreter");
     expect(JSON.parse(all!.replace(/^read_board \(200\): /, ""))).toEqual({
       planner: "Request: the goal\nPlan:\n- 1. read the manual\n- 2. process the data",
       manual_reader: "Sort, then sum.",

@@ -186,8 +186,8 @@ describe("redirects from the public door", () => {
       other.close();
     }
     expect(hits[0]?.headers).toMatchObject(headers);
-    const carried = JSON.stringify(hits[1]?.headers);
-    expect([hits[1]?.headers.accept, /"k"|Bearer/.test(carried)]).toEqual(["text/html", false]);
+    const sentHeaders = JSON.stringify(hits[1]?.headers);
+    expect([hits[1]?.headers.accept, /"k"|Bearer/.test(sentHeaders)]).toEqual(["text/html", false]);
   });
 
   test("a body that swells when unpacked is cut off", async () => {

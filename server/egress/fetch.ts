@@ -263,7 +263,7 @@ const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status
 const IMPERSONAL = new Set(["accept", "accept-language", "content-type", "user-agent"]);
 
 /** The next request of a chain: most redirects turn it into a plain reading, and another site gets no credentials. */
-function redirected(init: RequestInit, status: number, isElsewhere: boolean): RequestInit {
+function redirected(init: RequestInit, status: number, isCrossOrigin: boolean): RequestInit {
   const headers = new Headers(init.headers);
   const next: RequestInit = { ...init };
   const isRead = !init.method || /^(get|head)$/i.test(init.method);
@@ -273,7 +273,7 @@ function redirected(init: RequestInit, status: number, isElsewhere: boolean): Re
     for (const name of ["content-type", "content-length", "content-encoding"]) headers.delete(name);
   }
   // Any header may be a key under a name of the site's own.
-  if (isElsewhere) for (const name of [...headers.keys()]) if (!IMPERSONAL.has(name)) headers.delete(name);
+  if (isCrossOrigin) for (const name of [...headers.keys()]) if (!IMPERSONAL.has(name)) headers.delete(name);
   next.headers = [...headers];
   return next;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import { cutAt, told } from "@/server/runner/testing";
+import { cutAt, eventLines } from "@/server/runner/testing";
 import { type Api, expectSchema, newApi } from "./testing";
 
 const gated = draw("start > gate; gate approved> good; gate rejected> bad", {
@@ -122,7 +122,7 @@ test("an approval that is answered after the server was killed goes on once; of 
   const given = await Promise.all([give({ answer: "approved" }), give({ answer: "rejected" })]);
   expect(given.map(({ status }) => status)).toEqual([200, 409]);
   await api.host.settled(run_id);
-  const lines = told(api.runs.events(run_id, 0, 1e6));
+  const lines = eventLines(api.runs.events(run_id, 0, 1e6));
   expect(lines.filter((line) => /^(interaction|node_completed)/.test(line))).toEqual([
     "node_completed start#1",
     "interaction_requested gate#1",

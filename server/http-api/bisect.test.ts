@@ -59,24 +59,24 @@ const expectFound = ({ status, body }: { status: number; body: unknown }) =>
 
 test("what cannot be searched is refused with a sentence", async () => {
   const { api, good, bad } = await twoRuns();
-  const refused = async (run: string, body: object) => {
+  const rejection = async (run: string, body: object) => {
     const answer = await api.ask("POST", `/runs/${run}/bisect`, body);
     return [answer.status, (answer.body as { error: { message: string } }).error.message];
   };
   const approved = { kind: "state", when: "state.approval_status == 'approved'" };
-  expect(await refused(bad, { good, expect: { kind: "status", is: "COMPLETED" } })).toEqual([
+  expect(await rejection(bad, { good, expect: { kind: "status", is: "COMPLETED" } })).toEqual([
     409,
     "In the bad run this holds as well. It ended as Completed. Choose what is wrong in it.",
   ]);
-  expect(await refused(good, { good: bad, expect: approved })).toEqual([
+  expect(await rejection(good, { good: bad, expect: approved })).toEqual([
     409,
     "In the good run this does not hold. state.approval_status == 'approved' was to hold, and does not: approval_status is “rejected”. Choose what was good in it.",
   ]);
-  expect(await refused(bad, { good: bad, expect: approved })).toEqual([
+  expect(await rejection(bad, { good: bad, expect: approved })).toEqual([
     409,
     "Choose two runs of the same workflow: one that was good, and one that was not.",
   ]);
-  expect((await refused(bad, { good, expect: { kind: "state", when: "state. ==" } }))[0]).toBe(400);
-  expect((await refused(bad, { good, expect: { kind: "guess" } }))[0]).toBe(400);
-  expect((await refused(bad, { good: "run_none", expect: approved }))[0]).toBe(404);
+  expect((await rejection(bad, { good, expect: { kind: "state", when: "state. ==" } }))[0]).toBe(400);
+  expect((await rejection(bad, { good, expect: { kind: "guess" } }))[0]).toBe(400);
+  expect((await rejection(bad, { good: "run_none", expect: approved }))[0]).toBe(404);
 });

@@ -30,9 +30,9 @@ test("a program goes through a run step by step", async () => {
   for (await stood(); (await run()).status === "paused"; await stood()) {
     const { paused_at } = await run();
     stops.push(paused_at.node_id);
-    const told = await steer("step");
-    expect(told.status).toBe(200);
-    expectSchema("stepRun", told.body);
+    const response = await steer("step");
+    expect(response.status).toBe(200);
+    expectSchema("stepRun", response.body);
   }
   expect(stops).toEqual(["start", ...["inc", "r", "inc", "r", "inc", "r", "inc", "r"], "end"]);
   expect(await run()).toMatchObject({ final_status: "COMPLETED", paused_at: null, state: { n: 4 } });
@@ -246,8 +246,12 @@ test("a command that a run has not come to yet is accepted with its id, not call
   const { steer, stood, host, ask } = await begin({ mode: "step" });
   await stood();
   host.command = () => Promise.resolve({ command_id: "control#1", heard: null });
-  const told = await steer("step");
-  expect([told.status, told.body.command_id, told.body.applied]).toEqual([202, "control#1", false]);
+  const response = await steer("step");
+  expect([response.status, response.body.command_id, response.body.applied]).toEqual([
+    202,
+    "control#1",
+    false,
+  ]);
   const { responses } = (await ask("GET", "/openapi.json")).body.paths["/runs/{id}/step"].post;
   expect([responses[200].description, responses[202].description]).toEqual([
     "It goes on by a step",

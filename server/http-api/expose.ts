@@ -2,7 +2,8 @@ import { z } from "zod";
 import { recordOf } from "@/server/domain/base/guards";
 import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
 import { PROBLEMS } from "@/server/operations/problem";
-import { checked, type Endpoint, type EndpointCall, endpoint, partsOf } from "./endpoint";
+import { routeOf } from "@/server/operations/route";
+import { checked, type Endpoint, type EndpointCall, endpoint } from "./endpoint";
 
 /** Does an operation for a program. */
 export function performFor<In extends z.ZodType, Out>(
@@ -32,14 +33,9 @@ export const endpointsOf = (operations: Readonly<Record<string, Operation>>): En
 function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
   const { name, summary, about, tag, output } = operation;
   const { as } = route;
-  const { method, path } = routeOf(route);
-  const parts = partsOf(path);
-  const inPath = parts.flatMap((part) => (part.startsWith("{") ? [part.slice(1, -1)] : []));
-  const fieldOf = (param: string) => {
-    const ofParent = `${parts[parts.indexOf("{id}") - 1]?.replace(/s$/, "")}_id`;
-    return param === "id" && hasField(operation.input, ofParent) ? ofParent : param;
-  };
-  const rest = restOf(operation.input, inPath.map(fieldOf));
+  const { method, path, params } = routeOf(operation, route);
+  const fields = params.map(({ field }) => field);
+  const rest = restOf(operation.input, fields);
   const schema = output && as ? z.object({ [as]: output }) : output;
   return endpoint({
     method,
@@ -59,10 +55,10 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     async answer(call) {
       const sent = { ...recordOf(call.query), ...recordOf(call.body) };
       const isNothing = operation.input instanceof z.ZodVoid;
-      const params = Object.entries(recordOf(call.params));
+      const inPath = recordOf(call.params);
       const named = checked(
-        inPathOf(operation.input, inPath.map(fieldOf)),
-        Object.fromEntries(params.map(([param, value]) => [fieldOf(param), value])),
+        inPathOf(operation.input, fields),
+        Object.fromEntries(params.map(({ param, field }) => [field, inPath[param]])),
         "path",
       );
       const input = isNothing ? undefined : { ...sent, ...named };
@@ -77,15 +73,6 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     },
   });
 }
-
-/** The method and the path of a route such as "GET /runs/{id}". */
-export function routeOf({ route }: HttpRoute) {
-  const [method, path] = route.split(" ", 2);
-  // The type of `route` says so.
-  return { method, path } as Pick<Endpoint, "method" | "path">;
-}
-
-const hasField = (input: z.ZodType, name: string) => input instanceof z.ZodObject && name in input.shape;
 
 /** The fields of an input that stand in the path: there, a number is text. */
 function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodObject {

@@ -65,21 +65,21 @@ test("a program forks a run from the middle: the state that it gives sends it th
 
 test("what cannot be is refused with a sentence", async () => {
   const { api, run_id, events } = await approved();
-  const refused = async (body: object) => {
+  const rejection = async (body: object) => {
     const answer = await api.ask("POST", `/runs/${run_id}/fork`, body);
     return [answer.status, (answer.body as { error: { message: string } }).error.message];
   };
-  expect(await refused({ at: { seq: 9999 } })).toEqual([
+  expect(await rejection({ at: { seq: 9999 } })).toEqual([
     409,
     `This run has the events 1 to ${events.length}; there is no 9999.`,
   ]);
-  expect(await refused({ at: { node_id: "nobody" } })).toEqual([409, "nobody did not begin in this run."]);
-  expect(await refused({ at: { seq: 5 }, state: { remove: ["nothing"] } })).toEqual([
+  expect(await rejection({ at: { node_id: "nobody" } })).toEqual([409, "nobody did not begin in this run."]);
+  expect(await rejection({ at: { seq: 5 }, state: { remove: ["nothing"] } })).toEqual([
     409,
     "There is no “nothing” in the state then, so it cannot be removed.",
   ]);
-  expect((await refused({ at: { seq: 5 }, input: {} }))[0]).toBe(400);
-  expect((await refused({ at: { seq: 5 }, surprise: 1 }))[0]).toBe(400);
+  expect((await rejection({ at: { seq: 5 }, input: {} }))[0]).toBe(400);
+  expect((await rejection({ at: { seq: 5 }, surprise: 1 }))[0]).toBe(400);
   expect((await api.ask("POST", "/runs/run_none/fork", {})).status).toBe(404);
 });
 
@@ -140,12 +140,12 @@ test("a fork has the settings that a program gives it, and a run tells how many 
     "step",
     50,
   ]);
-  const refused = async (config: object) => {
+  const rejection = async (config: object) => {
     const { status, body } = await api.ask("POST", `/runs/${run_id}/fork`, { at, config });
     return [status, (body as { error: { code: string } }).error.code];
   };
-  expect(await refused({ denied_tools: [] })).toEqual([400, "bad_request"]);
-  expect(await refused({ stop_at: "luck" })).toEqual([409, "not_forked"]);
+  expect(await rejection({ denied_tools: [] })).toEqual([400, "bad_request"]);
+  expect(await rejection({ stop_at: "luck" })).toEqual([409, "not_forked"]);
   const recorded = await api.ask("GET", `/runs/${run_id}/recorded`);
   expectSchema("countRecordedAnswers", recorded.body);
   expect(recorded.body).toEqual({ answers: 2, model_calls: 2, repeats: [], not_repeated: [] });

@@ -159,8 +159,8 @@ test("no pattern of a stranger stops the server, wherever it stands, and not the
   expect((await ask("POST", "/roles", { name: "Narrow", input_schema: shape })).status).toBe(201);
 
   const closed = await ask("POST", "/workflows", workflow("input", agent({}), {}, { input_schema: shape }));
-  const refused = await ask("POST", `/workflows/${closed.body.id}/runs`, { input: { text: freezing } });
-  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+  const rejected = await ask("POST", `/workflows/${closed.body.id}/runs`, { input: { text: freezing } });
+  expect([rejected.status, JSON.stringify(rejected.body)]).toEqual([
     422,
     expect.stringContaining("must match the pattern ^(a+)+$"),
   ]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { draw } from "@/server/domain/testing/drawing";
 import { fakeTools, newStage } from "@/server/runner/testing";
-import { verifyLogs } from "@/server/store/verify-log";
+import { verifyLogs } from "@/server/store/runs/verify-log";
 import { defineTool } from "@/server/tools/define";
 import { newApi } from "./testing";
 
@@ -43,7 +43,7 @@ test("half a character breaks neither the log, its chain nor the API, wherever i
   expect(JSON.stringify(run.body.state)).toContain("key ");
   const { events } = (await api.ask("GET", `/runs/${body.run_id}/events`)).body;
   expect(events.at(-1).type).toBe("run_finished");
-  expect(verifyLogs(api.db)).toMatchObject({ faults: [], unchained: 0 });
+  expect(verifyLogs(api.db)).toMatchObject({ errors: [], unchained: 0 });
 
   // Taken up again from its log, it comes to the same.
   api.db.$client

@@ -29,7 +29,7 @@ const facts = isThere
 const known = Object.entries(facts).filter(([name]) => FAMILIES.includes(name.split("/")[0] ?? ""));
 
 /** What a file is known to name: tasks, methods, agents of teams, nodes, or what it asks for. */
-function toldBy(name: string, about: Facts): string[] {
+function expectedNames(name: string, about: Facts): string[] {
   const people = (about.participants ?? []).filter(({ type }) => type !== "UserProxyAgent");
   return [
     ...(about.tasks_in_file_order ?? []),
@@ -91,18 +91,18 @@ async function broughtIn(files: readonly { path: string; text: string }[]): Prom
 }
 
 describe.runIf(isThere)("real files over HTTP", () => {
-  const refused = ({ importable, agent_files_missing }: Facts) =>
+  const isRejected = ({ importable, agent_files_missing }: Facts) =>
     importable === false || (agent_files_missing ?? []).length > 0;
 
-  test.each(known.filter(([, about]) => !refused(about)))(
+  test.each(known.filter(([, about]) => !isRejected(about)))(
     "%s comes in, loose and zipped",
     async (name, about) => {
       const seen = await broughtIn(fixtureFiles(name));
-      expect(namesIn(seen)).toEqual(expect.arrayContaining(toldBy(name, about)));
+      expect(namesIn(seen)).toEqual(expect.arrayContaining(expectedNames(name, about)));
     },
   );
 
-  test.each(known.filter(([, about]) => refused(about)))("%s is refused with what to do", async (name) => {
+  test.each(known.filter(([, about]) => isRejected(about)))("%s is refused with what to do", async (name) => {
     const api = newApi();
     const files = fixtureFiles(name);
     const { status, body } = await api.ask("POST", "/imports", { files });

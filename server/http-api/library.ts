@@ -53,7 +53,7 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object>(
         const { query } = call;
         const all = performFor(operations.list, undefined, call);
         const { items, next_cursor } = pageOf(all, query, placeOf, byName);
-        return { body: { [plural]: items.map(({ used_by: _elsewhere, ...thing }) => thing), next_cursor } };
+        return { body: { [plural]: items.map(({ used_by: _usedBy, ...thing }) => thing), next_cursor } };
       },
     }),
 

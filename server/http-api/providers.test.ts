@@ -48,19 +48,19 @@ test("a program replaces the key and the headers of a provider; nothing of them 
     { kind: "provider_changed", who: expect.stringContaining("token:"), detail: { key: "replaced" } },
   ]);
   const description = await api.ask("GET", "/openapi.json");
-  const said = [put, list, odd, host, unknown, description].map(({ body }) => body);
-  const all = JSON.stringify([said, api.audit.list()]);
+  const bodies = [put, list, odd, host, unknown, description].map(({ body }) => body);
+  const all = JSON.stringify([bodies, api.audit.list()]);
   for (const part of [OLD, NEW, HEADER, "key_hint"]) expect(all).not.toContain(part);
 });
 
 test("a program neither adds a provider nor moves or tries one elsewhere: a stored key stays where it was", async () => {
   const api = newApi();
   const id = added(api);
-  const elsewhere = { ...form, base_url: "http://127.0.0.1:10/v1" };
+  const otherAddress = { ...form, base_url: "http://127.0.0.1:10/v1" };
   const ask = async (method: string, path: string, body?: object) =>
     (await api.ask(method, path, body)).body?.error?.code;
-  expect(await ask("PUT", `/providers/${id}`, elsewhere)).toBe("person_only");
-  expect(await ask("POST", `/providers/${id}/test`, { base_url: elsewhere.base_url })).toBe("person_only");
+  expect(await ask("PUT", `/providers/${id}`, otherAddress)).toBe("person_only");
+  expect(await ask("POST", `/providers/${id}/test`, { base_url: otherAddress.base_url })).toBe("person_only");
   expect(await ask("POST", "/providers", form)).toBe("method_not_allowed");
   expect(await ask("PUT", "/providers/none", form)).toBe("not_found");
   expect(await ask("PUT", `/providers/${OFFLINE.id}`, form)).toBe("fixed");

@@ -12,7 +12,7 @@ import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
 /** A role, with what of its schemas and rules is not checked. */
 const ReadRole = StoredRole.extend({ findings: z.array(Finding) });
 
-const told = (services: Services, name: string): z.infer<typeof ReadRole> => {
+const toReadRole = (services: Services, name: string): z.infer<typeof ReadRole> => {
   const stored = roleOf(services, name);
   const findings = uncheckedOfRole(stored.role).map((finding) => ({ level: "info" as const, ...finding }));
   return { ...stored, findings };
@@ -34,7 +34,7 @@ export const roleEndpoints = [
     answer(call) {
       const { query } = call;
       const all = performFor(roleOperations.list, undefined, call).map(
-        ({ used_by: _elsewhere, ...stored }) => stored,
+        ({ used_by: _usedBy, ...stored }) => stored,
       );
       const { items, next_cursor } = pageOf(
         all,
@@ -60,7 +60,7 @@ export const roleEndpoints = [
       const { name } = performFor(roleOperations.create, { role: body }, call);
       return {
         status: 201,
-        body: told(services, name),
+        body: toReadRole(services, name),
         headers: { location: `/api/v1/roles/${encodeURIComponent(name)}` },
       };
     },
@@ -75,7 +75,7 @@ export const roleEndpoints = [
     success: { status: 200, about: "The role; `ETag` is its revision", schema: ReadRole },
     refusals: [404],
     answer({ services, params }) {
-      const role = told(services, params.name);
+      const role = toReadRole(services, params.name);
       return { body: role, headers: { etag: `"${role.revision}"` } };
     },
   }),
@@ -96,7 +96,7 @@ export const roleEndpoints = [
       const before = roleOf(services, params.name);
       const input = { name: params.name, revision: expectedRevision(headers) ?? before.revision, role: body };
       const { name, revision } = performFor(roleOperations.save, input, call);
-      return { body: told(services, name), headers: { etag: `"${revision}"` } };
+      return { body: toReadRole(services, name), headers: { etag: `"${revision}"` } };
     },
   }),
 

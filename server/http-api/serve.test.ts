@@ -203,19 +203,19 @@ describe("workflows", () => {
     const path = `/workflows/${id}/capabilities`;
     const { body } = await api.ask("GET", path);
     expectSchema("getWorkflowCapabilities", body);
-    const told = (answer: { capabilities: { key: string; allowed: boolean }[] }) =>
+    const allowedOf = (answer: { capabilities: { key: string; allowed: boolean }[] }) =>
       answer.capabilities.map(({ key, allowed }) => [key, allowed]);
-    expect(told(body)).toEqual([
+    expect(allowedOf(body)).toEqual([
       ["tool:http_request", true],
       ["host:a.example", true],
     ]);
     const { body: less } = await api.ask("PUT", path, { allow: ["tool:http_request"] });
-    expect(told(less)).toEqual([
+    expect(allowedOf(less)).toEqual([
       ["tool:http_request", true],
       ["host:a.example", false],
     ]);
-    const { body: said } = await api.ask("POST", `/workflows/${id}/validate`);
-    expect([said.can_run, said.problems[0].code]).toEqual([false, "E_NOT_ALLOWED"]);
+    const { body: validation } = await api.ask("POST", `/workflows/${id}/validate`);
+    expect([validation.can_run, validation.problems[0].code]).toEqual([false, "E_NOT_ALLOWED"]);
     expect((await api.ask("POST", `/workflows/${id}/runs`, { input: {} })).status).toBe(422);
     const wrong = await api.ask("PUT", path, { allow: ["tool:http_write"] });
     expect([wrong.status, wrong.body.error.details.unknown]).toEqual([422, ["tool:http_write"]]);
@@ -276,16 +276,16 @@ describe("runs", () => {
     expect(new Set(tries.map(({ body }) => body.run_id)).size).toBe(1);
     expect(tries.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(19);
     expect(api.runs.list()).toHaveLength(1);
-    const elsewhere = await start(api.addApproval(), VACATION, { "idempotency-key": "once" });
-    expect([elsewhere.status, elsewhere.body.error.code]).toEqual([422, "key_reused"]);
+    const otherWorkflow = await start(api.addApproval(), VACATION, { "idempotency-key": "once" });
+    expect([otherWorkflow.status, otherWorkflow.body.error.code]).toEqual([422, "key_reused"]);
     // Another input or other settings are another request; the order of keys is not.
     for (const other of [
       { input: { user_request: "Please approve my flight." } },
       { ...VACATION, config: { max_steps: 7 } },
     ]) {
-      const refused = await start(id, other, { "idempotency-key": "once" });
-      expect([refused.status, refused.body.error.code]).toEqual([422, "key_reused"]);
-      expect(refused.body.error.message).toContain(refused.body.error.details.run_id);
+      const rejected = await start(id, other, { "idempotency-key": "once" });
+      expect([rejected.status, rejected.body.error.code]).toEqual([422, "key_reused"]);
+      expect(rejected.body.error.message).toContain(rejected.body.error.details.run_id);
     }
     expect((await start(id, { config: {}, ...VACATION }, { "idempotency-key": "once" })).status).toBe(202);
     expect((await start(id, VACATION, { "idempotency-key": "x".repeat(201) })).status).toBe(400);
@@ -312,8 +312,8 @@ describe("runs", () => {
       [{ config: { budget: { max_total_tokens: 1.5 } } }, "config.budget.max_total_tokens"],
       [{ config: { mode: "sideways" } }, "mode"],
     ] as const) {
-      const refused = await start(id, { input: {}, ...body });
-      expect([refused.status, refused.body.error.message]).toEqual([
+      const rejected = await start(id, { input: {}, ...body });
+      expect([rejected.status, rejected.body.error.message]).toEqual([
         400,
         expect.stringContaining(named) as string,
       ]);
@@ -394,10 +394,10 @@ describe("runs", () => {
     const live = await stream();
     expect(live.headers.get("content-type")).toContain("text/event-stream");
     expect(live.headers.get("cache-control")).toContain("no-transform");
-    const told = messagesIn(await live.text());
-    const ids = told.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+    const messages = messagesIn(await live.text());
+    const ids = messages.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
     expect(ids).toEqual(ids.map((_, i) => i + 1));
-    expect(told.at(-1)).toMatchObject({ event: "end", data: { final_status: "COMPLETED" } });
+    expect(messages.at(-1)).toMatchObject({ event: "end", data: { final_status: "COMPLETED" } });
     const rest = messagesIn(await (await stream({ "last-event-id": "5" })).text());
     expect(Number(rest[0]?.id)).toBe(6);
     expect((await stream({ "last-event-id": "five" })).status).toBe(400);
@@ -407,7 +407,7 @@ describe("runs", () => {
     expect((await stream({ "last-event-id": last })).status).toBe(204);
     const again = messagesIn(await (await stream({ "last-event-id": "" })).text());
     // Text as it is being written is told only while it is.
-    expect(again).toEqual(told.filter(({ event }) => event !== "live"));
+    expect(again).toEqual(messages.filter(({ event }) => event !== "live"));
     const typeFor = async (accept: string) => (await stream({ accept })).headers.get("content-type");
     expect(await typeFor("TEXT/EVENT-STREAM")).toContain("text/event-stream");
     expect(await typeFor("application/json, text/event-stream;q=0.5")).toContain("text/event-stream");
@@ -438,8 +438,8 @@ describe("runs", () => {
     const follow = () =>
       api.send("GET", `/runs/${body.run_id}/events`, undefined, { accept: "text/event-stream" });
     const streams = await Promise.all(Array.from({ length: streamLimits().perPrincipal }, follow));
-    const refused = await follow();
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+    const rejected = await follow();
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "5"]);
     await streams[0]?.body?.cancel();
     const next = await follow();
     expect(next.status).toBe(200);

@@ -29,7 +29,7 @@ export async function serve(request: Request, { services, recognition }: ServeOp
     ...(recognition ? { recognition } : {}),
   });
   if (passed instanceof Response) return passed;
-  if (!("endpoint" in match)) return refused(match.refusal);
+  if (!("endpoint" in match)) return errorResponse(match.refusal);
   try {
     const reply = await match.endpoint.serve({
       params: match.params,
@@ -54,7 +54,7 @@ export async function serve(request: Request, { services, recognition }: ServeOp
       ? withHeaders(reply)
       : json(reply.body, reply.status ?? 200, reply.headers);
   } catch (error) {
-    return refused(toProblem(error, `${request.method} ${match.endpoint.path}`));
+    return errorResponse(toProblem(error, `${request.method} ${match.endpoint.path}`));
   }
 }
 
@@ -113,7 +113,7 @@ function toProblem(error: unknown, where: string): Problem {
   return new Problem("internal", "Something went wrong inside Troupe. The server's log says more.", { id });
 }
 
-const refused = ({ status, told: code, message, details, headers }: Problem) =>
+const errorResponse = ({ status, publicCode: code, message, details, headers }: Problem) =>
   json(
     { error: redactJson({ code, message, ...(details === undefined ? {} : { details }) }) },
     status,

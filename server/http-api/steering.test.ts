@@ -9,9 +9,12 @@ import { fakeTools } from "@/server/runner/testing";
 import { defineTool, type ToolScope } from "@/server/tools/define";
 import { expectSchema, newApi } from "./testing";
 
-type Told = Record<"task_id" | "description" | "status" | "output" | "started_at" | "completed_at", string> &
+type TaskView = Record<
+  "task_id" | "description" | "status" | "output" | "started_at" | "completed_at",
+  string
+> &
   Record<"tokens_used" | "cost_usd", number>;
-type ToldPlan = { node_id: string; status: string; plan: { tasks: Told[] } };
+type PlanView = { node_id: string; status: string; plan: { tasks: TaskView[] } };
 
 /** Two agents of a crew with a written plan, whose first task waits for a person. */
 const planned = (tasks = ["first", "second"]) =>
@@ -118,14 +121,14 @@ describe("a plan, read and changed by a program", () => {
       .toBe("COMPLETED");
     const { plans } = (await stage.ask("GET", `/runs/${stage.id}/plans`)).body;
     expectSchema("listRunPlans", { plans });
-    expect(plans.map(({ node_id, status, plan }: ToldPlan) => [node_id, status, plan.tasks.length])).toEqual([
+    expect(plans.map(({ node_id, status, plan }: PlanView) => [node_id, status, plan.tasks.length])).toEqual([
       ["crew", "completed", 3],
     ]);
     const done = await stage.run();
     expectSchema("getRun", done);
     expect(done.waiting_for).toEqual([]);
     expect(
-      done.tasks.map((task: Told) => [
+      done.tasks.map((task: TaskView) => [
         task.task_id,
         task.description,
         task.status,
@@ -137,9 +140,9 @@ describe("a plan, read and changed by a program", () => {
       ["second", "do better", "completed", "done", 15],
       ["task_003", "do third", "completed", "done", 15],
     ]);
-    expect(done.tasks.every((task: Told) => task.cost_usd > 0 && task.started_at && task.completed_at)).toBe(
-      true,
-    );
+    expect(
+      done.tasks.every((task: TaskView) => task.cost_usd > 0 && task.started_at && task.completed_at),
+    ).toBe(true);
     const late = await stage.steer("plan", { edit: add });
     expect([late.status, late.body.error.code]).toEqual([409, "run_ended"]);
   });
@@ -180,22 +183,22 @@ describe("the library, written by a program", () => {
 
   test("a misspelt field is refused by name, in whatever body it stands", async () => {
     const api = newApi();
-    const refused = async (path: string, body: object) => {
+    const rejection = async (path: string, body: object) => {
       const answer = await api.ask("POST", path, body);
       return [answer.status, answer.body.error.code, answer.body.error.details.issues[0].at];
     };
-    expect(await refused("/agents", { agent: { ...agent, back_story: "x" } })).toEqual([
+    expect(await rejection("/agents", { agent: { ...agent, back_story: "x" } })).toEqual([
       400,
       "unknown_field",
       "agent.back_story",
     ]);
-    expect(await refused("/crews", { crew: { ...crew, agents: [{ ...agent, tool: 1 }] } })).toEqual([
+    expect(await rejection("/crews", { crew: { ...crew, agents: [{ ...agent, tool: 1 }] } })).toEqual([
       400,
       "unknown_field",
       "crew.agents.0.tool",
     ]);
-    expect(await refused("/roles", { name: "R", goal: "x" })).toEqual([400, "unknown_field", "goal"]);
-    expect(await refused(`/workflows/${api.addApproval()}/runs`, { inputs: {} })).toEqual([
+    expect(await rejection("/roles", { name: "R", goal: "x" })).toEqual([400, "unknown_field", "goal"]);
+    expect(await rejection(`/workflows/${api.addApproval()}/runs`, { inputs: {} })).toEqual([
       400,
       "unknown_field",
       "inputs",

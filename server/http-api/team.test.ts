@@ -46,26 +46,26 @@ test("a program adds a role of the library to a crew, and takes a member out", a
 
 test("what a program may not do, and what does not fit, is refused with a sentence", async () => {
   const { team } = await held();
-  const refused = async (...sent: Parameters<typeof team>) => {
+  const rejection = async (...sent: Parameters<typeof team>) => {
     const { status, body } = await team(...sent);
     return [status, body.error.code, body.error.message];
   };
-  expect(await refused({ kind: "add", role_name: "Searcher" })).toEqual([
+  expect(await rejection({ kind: "add", role_name: "Searcher" })).toEqual([
     403,
     "person_only",
     "Only a person who is signed in may do this: searcher would get tools that no Searcher of this crew may use now: web_search.",
   ]);
-  expect(await refused({ kind: "remove", agent_id: "ann" })).toEqual([
+  expect(await rejection({ kind: "remove", agent_id: "ann" })).toEqual([
     409,
     "not_now",
     'ann still has to do "write" of the plan. Give it to somebody else first.',
   ]);
-  expect(await refused({ kind: "add", role_name: "Nobody" })).toEqual([
+  expect(await rejection({ kind: "add", role_name: "Nobody" })).toEqual([
     409,
     "not_now",
     'There is no role "Nobody" in the library.',
   ]);
-  expect(await refused({ kind: "remove", agent_id: "bob" }, { node_id: "start" })).toEqual([
+  expect(await rejection({ kind: "remove", agent_id: "bob" }, { node_id: "start" })).toEqual([
     409,
     "not_now",
     "start has no crew.",

@@ -26,10 +26,10 @@ test("a program is told what agents can call and which roles name it, and cannot
 
 test("a program replaces the key of a search service, and neither the service nor its address; no answer holds a key", async () => {
   const api = newApi();
-  const said: unknown[] = [];
+  const answers: unknown[] = [];
   const put = async (body: object) => {
     const { status, body: answer } = await api.ask("PUT", "/search-services", body);
-    said.push(answer);
+    answers.push(answer);
     return answer?.error?.code ?? status;
   };
   const brave = { purpose: "web", kind: "brave", base_url: "" };
@@ -60,7 +60,7 @@ test("a program replaces the key of a search service, and neither the service no
     ["search_service_removed", undefined],
     ["search_service_changed", "replaced"],
   ]);
-  const all = JSON.stringify([said, body, api.audit.list()]);
+  const all = JSON.stringify([answers, body, api.audit.list()]);
   for (const part of [KEY, KEY.slice(-4)]) expect(all).not.toContain(part);
 });
 
@@ -99,8 +99,8 @@ test("a program sees MCP servers without their keys and takes away what they may
     "mcp_signed_out",
     "mcp_server_changed",
   ]);
-  const said = [list, off, on, withdrawn, refreshed, out].map(({ body }) => body);
-  expect(JSON.stringify([said, api.audit.list()])).not.toContain(secret);
+  const bodies = [list, off, on, withdrawn, refreshed, out].map(({ body }) => body);
+  expect(JSON.stringify([bodies, api.audit.list()])).not.toContain(secret);
 });
 
 test("a program reads the tools that people wrote and puts one into the bin, and writes no code", async () => {

@@ -67,8 +67,8 @@ test("a node whose output is pinned gives it without being carried out, in runs 
   // What a program makes of such a run holds no pins, either.
   const fork = await api.ask("POST", `/runs/${tried.run.id}/fork`, { at: { node_id: "draft" } });
   expect((await finished(api, fork.body.run_id)).state.text).toBe("as a model wrote it");
-  const refused = await api.ask("POST", `/workflows/${id}/runs`, { input: launch.input, pins: launch.pins });
-  expect([refused.status, refused.body.error?.code ?? refused.body.code]).toEqual([400, "unknown_field"]);
+  const rejected = await api.ask("POST", `/workflows/${id}/runs`, { input: launch.input, pins: launch.pins });
+  expect([rejected.status, rejected.body.error?.code ?? rejected.body.code]).toEqual([400, "unknown_field"]);
 
   const real = await finished(
     api,

@@ -3,7 +3,7 @@ import packageJson from "@/package.json";
 import { engineOf, workerOf } from "@/server/domain/testing/engine";
 import { expectSchema, newApi } from "./testing";
 
-const AMISS = engineOf({
+const UNHEALTHY = engineOf({
   ok: false,
   message: "Restate does not answer. Runs keep their place and go on once it does.",
   workers: [
@@ -32,12 +32,12 @@ test("health tells everybody the version and whether runs get on, without names 
   expectSchema("getHealth", body);
 
   const clustered = newApi();
-  vi.spyOn(clustered.engine, "state").mockReturnValue(AMISS);
+  vi.spyOn(clustered.engine, "state").mockReturnValue(UNHEALTHY);
   vi.useFakeTimers({ toFake: ["Date"], now: 10_000 });
   try {
-    const { body: told } = await clustered.ask("GET", "/health", undefined, anybody);
-    expect(told.engine).toEqual({ kind: "restate", ok: false, workers: 1, outbox_age_ms: 9_000 });
-    expectSchema("getHealth", told);
+    const { body: health } = await clustered.ask("GET", "/health", undefined, anybody);
+    expect(health.engine).toEqual({ kind: "restate", ok: false, workers: 1, outbox_age_ms: 9_000 });
+    expectSchema("getHealth", health);
   } finally {
     vi.useRealTimers();
   }
@@ -45,14 +45,14 @@ test("health tells everybody the version and whether runs get on, without names 
 
 test("however many ask for the health, the engine is looked at once a second", async () => {
   const api = newApi();
-  const look = vi.spyOn(api.engine, "state");
+  const stateSpy = vi.spyOn(api.engine, "state");
   vi.useFakeTimers({ toFake: ["Date"], now: 10_000 });
   try {
     for (const at of [10_000, 10_400, 10_999, 11_000, 11_500]) {
       vi.setSystemTime(at);
       await api.ask("GET", "/health");
     }
-    expect(look).toHaveBeenCalledTimes(2);
+    expect(stateSpy).toHaveBeenCalledTimes(2);
   } finally {
     vi.useRealTimers();
   }
@@ -80,7 +80,7 @@ test("a scrape tells runs by status, the engine and the process", async () => {
     input: { user_request: "May I leave?" },
   });
   await api.host.settled(body.run_id);
-  vi.spyOn(api.engine, "state").mockReturnValue(AMISS);
+  vi.spyOn(api.engine, "state").mockReturnValue(UNHEALTHY);
   vi.useFakeTimers({ toFake: ["Date"], now: 10_000 });
   const response = await api.send("GET", "/metrics");
   vi.useRealTimers();

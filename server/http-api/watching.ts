@@ -1,6 +1,6 @@
 import { z } from "zod";
 import packageJson from "@/package.json";
-import { EngineState, TroubledRun, WorkerState } from "@/server/domain/run/engine-state";
+import { EngineState, StalledRun, WorkerState } from "@/server/domain/run/engine-state";
 import type { Services } from "@/server/operations/services";
 import { endpoint } from "./endpoint";
 import { exposition, METRICS_TYPE, type Metric } from "./prometheus";
@@ -133,7 +133,7 @@ function engineMetrics(state: EngineState, now: number): Metric[] {
       name: "troupe_engine_troubled_runs",
       help: "Runs that the engine cannot get on with, by what it does about them",
       type: "gauge",
-      samples: TroubledRun.shape.state.options.map((name) => ({
+      samples: StalledRun.shape.state.options.map((name) => ({
         labels: { state: name },
         value: troubled.filter((run) => run.state === name).length,
       })),

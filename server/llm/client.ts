@@ -1,6 +1,6 @@
 import "server-only";
 import type { OpenAI } from "openai";
-import type { SendRequest } from "./wire";
+import type { SendRequest } from "./openai/transport";
 
 /** As long as a timer can be: how long an answer may take is the wire's business. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -14,7 +14,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
   // Loaded with the first call, and before anything of it is timed.
   const { OpenAI } = await import("openai");
   return async (url, init) => {
-    let refused: Response | undefined;
+    let rejected: Response | undefined;
     const client = new OpenAI({
       baseURL: baseUrl,
       // The key stands in the headers of the request, or nowhere.
@@ -33,7 +33,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
         });
         if (answer.ok) return answer;
         // The client would read it, and lose an error's words unless they stand under `error`.
-        refused = answer;
+        rejected = answer;
         throw new Error("refused");
       },
     });
@@ -47,7 +47,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
     try {
       return await client.post(url.slice(baseUrl.length), request).asResponse();
     } catch (error) {
-      if (refused) return refused;
+      if (rejected) return rejected;
       // What the network said stands behind the client's own words.
       throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
     }

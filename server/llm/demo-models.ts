@@ -13,7 +13,7 @@ const EVERYWHERE: Providers = {
   keyOf: () => null,
   headersOf: () => ({}),
   observe() {},
-  said: () => ({}),
+  reported: () => ({}),
   keepReported() {},
 };
 

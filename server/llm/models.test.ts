@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Provider } from "@/server/domain/model/provider";
-import { newBudgets } from "./budget";
+import { newBudgets } from "./limits/budget";
+import { costOf, isPriceKnown } from "./limits/prices";
+import { newRateLimiter } from "./limits/rate-limit";
 import type { ModelError, ModelRequest } from "./model";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
-import { costOf, isPriceKnown } from "./prices";
-import { newRateLimiter } from "./rate-limit";
+import { strictSchema } from "./openai/strict-schema";
 import { newScriptedModels } from "./scripted";
-import { strictSchema } from "./strict-schema";
 import {
   ask,
   budget,
@@ -48,10 +48,10 @@ describe("asking for a shape", () => {
     status = 400,
   ) {
     server = await newServer(({ body }, response) => {
-      const complaint = refuses(body);
-      if (complaint === null) return sendSse(response, sse(['{"a":"x"}']));
+      const rejection = refuses(body);
+      if (rejection === null) return sendSse(response, sse(['{"a":"x"}']));
       response.writeHead(status, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error: { message: complaint } }));
+      response.end(JSON.stringify({ error: { message: rejection } }));
     });
     const providers = memoryProviders([remoteProvider(server.url, more)]);
     const models = newModels({ providers, fetch: globalThis.fetch });
@@ -287,11 +287,11 @@ describe("budgets", () => {
     ["Invalid max_tokens value, the valid range of max_tokens is [1, 2048]", 2048],
     ["max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for m-20240307", 4096],
     ["This model's maximum context length is 2000 tokens. However, you requested 8202 tokens.", 1981],
-  ])("a cap that a server finds too large gets smaller, and teaches nothing: %s", async (words, cap) => {
+  ])("a cap that a server finds too large gets smaller, and teaches nothing: %s", async (errorText, cap) => {
     const providers = memoryProviders([]);
     server = await newServer(({ body }, response) =>
       Number(body.max_tokens) > cap
-        ? response.writeHead(400).end(JSON.stringify({ error: { message: words } }))
+        ? response.writeHead(400).end(JSON.stringify({ error: { message: errorText } }))
         : sendSse(response, sse(["ok"])),
     );
     providers.list().push(remoteProvider(server.url, { is_default: true }));

@@ -10,12 +10,15 @@ import {
   type Providers,
 } from "@/server/domain/model/provider";
 import { providerFetch } from "@/server/egress/fetch";
-import { type Asked, adapt } from "./adapt";
-import { type Estimate, newBudgets, THOUGHTFUL_ANSWER, USUAL_ANSWER } from "./budget";
-import { cheaperThan } from "./cheaper";
-import { contextWindowOf, knownContextWindow, windowInRefusal } from "./context-window";
-import { CONTEXT, cancelled } from "./errors";
-import { type Gates, newGates } from "./gates";
+import { type Asked, adapt } from "./capabilities/adapt";
+import { type Estimate, newBudgets, THOUGHTFUL_ANSWER, USUAL_ANSWER } from "./limits/budget";
+import { cheaperThan } from "./limits/cheaper";
+import { contextWindowOf, knownContextWindow, windowInRefusal } from "./limits/context-window";
+import { type Gates, newGates } from "./limits/gates";
+import { costOf, isPriceKnown } from "./limits/prices";
+import type { RateLimiter } from "./limits/rate-limit";
+import { isAskedToThink, isThinkingModel, timeLimits } from "./limits/time-limits";
+import { newTokenRatios } from "./limits/token-ratio";
 import {
   type FailedCost,
   type ModelAnswer,
@@ -25,15 +28,12 @@ import {
   type Models,
 } from "./model";
 import { newOfflineFetch } from "./offline";
-import { CallFailed, callOnce } from "./openai";
-import type { ProviderCall, RawAnswer } from "./openai-call";
-import { chosenProtocol, protocolFor, rungFor } from "./openai-request";
-import { costOf, isPriceKnown } from "./prices";
-import type { RateLimiter } from "./rate-limit";
-import { isAskedToThink, isThinkingModel, timeLimits } from "./time-limits";
-import { newTokenRatios } from "./token-ratio";
-import { usageOf } from "./usage";
-import type { WireLimits } from "./wire";
+import { CONTEXT, cancelled } from "./openai/errors";
+import { CallFailed, callOnce } from "./openai/openai";
+import type { ProviderCall, RawAnswer } from "./openai/openai-call";
+import { chosenProtocol, protocolFor, rungFor } from "./openai/openai-request";
+import type { TransportLimits } from "./openai/transport";
+import { usageOf } from "./openai/usage";
 
 /** How often one call may be asked anew in another way, after the server refused a part of it. */
 const MAX_ADAPTATIONS = 6;
@@ -50,7 +50,7 @@ export interface ModelsOptions {
   /** Opens the connections; the offline model never uses it. */
   fetch?: typeof fetch;
   offlineFetch?: typeof fetch;
-  limits?: Partial<WireLimits>;
+  limits?: Partial<TransportLimits>;
   /** Absent: this process has its providers to itself. */
   gates?: Gates;
   /** Unix time in milliseconds. */
@@ -72,7 +72,7 @@ export function newModels(options: ModelsOptions): Models {
   const countOf = (provider: Provider, model: string) => (text: string) =>
     ratios.tokens(provider.id, model, text);
   const windowOf = (provider: Provider, model: string) =>
-    contextWindowOf(providers.find(provider.id) ?? provider, model, providers.said(provider.id, model));
+    contextWindowOf(providers.find(provider.id) ?? provider, model, providers.reported(provider.id, model));
 
   return {
     async complete(request, io) {
@@ -88,10 +88,10 @@ export function newModels(options: ModelsOptions): Models {
         isThinkingModel(model);
       const limits = timeLimits(provider, model, request.llm_config, options.limits, thinks);
       const prompt = promptText(request);
-      const priced = { ...provider, said: providers.said(provider.id, model).price };
+      const priced = { ...provider, listPrice: providers.reported(provider.id, model).price };
       const input_tokens = ratios.tokens(provider.id, model, prompt);
       const known = providers.find(provider.id) ?? provider;
-      const window = knownContextWindow(known, model, providers.said(provider.id, model));
+      const window = knownContextWindow(known, model, providers.reported(provider.id, model));
       const room = (window ?? Number.POSITIVE_INFINITY) - input_tokens;
       const estimate = estimateOf(request, priced, model, {
         input_tokens,
@@ -168,7 +168,10 @@ export function newModels(options: ModelsOptions): Models {
         name: provider.name,
         model,
         simulated: provider.simulated,
-        price_known: isPriceKnown({ ...provider, said: providers.said(provider.id, model).price }, model),
+        price_known: isPriceKnown(
+          { ...provider, listPrice: providers.reported(provider.id, model).price },
+          model,
+        ),
         context_window: windowOf(provider, model),
       };
     },
@@ -177,7 +180,7 @@ export function newModels(options: ModelsOptions): Models {
       const provider = config.provider_id ? providers.find(config.provider_id) : providers.findDefault();
       if (!provider) return null;
       const model = config.model || provider.default_model;
-      const priced = { ...provider, said: providers.said(provider.id, model).price };
+      const priced = { ...provider, listPrice: providers.reported(provider.id, model).price };
       return costOf(priced, model, { ...usage, cached_input_tokens: 0 }).cost_usd;
     },
 
@@ -193,8 +196,8 @@ export function newModels(options: ModelsOptions): Models {
   ): FailedCost | undefined {
     const { code } = failure.error;
     // Who refuses inside of a 200 did not ask the model, unless the refusal is about what that wrote.
-    const isRefused = refusal !== undefined && code !== "CONTENT_FILTER" && code !== "OUTPUT_INVALID";
-    const isAnswering = taken.isAccepted && code !== "CONFIG" && !isRefused;
+    const isRejected = refusal !== undefined && code !== "CONTENT_FILTER" && code !== "OUTPUT_INVALID";
+    const isAnswering = taken.isAccepted && code !== "CONFIG" && !isRejected;
     if (taken.usage === undefined && !isAnswering && taken.written + taken.reasoning === "") return undefined;
     const usage = usageOf(taken, prompt, countOf(provider, model));
     return {
@@ -216,7 +219,7 @@ export function newModels(options: ModelsOptions): Models {
     let { max_tokens } = call;
     const stored = () => providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
     let learned: Capability = currentCapability(stored(), now());
-    const { native_tools, response_format } = providers.said(provider.id, model);
+    const { native_tools, response_format } = providers.reported(provider.id, model);
     const turn = `${call.request.run_id} ${call.request.call_id.replace(/\/call\d{1,3}$/, "")}`;
     for (let adaptations = 0; ; adaptations++) {
       // What a model did counts more than what its service says of it.
@@ -350,7 +353,7 @@ function smallerCap(message: string, cap: number, inputTokens: number): number |
   return left >= SHORTEST_CAP && left < cap ? left : undefined;
 }
 
-type PricedProvider = Provider & { said: Price | undefined };
+type PricedProvider = Provider & { listPrice: Price | undefined };
 
 function estimateOf(
   request: ModelRequest,
@@ -369,10 +372,10 @@ function estimateOf(
 
 /** All that a request makes the model read. */
 function promptText({ messages, response, tools }: ModelRequest): string {
-  const said = messages.map(({ content, tool_calls }) =>
+  const texts = messages.map(({ content, tool_calls }) =>
     tool_calls?.length ? `${content}\n${JSON.stringify(tool_calls)}` : content,
   );
-  return [...said, response && JSON.stringify(response.schema), tools?.length && JSON.stringify(tools)]
+  return [...texts, response && JSON.stringify(response.schema), tools?.length && JSON.stringify(tools)]
     .filter(Boolean)
     .join("\n");
 }

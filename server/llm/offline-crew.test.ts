@@ -17,11 +17,11 @@ async function answer(
   keys?: JsonSchema,
 ): Promise<string> {
   const content = taskPrompt({ task, inputs, ...(keys ? { answer: answerPrompt({ schema: keys }) } : {}) });
-  const { content: said } = await models.complete(
+  const { content: output } = await models.complete(
     ask(content, { system: `You are ${role}. Of the test.`, ...(schema ? { schema } : {}) }),
     newIo().io,
   );
-  return said;
+  return output;
 }
 const json = async (...from: Parameters<typeof answer>) => JSON.parse(await answer(...from)) as JsonObject;
 
@@ -44,12 +44,16 @@ const verdicts = object({
 });
 
 test("the demo model reads a task with an id as one without, and answers the same whatever the id is", async () => {
-  const said = async (id?: string) => {
+  const answerTo = async (id?: string) => {
     const content = taskPrompt({ id, task: "Write about <topic>owls</topic>.", inputs: {} });
     return (await models.complete(ask(content, { system: "You are Writer. Of the test." }), newIo().io))
       .content;
   };
-  const [old, first, second] = [await said(), await said("0123456789ab"), await said("ba9876543210")];
+  const [old, first, second] = [
+    await answerTo(),
+    await answerTo("0123456789ab"),
+    await answerTo("ba9876543210"),
+  ];
   expect(first).toBe(second);
   for (const text of [old, first]) expect(text).toMatch(/^Draft: Owls\n/);
 });
@@ -64,12 +68,12 @@ describe("the demo model in a crew", () => {
       "approve",
     ],
   ])("%s votes by the stated rules%s", async (role, before, vote) => {
-    const cast = await json(
+    const result = await json(
       role,
       `Vote on this proposal, from what your role cares for: Open on Sunday${before}`,
       ballot,
     );
-    expect(cast).toMatchObject({
+    expect(result).toMatchObject({
       vote,
       reasoning: expect.stringMatching(/\w\.$/) as string,
     });
@@ -133,8 +137,8 @@ describe("the demo model in a crew", () => {
       score: { type: "number" },
       note: {},
     });
-    const said = await json("QualityReviewer", "Review it.", undefined, {}, keys);
-    expect(said).toEqual({
+    const result = await json("QualityReviewer", "Review it.", undefined, {}, keys);
+    expect(result).toEqual({
       verdict: "revise",
       issues: [expect.any(String)],
       score: expect.any(Number) as Json,

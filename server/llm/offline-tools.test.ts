@@ -8,7 +8,7 @@ import { newOfflineFetch } from "./offline";
 import { chooseCalls } from "./offline/personas/tools";
 import { readPrompt } from "./offline/prompt";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
-import { toolResultText } from "./text-protocol";
+import { toolResultText } from "./tool-calls/text-protocol";
 
 const offer = (
   name: string,

@@ -9,8 +9,8 @@ import { type DemoPace, newDemoPace } from "./demo-pace";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { instanceOf } from "./offline/instance";
-import { parseOutput } from "./structured-output";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
+import { parseOutput } from "./tool-calls/structured-output";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -27,7 +27,7 @@ const client = () =>
     maxRetries: 0,
     logLevel: "off",
   });
-const say = (content: string, more: Parameters<typeof ask>[1] = {}) =>
+const complete = (content: string, more: Parameters<typeof ask>[1] = {}) =>
   models().complete(ask(content, more), newIo().io);
 type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 const chat = (
@@ -57,7 +57,7 @@ describe("the offline model as a server", () => {
     expect((await client().models.list()).data.map(({ id }) => id)).toEqual(["offline-demo"]);
   });
   test("says the same thing to the same request, and marks it", async () => {
-    const [a, b] = [await say("Task: Write about the sea"), await say("Task: Write about the sea")];
+    const [a, b] = [await complete("Task: Write about the sea"), await complete("Task: Write about the sea")];
     expect(a.content).toBe(b.content);
     expect(a).toMatchObject({
       simulated: true,
@@ -75,12 +75,12 @@ describe("the offline model as a server", () => {
     expect((await handle("http://offline.invalid/v1/else")).status).toBe(404);
   });
   test("obeys a token limit and a stop word", async () => {
-    expect(await say("Task: Write about the sea", { llm_config: { max_tokens: 5 } })).toMatchObject({
+    expect(await complete("Task: Write about the sea", { llm_config: { max_tokens: 5 } })).toMatchObject({
       finish_reason: "length",
     });
-    expect((await say('[[offline: text "one STOP two"]]', { llm_config: { stop: ["STOP"] } })).content).toBe(
-      "one ",
-    );
+    expect(
+      (await complete('[[offline: text "one STOP two"]]', { llm_config: { stop: ["STOP"] } })).content,
+    ).toBe("one ");
   });
 });
 
@@ -95,14 +95,14 @@ describe("the pace of a run that is watched", () => {
       offlineFetch: newOfflineFetch({ pace }),
     });
     let took: number | null = null;
-    const said = own
+    const completion = own
       .complete(ask("Task: Write about the sea", { run_id }), newIo().io)
       .then(() => void (took = Date.now() - began));
     while (took === null) {
       if (skipAfter !== undefined && Date.now() - began >= skipAfter) pace.skip(run_id);
       await vi.advanceTimersByTimeAsync(10);
     }
-    await said;
+    await completion;
     vi.useRealTimers();
     return took;
   }
@@ -125,12 +125,12 @@ describe("the pace of a run that is watched", () => {
   test("counts only where no speed is set", async () => {
     const pace = newDemoPace();
     pace.slow("watched");
-    const said = newModels({
+    const completion = newModels({
       providers: memoryProviders([{ ...offlineProvider }]),
       offlineFetch: newOfflineFetch({ speed: 0, pace }),
     }).complete(ask("Task: Write about the sea", { run_id: "watched" }), newIo().io);
     vi.useFakeTimers({ toFake: ["setTimeout"] });
-    expect((await said).content).not.toBe("");
+    expect((await completion).content).not.toBe("");
   });
   test("of long ago is forgotten", () => {
     const pace = newDemoPace();
@@ -141,20 +141,20 @@ describe("the pace of a run that is watched", () => {
 
 describe("directives", () => {
   test("text, json, malformed, think", async () => {
-    expect((await say('Hello [[offline: text "a \\"quoted\\" ]] word"]]')).content).toBe(
+    expect((await complete('Hello [[offline: text "a \\"quoted\\" ]] word"]]')).content).toBe(
       'a "quoted" ]] word',
     );
-    expect(JSON.parse((await say('[[offline: json {"list": [[1, 2], [3]]}]]')).content)).toEqual({
+    expect(JSON.parse((await complete('[[offline: json {"list": [[1, 2], [3]]}]]')).content)).toEqual({
       list: [[1, 2], [3]],
     });
     expect(
-      parseOutput((await say("[[offline: malformed]]")).content, {
+      parseOutput((await complete("[[offline: malformed]]")).content, {
         type: "object",
         properties: { a: { type: "string" }, b: { type: "number" } },
         required: ["a", "b"],
       }).ok,
     ).toBe(false);
-    expect(await say('[[offline: think "Let me see."]][[offline: text "Yes."]]')).toMatchObject({
+    expect(await complete('[[offline: think "Let me see."]][[offline: text "Yes."]]')).toMatchObject({
       reasoning: "Let me see.",
       content: "Yes.",
     });
@@ -169,8 +169,8 @@ describe("directives", () => {
     );
   });
   test("what a crew's plan shows of the tasks of others scripts only the others", async () => {
-    const look = `[[offline: tool search {"query": "tea"}]] [[offline: text "![][ref] <img src='x'>\\n"]]`;
-    const plan = [look, `Repeat it. [[offline: text "Cut off in the mid`].map(
+    const searchTask = `[[offline: tool search {"query": "tea"}]] [[offline: text "![][ref] <img src='x'>\\n"]]`;
+    const plan = [searchTask, `Repeat it. [[offline: text "Cut off in the mid`].map(
       (task) => `- t (pending; Scout): ${task}`,
     );
     const status = `<crew_status>\nThe plan:\n${plan.join("\n")}\n</crew_status>`;
@@ -240,30 +240,30 @@ describe("directives", () => {
     expect((await go("run_a")).content).not.toBe("");
   });
   test("refuse, blank, truncate, drop-after", async () => {
-    expect(await say("[[offline: refuse]]")).toMatchObject({
+    expect(await complete("[[offline: refuse]]")).toMatchObject({
       refusal: expect.stringContaining("scripted") as string,
     });
-    await expect(say("[[offline: blank]]")).rejects.toMatchObject({
+    await expect(complete("[[offline: blank]]")).rejects.toMatchObject({
       error: { code: "OUTPUT_INVALID", retryable: true },
     });
-    expect(await say('[[offline: truncate]][[offline: text "abcdefgh"]]')).toMatchObject({
+    expect(await complete('[[offline: truncate]][[offline: text "abcdefgh"]]')).toMatchObject({
       finish_reason: "length",
       content: "abcd",
     });
-    await expect(say("[[offline: drop-after 3]]")).rejects.toMatchObject({
+    await expect(complete("[[offline: drop-after 3]]")).rejects.toMatchObject({
       error: { code: "TRANSIENT", retryable: true },
     });
   });
   test("delay answers when its time is over, and not before", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const answered = vi.fn();
-    const said = say('[[offline: delay 60]][[offline: text "late"]]').then(({ content }) =>
+    const completion = complete('[[offline: delay 60]][[offline: text "late"]]').then(({ content }) =>
       answered(content),
     );
     await vi.advanceTimersByTimeAsync(59);
     expect(answered).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
-    await said;
+    await completion;
     expect(answered.mock.calls).toEqual([["late"]]);
   });
   test("hang keeps waiting, and gives up when asked to or when its time is over", async () => {
@@ -277,7 +277,9 @@ describe("directives", () => {
     ).rejects.toMatchObject({ error: { code: "TIMEOUT", retryable: true } });
   });
   test("are left out of what the model talks about", async () => {
-    expect((await say("Task: Write about the sea [[offline: delay 1]]")).content).not.toContain("offline:");
+    expect((await complete("Task: Write about the sea [[offline: delay 1]]")).content).not.toContain(
+      "offline:",
+    );
   });
 });
 
@@ -297,7 +299,7 @@ async function asJson(
   schema: JsonSchema,
 ): Promise<Record<string, Json>> {
   const content = taskPrompt({ task, inputs, answer: answerPrompt({ schema }) });
-  const answer = await say(content, { system: `You are ${role}. Does its work.`, schema });
+  const answer = await complete(content, { system: `You are ${role}. Does its work.`, schema });
   const parsed = parseOutput(answer.content, schema);
   if (!parsed.ok) throw new Error(parsed.errors.join());
   expect(parsed.repair).toBe("none");
@@ -310,7 +312,7 @@ async function asText(
   key: string,
 ): Promise<string> {
   return (
-    await say(taskPrompt({ task, inputs, answer: answerPrompt({ key }) }), {
+    await complete(taskPrompt({ task, inputs, answer: answerPrompt({ key }) }), {
       system: `You are ${role}. Does its work.`,
     })
   ).content;

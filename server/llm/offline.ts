@@ -4,12 +4,21 @@ import { OFFLINE } from "@/server/domain/model/provider";
 import type { DemoPace } from "./demo-pace";
 import { newNumbers } from "./offline/answer";
 import { ChatRequest, textOf } from "./offline/chat-request";
-import { type DirectedTurn, readTurns, type Trouble, withoutStatus } from "./offline/directives";
+import {
+  cut,
+  type Delay,
+  failure,
+  modelList,
+  scriptedError,
+  stream,
+  THE_MODEL,
+  whole,
+} from "./offline/chat-response";
+import { type DirectedTurn, readTurns, type ScriptedFailure, withoutStatus } from "./offline/directives";
 import { fromText } from "./offline/personas/tools";
 import type { Message, Tool } from "./offline/prompt";
-import { inProtocol, replyTo, unmetChoice, withTrouble } from "./offline/reply";
+import { inProtocol, replyTo, unmetChoice, withScriptedFailure } from "./offline/reply";
 import { sleep } from "./offline/sleep";
-import { cut, type Delay, failure, modelList, scriptedError, stream, THE_MODEL, whole } from "./offline/wire";
 
 /** Tells the model which run asks, so that scripted failures count per run. */
 export const OFFLINE_RUN_HEADER = "x-troupe-run";
@@ -123,13 +132,16 @@ async function respond(
   );
   const vary = newNumbers(seed);
   const key = `${request.headers.get(OFFLINE_RUN_HEADER) ?? ""}\n${seed}`;
-  const trouble = turn && turn.troubles.length > 0 ? troubleAt(turn, attempts.next(key)) : undefined;
-  if (!trouble) attempts.forget(key);
+  const scripted = turn && turn.failures.length > 0 ? scriptedFailureAt(turn, attempts.next(key)) : undefined;
+  if (!scripted) attempts.forget(key);
   if (turn && !(await paused(turn, request.signal)))
     return failure(499, "cancelled", "The caller went away.");
-  if (trouble?.kind === "error") return scriptedError(trouble);
+  if (scripted?.kind === "error") return scriptedError(scripted);
   const reply = cut(
-    withTrouble(inProtocol(replyTo(body, { messages, tools }, turn, vary), byText !== null), trouble),
+    withScriptedFailure(
+      inProtocol(replyTo(body, { messages, tools }, turn, vary), byText !== null),
+      scripted,
+    ),
     body,
   );
   return body.stream
@@ -138,11 +150,11 @@ async function respond(
 }
 
 /** The trouble that the nth attempt meets: each kind lasts for its number of attempts, one after the other. */
-function troubleAt(turn: DirectedTurn, attempt: number): Trouble | undefined {
+function scriptedFailureAt(turn: DirectedTurn, attempt: number): ScriptedFailure | undefined {
   let before = 0;
-  for (const trouble of turn.troubles) {
-    if (attempt < before + trouble.times) return trouble;
-    before += trouble.times;
+  for (const scripted of turn.failures) {
+    if (attempt < before + scripted.times) return scripted;
+    before += scripted.times;
   }
   return undefined;
 }

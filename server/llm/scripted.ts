@@ -1,7 +1,7 @@
 import type { Json } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
-import { cancelled } from "./errors";
 import type { ModelAnswer, ModelError, ModelIo, ModelRequest, Models } from "./model";
+import { cancelled } from "./openai/errors";
 
 /** One answer of a scripted model. */
 export type ScriptedStep =

@@ -18,9 +18,9 @@ import {
 endServersWithTests();
 let server: TestServer | undefined;
 
-async function serve(refused: (body: Record<string, unknown>) => string | null = () => null) {
+async function serve(rejectionFor: (body: Record<string, unknown>) => string | null = () => null) {
   const own = await newServer(({ body }, response) => {
-    const why = refused(body);
+    const why = rejectionFor(body);
     if (why === null) return sendSse(response, sse(["OK"]));
     response
       .writeHead(400, { "content-type": "application/json" })
@@ -34,7 +34,7 @@ async function serve(refused: (body: Record<string, unknown>) => string | null =
   return {
     models,
     bodies: () => own.requests.map(({ body }) => body),
-    say: (llm_config: LlmConfig) => models.complete(ask("Hi", { llm_config }), newIo().io),
+    complete: (llm_config: LlmConfig) => models.complete(ask("Hi", { llm_config }), newIo().io),
   };
 }
 
@@ -61,32 +61,32 @@ const SENT = {
 
 describe("settings", () => {
   test("all settings reach the service under its names", async () => {
-    const { say, bodies } = await serve();
-    await say(SETTINGS);
+    const { complete, bodies } = await serve();
+    await complete(SETTINGS);
     expect(bodies()).toMatchObject([SENT]);
   });
 
   test("settings that are not made are not sent", async () => {
-    const { say, bodies } = await serve();
-    await say({});
+    const { complete, bodies } = await serve();
+    await complete({});
     expect(Object.keys(bodies()[0]!).sort()).toEqual(["messages", "model", "stream", "stream_options"]);
   });
 
   test("cannot replace the conversation or the model by further fields", async () => {
-    const { say, bodies } = await serve();
-    await say({ extra_body: { messages: [], model: "another", stream: false } });
+    const { complete, bodies } = await serve();
+    await complete({ extra_body: { messages: [], model: "another", stream: false } });
     expect(bodies()[0]).toMatchObject({ model: "test-model", stream: true, messages: [{ content: "Hi" }] });
   });
 
   test.each(["temperature", "top_p", "seed", "stop", "reasoning_effort"])(
     "a service that refuses %s is asked without it, and from then on at once",
     async (field) => {
-      const { say, bodies } = await serve((body) =>
+      const { complete, bodies } = await serve((body) =>
         field in body ? `Unsupported parameter: '${field}'` : null,
       );
-      expect((await say(SETTINGS)).content).toBe("OK");
-      expect((await say(SETTINGS)).content).toBe("OK");
-      const { [field as "seed"]: _refused, ...rest } = SENT;
+      expect((await complete(SETTINGS)).content).toBe("OK");
+      expect((await complete(SETTINGS)).content).toBe("OK");
+      const { [field as "seed"]: _removed, ...rest } = SENT;
       expect(bodies()).toHaveLength(3);
       for (const body of bodies().slice(1)) {
         expect(body).not.toHaveProperty(field);

@@ -89,7 +89,7 @@ export function memoryProviders(
   headers: Readonly<Record<string, string>> = {},
 ): Providers & { learned: Record<string, Capability> } {
   const learned: Record<string, Capability> = {};
-  let said: Readonly<Record<string, ModelFacts>> = {};
+  let reported: Readonly<Record<string, ModelFacts>> = {};
   return {
     learned,
     list: () => all,
@@ -97,9 +97,9 @@ export function memoryProviders(
     findDefault: () => all.find(({ is_default }) => is_default),
     keyOf: () => key,
     headersOf: () => headers,
-    said: (_id, model) => said[model] ?? {},
+    reported: (_id, model) => reported[model] ?? {},
     keepReported(_id, models) {
-      said = models;
+      reported = models;
     },
     observe(id, model, capability) {
       const { learned_at: _times, ...lessons } = capability;

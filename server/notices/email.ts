@@ -1,8 +1,8 @@
 import { createTransport } from "nodemailer";
 import type { MailDial } from "@/server/egress/notices";
 import type { MailTarget } from "@/server/store/notice-settings";
-import { NotSent } from "./faults";
-import type { Notice } from "./words";
+import { NotSent } from "./delivery-errors";
+import type { Notice } from "./notice-text";
 
 const TIMEOUT_MS = 15_000;
 

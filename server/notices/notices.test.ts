@@ -11,7 +11,7 @@ import { newStage } from "@/server/runner/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { newNoticeSettingStore } from "@/server/store/notice-settings";
 import { newNoticeStore } from "@/server/store/notices";
-import { newRunQuestions } from "@/server/store/questions";
+import { newRunQuestions } from "@/server/store/runs/questions";
 import { Notifier, RETRY_AFTER_MS } from "./notifier";
 
 const open: (Server | ReturnType<typeof createServer>)[] = [];
@@ -45,8 +45,8 @@ async function mailServer() {
   const server = createSocketServer((socket: Socket) => {
     let isData = false;
     let text = "";
-    const say = (line: string) => socket.write(`${line}\r\n`);
-    say("220 here");
+    const send = (line: string) => socket.write(`${line}\r\n`);
+    send("220 here");
     socket.on("error", () => {});
     socket.on("data", (part: Buffer) => {
       text += part.toString();
@@ -55,7 +55,7 @@ async function mailServer() {
         mails.push(text);
         isData = false;
         text = "";
-        say("250 taken");
+        send("250 taken");
         return;
       }
       for (let end = text.indexOf("\r\n"); end >= 0; end = text.indexOf("\r\n")) {
@@ -67,8 +67,8 @@ async function mailServer() {
         }
         if (/^DATA/i.test(line)) {
           isData = true;
-          say("354 go on");
-        } else say("250 fine");
+          send("354 go on");
+        } else send("250 fine");
       }
     });
   });
@@ -200,7 +200,7 @@ test("what does not arrive is tried again, later each time, then given up and to
   office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
   office.questions.replace(office.run, [office.ask("a")]);
   await office.later(5_000);
-  expect(office.store.troubles()).toMatchObject([
+  expect(office.store.undelivered()).toMatchObject([
     {
       channel: "webhook",
       state: "waiting",
@@ -213,12 +213,14 @@ test("what does not arrive is tried again, later each time, then given up and to
     await office.later(1);
   }
   expect(got).toHaveLength(RETRY_AFTER_MS.length + 1);
-  expect(office.store.troubles()).toMatchObject([{ state: "failed", attempts: RETRY_AFTER_MS.length + 1 }]);
+  expect(office.store.undelivered()).toMatchObject([
+    { state: "failed", attempts: RETRY_AFTER_MS.length + 1 },
+  ]);
   state.status = 204;
   office.questions.replace(office.run, [office.ask("a"), office.ask("b")]);
   await office.later(5_000);
   expect(got).toHaveLength(RETRY_AFTER_MS.length + 2);
-  expect(office.store.troubles()).toHaveLength(1);
+  expect(office.store.undelivered()).toHaveLength(1);
 });
 
 test("killed between posting and noting it, a notice is posted once more after the usual wait, with the same id", async () => {
@@ -237,7 +239,7 @@ test("killed between posting and noting it, a notice is posted once more after t
   await office.later(1);
   await office.later(3_600_000);
   expect(got.map(({ body }) => (JSON.parse(body) as { id: string }).id)).toEqual(["1", "1"]);
-  expect(office.store.troubles()).toEqual([]);
+  expect(office.store.undelivered()).toEqual([]);
 });
 
 test("of more notices than are kept waiting the settings say that they were not sent", async () => {
@@ -245,7 +247,7 @@ test("of more notices than are kept waiting the settings say that they were not 
   office.settings.saveWebhook({ is_on: true, url: "http://127.0.0.1:9/" });
   const asks = Array.from({ length: 1_001 }, (_, at) => office.ask(`q${at}`));
   office.questions.replace(office.run, asks);
-  expect(office.store.troubles()).toMatchObject([
+  expect(office.store.undelivered()).toMatchObject([
     { state: "failed", attempts: 0, fault: expect.stringContaining("so this one was not sent") },
   ]);
 });
@@ -264,7 +266,7 @@ test("mail goes to whom it was set up for, as plain text with a link and nothing
   });
   office.questions.replace(office.run, [office.ask("a")]);
   await office.later(5_000);
-  expect(office.store.troubles()).toEqual([]);
+  expect(office.store.undelivered()).toEqual([]);
   const [mail] = mails as [string];
   expect(mail).toContain("From: troupe@example.org");
   expect(mail).toContain("To: ann@example.org, bo@example.org");

@@ -8,10 +8,10 @@ import {
   type NoticeDue,
   type NoticeStore,
 } from "@/server/store/notices";
+import { deliveryErrorText } from "./delivery-errors";
 import { mailNotice } from "./email";
-import { faultOf } from "./faults";
+import { type Notice, noticeOf, testNotice } from "./notice-text";
 import { postNotice } from "./webhook";
-import { type Notice, noticeOf, testNotice } from "./words";
 
 /** How long to wait after each failed attempt; after the last one the notice is given up. */
 export const RETRY_AFTER_MS = [30_000, 2 * 60_000, 10 * 60_000, 3_600_000, 6 * 3_600_000] as const;
@@ -22,7 +22,7 @@ const UNSURE =
 /** How many go out at a time. */
 const SLICE = 20;
 /** After the database was in the way. */
-const TROUBLE_MS = 30_000;
+const RETRY_MS = 30_000;
 const TIDY_MS = 3_600_000;
 
 export interface NotifierOptions {
@@ -70,7 +70,7 @@ export class Notifier {
     if (this.timer) clearTimeout(this.timer);
     const at = this.attempt(() => this.options.store.nextAt());
     if (at === null) return;
-    const wait = at === undefined ? TROUBLE_MS : Math.min(Math.max(at - this.now, 50), 2 ** 31 - 1);
+    const wait = at === undefined ? RETRY_MS : Math.min(Math.max(at - this.now, 50), 2 ** 31 - 1);
     this.timer = setTimeout(() => void this.sendDue(), wait);
     this.timer.unref();
   }
@@ -96,7 +96,7 @@ export class Notifier {
             : "The mail server took the test mail. Look whether it arrives.",
       };
     } catch (error) {
-      return { ok: false, message: faultOf(error, this.options.hide) };
+      return { ok: false, message: deliveryErrorText(error, this.options.hide) };
     }
   }
 
@@ -127,9 +127,9 @@ export class Notifier {
       await this.deliver(due.channel, noticeOf(due, origin(), this.now), aboutOf(due));
       this.attempt(() => store.sent(due.id));
     } catch (error) {
-      const fault = faultOf(error, hide);
-      this.attempt(() => store.failed(due.id, fault, after === undefined ? null : this.now + after));
-      this.options.log?.("warn", "A notice did not arrive.", { channel: due.channel, fault });
+      const errorText = deliveryErrorText(error, hide);
+      this.attempt(() => store.failed(due.id, errorText, after === undefined ? null : this.now + after));
+      this.options.log?.("warn", "A notice did not arrive.", { channel: due.channel, fault: errorText });
     }
   }
 

@@ -5,7 +5,7 @@ import { newStage } from "@/server/runner/testing";
 import { newSealer } from "@/server/secrets/sealer";
 import { type MailTarget, newNoticeSettingStore } from "@/server/store/notice-settings";
 import { type NoticeStore, newNoticeStore } from "@/server/store/notices";
-import { newRunQuestions } from "@/server/store/questions";
+import { newRunQuestions } from "@/server/store/runs/questions";
 import { selfSigned } from "@/server/testing/certificate";
 import { Notifier, RETRY_AFTER_MS } from "./notifier";
 import { mailServer } from "./testing";
@@ -92,7 +92,7 @@ test.each(["tls", "starttls"] as const)(
     const { mails, port } = await serverWith({ security, ...account });
     const office = await newOffice(port, { security, ...account });
     await office.after(5_000);
-    expect(office.store.troubles()).toEqual([]);
+    expect(office.store.undelivered()).toEqual([]);
     expect(mails).toHaveLength(1);
     expect(mails[0]).toContain("To: ann@example.org");
   },
@@ -134,9 +134,9 @@ test.each([
     const office = await newOffice(port, target, trusted ?? "");
     expect(await office.notifier().test("email")).toEqual({ ok: false, message: sentence });
     await office.after(5_000);
-    expect(office.store.troubles()).toMatchObject([{ state: "waiting", attempts: 1, fault: sentence }]);
+    expect(office.store.undelivered()).toMatchObject([{ state: "waiting", attempts: 1, fault: sentence }]);
     for (const wait of RETRY_AFTER_MS) await office.after(wait);
-    expect(office.store.troubles()).toMatchObject([{ state: "failed", attempts: 6, fault: sentence }]);
+    expect(office.store.undelivered()).toMatchObject([{ state: "failed", attempts: 6, fault: sentence }]);
     expect(mails).toEqual([]);
   },
 );
@@ -149,12 +149,12 @@ test("a mail server that is down is told, and gets the mail once it is up again,
   const sentence = "It did not arrive: nothing listens at that address and port.";
   expect(await office.notifier().test("email")).toEqual({ ok: false, message: sentence });
   await office.after(5_000);
-  expect(office.store.troubles()).toMatchObject([{ state: "waiting", attempts: 1, fault: sentence }]);
+  expect(office.store.undelivered()).toMatchObject([{ state: "waiting", attempts: 1, fault: sentence }]);
   const again = await mailServer({ ...pair, security: "tls", ...account, port });
   open.push(again);
   await office.after(RETRY_AFTER_MS[0]);
   await office.after(RETRY_AFTER_MS[1]);
-  expect([again.mails.length, office.store.troubles()]).toEqual([1, []]);
+  expect([again.mails.length, office.store.undelivered()]).toEqual([1, []]);
 });
 
 /** What a process does not do any more that was killed. */
@@ -190,7 +190,7 @@ test("killed each time, it is sent no more often than the rule says, and the set
   expect(mails).toHaveLength(RETRY_AFTER_MS.length + 1);
   await office.after(60_000);
   expect(mails).toHaveLength(RETRY_AFTER_MS.length + 1);
-  expect(office.store.troubles()).toMatchObject([
+  expect(office.store.undelivered()).toMatchObject([
     {
       state: "failed",
       attempts: 6,
@@ -220,10 +220,10 @@ test("a mail server that takes the mail and falls silent is asked again by the r
   const office = await newOffice(server.port, {});
   server.state.isDeaf = true;
   await office.after(5_000);
-  expect(office.store.troubles()).toMatchObject([{ state: "waiting", attempts: 1 }]);
+  expect(office.store.undelivered()).toMatchObject([{ state: "waiting", attempts: 1 }]);
   server.state.isDeaf = false;
   await office.after(RETRY_AFTER_MS[0]);
-  expect([server.mails.length, office.store.troubles()]).toEqual([2, []]);
+  expect([server.mails.length, office.store.undelivered()]).toEqual([2, []]);
 });
 
 test("no password leaves over a line that is not protected, and none stands in what is told", async () => {

@@ -26,28 +26,28 @@ export async function mailServer(options: MailServerOptions = {}) {
     let login: string[] = [];
     let [text, isData, isIn] = ["", false, user === undefined];
     let isAsking = false;
-    const say = (line: string) => void socket.write(`${line}\r\n`);
+    const reply = (line: string) => void socket.write(`${line}\r\n`);
     const check = (name: string | undefined, word: string | undefined) => {
       isIn = name === user && word === password;
-      say(isIn ? "235 come in" : "535 5.7.8 wrong name or password");
+      reply(isIn ? "235 come in" : "535 5.7.8 wrong name or password");
     };
     const plain = (encoded: string) => Buffer.from(encoded, "base64").toString();
     const obey = (line: string) => {
       if (isAsking) {
         login.push(plain(line));
-        if (login.length < 2) return say("334 UGFzc3dvcmQ6");
+        if (login.length < 2) return reply("334 UGFzc3dvcmQ6");
         isAsking = false;
         const [name, word] = login;
         return check(name, word);
       }
       if (/^EHLO/i.test(line)) {
-        if (security === "starttls" && !isProtected) say("250-STARTTLS");
-        if (user !== undefined && isProtected) say("250-AUTH PLAIN LOGIN");
-        return say("250 fine");
+        if (security === "starttls" && !isProtected) reply("250-STARTTLS");
+        if (user !== undefined && isProtected) reply("250-AUTH PLAIN LOGIN");
+        return reply("250 fine");
       }
-      if (/^STARTTLS/i.test(line) && security !== "starttls") return say("502 not here");
+      if (/^STARTTLS/i.test(line) && security !== "starttls") return reply("502 not here");
       if (/^STARTTLS/i.test(line) && key && cert) {
-        say("220 go on");
+        reply("220 go on");
         socket.removeAllListeners("data");
         return talk(new TLSSocket(socket, { isServer: true, key, cert }), false, true);
       }
@@ -57,15 +57,15 @@ export async function mailServer(options: MailServerOptions = {}) {
       }
       if (/^AUTH LOGIN/i.test(line)) {
         [isAsking, login] = [true, []];
-        return say("334 VXNlcm5hbWU6");
+        return reply("334 VXNlcm5hbWU6");
       }
       if (/^QUIT/i.test(line)) return void socket.end("221 bye\r\n");
-      if (/^MAIL/i.test(line) && !isIn) return say("530 5.7.0 say who you are");
+      if (/^MAIL/i.test(line) && !isIn) return reply("530 5.7.0 say who you are");
       if (/^DATA/i.test(line)) {
         isData = true;
-        return say("354 go on");
+        return reply("354 go on");
       }
-      say("250 fine");
+      reply("250 fine");
     };
     socket.on("error", () => {});
     socket.on("data", (part: Buffer) => {
@@ -76,7 +76,7 @@ export async function mailServer(options: MailServerOptions = {}) {
         mails.push(text.slice(0, end));
         [text, isData] = [text.slice(end + 5), false];
         if (state.isDeaf) socket.destroy();
-        else say("250 taken");
+        else reply("250 taken");
         return;
       }
       for (let end = text.indexOf("\r\n"); end >= 0 && !isData; end = text.indexOf("\r\n")) {
@@ -85,7 +85,7 @@ export async function mailServer(options: MailServerOptions = {}) {
         obey(line);
       }
     });
-    if (greets) say("220 here");
+    if (greets) reply("220 here");
   };
 
   const isTls = security === "tls";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
-import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/bin";
-import { BinnedMemory } from "@/server/store/memories";
-import { BinnedTest } from "@/server/store/scenario-tests";
+import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/library/bin";
+import { BinnedMemory } from "@/server/store/library/memories";
+import { BinnedTest } from "@/server/store/library/scenario-tests";
 import { customToolOperations } from "./custom-tools";
 import { agentOperations, crewOperations } from "./library";
 import { memoryOperations } from "./memories";

@@ -25,6 +25,20 @@ export const bisectOperations = {
       route: "POST /runs/{id}/bisect",
       success: "What makes the difference, as far as the records tell",
     },
+    cli: [
+      {
+        form: "bisect BAD --good GOOD [--when CONDITION] [--status STATUS] [--visits NODE]... [--never NODE]... [--expect JSON]",
+        summary:
+          "Finds the first step that makes the difference; one option says what holds in the good run only: a CEL condition, a final status, nodes that it comes to or never does, or an expectation of a test",
+        fields: {
+          bad: "run_id",
+          when: (when) => ({ expect: { kind: "state", when } }),
+          status: (status) => ({ expect: { kind: "status", is: status.toUpperCase() } }),
+          visits: (...nodes) => ({ expect: { kind: "path", nodes, mode: "visited" } }),
+          never: (...nodes) => ({ expect: { kind: "path", nodes, mode: "never" } }),
+        },
+      },
+    ],
     async run(services, { run_id, good, expect }) {
       runOf(services, run_id);
       runOf(services, good);

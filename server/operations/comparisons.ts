@@ -14,8 +14,8 @@ import {
   ByWorkflow,
   ChosenTests,
   judgeBookOf,
-  purseFor,
   refuseUnrunnable,
+  spendingCapFor,
   testedOf,
   testsIn,
   WithRealModels,
@@ -80,7 +80,7 @@ export const comparisonOperations = {
     },
     async run(services, { workflow_id: id, variants, repeats = 1, ...asked }, { signal }) {
       const workflow = workflowOf(services, id);
-      const purse = purseFor(asked);
+      const purse = spendingCapFor(asked);
       const tests = casesOf(services, id, asked);
       if (tests.length === 0)
         throw new Problem(

@@ -32,6 +32,7 @@ export const engineOperations = {
     input: z.void(),
     output: Engine,
     http: { route: "GET /engine", success: "How it stands" },
+    cli: [{ form: "engine" }],
     run: engineOf,
   }),
 };

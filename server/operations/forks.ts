@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { ForkSettings } from "@/server/domain/agent/outcome";
-import { Id, Json, StateKey } from "@/server/domain/base/values";
+import { Id, Json, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { doneBy, notRepeated } from "@/server/domain/run/commands/repeated";
 import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
-import type { ForkLaunch } from "@/server/runner/fork-launch";
-import { repeatedOf } from "@/server/runner/forking";
+import { repeatedOf } from "@/server/runner/lifecycle/fork";
+import type { ForkLaunch } from "@/server/runner/lifecycle/fork-launch";
 import { countRecorded } from "@/server/runner/recorded/recorded-answers";
-import type { RunSummary as StoredSummary } from "@/server/store/runs";
+import type { RunSummary as StoredSummary } from "@/server/store/runs/runs";
 import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { RunSummary } from "./run-schemas";
@@ -29,6 +29,13 @@ const Moment = z.union([
     }),
   }),
 ]);
+
+/** Reads "57", "NODE" or "NODE:TIME". */
+function momentNamed(text: string): JsonObject {
+  if (/^\d+$/.test(text)) return { seq: Number(text) };
+  const [, node_id = text, time] = /^(.+):(\d+)$/.exec(text) ?? [];
+  return { node_id, ...(time && { occurrence: Number(time) }) };
+}
 
 /** A run that begins as another one went. */
 const Forked = z.object({
@@ -100,6 +107,18 @@ export const forkOperations = {
       "damaged_log",
     ],
     http: { route: "POST /runs/{id}/fork", status: 202, success: "The fork is on its way" },
+    cli: [
+      {
+        form: "fork RUN [--at MOMENT] [--set KEY=VALUE]... [--latest]",
+        summary:
+          "Forks a run after an event (--at 57) or before a node (--at NODE, --at NODE:TIME), or else from its beginning; --latest takes the workflow as it is now",
+        fields: {
+          at: (moment) => ({ at: momentNamed(moment) }),
+          set: "state.set",
+          latest: () => ({ graph: "latest" }),
+        },
+      },
+    ],
     run(services, { run_id, at, input, graph, state, messages, plan, config }, { by, principal }) {
       runOf(services, run_id);
       if (at && input)
@@ -124,6 +143,14 @@ export const forkOperations = {
     output: Forked.extend(Doings.shape),
     problems: ["not_found", "not_forked", "queue_full", "damaged_log"],
     http: { route: "POST /runs/{id}/replay", status: 202, success: "The replay is on its way" },
+    cli: [
+      {
+        form: "replay RUN [--lenient]",
+        summary:
+          "Replays a run with its recorded answers; --lenient asks a person before a call that was not recorded",
+        fields: { lenient: () => ({ mode: "lenient" }) },
+      },
+    ],
     run(services, { run_id, mode }, { by, principal }) {
       runOf(services, run_id);
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";

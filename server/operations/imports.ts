@@ -11,7 +11,7 @@ import { ArchiveError } from "@/server/interop/import/archive";
 import { IMPORT_LIMITS } from "@/server/interop/import/files";
 import { type Imported, nothingImported } from "@/server/interop/import/format";
 import { readSent } from "@/server/interop/import/off-thread";
-import type { LibraryStore } from "@/server/store/library";
+import type { LibraryStore } from "@/server/store/library/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { Finding } from "./common-schemas";
 import { namedIn, placesIn } from "./named-places";
@@ -140,7 +140,7 @@ export const importOperations = {
     async run(services, request, { principal, note }): Promise<Answer> {
       if (request.allow.length > 0)
         onlyPerson(principal, "it gives imported files the right to use something here");
-      const { imported, ...answer } = await look(services, request);
+      const { imported, ...answer } = await previewImport(services, request);
       if (!request.confirm) return { ...answer, done: null };
       if (!answer.ok) throw notImportable(answer);
       return { ...answer, done: bringIn(services, imported, { answer, request, note }) };
@@ -156,7 +156,7 @@ function notImportable({ findings }: Pick<Answer, "findings">): Problem {
 }
 
 /** What the files would bring. */
-async function look(
+async function previewImport(
   services: Services,
   request: Request,
 ): Promise<Omit<Answer, "done"> & { imported: Imported }> {
@@ -230,8 +230,8 @@ function askedBy(
   // A role that is here already keeps its tools, and may gain those that the file names.
   const tools = new Map(services.roles.all().map((role) => [role.name, new Set(role.tools)]));
   for (const role of coming) tools.set(role.name, new Set([...(tools.get(role.name) ?? []), ...role.tools]));
-  const cast = [...tools].map(([name, own]) => ({ name, tools: [...own] }));
-  const asked = graph ? capabilitiesOf(withLibrary(graph, services.library), cast) : [];
+  const agents = [...tools].map(([name, own]) => ({ name, tools: [...own] }));
+  const asked = graph ? capabilitiesOf(withLibrary(graph, services.library), agents) : [];
   for (const role of coming)
     for (const tool of seenRole(role, services.roles).asks) {
       const known = asked.find(({ key }) => key === `tool:${tool}`);

@@ -6,8 +6,8 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import { MemorySource } from "@/server/store/memories";
-import { McpToolWord } from "@/server/tools/mcp/word";
+import { MemorySource } from "@/server/store/library/memories";
+import { McpToolWord } from "@/server/tools/mcp/annotations";
 import { Time, Values } from "./common-schemas";
 
 export const StoredRole = z.object({

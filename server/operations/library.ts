@@ -6,7 +6,7 @@ import { plainName } from "@/server/domain/base/names";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewWith } from "@/server/domain/library/library";
 import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/library/uses";
-import type { LibraryStore, Stored } from "@/server/store/library";
+import type { LibraryStore, Stored } from "@/server/store/library/library";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
 import { operationsOf } from "./operation";

@@ -3,8 +3,8 @@ import { isOwnOrigin } from "@/server/access/hosts";
 import type { Principal } from "@/server/access/principal";
 import { asJson } from "@/server/domain/base/json";
 import { keyFate } from "@/server/domain/run/audit";
+import { McpToolWord } from "@/server/tools/mcp/annotations";
 import { isPrivateKey } from "@/server/tools/mcp/private-key";
-import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./addresses";
 import { McpServer } from "./library-schemas";
 import { onlyPerson, operationsOf } from "./operation";
@@ -271,18 +271,18 @@ export const mcpOperations = {
     audits: ["mcp_tools_approved"],
     http: { personOnly: WORD },
     run({ toolSources: { mcp } }, { name, tools }, { note }) {
-      const refused = tools.flatMap(({ tool, fingerprint }) => {
+      const rejected = tools.flatMap(({ tool, fingerprint }) => {
         const result = mcp.approve(name, tool, fingerprint);
         return result === "approved" ? [] : [{ tool, reason: result }];
       });
-      const approved = tools.filter(({ tool }) => !refused.some((other) => other.tool === tool));
+      const approved = tools.filter(({ tool }) => !rejected.some((other) => other.tool === tool));
       if (approved.length > 0)
         note("mcp_tools_approved", {
           server: name,
           // With the fingerprint: what was approved is exactly that definition.
           tools: approved.map(({ tool, fingerprint }) => ({ tool, fingerprint })),
         });
-      return { refused, server: statusOf(mcp.list(), name) };
+      return { refused: rejected, server: statusOf(mcp.list(), name) };
     },
   }),
 

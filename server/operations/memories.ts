@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { Json } from "@/server/domain/base/values";
-import { BinnedMemory, type Memory, MemoryError, type MemoryPlace } from "@/server/store/memories";
+import { BinnedMemory, type Memory, MemoryError, type MemoryPlace } from "@/server/store/library/memories";
 import { PlacedMemory, StoredMemory } from "./library-schemas";
 import { type Caller, operationsOf } from "./operation";
 import { Problem } from "./problem";

@@ -1,8 +1,8 @@
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withLibrary } from "@/server/domain/library/library";
 import { roleUses } from "@/server/domain/library/role-use";
-import { foreignOf } from "@/server/runner/launch";
-import { addressesIn, placeOf } from "@/server/tools/own-words";
+import { foreignOf } from "@/server/runner/lifecycle/launch";
+import { addressesIn, placeOf } from "@/server/tools/user-provided-text";
 import type { Services } from "./services";
 
 /** The hosts and e-mail addresses that texts name, sorted. */

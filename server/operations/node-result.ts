@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { withLibrary } from "@/server/domain/library/library";
 import { type Activation, evolve, newRun } from "@/server/domain/run";
 import { staleOutputs } from "@/server/domain/run/stale";
-import { shownOf } from "@/server/runner/shown";
+import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import { stateOf } from "./run-view";
 import type { Services } from "./services";
 

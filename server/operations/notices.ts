@@ -60,7 +60,7 @@ export const noticeOperations = {
     input: z.void(),
     output: NoticesShown,
     http: { route: "GET /notices", success: "Without addresses of webhooks and passwords" },
-    run: ({ noticeSettings, notices }) => ({ ...noticeSettings.find(), troubles: notices.troubles() }),
+    run: ({ noticeSettings, notices }) => ({ ...noticeSettings.find(), troubles: notices.undelivered() }),
   }),
 
   saveWebhook: mutation({

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Permission, Principal } from "@/server/access/principal";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
 import { Problem, type ProblemCode } from "./problem";
 import type { Services } from "./services";
@@ -44,6 +45,20 @@ export interface HttpRoute {
   as?: string;
 }
 
+/** An operation as a terminal command. */
+export interface CommandForm {
+  /** "skip RUN NODE [OUTPUT] [--set KEY=VALUE]...": capitals are values, `...` takes several, `A,B` is a list. */
+  form: string;
+  /** For the help; the operation's own if absent. */
+  summary?: string;
+  /** The path of the input that a word or an option sets, by its lower-case name; a function makes a part of the input. */
+  fields?: Readonly<Record<string, string | ((...texts: string[]) => JsonObject)>>;
+  /** The part of the input that the form stands for. */
+  preset?: JsonObject;
+  /** Top-level fields that hold where nothing sets them. */
+  defaults?: JsonObject;
+}
+
 /** What an operation is, whatever its kind and tag. */
 interface Definition<In extends z.ZodType, Out> {
   /** In the OpenAPI file. */
@@ -65,6 +80,8 @@ interface Definition<In extends z.ZodType, Out> {
    * `browserOnly`: made for a screen. `personOnly`: a program must not do this; `perform` refuses a token.
    */
   http: HttpRoute | { own: string } | { browserOnly: string } | { personOnly: string };
+  /** Absent: the terminal does not have it. */
+  cli?: readonly CommandForm[];
   run(services: Services, input: z.output<In>, caller: Caller): Out;
 }
 

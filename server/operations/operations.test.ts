@@ -99,8 +99,8 @@ test("an operation's endpoint tells the refusals that it may make", () => {
   for (const { operation } of all) {
     const endpoint = endpoints.get(operation.name);
     if (!endpoint) continue;
-    const told = new Set([...always, ...(endpoint.refusals ?? [])]);
-    const missing = (operation.problems ?? []).filter((code) => !told.has(PROBLEMS[code][0]));
+    const documented = new Set([...always, ...(endpoint.refusals ?? [])]);
+    const missing = (operation.problems ?? []).filter((code) => !documented.has(PROBLEMS[code][0]));
     // Cancelling what has ended is an answer there: cancelled: false.
     expect([operation.name, missing]).toEqual([
       operation.name,

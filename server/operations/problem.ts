@@ -1,11 +1,11 @@
 import type { TRPC_ERROR_CODE_KEY } from "@trpc/server";
 import { namedError } from "@/server/domain/base/named-error";
-import { DamagedLog } from "@/server/domain/run/held";
 import { KeyReused } from "@/server/domain/run/key-reused";
-import { RefusedBisect } from "@/server/runner/bisect/find-difference";
-import { RefusedFork } from "@/server/runner/forking";
-import { QueueFull } from "@/server/runner/host";
-import { RefusedStart } from "@/server/runner/launch";
+import { DamagedLog } from "@/server/domain/run/quarantine";
+import { BisectRejected } from "@/server/runner/bisect/find-difference";
+import { ForkRejected } from "@/server/runner/lifecycle/fork";
+import { QueueFull } from "@/server/runner/lifecycle/host";
+import { StartRejected } from "@/server/runner/lifecycle/launch";
 import { TooManyTests } from "@/server/runner/scenario/test-gates";
 
 /**
@@ -89,7 +89,7 @@ export class Problem extends namedError("Problem") {
     return this.more.editor ? { ...this.details, ...this.more.editor } : this.details;
   }
   /** The code that programs are told: who has too many streams open, the status says. */
-  get told(): string {
+  get publicCode(): string {
     return this.code === "server_too_many_streams" ? "too_many_streams" : this.code;
   }
   get status(): number {
@@ -106,15 +106,15 @@ export const notFound = (what: string) =>
 /** The problem that an error of another part is; null for one that nobody expected. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
-  if (error instanceof RefusedStart) {
+  if (error instanceof StartRejected) {
     const code = "errors" in error.detail ? "invalid_input" : "workflow_has_problems";
     return new Problem(code, error.message, error.detail);
   }
-  if (error instanceof RefusedFork) {
-    const { faults } = error;
-    return new Problem("not_forked", error.message, faults.length > 1 ? { faults } : undefined);
+  if (error instanceof ForkRejected) {
+    const { errors } = error;
+    return new Problem("not_forked", error.message, errors.length > 1 ? { faults: errors } : undefined);
   }
-  if (error instanceof RefusedBisect) return new Problem("not_compared", error.message);
+  if (error instanceof BisectRejected) return new Problem("not_compared", error.message);
   if (error instanceof QueueFull || error instanceof TooManyTests)
     return new Problem("queue_full", error.message, undefined, { headers: { "retry-after": "5" } });
   if (error instanceof KeyReused) return new Problem("key_reused", error.message, { run_id: error.runId });

@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { withoutLesson } from "@/server/domain/model/lessons";
-import { headerFault, type Provider, ProviderSettings } from "@/server/domain/model/provider";
+import { headerError, type Provider, ProviderSettings } from "@/server/domain/model/provider";
 import { keyFate } from "@/server/domain/run/audit";
-import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
+import {
+  checkProvider,
+  describeModels,
+  type Findings,
+  factsByName,
+  findOllama,
+} from "@/server/llm/capabilities/check";
 import { ModelError } from "@/server/llm/model";
 import { redactJson, registerSecret } from "@/server/secrets/redact";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
@@ -20,11 +26,11 @@ const OwnHeaders = z
   .superRefine((headers, ctx) => {
     const seen = new Set<string>();
     for (const [at, { name, value }] of headers.entries()) {
-      const fault = seen.has(name.toLowerCase())
+      const error = seen.has(name.toLowerCase())
         ? `The header ${name} is there twice`
-        : headerFault(name, value);
+        : headerError(name, value);
       seen.add(name.toLowerCase());
-      if (fault) ctx.addIssue({ code: "custom", path: [at], message: fault });
+      if (error) ctx.addIssue({ code: "custom", path: [at], message: error });
     }
   });
 const Id = z.object({ id: z.string() });
@@ -216,7 +222,7 @@ export const providerOperations = {
       if (!provider) throw notFound();
       try {
         const { models } = await describeModels({ ...provider, ...opened(providers, provider.id) });
-        keep(providers, provider.id, { said: factsByName(models) });
+        keep(providers, provider.id, { reported: factsByName(models) });
         return models.map(({ name }) => name);
       } catch (error) {
         if (error instanceof ModelError)
@@ -228,10 +234,10 @@ export const providerOperations = {
 };
 
 /** Keeps what was found out about a saved provider. The demo has nothing to keep. */
-function keep(providers: ProviderStore, id: string, { said, learned }: Findings) {
+function keep(providers: ProviderStore, id: string, { reported, learned }: Findings) {
   const provider = providers.find(id);
   if (!provider || provider.kind === "offline") return;
-  if (said) providers.keepReported(id, said);
+  if (reported) providers.keepReported(id, reported);
   if (!learned) return;
   const context_window = provider.settings.capabilities?.[learned.model]?.context_window;
   providers.observe(id, learned.model, {

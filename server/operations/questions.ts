@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { asJson } from "@/server/domain/base/json";
-import type { QuestionListed } from "@/server/store/questions";
+import type { QuestionListed } from "@/server/store/runs/questions";
 import { operationsOf } from "./operation";
 import { notFound } from "./problem";
 import { QuestionOfRun } from "./run-schemas";
@@ -36,7 +36,7 @@ export const questionOperations = {
     input: Narrowed,
     output: z.array(QuestionOfRun),
     http: { route: "GET /questions", success: "The open questions", as: "questions" },
-    run: ({ questions }, query) => questions.list({ ...query, limit: 500 }).map(told),
+    run: ({ questions }, query) => questions.list({ ...query, limit: 500 }).map(toQuestion),
   }),
 
   inbox: query({
@@ -84,7 +84,7 @@ export const questionOperations = {
 };
 
 /** A question in the terms of the API. */
-function told({ ask, asker, ...listed }: QuestionListed): z.input<typeof QuestionOfRun> {
+function toQuestion({ ask, asker, ...listed }: QuestionListed): z.input<typeof QuestionOfRun> {
   const { requested, node_id, requested_at } = ask;
   const { expires_at, ...parts } = requested;
   return {
@@ -105,7 +105,7 @@ type Requested = QuestionListed["ask"]["requested"];
 
 const OF_TOOLS = ["approve", "approve_always", "reject"];
 /** What questions take that have no options of their own: the words of their kind; a form has none. */
-const WORDS: Readonly<Record<string, readonly string[]>> = {
+const DEFAULT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   tool_confirmation: OF_TOOLS,
   escalation: ["approve", "reject"],
   review: ["approve", "reject"],
@@ -116,6 +116,6 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** The answers to choose from; `label` and `value` can both be given. */
 function optionsOf({ kind, options, tool_name }: Requested) {
   if (options) return options;
-  const words = kind === "escalation" && tool_name ? OF_TOOLS : (WORDS[kind] ?? []);
-  return words.map((word) => ({ label: word, value: word }));
+  const values = kind === "escalation" && tool_name ? OF_TOOLS : (DEFAULT_OPTIONS[kind] ?? []);
+  return values.map((word) => ({ label: word, value: word }));
 }

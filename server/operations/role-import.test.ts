@@ -4,7 +4,7 @@ import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
 import type { ReadWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
-import { newRoleStore } from "@/server/store/roles";
+import { newRoleStore } from "@/server/store/library/roles";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 
 const role = (confirmation?: ConfirmationPolicy): RoleDefinition =>

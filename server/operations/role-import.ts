@@ -11,7 +11,7 @@ import {
   withSafeRuns,
 } from "@/server/domain/graph/tools-asked";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
-import type { RoleStore } from "@/server/store/roles";
+import type { RoleStore } from "@/server/store/library/roles";
 
 /** Whether a role from a file is new here, the same as ours, or another of the same name. */
 function roleState(role: RoleDefinition, store: RoleStore): "new" | "same" | "differs" {

@@ -3,8 +3,8 @@ import { BREAKPOINT_KINDS, Breakpoint } from "@/server/domain/agent/breakpoint";
 import { FinalStatus, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
 import { Json } from "@/server/domain/base/values";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
-import { EngineState, RunPlace, TroubledRun } from "@/server/domain/run/engine-state";
-import { HeldReason } from "@/server/domain/run/held";
+import { EngineState, RunPlace, StalledRun } from "@/server/domain/run/engine-state";
+import { QuarantineReason } from "@/server/domain/run/quarantine";
 import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import { RUN_TEXT } from "@/server/domain/run/result";
 import { RUN_ORDERS } from "@/server/domain/run/run-order";
@@ -44,7 +44,7 @@ export const QuestionOfRun = z
     assigned_to: z.string().nullable(),
     reminded_at: Time.nullable(),
     escalations: z.int().meta({ description: "How many more people were asked as nobody answered" }),
-    held: HeldReason.nullable(),
+    held: QuarantineReason.nullable(),
   })
   .catchall(Json);
 
@@ -53,7 +53,7 @@ export const RunSummary = z.object({
   workflow_id: z.string().nullable(),
   workflow_name: z.string(),
   status: RunStatus,
-  held: HeldReason.nullable().meta({
+  held: QuarantineReason.nullable().meta({
     description: "Why the run was put aside, while its status is `held`: try it again or cancel it",
   }),
   final_status: FinalStatus.nullable(),
@@ -90,7 +90,7 @@ export const RunSummary = z.object({
 
 /** Who carries out runs; what the engine cannot get on with is named by its workflow as well. */
 export const Engine = EngineState.extend({
-  troubled: z.array(TroubledRun.extend({ workflow_id: z.string().nullable(), workflow_name: z.string() })),
+  troubled: z.array(StalledRun.extend({ workflow_id: z.string().nullable(), workflow_name: z.string() })),
 });
 
 /** What runs cost together. */

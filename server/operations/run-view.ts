@@ -3,7 +3,7 @@ import { present } from "@/server/domain/base/must";
 import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { newRun, type RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
-import type { RunSummary as StoredRun } from "@/server/store/runs";
+import type { RunSummary as StoredRun } from "@/server/store/runs/runs";
 import type { Run, RunNode, RunTask, WaitingFor } from "./run-schemas";
 import type { Services } from "./services";
 

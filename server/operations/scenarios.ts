@@ -19,8 +19,8 @@ import {
   ByWorkflow,
   ChosenTests,
   judgeBookOf,
-  purseFor,
   refuseUnrunnable,
+  spendingCapFor,
   testedOf,
   testIn,
   testsIn,
@@ -266,7 +266,7 @@ export const scenarioOperations = {
       const workflow = workflowOf(services, id);
       const tested = testedOf(services, workflow);
       refuseUnrunnable(tested, workflow);
-      const purse = purseFor(money);
+      const purse = spendingCapFor(money);
       const chosen = testsIn(services, id, tests);
       return services.testGates.through(purse ? "real" : "offline", signal, () =>
         runSuite({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ProviderSettings } from "@/server/domain/model/provider";
 import { MAIL_SECURITY } from "@/server/store/notice-settings";
 import { NOTICE_CHANNELS } from "@/server/store/notices";
-import { KeepRules } from "@/server/store/retention";
+import { KeepRules } from "@/server/store/runs/retention";
 import { Time } from "./common-schemas";
 
 export const NoticesShown = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limitFault, RaisableLimit } from "@/server/domain/agent/outcome";
+import { limitRaiseError, RaisableLimit } from "@/server/domain/agent/outcome";
 import { asJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject } from "@/server/domain/base/values";
@@ -9,8 +9,8 @@ import { tooLate } from "@/server/domain/run/commands/command";
 import { PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { readAnswer, SentAnswer } from "@/server/domain/run/questions/person-answer";
 import { notOpen } from "@/server/domain/run/questions/tool-question";
-import { CANCEL } from "@/server/runner/embedded-contract";
-import type { Told as ToldRun } from "@/server/runner/from-people";
+import { CANCEL } from "@/server/runner/durable/embedded-contract";
+import type { CommandResult as CommandReceipt } from "@/server/runner/people/from-people";
 import { operationsOf } from "./operation";
 import { notFound, Problem, type ProblemCode } from "./problem";
 import { RunPlan } from "./run-schemas";
@@ -29,14 +29,14 @@ export const Accepted = z.object({
 });
 export const PENDING = "It is accepted and not applied yet";
 export const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
-const Told = z.object({ run_id: z.string() });
+const RunRef = z.object({ run_id: z.string() });
 
 /** What is said of a command that a run was given. Throws Problem where it came too late. */
 export function acceptedBy(
   services: Pick<Services, "runs">,
   run_id: string,
-  { command_id, heard }: ToldRun,
-  refused: ProblemCode = "not_now",
+  { command_id, heard }: CommandReceipt,
+  rejectionCode: ProblemCode = "not_now",
 ): z.output<typeof Accepted> {
   const { status, final_status } = runOf(services, run_id);
   // A quarantined run applies it when it is retried.
@@ -44,7 +44,7 @@ export function acceptedBy(
   const late = isPending ? null : tooLate(heard);
   if (late === null) return { command_id, applied: !isPending };
   if (status === "finished") throw new Problem("run_ended", late, { final_status, command_id });
-  throw new Problem(refused, late, { status, command_id });
+  throw new Problem(rejectionCode, late, { status, command_id });
 }
 
 /** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
@@ -80,7 +80,7 @@ export const steeringOperations = {
       "A run is `held` where taking it up would do harm or is not possible: the server hung while it executed the run or crashed more than once, its log is damaged, or it began with another version; `held` of the run says which, and when it is retried automatically. It goes on where its log ends. 409 where it is not held.",
     needs: "run",
     input: ByRun,
-    output: Told,
+    output: RunRef,
     problems: ["not_found", "not_held"],
     http: { route: "POST /runs/{id}/try-again", status: 202, success: "It is taken up" },
     run(services, { run_id }) {
@@ -104,7 +104,7 @@ export const steeringOperations = {
         .positive()
         .meta({ description: "In the unit of the limit: US dollars, tokens, ms, counts" }),
     }),
-    output: Told.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
+    output: RunRef.extend({ ...Accepted.shape, limit: RaisableLimit, to: z.number() }),
     problems: [...REFUSALS, "not_at_limit", "no_such_limit", "not_higher"],
     http: { route: "POST /runs/{id}/limits", status: 202, success: "It was told" },
     async run(services, { run_id, limit, to }, { by }) {
@@ -114,15 +114,15 @@ export const steeringOperations = {
           final_status: run.final_status,
           resumable: [...(state.run.resumable ?? [])],
         });
-      const fault = limitFault(limit, to);
-      if (fault !== null) throw new Problem("no_such_limit", fault);
+      const error = limitRaiseError(limit, to);
+      if (error !== null) throw new Problem("no_such_limit", error);
       const now = limitOf(state, limit);
       if (now !== null && to <= now)
         throw new Problem("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
           now,
         });
-      const told = await services.host.raiseLimit(run_id, limit, to, by);
-      return { run_id, ...acceptedBy(services, run_id, told), limit, to };
+      const receipt = await services.host.raiseLimit(run_id, limit, to, by);
+      return { run_id, ...acceptedBy(services, run_id, receipt), limit, to };
     },
   }),
 
@@ -145,7 +145,7 @@ export const steeringOperations = {
       "Adds a task, changes or cancels one that has not begun. `activation_id` names the crew's work; it may be left out where just one crew is at work. 409 says why a change cannot be made any more.",
     needs: "run",
     input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
-    output: Told.extend({ ...Accepted.shape, activation_id: z.string() }),
+    output: RunRef.extend({ ...Accepted.shape, activation_id: z.string() }),
     problems: ["not_found", "run_held", "run_ended", "plan_not_changed", "no_crew_at_work", "which_crew"],
     http: {
       route: "POST /runs/{id}/plan",
@@ -158,9 +158,9 @@ export const steeringOperations = {
         throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
-      const told = await services.host.editPlan(run_id, activation_id, edit, by);
-      if (typeof told === "string") throw new Problem("plan_not_changed", told);
-      return { run_id, activation_id, ...acceptedBy(services, run_id, told, "plan_not_changed") };
+      const receipt = await services.host.editPlan(run_id, activation_id, edit, by);
+      if (typeof receipt === "string") throw new Problem("plan_not_changed", receipt);
+      return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
     },
   }),
 
@@ -197,7 +197,7 @@ export const steeringOperations = {
       "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 400 with `errors` by field where the answer is none of those that are asked for, or its `value` does not fit the `response_schema`; 422 where the content of a form that a tool asks for does not fit its schema.",
     needs: "answer",
     input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
-    output: Told.extend({
+    output: RunRef.extend({
       ...Accepted.shape,
       late: z.boolean().optional().meta({
         description:
@@ -221,10 +221,10 @@ export const steeringOperations = {
       const read = readAnswer(asked, sent);
       if (!read.ok) {
         const { errors } = read;
-        const words = ["The answer does not fit what is asked.", ...errors.map(({ message }) => message)];
+        const messages = ["The answer does not fit what is asked.", ...errors.map(({ message }) => message)];
         throw read.isForm
-          ? new Problem("invalid_answer", present(words[0], "words[0]"), { errors })
-          : new Problem("answer_does_not_fit", words.join(" "), { errors });
+          ? new Problem("invalid_answer", present(messages[0], "words[0]"), { errors })
+          : new Problem("answer_does_not_fit", messages.join(" "), { errors });
       }
       if (!host.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
       const { answer, option } = read.answer;
@@ -253,14 +253,14 @@ function plansOf(state: RunState): z.input<typeof RunPlan>[] {
 
 /** The one crew with a plan that is at work. Throws where there is none, or more than one. */
 function onlyCrew(state: RunState): string {
-  const atWork = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
-  if (atWork.length === 1) return present(atWork[0], "atWork[0]");
+  const running = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
+  if (running.length === 1) return present(running[0], "atWork[0]");
   throw new Problem(
-    atWork.length === 0 ? "no_crew_at_work" : "which_crew",
-    atWork.length === 0
+    running.length === 0 ? "no_crew_at_work" : "which_crew",
+    running.length === 0
       ? "No crew with a plan is at work in this run."
       : "Several crews are at work; say which by activation_id.",
-    { activation_ids: atWork },
+    { activation_ids: running },
   );
 }
 

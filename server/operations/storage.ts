@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { errorMessage } from "@/server/domain/base/guards";
 import { log } from "@/server/log";
-import { KeepRules } from "@/server/store/retention";
+import { KeepRules } from "@/server/store/runs/retention";
 import { operationsOf } from "./operation";
 import { StorageState } from "./settings-schemas";
 

@@ -5,7 +5,7 @@ import { choiceKey } from "@/server/domain/library/model-uses";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { TeamEdit, widening } from "@/server/domain/run/commands/team-edit";
-import { route, tell, telling } from "./control";
+import { controlOperation, route, sendCommand } from "./control";
 import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { ByRun } from "./runs";
@@ -14,17 +14,54 @@ import { atHand } from "./steering";
 
 const { mutation } = operationsOf("Runs");
 
+const MEMBER_OPTIONS = "[--model MODEL] [--provider ID] [--instructions TEXT] [--tools A,B] [--crew NODE]";
+
+/** Where the options of a member go in the input. */
+const memberFields = (at: string) => ({
+  model: `${at}.llm_config.model`,
+  provider: `${at}.llm_config.provider_id`,
+  instructions: `${at}.backstory`,
+  tools: `${at}.tools`,
+  crew: "node_id",
+});
+
 /** How people change who works in a crew while its run goes on. */
 export const teamOperations = {
   changeTeam: mutation({
-    ...telling,
+    ...controlOperation,
     name: "changeRunTeam",
     summary: "Changes the team of a crew",
     about:
       "Adds a role of the library as a member, takes out one who is not at work, or changes a member's role, model, own instructions (`backstory`) or which of its role's tools it may use. `node_id` names the crew's node; it may be left out where the workflow has just one crew. It holds in this run, to its end, and never in the workflow. Another model is asked from the next call on, everything else holds from the member's next piece of work on. 409 says why a change does not fit: a vote is under way, the member leads the crew, is at work or is its last, tasks of the plan wait for it. A program may not give agents tools that they cannot use now: 403.",
     input: ByRun.extend({ node_id: z.string().optional(), edit: TeamEdit }),
-    problems: [...telling.problems, "person_only", "which_crew", "no_such_model"],
+    problems: [...controlOperation.problems, "person_only", "which_crew", "no_such_model"],
     http: route("team", "The team is changed"),
+    cli: [
+      {
+        form: `team RUN add ROLE [--as AGENT] ${MEMBER_OPTIONS}`,
+        summary: "Adds a role of the library to a crew",
+        fields: { ...memberFields("edit"), role: "edit.role_name", as: "edit.agent_id" },
+        preset: { edit: { kind: "add" } },
+      },
+      {
+        form: `team RUN change AGENT [--role ROLE] ${MEMBER_OPTIONS}`,
+        summary: "Changes a member of a crew",
+        fields: { ...memberFields("edit.patch"), agent: "edit.agent_id", role: "edit.patch.role_name" },
+        preset: { edit: { kind: "change", patch: {} } },
+      },
+      {
+        form: "team RUN model AGENT MODEL [--crew NODE]",
+        summary: "Has a member ask another model",
+        fields: { ...memberFields("edit.patch"), agent: "edit.agent_id" },
+        preset: { edit: { kind: "change", patch: {} } },
+      },
+      {
+        form: "team RUN remove AGENT [--crew NODE]",
+        summary: "Takes a member that is not at work out of a crew",
+        fields: { agent: "edit.agent_id", crew: "node_id" },
+        preset: { edit: { kind: "remove" } },
+      },
+    ],
     run(services, { run_id, edit, ...given }, caller) {
       const { state } = atHand(services, run_id);
       const node_id = given.node_id ?? onlyCrewNode(state);
@@ -44,7 +81,7 @@ export const teamOperations = {
       };
       const wider = isProgram ? widening(state, command) : null;
       if (wider !== null) onlyPerson(caller.principal, wider);
-      return tell(services, run_id, command, caller);
+      return sendCommand(services, run_id, command, caller);
     },
   }),
 };

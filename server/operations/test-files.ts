@@ -1,7 +1,7 @@
 import type { Json } from "@/server/domain/base/values";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { writtenTests } from "@/server/domain/scenario/test-file";
-import { type StoredTest, TestRefused } from "@/server/store/scenario-tests";
+import { type StoredTest, TestRefused } from "@/server/store/library/scenario-tests";
 import { Problem } from "./problem";
 import type { Services } from "./services";
 import { withoutKeys } from "./tested";

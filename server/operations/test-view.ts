@@ -3,7 +3,7 @@ import { toId } from "@/server/domain/base/ids";
 import { withLibrary } from "@/server/domain/library/library";
 import { type ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
 import { testFaults } from "@/server/domain/scenario/test-faults";
-import type { StoredTest } from "@/server/store/scenario-tests";
+import type { StoredTest } from "@/server/store/library/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import type { Services } from "./services";
 import { scenarioOf } from "./test-files";

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
 import { TestId } from "@/server/domain/scenario/scenario-test";
-import { foreignText } from "@/server/runner/launch";
+import { foreignText } from "@/server/runner/lifecycle/launch";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
-import { Purse } from "@/server/runner/scenario/purse";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
+import { Purse } from "@/server/runner/scenario/spending-cap";
 import { redact, redactJson } from "@/server/secrets/redact";
-import type { StoredTest } from "@/server/store/scenario-tests";
+import type { StoredTest } from "@/server/store/library/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
@@ -74,7 +74,7 @@ export const testsIn = (
   tests ? tests.map((test_id) => testIn(services, id, test_id)) : services.scenarios.list(id);
 
 /** The money for real models; undefined where none are asked. Throws bad_request. */
-export function purseFor({
+export function spendingCapFor({
   real,
   max_cost_usd,
 }: {

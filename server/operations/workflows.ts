@@ -229,11 +229,11 @@ export const workflowOperations = {
         ? { ...whole, graph_id: toId(name) || whole.graph_id }
         : whole;
       const used = roleUses(graph);
-      const cast = services.roles.all().filter((role) => used.has(role.name));
+      const usedRoles = services.roles.all().filter((role) => used.has(role.name));
       const text = writeWorkflow(graph, {
         flavour,
         name,
-        ...(roles === "included" ? { roles: cast } : {}),
+        ...(roles === "included" ? { roles: usedRoles } : {}),
         ...(tests === "included" ? { tests: testsForFile(services, id) } : {}),
       });
       refuseTooLong(text);
@@ -321,10 +321,10 @@ function blankGraph(name: string): WorkflowGraph {
 /** The text of a workflow file as YAML. Throws Problem where that could not be read back. */
 function asYaml(json: string): string {
   const text = writeText(JSON.parse(json), "yaml");
-  const [fault] = readImport([{ path: "workflow.yaml", text }]).findings.filter(
+  const [error] = readImport([{ path: "workflow.yaml", text }]).findings.filter(
     ({ level }) => level === "error",
   );
-  if (fault)
-    throw new Problem("too_large", `As YAML it could not be read back. ${fault.message} Export it as JSON.`);
+  if (error)
+    throw new Problem("too_large", `As YAML it could not be read back. ${error.message} Export it as JSON.`);
   return text;
 }

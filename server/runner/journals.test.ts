@@ -14,12 +14,12 @@ import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { templates } from "@/server/templates";
 import { defineTool, ToolFailure } from "@/server/tools/define";
-import { WorkTime } from "./clock";
 import { cases, roles as crewRoles, graphOf, modelsOf } from "./crew/testing";
-import { EmbeddedRun } from "./embedded";
-import type { Turn } from "./embedded-contract";
-import { INTERPRETER_VERSION } from "./execute";
-import { interpreters } from "./interpreters";
+import { WorkTime } from "./durable/clock";
+import { EmbeddedRun } from "./durable/embedded";
+import type { Turn } from "./durable/embedded-contract";
+import { INTERPRETER_VERSION } from "./interpreter/execute";
+import { interpreters } from "./interpreter/interpreters";
 import { fakeModels, fakeTools, newStage, role } from "./testing";
 
 /*
@@ -61,8 +61,8 @@ async function recordAll(): Promise<Recorded[]> {
     newModels({ providers: memoryProviders([offlineProvider]), offlineFetch: newOfflineFetch({ speed: 0 }) });
   for (const { key, graph } of templates) {
     const stage = newStage({ models: offline() });
-    const words = "Please approve my vacation for next week.";
-    const input = Object.fromEntries(inputFields(graph).map((field) => [field.key, words]));
+    const text = "Please approve my vacation for next week.";
+    const input = Object.fromEntries(inputFields(graph).map((field) => [field.key, text]));
     recorded.push(
       journalOf(
         stage,
@@ -201,7 +201,7 @@ async function recordAll(): Promise<Recorded[]> {
   });
   const openIn = (stage: Stage, id: string) =>
     Object.values(stage.store.state(id)!.interactions).find(({ status }) => status === "open");
-  const say = async (
+  const answerQuestion = async (
     stage: Stage,
     id: string,
     kind: string,
@@ -216,7 +216,7 @@ async function recordAll(): Promise<Recorded[]> {
   };
   for (const option of ["approved", "rejected"])
     await act(`a gate: ${option}, then a form`, gate, { input: { to: "Eve" } }, async (stage, id) => {
-      await say(stage, id, "approval", {
+      await answerQuestion(stage, id, "approval", {
         answer: "chosen",
         option,
         value: "Dear Eve",
@@ -224,7 +224,7 @@ async function recordAll(): Promise<Recorded[]> {
         by: "ann",
       });
       if (option === "approved")
-        await say(stage, id, "input", { answer: "given", value: { name: "Cy" }, by: "bo" });
+        await answerQuestion(stage, id, "input", { answer: "given", value: { name: "Cy" }, by: "bo" });
     });
   for (const option of ["raise", "stop"])
     await act(
@@ -232,7 +232,7 @@ async function recordAll(): Promise<Recorded[]> {
       draw("start > a > b > end"),
       { config: { max_steps: 2, on_limit: "ask" } },
       async (stage, id) => {
-        await say(stage, id, "budget", { answer: "chosen", option, by: "ann" });
+        await answerQuestion(stage, id, "budget", { answer: "chosen", option, by: "ann" });
         await stage.host.settled(id);
         // A run that stopped at a limit goes on, and a log is whole only then.
         if (option === "stop") void stage.host.raiseLimit(id, "max_steps", 50, "bo");

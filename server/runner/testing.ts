@@ -8,17 +8,17 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleRules, RunEvent } from "@/server/domain/run/events";
 import { readAnswer } from "@/server/domain/run/questions/person-answer";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
-import type { AtWork } from "@/server/store/at-work";
-import { lastOf } from "@/server/store/log-chain";
-import { newRunStore } from "@/server/store/runs";
+import { lastOf } from "@/server/store/runs/log-chain";
+import type { RunningMarker } from "@/server/store/runs/running-marker";
+import { newRunStore } from "@/server/store/runs/runs";
 import type { ToolInterface } from "@/server/tools/define";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
-import type { Clock } from "./clock";
-import type { Elsewhere } from "./elsewhere";
-import type { TurnRecord } from "./embedded-contract";
-import { Host } from "./host";
+import type { Clock } from "./durable/clock";
+import type { TurnRecord } from "./durable/embedded-contract";
+import { Host } from "./lifecycle/host";
+import type { RemoteEngine } from "./lifecycle/remote-engine";
 
 /** Models for tests: `answer` says what each call gives; a thrown error is the call's failure. */
 export function fakeModels(
@@ -158,12 +158,12 @@ export function newStage(
     maxRuns?: number;
     /** Runs that the last process computed when it crashed. */
     stopped?: string[];
-    atWork?: AtWork;
+    runningMarker?: RunningMarker;
     host?: Host;
     clock?: Clock;
     rules?: InstallationRules;
     people?: PeopleRules;
-    elsewhere?: Elsewhere;
+    remoteEngine?: RemoteEngine;
     redact?: <T>(value: T) => T;
   } = {},
 ) {
@@ -180,10 +180,10 @@ export function newStage(
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.rules ? { rules: options.rules } : {}),
       ...(options.people ? { people: options.people } : {}),
-      ...(options.elsewhere ? { elsewhere: options.elsewhere } : {}),
+      ...(options.remoteEngine ? { remoteEngine: options.remoteEngine } : {}),
       ...(options.redact ? { redact: options.redact } : {}),
       crashed: true,
-      atWork: options.atWork ?? {
+      runningMarker: options.runningMarker ?? {
         last: () => options.stopped ?? [],
         note: () => {},
         clear: () => {},
@@ -235,7 +235,7 @@ async function agree(host: Host, id: string): Promise<void> {
 }
 
 /** Events without what differs between runs. */
-export const told = (events: readonly RunEvent[]) =>
+export const eventLines = (events: readonly RunEvent[]) =>
   events.map(({ type, node_id, activation_id }) =>
     [type, activation_id ?? node_id].filter(Boolean).join(" "),
   );

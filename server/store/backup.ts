@@ -79,7 +79,7 @@ export async function writeBackup(
     renameSync(part, file);
     return { ...about, bytes: statSync(file).size };
   } catch (error) {
-    throw inWords(error, "The backup could not be written");
+    throw toBackupError(error, "The backup could not be written");
   } finally {
     drop();
     process.off("exit", drop);
@@ -153,7 +153,7 @@ export async function openBackup(file: string, into: string): Promise<OpenedBack
     return opened;
   } catch (error) {
     rmSync(into, { force: true });
-    throw inWords(error, `${file} is damaged, or no backup of Troupe`);
+    throw toBackupError(error, `${file} is damaged, or no backup of Troupe`);
   } finally {
     rmSync(`${into}-journal`, { force: true });
   }
@@ -276,7 +276,7 @@ function onDisk(file: string): void {
 }
 
 /** What went wrong with a file, in words; an error of ours, or of the program, stays as it is. */
-function inWords(error: unknown, what: string): unknown {
+function toBackupError(error: unknown, what: string): unknown {
   if (error instanceof BackupError || !(error instanceof Error) || !("code" in error)) return error;
   return new BackupError(`${what} (${error.message}).`);
 }

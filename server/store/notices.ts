@@ -100,7 +100,7 @@ export function newNoticeStore({ $client: client }: Db, now: () => number = Date
     "update notices set state = 'obsolete' where state = 'waiting' and channel = ?",
   );
   const tidy = client.prepare<[number]>("delete from notices where state <> 'waiting' and created_at < ?");
-  const troubles = client.prepare<[], NoticeTrouble>(
+  const undelivered = client.prepare<[], UndeliveredNotice>(
     `select n.channel, n.state, n.attempts, n.created_at, n.due_at, n.fault, n.run_id, coalesce(r.workflow_name, '') as workflow_name,
        r.workflow_id from notices n left join runs r on r.id = n.run_id
      where n.fault is not null and n.state in ('waiting', 'failed') order by n.id desc limit 20`,
@@ -117,19 +117,19 @@ export function newNoticeStore({ $client: client }: Db, now: () => number = Date
     begin: (id: number, again: number): boolean => begin.run(again, id).changes > 0,
     sent: (id: number): void => void sent.run(id),
     /** `again`: when it is tried once more; null: never. */
-    failed(id: number, fault: string, again: number | null): void {
-      failed.run(again === null ? "failed" : "waiting", again ?? 0, fault, id);
+    failed(id: number, error: string, again: number | null): void {
+      failed.run(again === null ? "failed" : "waiting", again ?? 0, error, id);
     },
     /** Nothing that waits goes this way any more. */
     drop: (channel: NoticeChannel): void => void drop.run(channel),
     tidy: (): void => void tidy.run(now() - KEPT_MS),
     /** What could not be delivered, or not yet; the newest first. */
-    troubles: (): NoticeTrouble[] => troubles.all(),
+    undelivered: (): UndeliveredNotice[] => undelivered.all(),
   };
 }
 
 /** A notice that did not arrive. `state`: waiting, where it is tried again at `due_at`. */
-export interface NoticeTrouble {
+export interface UndeliveredNotice {
   channel: NoticeChannel;
   state: "waiting" | "failed";
   attempts: number;

@@ -58,13 +58,13 @@ export function headerNames(text: string | null): string[] {
 }
 
 /** What each service says of its models, beside the providers: it may be long, and is needed one model at a time. */
-export const SAID = "provider_models:";
-const Said = z.object({ base_url: z.string(), models: z.record(z.string(), ModelFacts) });
-export type Said = z.infer<typeof Said>;
+export const REPORTED_MODELS_PREFIX = "provider_models:";
+const ReportedModels = z.object({ base_url: z.string(), models: z.record(z.string(), ModelFacts) });
+export type ReportedModels = z.infer<typeof ReportedModels>;
 
-export function readSaid(text: string): Said {
+export function readReportedModels(text: string): ReportedModels {
   try {
-    return Said.parse(JSON.parse(text));
+    return ReportedModels.parse(JSON.parse(text));
   } catch {
     // It is asked for again with the next test.
     return { base_url: "", models: {} };

@@ -6,7 +6,7 @@ import type { Provider } from "@/server/domain/model/provider";
 import { PROOF, type ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import type { Sealer } from "@/server/secrets/sealer";
 import type { Env } from "@/server/settings";
-import { readSaid, SAID, sealKey } from "./provider-secrets";
+import { REPORTED_MODELS_PREFIX, readReportedModels, sealKey } from "./provider-secrets";
 import { ENVIRONMENT_ID, type ProviderStore } from "./providers";
 
 export interface ProviderSnapshots {
@@ -44,24 +44,26 @@ export function newProviderSnapshots(
   };
   const read = () => {
     const list = store.list();
-    const said = db
+    const reported = db
       .select()
       .from(settings)
-      .where(like(settings.key, `${SAID}%`))
+      .where(like(settings.key, `${REPORTED_MODELS_PREFIX}%`))
       .orderBy(asc(settings.key))
       .all();
     const sealed = sealedKeys(list);
     const version = createHash("sha256")
-      .update(JSON.stringify([list, sealed, said]))
+      .update(JSON.stringify([list, sealed, reported]))
       .digest("base64url")
       .slice(0, 22);
-    return { list, said, sealed, version };
+    return { list, said: reported, sealed, version };
   };
   return {
     version: () => read().version,
     snapshot() {
-      const { list, said, sealed, version } = read();
-      const models = said.map(({ key, value }) => [key.slice(SAID.length), readSaid(value)] as const);
+      const { list, said: reported, sealed, version } = read();
+      const models = reported.map(
+        ({ key, value }) => [key.slice(REPORTED_MODELS_PREFIX.length), readReportedModels(value)] as const,
+      );
       return { version, providers: list, sealed, said: Object.fromEntries(models), proof };
     },
   };

@@ -133,22 +133,22 @@ test("the environment's provider is the default where nothing was chosen, and is
 test("what a service says of its models is kept beside it, and goes with its address", () => {
   const { store, everything } = newStore({ OPENAI_API_KEY: KEY });
   const { id } = store.save(entered);
-  expect(store.said(id, "m")).toEqual({});
+  expect(store.reported(id, "m")).toEqual({});
   store.keepReported(id, {
     m: { context_window: 8192, native_tools: false },
     constructor: { context_window: 1000 },
   });
-  expect(store.said(id, "m")).toEqual({ context_window: 8192, native_tools: false });
-  expect(store.said(id, "toString")).toEqual({});
+  expect(store.reported(id, "m")).toEqual({ context_window: 8192, native_tools: false });
+  expect(store.reported(id, "toString")).toEqual({});
   store.keepReported(id, { n: { context_window: 4096 } });
-  expect([store.said(id, "m"), store.said(id, "n")]).toEqual([{}, { context_window: 4096 }]);
+  expect([store.reported(id, "m"), store.reported(id, "n")]).toEqual([{}, { context_window: 4096 }]);
   expect(JSON.stringify(store.list())).not.toContain("4096");
   store.save({ ...entered, id, base_url: "https://other.example/v1" });
-  expect(store.said(id, "n")).toEqual({});
+  expect(store.reported(id, "n")).toEqual({});
   store.remove(id);
   expect(everything()).not.toContain("4096");
   store.keepReported("environment", { m: { context_window: 1000 } });
-  expect(store.said("environment", "m")).toEqual({ context_window: 1000 });
+  expect(store.reported("environment", "m")).toEqual({ context_window: 1000 });
 });
 
 test("what was learned stays with the address, and only the server learns", () => {

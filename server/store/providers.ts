@@ -16,9 +16,9 @@ import {
   headerNames,
   openHeaders,
   openKey,
-  readSaid,
-  SAID,
-  type Said,
+  REPORTED_MODELS_PREFIX,
+  type ReportedModels,
+  readReportedModels,
   sealHeaders,
   sealKey,
 } from "./provider-secrets";
@@ -55,7 +55,7 @@ const CHOSEN = "default_provider";
 /** What was learned about the environment's models; the provider itself is never written. */
 const LEARNED = "environment_provider_capabilities";
 
-const saidKey = (id: string) => `${SAID}${id}`;
+const reportedModelsKey = (id: string) => `${REPORTED_MODELS_PREFIX}${id}`;
 const NOTHING: ModelFacts = {};
 
 /**
@@ -78,7 +78,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       .onConflictDoUpdate({ target: settings.key, set: { value } })
       .run();
 
-  const read = new Map<string, { text: string } & Said>();
+  const read = new Map<string, { text: string } & ReportedModels>();
 
   const list = (): Provider[] => {
     const fromEnv = environmentProvider(env, setting(LEARNED));
@@ -129,10 +129,10 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       if (id === ENVIRONMENT_ID) setSetting(LEARNED, JSON.stringify(add(readSettings(setting(LEARNED)))));
       else changeSettings(id, add);
     },
-    said(id, model) {
-      const text = setting(saidKey(id));
+    reported(id, model) {
+      const text = setting(reportedModelsKey(id));
       if (text === undefined) return NOTHING;
-      if (read.get(id)?.text !== text) read.set(id, { text, ...readSaid(text) });
+      if (read.get(id)?.text !== text) read.set(id, { text, ...readReportedModels(text) });
       const { base_url, models } = must(read, id);
       // What was said holds for one address only.
       return find(id)?.base_url === base_url && Object.hasOwn(models, model)
@@ -141,7 +141,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     },
     keepReported(id, models) {
       const base_url = find(id)?.base_url;
-      if (base_url !== undefined) setSetting(saidKey(id), JSON.stringify({ base_url, models }));
+      if (base_url !== undefined) setSetting(reportedModelsKey(id), JSON.stringify({ base_url, models }));
     },
     save(input) {
       const now = Date.now();
@@ -205,7 +205,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       const done = db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
       if (done)
         db.delete(settings)
-          .where(eq(settings.key, saidKey(id)))
+          .where(eq(settings.key, reportedModelsKey(id)))
           .run();
       if (done && setting(CHOSEN) === id) db.delete(settings).where(eq(settings.key, CHOSEN)).run();
       return done;

@@ -1,6 +1,6 @@
 import type { Users } from "@/server/domain/library/uses";
-import type { AgentStore } from "./agents";
-import type { CrewStore } from "./crews";
+import type { AgentStore } from "./library/agents";
+import type { CrewStore } from "./library/crews";
 import type { WorkflowStore } from "./workflows";
 
 /** Everything that may name a role, an agent or a crew. */

@@ -23,8 +23,8 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const hangHere = () => {
   const end = Date.now() + 10_000;
   for (;;) {
-    const told = noted();
-    if (told?.stack !== undefined || Date.now() > end) return told;
+    const hang = noted();
+    if (hang?.stack !== undefined || Date.now() > end) return hang;
   }
 };
 
@@ -33,27 +33,27 @@ test("names what is executed and where, also after an await, beside others that 
     await sleep(ms);
     return hangs ? hangHere() : null;
   };
-  const [, told] = await Promise.all(
+  const [, hang] = await Promise.all(
     ["run_a", "run_b", "run_c"].map((run_id, at) =>
       executing.run({ run_id, step: `ask#${at}` }, () => step(60 + 20 * at, run_id === "run_b")),
     ),
   );
-  expect(told).toMatchObject({ ended: false, run_id: "run_b", step: "ask#1" });
-  expect(told?.stack).toContain("hangHere");
+  expect(hang).toMatchObject({ ended: false, run_id: "run_b", step: "ask#1" });
+  expect(hang?.stack).toContain("hangHere");
 });
 
 test("names it inside a regular expression that never ends", async () => {
-  let told: Hang | null = null;
+  let hang: Hang | null = null;
   // A longer text doubles the time. A note taken while the test itself reads the file does not count.
-  for (let size = 20; !told?.stack?.includes("RegExp.test") && size < 32; size++) {
+  for (let size = 20; !hang?.stack?.includes("RegExp.test") && size < 32; size++) {
     while (noted() !== null) await sleep(10);
-    told = executing.run({ request: "POST /imports" }, () => {
+    hang = executing.run({ request: "POST /imports" }, () => {
       /^(a+)+$/.test(`${"a".repeat(size)}!`);
       return noted();
     });
   }
-  expect(told).toMatchObject({ request: "POST /imports" });
-  expect(told?.stack).toContain("RegExp.test");
+  expect(hang).toMatchObject({ request: "POST /imports" });
+  expect(hang?.stack).toContain("RegExp.test");
 });
 
 test("deletes the note once the thread responds again", async () => {

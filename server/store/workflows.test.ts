@@ -41,8 +41,8 @@ test("of two saves made on the same revision the second is refused and shows wha
     revision: 2,
     updated_at: 1001,
   });
-  const refused = store.save({ id, revision: 1, name: "Other", graph: theirs });
-  expect(refused).toMatchObject({
+  const conflict = store.save({ id, revision: 1, name: "Other", graph: theirs });
+  expect(conflict).toMatchObject({
     saved: false,
     current: { revision: 2, name: "A", graph: { description: "mine" } },
   });

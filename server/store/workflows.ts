@@ -6,9 +6,9 @@ import { recordOf } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
-import { forgetWorkOf, renameWorkOf } from "./crew-work";
-import { type ForeignTexts, newForeignTexts } from "./foreign-texts";
-import { forgetTestsOf } from "./scenario-tests";
+import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
+import { forgetTestsOf } from "./library/scenario-tests";
+import { forgetWorkOf, renameWorkOf } from "./runs/crew-work";
 
 export interface StoredWorkflow {
   id: string;

@@ -5,10 +5,10 @@ import path from "node:path";
 import process from "node:process";
 import { openDb } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
-import { Host } from "@/server/runner/host";
+import { Host } from "@/server/runner/lifecycle/host";
 import { fakeModels, newStage, role } from "@/server/runner/testing";
-import { newAtWork } from "@/server/store/at-work";
-import { newRunStore } from "@/server/store/runs";
+import { newRunningMarker } from "@/server/store/runs/running-marker";
+import { newRunStore } from "@/server/store/runs/runs";
 import { executing, newWatchdog } from "@/server/store/watchdog";
 
 const folder = process.argv[2]!;
@@ -28,7 +28,7 @@ const watchdog = newWatchdog(folder, { everyMs: 150, endAfter: 10 });
 const host = new Host({
   store,
   effects: { models },
-  atWork: newAtWork(folder),
+  runningMarker: newRunningMarker(folder),
   watchdog,
 });
 
@@ -49,11 +49,11 @@ const asks = (what: string) =>
 
 setInterval(() => {
   const runs = store.list({ limit: 100 });
-  const told = runs.map(({ workflow_id, status, final_status, held }) => [
+  const statuses = runs.map(({ workflow_id, status, final_status, held }) => [
     workflow_id,
     held?.code ?? final_status ?? status,
   ]);
-  process.stdout.write(`${JSON.stringify(Object.fromEntries(told))}\n`);
+  process.stdout.write(`${JSON.stringify(Object.fromEntries(statuses))}\n`);
 }, 50);
 
 host.recover();

@@ -7,7 +7,7 @@ type Ask = Pick<ReturnType<typeof appRouter.createCaller>, "imports">;
 type More = Partial<Omit<z.input<typeof ImportRequest>, "files" | "confirm">>;
 
 /** What one file would bring. */
-export const lookAt = (ask: Ask, text: string, more: More = {}) =>
+export const previewImport = (ask: Ask, text: string, more: More = {}) =>
   ask.imports.importFiles({ files: [{ text }], ...more });
 
 /** Brings one file in; answers what was saved. */

@@ -3,7 +3,7 @@ import { boot } from "@/server/boot";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { serve } from "@/server/http-api/serve";
 import { getServices } from "@/server/services";
-import { newCustomToolStore } from "@/server/store/custom-tools";
+import { newCustomToolStore } from "@/server/store/library/custom-tools";
 
 /*
  * A server in a process of its own, without pages: it starts as the real one does, takes up the runs of its data

@@ -14,29 +14,35 @@ export interface AtWorkers {
 }
 
 /** A connection to a program at a worker, message by message. */
-export interface Wire {
+export interface WorkerChannel {
   send(message: Json): void;
   /** Ends it; `closed` is not called any more. */
   close(): void;
 }
 
-export interface WireEnd {
+export interface ChannelHandler {
   message(message: Json): void;
   /** The other side ended it; why, in words. */
   closed(why: string): void;
 }
 
 /** The way to workers by their labels. */
-export interface WorkerLines {
+export interface WorkerChannels {
   /** Why it cannot be carried out now, in words that name the label; null where it can, or may soon. */
   whyNot(what: AtWorkers): string | null;
   /**
    * Waits a moment for a worker that has it. Throws NoSuchWorker. `key`: the same goes to the same worker while that is there.
    * `call`: the message that will be sent; a worker that got the very same before is preferred.
    */
-  open(what: AtWorkers, key: string, end: WireEnd, signal?: AbortSignal, call?: Json): Promise<Wire>;
+  open(
+    what: AtWorkers,
+    key: string,
+    end: ChannelHandler,
+    signal?: AbortSignal,
+    call?: Json,
+  ): Promise<WorkerChannel>;
   /** Tells every worker that has it. */
-  tell(what: AtWorkers, message: JsonObject): void;
+  broadcast(what: AtWorkers, message: JsonObject): void;
   /** Calls back when something that has that name may be reached from now on. */
   onThere(listener: (what: Pick<AtWorkers, "kind" | "name">) => void): void;
 }
@@ -51,10 +57,10 @@ export const noWorkerText = ({ kind, name, label }: AtWorkers): string =>
   `${kind === "mcp" ? `The MCP server "${name}"` : name} runs at a worker with the label "${label}", and none is there. Start one with TROUPE_WORKER_LABELS=${label}.`;
 
 /** Of a server without workers. */
-export const NO_LINES: WorkerLines = {
+export const NO_WORKER_CHANNELS: WorkerChannels = {
   whyNot: noWorkerText,
   open: (what) => Promise.reject(new NoSuchWorker(noWorkerText(what))),
-  tell: () => {},
+  broadcast: () => {},
   onThere: () => {},
 };
 
@@ -64,7 +70,7 @@ export const sentScope = ({ signal: _, ...scope }: ToolScope): Json => asJson(sc
 /** A tool of the operator's file that only workers with its label carry out, as the server has it. */
 export function toolAtWorkers(
   tool: OperatorTool & { worker_label: string },
-  lines: WorkerLines,
+  lines: WorkerChannels,
 ): ToolInterface {
   const what: AtWorkers = { kind: "tool", name: tool.name, label: tool.worker_label };
   // Its worker keeps a call by its key: one that is asked for again after a restart of the server is the same call.
@@ -77,13 +83,13 @@ export function toolAtWorkers(
     check: (args) => checkBySchema(tool.input, args),
     execute: (input, scope) => callAtWorker(lines, what, Json.parse(input), scope),
     ...(tool.type === "python_session"
-      ? { endTask: ({ run, agent }) => lines.tell(what, { end_task: asJson({ run, agent }) }) }
+      ? { endTask: ({ run, agent }) => lines.broadcast(what, { end_task: asJson({ run, agent }) }) }
       : {}),
   };
 }
 
 async function callAtWorker(
-  lines: WorkerLines,
+  lines: WorkerChannels,
   what: AtWorkers,
   args: Json,
   scope: ToolScope,
@@ -93,7 +99,7 @@ async function callAtWorker(
   let settle: (output: ToolOutput) => void = () => {};
   const answer = new Promise<ToolOutput>((resolve) => (settle = resolve));
   try {
-    const wire = await lines.open(
+    const channel = await lines.open(
       what,
       run?.id ?? idempotencyKey,
       {
@@ -109,10 +115,10 @@ async function callAtWorker(
     const stopped = () => settle({ status_code: 408, error: `${what.name} was stopped.` });
     signal.addEventListener("abort", stopped, { once: true });
     if (signal.aborted) stopped();
-    wire.send(call);
+    channel.send(call);
     const output = await answer;
     signal.removeEventListener("abort", stopped);
-    wire.close();
+    channel.close();
     return output;
   } catch (error) {
     if (error instanceof NoSuchWorker) return { status_code: 503, error: error.message };

@@ -2,7 +2,7 @@ import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import type { ToolSpec } from "@/server/domain/tool/tool";
-import { addressesIn, isAccount, type OwnWords } from "./own-words";
+import { addressesIn, isAccount, type UserProvidedText } from "./user-provided-text";
 
 /**
  * Something that a call would lead to. `argument`: where it stands in the arguments. web, email, account: an address by
@@ -54,10 +54,10 @@ export function destinationsOf(spec: ToolSpec, args: JsonObject): Destination[] 
   const declared = spec.ways_out;
   const addresses = leaves.flatMap((leaf) => addressesOf(leaf, declared?.places ?? []));
   if (spec.read_only) {
-    const told = leaves.filter(({ at }) => declared?.words?.includes(root(at)));
+    const disclosed = leaves.filter(({ at }) => declared?.words?.includes(root(at)));
     return unique([
       ...addresses.filter(({ kind }) => kind === "web"),
-      ...told.map(({ at, value }): Destination => ({ argument: at, value, kind: "words" })),
+      ...disclosed.map(({ at, value }): Destination => ({ argument: at, value, kind: "words" })),
     ]);
   }
   if (declared) {
@@ -80,7 +80,7 @@ export function destinationsOf(spec: ToolSpec, args: JsonObject): Destination[] 
 }
 
 /** Whether this stands in a person's own words. */
-export function isOwn({ argument, value, kind }: Destination, own: OwnWords): boolean {
+export function isOwn({ argument, value, kind }: Destination, own: UserProvidedText): boolean {
   switch (kind) {
     case "web":
       return own.hasAddress(value);

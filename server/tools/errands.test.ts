@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import { OwnWords } from "./own-words";
 import { judge } from "./policy";
 import { type ErrandCall, FAMILIES, type Family } from "./testing/errands";
+import { UserProvidedText } from "./user-provided-text";
 
 const specOf = (name: string, { reads }: Family) =>
   ToolSpec.parse({
@@ -19,11 +19,11 @@ const specOf = (name: string, { reads }: Family) =>
 /** How many questions these steps raise: one for each step in which a call leads where nobody said. */
 function questions(
   family: Family,
-  words: string,
+  request: string,
   steps: readonly ErrandCall[][],
   isTainted: boolean,
 ): number {
-  const own = new OwnWords([words]);
+  const own = new UserProvidedText([request]);
   let taint_sources = isTainted ? ["stranger"] : [];
   let asked = 0;
   for (const step of steps) {
@@ -39,16 +39,16 @@ function questions(
 
 test("people are asked seldom about errands of their own, and nearly always about those of strangers", () => {
   const errands = Object.values(FAMILIES).flatMap((family) =>
-    family.errands.map(([words, ...steps]) => ({ family, words, steps })),
+    family.errands.map(([request, ...steps]) => ({ family, words: request, steps })),
   );
-  const asked = errands.map(({ family, words, steps }) => questions(family, words, steps, false));
-  const attacks = errands.flatMap(({ family, words }) =>
+  const asked = errands.map(({ family, words: request, steps }) => questions(family, request, steps, false));
+  const attacks = errands.flatMap(({ family, words: request }) =>
     family.attacks.map((calls) => ({
-      words,
+      words: request,
       calls,
       asked: questions(
         family,
-        words,
+        request,
         calls.map((call) => [call]),
         true,
       ),

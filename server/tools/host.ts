@@ -1,7 +1,7 @@
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
-import type { MemoryPlace } from "@/server/store/memories";
+import type { MemoryPlace } from "@/server/store/library/memories";
 import { memoryPlace } from "./builtin/memory";
 import type { ToolScope } from "./define";
 import type { ToolsRegistry } from "./registry";

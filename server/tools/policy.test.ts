@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import { addressesIn, OwnWords, wordsAdded } from "./own-words";
 import { type Context, judge } from "./policy";
+import { addedPhrases, addressesIn, UserProvidedText } from "./user-provided-text";
 
 const spec = (more: Partial<ToolSpec> = {}) =>
   ToolSpec.parse({
@@ -16,16 +16,16 @@ const spec = (more: Partial<ToolSpec> = {}) =>
     ...more,
   });
 const reads = spec({ name: "read", read_only: true });
-const context = (words: string, more: Partial<Context> = {}): Context => ({
-  own: new OwnWords([words]),
+const context = (userText: string, more: Partial<Context> = {}): Context => ({
+  own: new UserProvidedText([userText]),
   taint_sources: ["mail"],
   read: [],
   private_sources: ["mail"],
   ...more,
 });
 /** What of a call a person must agree to. */
-const unvouched = (words: string, args: JsonObject, tool = spec(), more: Partial<Context> = {}) =>
-  judge({ spec: tool, args }, context(words, more)).map(({ value }) => value);
+const unvouched = (userText: string, args: JsonObject, tool = spec(), more: Partial<Context> = {}) =>
+  judge({ spec: tool, args }, context(userText, more)).map(({ value }) => value);
 
 describe("whose words a destination is", () => {
   test.each([
@@ -44,8 +44,8 @@ describe("whose words a destination is", () => {
     ["Call the event 'Dinner at {place}'", { title: "Dinner at The Old Mill", start: "2026-01-01 10:00" }],
     ["Set the password to 1j1l-2k3j", { password: "1j1l-2k3j" }],
     ["Say hello world", { text: "hello world" }],
-  ])("%s: stands in it", (words, args) => {
-    expect(unvouched(words, args)).toEqual([]);
+  ])("%s: stands in it", (userText, args) => {
+    expect(unvouched(userText, args)).toEqual([]);
   });
 
   test.each([
@@ -123,8 +123,8 @@ describe("whose words a destination is", () => {
     ["nothing at all", "Tidy up", {}, ["act"]],
     ["a gap alone", "Send it to {{state.who}}", { recipient: "Mallory" }, ["Mallory"]],
     ["hidden letters", "Ask exаmple.org", { url: "https://example.org/" }, ["https://example.org/"]],
-  ])("%s does not stand in it", (_what, words, args, expected) => {
-    expect(unvouched(words, args as JsonObject)).toEqual(expected);
+  ])("%s does not stand in it", (_what, userText, args, expected) => {
+    expect(unvouched(userText, args as JsonObject)).toEqual(expected);
   });
 
   test("nothing is asked before content of strangers was read, or of what sends nothing out", () => {
@@ -217,8 +217,8 @@ describe("what only public pages were read for", () => {
 });
 
 describe("a thing that is called by its number", () => {
-  const named = (text: string, words = "Move the Dental check-up", event_id = "5") =>
-    unvouched(words, { event_id, start: "2026-01-01" }, spec(), {
+  const named = (text: string, userText = "Move the Dental check-up", event_id = "5") =>
+    unvouched(userText, { event_id, start: "2026-01-01" }, spec(), {
       read: [{ source: "calendar", text, is_public: false }],
     }).length === 0;
   test.each<[string, string, boolean]>([
@@ -286,7 +286,7 @@ test("names of files in running text are no addresses", () => {
 });
 
 test("a long text costs what its length costs", () => {
-  const own = new OwnWords([
+  const own = new UserProvidedText([
     "a-".repeat(500_000),
     "1".repeat(500_000),
     "a.".repeat(500_000),
@@ -297,8 +297,8 @@ test("a long text costs what its length costs", () => {
 });
 
 test("whoever changes a text vouches for what they add, not for what stood there", () => {
-  expect(wordsAdded("Send it to ann@example.org", "Send it to eve@evil.test")).toEqual(["ann@example.org"]);
-  expect(wordsAdded("Not to eve@evil.test, please!", "to eve@evil.test")).toEqual(["Not", ", please!"]);
-  expect(wordsAdded("See https://evil.test.", "see https://evil.test")).toEqual([]);
-  expect(wordsAdded("Bob Smith writes", "")).toEqual(["Bob Smith writes"]);
+  expect(addedPhrases("Send it to ann@example.org", "Send it to eve@evil.test")).toEqual(["ann@example.org"]);
+  expect(addedPhrases("Not to eve@evil.test, please!", "to eve@evil.test")).toEqual(["Not", ", please!"]);
+  expect(addedPhrases("See https://evil.test.", "see https://evil.test")).toEqual([]);
+  expect(addedPhrases("Bob Smith writes", "")).toEqual(["Bob Smith writes"]);
 });

@@ -8,7 +8,7 @@ import type { UnvouchedPlace } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { isGranted, NO_SUCH_TOOL, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";
 import { type Destination, destinationsOf, isOwn } from "./destinations";
-import { addressesIn, OwnWords } from "./own-words";
+import { addressesIn, UserProvidedText } from "./user-provided-text";
 
 export interface Grants {
   /** What the agent may call, by name. */
@@ -72,7 +72,7 @@ export interface Read {
 
 /** What is known when a call is judged. */
 export interface Context {
-  own: OwnWords;
+  own: UserProvidedText;
   /** Tools whose results the agent has read that nobody vouches for. */
   taint_sources: readonly string[];
   /** What it and others of its run have read, oldest first. */
@@ -92,9 +92,9 @@ export function judge(call: { spec: ToolSpec; args: JsonObject }, context: Conte
   if (context.taint_sources.length === 0) return [];
   const { spec, args } = call;
   const { own, read, private_sources } = context;
-  const isPublic = (words: readonly string[]) => {
-    const known = new OwnWords(read.flatMap(({ is_public, text }) => (is_public ? [text] : [])));
-    return words.every((word) => known.missing(word).length === 0);
+  const isPublic = (tokens: readonly string[]) => {
+    const known = new UserProvidedText(read.flatMap(({ is_public, text }) => (is_public ? [text] : [])));
+    return tokens.every((word) => known.missing(word).length === 0);
   };
   const isFree = (found: Destination): boolean => {
     if (isOwn(found, own)) return true;
@@ -147,7 +147,7 @@ function isNamedInRecord(id: string, { own, read }: Context): boolean {
   );
 }
 
-function isNamed(record: JsonObject, id: string, own: OwnWords): boolean {
+function isNamed(record: JsonObject, id: string, own: UserProvidedText): boolean {
   const fields = Object.entries(record);
   if (
     !fields.some(([key, value]) => /(^|_)(id|uuid|key)$/i.test(key) && (value === id || value === Number(id)))

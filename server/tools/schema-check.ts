@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@/server/domain/base/values";
-import { faultTexts, readSchema } from "@/server/domain/schema/schema";
+import { errorTexts, readSchema } from "@/server/domain/schema/schema";
 
 export type Checked = { ok: true; input: unknown } | { ok: false; errors: string[] };
 
@@ -10,10 +10,10 @@ export type Checked = { ok: true; input: unknown } | { ok: false; errors: string
 export function checkBySchema(schema: JsonSchema, value: unknown): Checked {
   const ready = readSchema(schema);
   const input = ready.withDefaults(value);
-  const faults = ready.faults(input);
-  if (faults.length === 0) return { ok: true, input };
+  const errors = ready.errors(input);
+  if (errors.length === 0) return { ok: true, input };
   // A default of a foreign schema may itself not fit; nobody is refused for that.
   return input !== value && ready.fits(value)
     ? { ok: true, input: value }
-    : { ok: false, errors: faultTexts(faults) };
+    : { ok: false, errors: errorTexts(errors) };
 }

@@ -7,8 +7,8 @@ import { appRouter } from "@/server/api/root";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { newSealer } from "@/server/secrets/sealer";
 import { newAuditStore } from "@/server/store/audit";
-import { newCustomToolStore } from "@/server/store/custom-tools";
-import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newCustomToolStore } from "@/server/store/library/custom-tools";
+import { newMcpServerStore } from "@/server/store/library/mcp-servers";
 import { newToolSources } from "./sources";
 
 let folder: string;

@@ -2,9 +2,9 @@ import type { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { readSettings } from "@/server/settings";
-import type { CustomToolStore } from "@/server/store/custom-tools";
-import type { McpServerStore } from "@/server/store/mcp-servers";
-import { NO_LINES, toolAtWorkers, type WorkerLines } from "./at-workers";
+import type { CustomToolStore } from "@/server/store/library/custom-tools";
+import type { McpServerStore } from "@/server/store/library/mcp-servers";
+import { NO_WORKER_CHANNELS, toolAtWorkers, type WorkerChannels } from "./at-workers";
 import type { ToolInterface } from "./define";
 import { McpServers } from "./mcp/servers";
 import { NO_OPERATOR_FILE, readOperatorFile } from "./operator/file";
@@ -44,12 +44,18 @@ export interface ToolSourcesParts {
   /** Names that are taken elsewhere, such as those of built-in tools. */
   reserved?: () => readonly string[];
   /** The way to workers, for what the operator's file wants carried out there. Absent: there are none. */
-  lines?: WorkerLines;
+  lines?: WorkerChannels;
 }
 
 /** Reads the operator's file and puts the sources together; nothing is connected yet. Throws SettingsError. */
 export function newToolSources(parts: ToolSourcesParts): ToolSources {
-  const { customTools, mcpServers, env = process.env, reserved = () => [], lines = NO_LINES } = parts;
+  const {
+    customTools,
+    mcpServers,
+    env = process.env,
+    reserved = () => [],
+    lines = NO_WORKER_CHANNELS,
+  } = parts;
   const settings = readSettings(env);
   const isEnabled = settings.TROUPE_ENABLE_CODE;
   const file = settings.TROUPE_TOOLS_FILE
@@ -67,7 +73,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
   const mcp = new McpServers({
     store: mcpServers,
     declared: file.mcp_servers,
-    words: file.mcp_tools,
+    overrides: file.mcp_tools,
     fetch: newMcpFetch(settings.TROUPE_MCP_ALLOWED_HOSTS),
     lines,
     onChange: notify,

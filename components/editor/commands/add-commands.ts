@@ -1,5 +1,5 @@
 import type { DropPoint } from "@/components/canvas/canvas-context";
-import { CARD_WIDTH } from "@/components/canvas/card-size";
+import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import type { Choice } from "@/components/editor/editing/choice";
 import { edits, type NewNode, newNodeId } from "@/components/editor/editing/edits";
 import { centredAt, dropPlace, freePlace, loneStart, placeOf } from "@/components/editor/editing/placing";
@@ -15,7 +15,7 @@ export function addCommands({
   store,
   ui,
   view,
-  say,
+  announce,
   graph,
   nameOf,
   pickedNodes,
@@ -52,7 +52,7 @@ export function addCommands({
     store.getState().edit(edits.addNode, args, { select: { nodes: [id] } });
     ui.setState(({ fresh }) => ({ fresh: new Set(fresh).add(id) }));
     const place = hangs ? `, after ${nameOf(after.nodeId)}` : "";
-    say(`Added ${nameOf(id)}${place}`);
+    announce(`Added ${nameOf(id)}${place}`);
     focus(id);
     return id;
   }

@@ -5,7 +5,7 @@ import { movedGroup } from "@/server/domain/graph/groups";
 import type { CommandContext } from "./command-context";
 
 /** Where cards stand: moved one by one, or all tidied up. */
-export function arrangeCommands({ store, view, say, graph, nameOf, pickedNodes }: CommandContext) {
+export function arrangeCommands({ store, view, announce, graph, nameOf, pickedNodes }: CommandContext) {
   /** Tidying up takes its time on large drawings. */
   let tidying: AbortController | null = null;
 
@@ -15,14 +15,14 @@ export function arrangeCommands({ store, view, say, graph, nameOf, pickedNodes }
     tidying?.abort();
     const mine = new AbortController();
     tidying = mine;
-    const { layout } = await import("@/components/canvas/layout");
+    const { layout } = await import("@/components/canvas/layout/layout");
     const only = picked.length > 1 ? new Set(picked) : undefined;
     const places = await layout(before, only, mine.signal, view.width());
     if (tidying === mine) tidying = null;
     if (!places) return;
-    if (graph() !== before) return say("The drawing changed meanwhile. Tidy up again.");
+    if (graph() !== before) return announce("The drawing changed meanwhile. Tidy up again.");
     store.getState().edit(edits.layout, { places });
-    say("Tidied up");
+    announce("Tidied up");
     // After the new places are drawn.
     requestAnimationFrame(() => view.open(readingOrder(graph())[0]));
   }
@@ -50,7 +50,7 @@ export function arrangeCommands({ store, view, say, graph, nameOf, pickedNodes }
     const first = ids[0];
     if (first !== undefined) {
       const { x, y } = placeOf(graph(), first);
-      say(`${ids.length === 1 ? nameOf(first) : `${ids.length} nodes`} moved to ${x}, ${y}`);
+      announce(`${ids.length === 1 ? nameOf(first) : `${ids.length} nodes`} moved to ${x}, ${y}`);
     }
   }
 

@@ -13,24 +13,24 @@ const press = (editor: ReturnType<typeof openEditor>, key: string, more: Keyboar
 
 test("F9 sets a breakpoint at what is selected, takes it away again, and says so", () => {
   const editor = openEditor();
-  const { store, breakpoints, said } = editor;
+  const { store, breakpoints, announcement } = editor;
   press(editor, "F9");
-  expect(said()).toBe("Select a node or a connection to set a breakpoint");
+  expect(announcement()).toBe("Select a node or a connection to set a breakpoint");
   store.getState().select({ nodes: ["ask"] });
   press(editor, "F9");
-  expect([said(), breakpoints.getState().list]).toEqual([
+  expect([announcement(), breakpoints.getState().list]).toEqual([
     "Breakpoint set at Ask",
     [{ id: "b1", on: "node_start", node_id: "ask" }],
   ]);
   press(editor, "F9", { ctrlKey: true });
-  expect([said(), breakpoints.getState().list[0]?.enabled]).toEqual(["Breakpoint off", false]);
+  expect([announcement(), breakpoints.getState().list[0]?.enabled]).toEqual(["Breakpoint off", false]);
   press(editor, "F9");
-  expect([said(), breakpoints.getState().list]).toEqual(["Breakpoint removed from Ask", []]);
+  expect([announcement(), breakpoints.getState().list]).toEqual(["Breakpoint removed from Ask", []]);
 });
 
 test("of several selected ones those without a breakpoint get one; the drawing itself stays as it is", () => {
   const editor = openEditor();
-  const { store, breakpoints, said } = editor;
+  const { store, breakpoints, announcement } = editor;
   const before = store.getState().doc;
   store.getState().select({ nodes: ["ask"], edges: ["edge_3"] });
   press(editor, "F9");
@@ -41,7 +41,7 @@ test("of several selected ones those without a breakpoint get one; the drawing i
     "edge_3",
     "route",
   ]);
-  expect(said()).toBe("Breakpoints set: 1");
+  expect(announcement()).toBe("Breakpoints set: 1");
   expect(store.getState().doc).toBe(before);
 });
 

@@ -13,8 +13,8 @@ export function breakpointCommands({
   pickedEdges,
   breakpoints,
   ui,
-  say,
-}: Pick<CommandContext, "graph" | "pickedNodes" | "pickedEdges" | "ui" | "say"> & {
+  announce,
+}: Pick<CommandContext, "graph" | "pickedNodes" | "pickedEdges" | "ui" | "announce"> & {
   breakpoints: BreakpointStore;
 }) {
   /** Where what is picked can hold a run. */
@@ -31,25 +31,27 @@ export function breakpointCommands({
 
   function toggleAt(place: BreakpointPlace) {
     const now = breakpoints.toggle(place);
-    say(now === "set" ? `Breakpoint set at ${nameOf(place)}` : `Breakpoint removed from ${nameOf(place)}`);
+    announce(
+      now === "set" ? `Breakpoint set at ${nameOf(place)}` : `Breakpoint removed from ${nameOf(place)}`,
+    );
   }
 
   /** Several at once: those without one get one; where all have one, all lose it. */
   function toggleBreakpoint() {
     const all = places();
-    if (all.length === 0) return say("Select a node or a connection to set a breakpoint");
+    if (all.length === 0) return announce("Select a node or a connection to set a breakpoint");
     const bare = all.filter((place) => at(place).length === 0);
     for (const place of bare.length > 0 ? bare : all) toggleAt(place);
     if (all.length > 1)
-      say(`Breakpoints ${bare.length > 0 ? "set" : "removed"}: ${bare.length || all.length}`);
+      announce(`Breakpoints ${bare.length > 0 ? "set" : "removed"}: ${bare.length || all.length}`);
   }
 
   function switchBreakpoints() {
     const here = places().flatMap(at);
-    if (here.length === 0) return say("There is no breakpoint here. F9 sets one");
+    if (here.length === 0) return announce("There is no breakpoint here. F9 sets one");
     const enabled = here.every((one) => one.enabled === false);
     for (const { id } of here) breakpoints.set(id, { enabled });
-    say(`${here.length === 1 ? "Breakpoint" : "Breakpoints"} ${enabled ? "on" : "off"}`);
+    announce(`${here.length === 1 ? "Breakpoint" : "Breakpoints"} ${enabled ? "on" : "off"}`);
   }
 
   function openBreakpoints(place: BreakpointPlace | null = null) {
@@ -62,7 +64,7 @@ export function breakpointCommands({
   /** Opens the breakpoint of what is picked, setting it first where there is none. */
   function editBreakpoint() {
     const [place] = places();
-    if (!place) return say("Select a node or a connection to set a breakpoint");
+    if (!place) return announce("Select a node or a connection to set a breakpoint");
     if (at(place).length === 0) toggleAt(place);
     openBreakpoints(place);
   }

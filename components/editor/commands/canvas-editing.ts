@@ -1,5 +1,5 @@
 import type { CanvasEditing } from "@/components/canvas/canvas-context";
-import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
+import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/cards/card-size";
 import { toConnection } from "@/components/canvas/flow-mapping";
 import { edits } from "@/components/editor/editing/edits";
 import { dropPlace, snap } from "@/components/editor/editing/placing";
@@ -13,7 +13,7 @@ import type { PanelCommands } from "./panel-commands";
 
 /** What the pointer does on the drawing, as the commands that it means. */
 export function canvasEditing(
-  { store, ui, say, nameOf, focus }: CommandContext,
+  { store, ui, announce, nameOf, focus }: CommandContext,
   {
     adding,
     arranging,
@@ -34,7 +34,7 @@ export function canvasEditing(
     onConnect: connecting.connect,
     onReconnect(edgeId, drawn) {
       store.getState().edit(edits.reconnect, { edgeId, ...toConnection(drawn) });
-      say("Connection moved");
+      announce("Connection moved");
     },
     canConnect: connecting.fits,
     onAddFrom(nodeId, portId, at) {
@@ -52,11 +52,11 @@ export function canvasEditing(
     onInsertOn: (edgeId, at) => openPicker({ onEdge: edgeId, client: at.client }),
     onSplice(nodeId, edgeId, place) {
       store.getState().edit(edits.splice, { nodeId, edgeId, place });
-      say(`Put ${nameOf(nodeId)} into the connection`);
+      announce(`Put ${nameOf(nodeId)} into the connection`);
     },
     onRemoveEdge(edgeId) {
       store.getState().edit(edits.remove, { nodes: [], edges: [edgeId] });
-      say("Deleted the connection");
+      announce("Deleted the connection");
     },
     onDropKind: (payload, at, edgeId) => void adding.dropKind(payload, at, edgeId),
     onAddAt: (at) => openPicker({ client: at.client, at: dropPlace(at) }),

@@ -12,7 +12,7 @@ import { toast } from "@/components/ui/toasts";
 import type { CommandContext } from "./command-context";
 
 /** Copies of nodes: by the clipboard, from one drawing to another, or beside themselves. */
-export function clipboardCommands({ store, ui, view, say, graph, pickedNodes, focus }: CommandContext) {
+export function clipboardCommands({ store, ui, view, announce, graph, pickedNodes, focus }: CommandContext) {
   /** Where the pointer is over the drawing, on the screen: what is pasted goes there. */
   let pointer: Place | null = null;
 
@@ -21,7 +21,7 @@ export function clipboardCommands({ store, ui, view, say, graph, pickedNodes, fo
     const select = { nodes: Object.values(ids) };
     store.getState().edit(edits[how], { fragment, at, ids }, { select });
     const count = select.nodes.length;
-    say(`${how === "insert" ? "Pasted" : "Duplicated"} ${count} ${count === 1 ? "node" : "nodes"}`);
+    announce(`${how === "insert" ? "Pasted" : "Duplicated"} ${count} ${count === 1 ? "node" : "nodes"}`);
     view.reveal(select.nodes);
     if (select.nodes[0]) focus(select.nodes[0]);
   }
@@ -38,7 +38,7 @@ export function clipboardCommands({ store, ui, view, say, graph, pickedNodes, fo
     const count = Object.keys(fragment.nodes).length;
     if (count === 0) return false;
     data.setData("text/plain", writeFragment(fragment));
-    say(`Copied ${count} ${count === 1 ? "node" : "nodes"}`);
+    announce(`Copied ${count} ${count === 1 ? "node" : "nodes"}`);
     return true;
   }
 

@@ -10,7 +10,7 @@ export interface CommandContext {
   ui: UiStore;
   view: CanvasView;
   /** Tells a screen reader what happened. */
-  say(words: string): void;
+  announce(text: string): void;
   graph(): WorkflowGraph;
   nameOf(nodeId: string): string;
   /** The card of a collapsed group stands for all of its nodes. */
@@ -31,7 +31,7 @@ export function newCommandContext({
     store,
     ui,
     view,
-    say: announcer.say,
+    announce: announcer.announce,
     graph,
     nameOf: (id) => graph().nodes[id]?.name || id,
     pickedNodes: () =>

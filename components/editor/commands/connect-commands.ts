@@ -13,7 +13,7 @@ type Drawn = Parameters<CanvasEditing["onConnect"]>[0];
 
 /** Drawing connections, with the pointer or from target to target by keyboard. */
 export function connectCommands(
-  { store, ui, view, say, graph, nameOf, pickedNodes }: CommandContext,
+  { store, ui, view, announce, graph, nameOf, pickedNodes }: CommandContext,
   { goToField }: Pick<PanelCommands, "goToField">,
 ) {
   const fits = (drawn: Drawn) => canConnect(graph(), fitted(graph(), drawn));
@@ -24,7 +24,7 @@ export function connectCommands(
     store.getState().edit(edits.connect, connection);
     const source = graph().nodes[connection.source_node_id];
     const edge = graph().edges.at(-1);
-    say(`Connected ${nameOf(connection.source_node_id)} to ${nameOf(connection.target_node_id)}`);
+    announce(`Connected ${nameOf(connection.source_node_id)} to ${nameOf(connection.target_node_id)}`);
     // A router needs to know for which of its labels this way is.
     if (
       source &&
@@ -40,11 +40,12 @@ export function connectCommands(
 
   function startConnecting() {
     const [from, ...others] = pickedNodes();
-    if (from === undefined || others.length > 0) return say("Select the node that the connection begins at");
+    if (from === undefined || others.length > 0)
+      return announce("Select the node that the connection begins at");
     const node = graph().nodes[from];
     const ports = node ? portsIn(graph(), node) : [];
     const first = ports.find(({ isConnected }) => !isConnected) ?? ports[0];
-    if (!first) return say(`Nothing can follow ${nameOf(from)}`);
+    if (!first) return announce(`Nothing can follow ${nameOf(from)}`);
     aim(
       from,
       ports.map(({ id }) => id),
@@ -56,11 +57,11 @@ export function connectCommands(
     const targets = readingOrder(graph()).filter((id) =>
       fits({ source: from, target: id, sourceHandle: portId }),
     );
-    if (targets.length === 0) return say("There is no node to connect to");
+    if (targets.length === 0) return announce("There is no node to connect to");
     const here = placeOf(graph(), from);
     const ahead = targets.findIndex((id) => placeOf(graph(), id).x > here.x);
     ui.setState({ connect: { from, portId, ports, targets, at: Math.max(0, ahead) } });
-    sayTarget();
+    announceTarget();
   }
 
   function aimNext(step: 1 | -1) {
@@ -68,7 +69,7 @@ export function connectCommands(
     if (!connect) return;
     const at = (connect.at + step + connect.targets.length) % connect.targets.length;
     ui.setState({ connect: { ...connect, at } });
-    sayTarget();
+    announceTarget();
   }
 
   /** Another way out of the same node. */
@@ -79,14 +80,14 @@ export function connectCommands(
     if (next !== undefined) aim(connect.from, connect.ports, next);
   }
 
-  function sayTarget() {
+  function announceTarget() {
     const { connect } = ui.getState();
     const target = connect?.targets[connect.at];
     if (!connect || target === undefined) return;
     view.reveal([target]);
     const label = edgeFrom(connect.portId).edge_label;
     const way = label ? `, way “${label}”` : connect.portId === "error" ? ", on error" : "";
-    say(
+    announce(
       `Connect ${nameOf(connect.from)}${way} to ${nameOf(target)}? ${connect.at + 1} of ${connect.targets.length}. Enter connects, Escape cancels.`,
     );
   }
@@ -96,7 +97,7 @@ export function connectCommands(
     ui.setState({ connect: null });
     const target = mode?.targets[mode.at];
     if (!mode || target === undefined) return;
-    if (!isDone) return say("Connecting cancelled");
+    if (!isDone) return announce("Connecting cancelled");
     connect({ source: mode.from, target, sourceHandle: mode.portId });
   }
 

@@ -4,7 +4,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { CommandContext } from "./command-context";
 
 /** Taking away what is picked. The keyboard goes on to a neighbour. */
-export function deleteCommands({ store, say, graph, nameOf, pickedNodes, focus }: CommandContext) {
+export function deleteCommands({ store, announce, graph, nameOf, pickedNodes, focus }: CommandContext) {
   function remove() {
     const { selection } = store.getState();
     const nodes = [...selection.nodes];
@@ -14,7 +14,7 @@ export function deleteCommands({ store, say, graph, nameOf, pickedNodes, focus }
     const deletedName =
       nodes.length === 1 && nodes[0] ? nameOf(nodes[0]) : `${nodes.length + edges.length} things`;
     store.getState().edit(edits.remove, { nodes, edges }, { select: { nodes: next ? [next] : [] } });
-    say(`Deleted ${nodes.length === 0 && edges.length === 1 ? "the connection" : deletedName}`);
+    announce(`Deleted ${nodes.length === 0 && edges.length === 1 ? "the connection" : deletedName}`);
     if (next) focus(next);
   }
 
@@ -23,7 +23,7 @@ export function deleteCommands({ store, say, graph, nameOf, pickedNodes, focus }
     if (nodes.length === 0) return;
     const next = neighbourOf(graph(), nodes);
     store.getState().edit(edits.removeAndReconnect, { nodes }, { select: { nodes: next ? [next] : [] } });
-    say("Deleted and reconnected");
+    announce("Deleted and reconnected");
     if (next) focus(next);
   }
 

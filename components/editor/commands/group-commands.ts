@@ -4,7 +4,7 @@ import type { NodeGroup } from "@/server/domain/graph/graph";
 import type { CommandContext } from "./command-context";
 
 /** Frames around nodes that belong together, which collapse to one card. */
-export function groupCommands({ store, ui, say, graph, pickedNodes, focus }: CommandContext) {
+export function groupCommands({ store, ui, announce, graph, pickedNodes, focus }: CommandContext) {
   const groupOf = (id: string): NodeGroup | undefined => graph().groups?.find((one) => one.id === id);
 
   /** The group of the first picked node; null where it is in none. */
@@ -16,25 +16,25 @@ export function groupCommands({ store, ui, say, graph, pickedNodes, focus }: Com
   /** Puts a frame around the picked nodes, and asks for its name. */
   function group() {
     const nodes = pickedNodes();
-    if (nodes.length === 0) return say("Select the nodes that belong together");
+    if (nodes.length === 0) return announce("Select the nodes that belong together");
     const taken = new Set([...Object.keys(graph().nodes), ...(graph().groups ?? []).map(({ id }) => id)]);
     const id = freshId("group", taken);
     store.getState().edit(edits.group, { id, nodes });
     ui.setState({ naming: id });
-    say(`Grouped ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}. Write the group's name.`);
+    announce(`Grouped ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}. Write the group's name.`);
   }
 
   function ungroup() {
     const found = pickedGroup();
-    if (!found) return say("Select a node of the group");
+    if (!found) return announce("Select a node of the group");
     store.getState().edit(edits.ungroup, { id: found.id });
-    say(`Ungrouped ${found.name || "the nodes"}`);
+    announce(`Ungrouped ${found.name || "the nodes"}`);
   }
 
   /** Draws a group as one card, or as its nodes again. `id` absent: the group of what is picked. */
   function foldGroup(id?: string) {
     const found = id === undefined ? pickedGroup() : groupOf(id);
-    if (!found) return say("Select a node of the group");
+    if (!found) return announce("Select a node of the group");
     const is_collapsed = !found.is_collapsed;
     store
       .getState()
@@ -43,7 +43,7 @@ export function groupCommands({ store, ui, say, graph, pickedNodes, focus }: Com
         { id: found.id, patch: { is_collapsed } },
         { select: { nodes: is_collapsed ? [] : found.node_ids } },
       );
-    say(
+    announce(
       `${found.name || "Group"}: ${is_collapsed ? `one card for ${found.node_ids.length} nodes` : "opened"}`,
     );
     if (is_collapsed) focus(found.id);

@@ -4,7 +4,7 @@ import type { CommandContext } from "./command-context";
 export type PanelCommands = ReturnType<typeof panelCommands>;
 
 /** What is opened beside the drawing or over it: the inspector, at a field or as a whole, and what asks before it does something. */
-export function panelCommands({ store, ui, say, graph, pickedNodes }: CommandContext) {
+export function panelCommands({ store, ui, announce, graph, pickedNodes }: CommandContext) {
   function goToField(field: string) {
     ui.setState(({ goTo }) => ({ isInspectorOpen: true, goTo: { field, nonce: (goTo?.nonce ?? 0) + 1 } }));
   }
@@ -32,7 +32,7 @@ export function panelCommands({ store, ui, say, graph, pickedNodes }: CommandCon
   /** Asks about putting nodes in the place of the one picked crew. */
   function unfold() {
     const id = pickedCrew();
-    if (id === null) return say("Select one crew to unfold it");
+    if (id === null) return announce("Select one crew to unfold it");
     ui.setState({ unfold: id });
   }
 

@@ -3,7 +3,7 @@ import type { Fix } from "@/server/domain/problems/fixes";
 import type { CommandContext } from "./command-context";
 
 /** What is wrong on the drawing: when it may be said, and how it is put right. */
-export function problemCommands({ store, ui, say }: Pick<CommandContext, "store" | "ui" | "say">) {
+export function problemCommands({ store, ui, announce }: Pick<CommandContext, "store" | "ui" | "announce">) {
   return {
     /** Somebody was in this field of a node and went on: what is wrong there may be said. */
     leaveField(id: string, field: string) {
@@ -16,7 +16,7 @@ export function problemCommands({ store, ui, say }: Pick<CommandContext, "store"
     async fix(repair: Fix) {
       const { applyFix } = await import("@/server/domain/problems/problems");
       store.getState().edit({ id: "fix", label: repair.label, apply: applyFix }, repair);
-      say(`Done: ${repair.label}`);
+      announce(`Done: ${repair.label}`);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "./command-context";
 export function selectionCommands({
   store,
   view,
-  say,
+  announce,
   graph,
   nameOf,
   pickedNodes,
@@ -16,7 +16,7 @@ export function selectionCommands({
   function selectAll() {
     const all = graph();
     store.getState().select({ nodes: Object.keys(all.nodes), edges: all.edges.map(({ id }) => id) });
-    say(`${Object.keys(all.nodes).length} nodes selected`);
+    announce(`${Object.keys(all.nodes).length} nodes selected`);
   }
 
   /** Takes a node into the selection, or out of it. */
@@ -25,7 +25,7 @@ export function selectionCommands({
     const nodes = new Set(selection.nodes);
     if (!nodes.delete(id)) nodes.add(id);
     store.getState().select({ nodes, edges: selection.edges });
-    say(`${nameOf(id)} ${nodes.has(id) ? "selected" : "not selected"}, ${nodes.size} in all`);
+    announce(`${nameOf(id)} ${nodes.has(id) ? "selected" : "not selected"}, ${nodes.size} in all`);
   }
 
   /** Selects the next connection of the picked node, or of where the picked connection begins, and says which it is. */
@@ -42,20 +42,20 @@ export function selectionCommands({
       ),
     ];
     const list = from === undefined ? all : near;
-    if (list.length === 0) return say("There is no connection here");
+    if (list.length === 0) return announce("There is no connection here");
     const at = list.findIndex(({ id }) => id === picked);
     const next = list[at < 0 ? (step === 1 ? 0 : list.length - 1) : (at + step + list.length) % list.length];
     if (!next) return;
     store.getState().select({ edges: [next.id] });
     view.reveal([next.source_node_id, next.target_node_id]);
     view.focusDrawing();
-    say(
-      `${edgeInWords(next)}. ${list.indexOf(next) + 1} of ${list.length}. Enter opens it, Delete removes it, arrows go to its ends.`,
+    announce(
+      `${describeEdge(next)}. ${list.indexOf(next) + 1} of ${list.length}. Enter opens it, Delete removes it, arrows go to its ends.`,
     );
   }
 
   /** Connection from Review to End, way “approved”. */
-  function edgeInWords({ source_node_id, target_node_id, edge_label, kind }: WorkflowEdge): string {
+  function describeEdge({ source_node_id, target_node_id, edge_label, kind }: WorkflowEdge): string {
     const way = edge_label ? `, way “${edge_label}”` : kind === "error" ? ", on error" : "";
     return `Connection from ${nameOf(source_node_id)} to ${nameOf(target_node_id)}${way}`;
   }

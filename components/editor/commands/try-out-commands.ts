@@ -8,8 +8,8 @@ export function tryOutCommands({
   pickedNodes,
   tryOuts,
   ui,
-  say,
-}: Pick<CommandContext, "graph" | "pickedNodes" | "ui" | "say"> & { tryOuts: TryOutStore }) {
+  announce,
+}: Pick<CommandContext, "graph" | "pickedNodes" | "ui" | "announce"> & { tryOuts: TryOutStore }) {
   /** Whether a node can run alone. */
   function canTry(nodeId: string): boolean {
     const node = graph().nodes[nodeId];
@@ -23,7 +23,7 @@ export function tryOutCommands({
     return id !== undefined && others.length === 0 && canTry(id) ? id : null;
   }
   const open = (what: "run" | "try" | "pin", nodeId = picked()) => {
-    if (nodeId === null) return say("Select one node that can run alone");
+    if (nodeId === null) return announce("Select one node that can run alone");
     ui.setState({ tryOut: { what, nodeId } });
   };
   return {
@@ -37,14 +37,14 @@ export function tryOutCommands({
     pinOutput: () => open("pin"),
     runToHere() {
       const nodeId = picked();
-      if (nodeId === null) return say("Select one node that can run alone");
+      if (nodeId === null) return announce("Select one node that can run alone");
       ui.setState({ runTo: nodeId, fresh: new Set(), isNew: false });
     },
     unpin() {
       const id = picked();
       if (id === null) return;
       tryOuts.unpin(id);
-      say(`${graph().nodes[id]?.name || id} is carried out again`);
+      announce(`${graph().nodes[id]?.name || id} is carried out again`);
     },
     forgetResult() {
       const id = picked();

@@ -42,7 +42,7 @@ export interface Autosave {
 export function newAutosave<D>(options: AutosaveOptions<D>): Autosave {
   const { delayMs = 800, retryMs = 5000, now = Date.now } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let underWay: Promise<boolean> | null = null;
+  let pendingSave: Promise<boolean> | null = null;
   let isStopped = false;
   let hasConflict = false;
 
@@ -75,15 +75,15 @@ export function newAutosave<D>(options: AutosaveOptions<D>): Autosave {
 
   async function flush(): Promise<boolean> {
     clearTimeout(timer);
-    if (underWay) {
-      const went = await underWay;
+    if (pendingSave) {
+      const went = await pendingSave;
       return went && options.isDirty() ? flush() : went;
     }
     if (hasConflict) return false;
     if (!options.isDirty()) return true;
-    underWay = attempt();
-    const went = await underWay;
-    underWay = null;
+    pendingSave = attempt();
+    const went = await pendingSave;
+    pendingSave = null;
     // Something was written meanwhile: it waits for its own turn.
     if (went && options.isDirty()) schedule(delayMs);
     return went && !options.isDirty();
@@ -94,10 +94,10 @@ export function newAutosave<D>(options: AutosaveOptions<D>): Autosave {
       if (hasConflict) return;
       if (!options.isDirty()) {
         clearTimeout(timer);
-        if (!underWay) options.onState({ state: "clean" });
+        if (!pendingSave) options.onState({ state: "clean" });
         return;
       }
-      if (!underWay) options.onState({ state: "dirty" });
+      if (!pendingSave) options.onState({ state: "dirty" });
       schedule(atOnce ? 0 : delayMs);
     },
     flush,

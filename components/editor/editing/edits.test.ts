@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COLUMN } from "@/components/canvas/places";
+import { COLUMN } from "@/components/canvas/layout/places";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { anyMove, sampleGraph } from "../testing";
 import { newEditorStore } from "./editor-store";

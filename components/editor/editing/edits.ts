@@ -7,7 +7,7 @@ import type { JsonSchema } from "@/server/domain/base/values";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { grouped, withGroups, withoutGone } from "@/server/domain/graph/groups";
 import { newEdge } from "@/server/domain/graph/new-edge";
-import { addWay, freshWay, routerWays } from "@/server/domain/graph/router-ways";
+import { addRoute, newRouteLabel, routerRoutes } from "@/server/domain/graph/router-routes";
 import { getNodeKind, type NodeBase, type NodeType, withSettings } from "@/server/domain/nodes";
 import { newNode } from "@/server/domain/nodes/new-node";
 import { type Fragment, withFragment } from "./fragment";
@@ -314,10 +314,10 @@ function withWayFor(
   graph: WorkflowGraph,
   { source_node_id, kind, edge_label }: NewConnection,
 ): { graph: WorkflowGraph; edge_label: string | null | undefined } {
-  const ways = kind === "normal" && !edge_label ? routerWays(graph, source_node_id) : null;
-  if (!ways?.isOpen) return { graph, edge_label };
-  const label = freshWay(graph, source_node_id);
-  return { graph: addWay(graph, source_node_id, label), edge_label: label };
+  const routes = kind === "normal" && !edge_label ? routerRoutes(graph, source_node_id) : null;
+  if (!routes?.isOpen) return { graph, edge_label };
+  const label = newRouteLabel(graph, source_node_id);
+  return { graph: addRoute(graph, source_node_id, label), edge_label: label };
 }
 
 /** A connection keeps its words when its end moves; when its beginning moves, the new port says the words. */

@@ -1,6 +1,6 @@
 import type { DropPoint } from "@/components/canvas/canvas-context";
-import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
-import { COLUMN, fallbackPlaces, ROW } from "@/components/canvas/places";
+import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/cards/card-size";
+import { COLUMN, fallbackPlaces, ROW } from "@/components/canvas/layout/places";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 

@@ -2,7 +2,7 @@ import { recordOf } from "@/server/domain/base/guards";
 import { withoutUndefined } from "@/server/domain/base/objects";
 import { withMentioned } from "@/server/domain/graph/mentioned-keys";
 import { renameKey } from "@/server/domain/graph/rename-key";
-import { routerWays } from "@/server/domain/graph/router-ways";
+import { routerRoutes } from "@/server/domain/graph/router-routes";
 import { type Hit, replaceText } from "@/server/domain/graph/search";
 import { getNodeKind, withSettings } from "@/server/domain/nodes";
 import { edit, withNode } from "./edits";
@@ -18,17 +18,17 @@ export const textEdits = {
       const kind = getNodeKind(node.node_type);
       // The kind's own schema will say what is wrong with it; a half-written value must not be lost meanwhile.
       const written = withoutUndefined({ ...node.config, ...patch });
-      const labels = routerWays(graph, id)?.ways.map(({ label }) => label) ?? [];
+      const labels = routerRoutes(graph, id)?.routes.map(({ label }) => label) ?? [];
       const config: unknown = kind.follow?.(node.config, written, labels) ?? written;
       // Written as the kind writes it: its own schema judges it.
       return withNode(graph, withMentioned(node, withSettings(node, recordOf(config))));
     },
   }),
 
-  replaceText: edit<{ hits: readonly Hit[]; words: string }>({
+  replaceText: edit<{ hits: readonly Hit[]; replacement: string }>({
     id: "replace_text",
     label: "Replace",
-    apply: (graph, { hits, words }) => replaceText(graph, hits, words),
+    apply: (graph, { hits, replacement }) => replaceText(graph, hits, replacement),
   }),
 
   renameKey: edit<{ from: string; to: string }>({

@@ -24,7 +24,7 @@ export function useAutosave(store: EditorStore): Autosave {
       save: (doc, revision) => save(client, store.getState().id, doc, revision),
       onSaved: (doc, revision) => {
         store.getState().saved(doc, revision);
-        tellWindows({ id: store.getState().id, revision });
+        notifyWindows({ id: store.getState().id, revision });
         void queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
       },
       onState: (state) => store.getState().setSave(state),
@@ -72,7 +72,7 @@ interface Saved {
 }
 const CHANNEL = "troupe.workflow.saved";
 
-function tellWindows(saved: Saved): void {
+function notifyWindows(saved: Saved): void {
   if (typeof BroadcastChannel === "undefined") return;
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(saved);

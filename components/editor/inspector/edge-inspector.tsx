@@ -58,9 +58,9 @@ function Inspector({
   const scope = { graph, node: source, roles, keys: keysAvailableAt(graph, target.id) };
   const isPlain = edge.kind === "normal";
   /** Stands first where it alone decides, and further down where a router's choice does. */
-  const condition = (words: { label: string; hint: string }) => (
+  const condition = (labelProps: { label: string; hint: string }) => (
     <div data-field="condition">
-      <Field {...words} error={mistakeAt(problems, "condition")} group>
+      <Field {...labelProps} error={mistakeAt(problems, "condition")} group>
         <ConditionBuilder
           label="Condition of this connection"
           value={edge.condition ?? ""}
@@ -127,7 +127,7 @@ function Inspector({
         {!isRouter && isPlain && condition({ label: "Only if", hint: "Empty: always" })}
       </div>
       {isPlain && (
-        <Disclosure look="section" title="Advanced" aside={edge.condition_name ?? undefined}>
+        <Disclosure variant="section" title="Advanced" aside={edge.condition_name ?? undefined}>
           {!isRouter && (
             <div data-field="edge_label">
               <LabelField

@@ -130,7 +130,7 @@ function useGoTo(panel: React.RefObject<HTMLElement | null>) {
     let tries = 40;
     let frame = 0;
     // The inspector's parts load on demand, so the field may come a little later.
-    const look = () => {
+    const focusField = () => {
       const root = goTo.field.split(".")[0] ?? "";
       const found = panel.current?.querySelector<HTMLElement>(
         root ? `[data-field="${CSS.escape(root)}"]` : "[data-field]",
@@ -146,10 +146,10 @@ function useGoTo(panel: React.RefObject<HTMLElement | null>) {
         found?.scrollIntoView({ block: "nearest" });
       } else if (tries > 0) {
         tries -= 1;
-        frame = requestAnimationFrame(look);
+        frame = requestAnimationFrame(focusField);
       }
     };
-    frame = requestAnimationFrame(look);
+    frame = requestAnimationFrame(focusField);
     return () => cancelAnimationFrame(frame);
   }, [goTo, panel]);
 }

@@ -2,7 +2,7 @@
 
 import { Play } from "lucide-react";
 import { useStore } from "zustand";
-import { resultLabel } from "@/components/canvas/tried-slip";
+import { resultLabel } from "@/components/canvas/cards/result-caption";
 import { cardResult } from "@/components/run/try-out/canvas-tries";
 import { shownResult, tryOutsOf } from "@/components/run/try-out/try-out-store";
 import { KeyValues } from "@/components/run/values";
@@ -42,7 +42,7 @@ export function LastResult({ graph, node }: { graph: WorkflowGraph; node: Workfl
             <span className="text-ink-3">
               {resultLabel(result)}, <TimeText at={shown.result.at} />:
             </span>{" "}
-            {result.said}
+            {result.summary}
           </p>
           {result.stale ? <p className="text-waiting-ink">May be out of date. {result.stale}</p> : null}
           <Disclosure title="Output">

@@ -30,7 +30,7 @@ export function Advanced({
     node.max_iterations ? `${node.max_iterations} turns` : null,
   ].filter(Boolean);
   return (
-    <Disclosure look="section" title="Advanced" aside={used.join(", ") || undefined}>
+    <Disclosure variant="section" title="Advanced" aside={used.join(", ") || undefined}>
       <div data-field="description">
         <TextArea
           label="Description"

@@ -28,7 +28,7 @@ export function Failing({ node }: { node: WorkflowNode }) {
     node.on_error === "fail_run" ? null : ON_ERROR_OPTIONS[node.on_error].label,
   ].filter(Boolean);
   return (
-    <Disclosure look="section" title="When it fails" aside={aside.join(", ") || "The run fails"}>
+    <Disclosure variant="section" title="When it fails" aside={aside.join(", ") || "The run fails"}>
       <div data-field="retry" className="grid grid-cols-2 gap-3">
         <NumberField
           label="Attempts"
@@ -107,7 +107,7 @@ export function Joining({ node, incoming }: { node: WorkflowNode; incoming: numb
   const toJoin = (next: JoinWord): Join =>
     next === "n" ? { n: Math.min(2, incoming), on_shortfall: "error" } : next;
   return (
-    <Disclosure look="section" title="Joining" isOpen aside={JOIN_OPTIONS[word].label}>
+    <Disclosure variant="section" title="Joining" isOpen aside={JOIN_OPTIONS[word].label}>
       <div data-field="join" className="flex flex-col gap-4">
         <Select
           label={`Waits for, of ${incoming} branches`}

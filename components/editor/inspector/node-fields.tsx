@@ -1,6 +1,6 @@
 "use client";
 
-import { NOTE_LEAST, NOTE_MOST, sizeOfNote } from "@/components/canvas/note-size";
+import { NOTE_LEAST, NOTE_MOST, sizeOfNote } from "@/components/canvas/cards/note-size";
 import { FieldView } from "@/components/forms/field-view";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { Disclosure } from "@/components/ui/disclosure";
@@ -74,21 +74,26 @@ export function AsideFields({ node, problems }: { node: WorkflowNode; problems: 
   const config = recordOf(node.config);
   const fields = fieldsOf(node);
   const rare = fields.filter(({ isRare }) => isRare);
-  const said = rare.filter(({ key }) => isSaid(config[key]));
+  const configured = rare.filter(({ key }) => isSet(config[key]));
   return (
     <>
       {fields
         .filter((field) => !field.isRare && isAside(field, node))
         .map((field) => (
-          <Disclosure look="section" key={field.key} title={field.label} aside={summarize(config[field.key])}>
+          <Disclosure
+            variant="section"
+            key={field.key}
+            title={field.label}
+            aside={summarize(config[field.key])}
+          >
             <KindField node={node} field={field} problems={problems} hideLabel />
           </Disclosure>
         ))}
       {rare.length > 0 ? (
         <Disclosure
-          look="section"
+          variant="section"
           title="More"
-          aside={said.map(({ label }) => label).join(", ") || "Default"}
+          aside={configured.map(({ label }) => label).join(", ") || "Default"}
         >
           {rare.map((field) => (
             <KindField key={field.key} node={node} field={field} problems={problems} />
@@ -99,7 +104,7 @@ export function AsideFields({ node, problems }: { node: WorkflowNode; problems: 
   );
 }
 
-const isSaid = (value: unknown) =>
+const isSet = (value: unknown) =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
 function summarize(value: unknown): string {

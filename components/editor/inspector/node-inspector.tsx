@@ -2,7 +2,7 @@
 
 import { Copy, Trash2, Waypoints } from "lucide-react";
 import { useDeferredValue, useMemo } from "react";
-import { KindIcon } from "@/components/canvas/kind-icon";
+import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -21,7 +21,7 @@ import { Advanced } from "./node-advanced";
 import { Failing, Joining } from "./node-failing";
 import { AsideFields, Inputs, KindFields, NoteSize } from "./node-fields";
 import { Keys } from "./node-keys";
-import { GoesOnTo } from "./node-ways";
+import { GoesOnTo } from "./outgoing-edges";
 import { useSetNode } from "./use-set-node";
 
 /** Everything about one node: drawn from its kind's fields, then what every node has. */

@@ -35,7 +35,7 @@ export function Keys({
   const keys = [...node.input_keys, ...inSettings, ...node.output_keys].join(", ");
   return (
     <Disclosure
-      look="section"
+      variant="section"
       title={kind.ends ? "Returns" : "Reads and writes"}
       isOpen
       aside={keys || (kind.ends ? "Everything" : "Nothing")}

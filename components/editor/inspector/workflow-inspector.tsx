@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, Plus, X } from "lucide-react";
 import { useContext, useEffect } from "react";
-import { keyFault } from "@/components/forms/crew/assignments-field";
+import { keyError } from "@/components/forms/crew/assignments-field";
 import { DraftField } from "@/components/forms/draft-field";
 import { FormParts } from "@/components/forms/form-parts";
 import { freshKey } from "@/components/forms/named-rows";
@@ -100,7 +100,7 @@ export function ProjectSection() {
   };
   return (
     <Disclosure
-      look="section"
+      variant="section"
       title="Project"
       aside={project.project_name || (graph.project_context ? "Without a name" : "Nothing said")}
     >
@@ -152,7 +152,7 @@ function Capabilities({ graph }: { graph: WorkflowGraph }) {
   const withheld = grants.length - allowed.length;
   return (
     <Disclosure
-      look="section"
+      variant="section"
       title="What it may use"
       aside={
         grants.length === 0
@@ -232,7 +232,11 @@ export function StateKeys({ graph }: { graph: WorkflowGraph }) {
   const change = (key: string, property: JsonSchema) =>
     write(Object.fromEntries(held.map(([k, v]) => [k, k === key ? property : v])));
   return (
-    <Disclosure look="section" title="State" aside={[...declared, ...undeclared].join(", ") || "No keys yet"}>
+    <Disclosure
+      variant="section"
+      title="State"
+      aside={[...declared, ...undeclared].join(", ") || "No keys yet"}
+    >
       <p className="text-[13px] text-ink-3">
         What nodes read and write. Name a key here to give it a type, a default, or a way to merge.
       </p>
@@ -306,7 +310,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
           mono
           value={name}
           onCommit={onRename}
-          check={(text) => keyFault(text, names, at)}
+          check={(text) => keyError(text, names, at)}
           fieldClassName="flex-1"
         />
         <TypeSelect row={row} onChange={changeRow} />
@@ -341,7 +345,7 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
   const config = graph.config ?? RunConfig.parse({});
   return (
     <Disclosure
-      look="section"
+      variant="section"
       title="Limits of a run"
       aside={
         config.budget.max_cost_usd == null ? `${config.max_steps} steps` : `US$ ${config.budget.max_cost_usd}`

@@ -24,7 +24,7 @@ export function AssignmentsField({
       {...props}
       nameLabel={keyLabel}
       itemName={itemName}
-      checkName={keyFault}
+      checkName={keyError}
       valueField={({ name, value, onChange }) => (
         <ExpressionField
           label={`Expression for ${name}`}
@@ -40,7 +40,7 @@ export function AssignmentsField({
 }
 
 /** What is wrong with a key of the state at its place among the others; null if nothing is. */
-export function keyFault(name: string, names: readonly string[], at: number): string | null {
+export function keyError(name: string, names: readonly string[], at: number): string | null {
   const parsed = StateKey.safeParse(name);
   if (!parsed.success) return parsed.error.issues[0]?.message ?? "This cannot be a key";
   return names.some((other, i) => i !== at && other === name) ? "There is one with this name already" : null;

@@ -1,7 +1,7 @@
 "use client";
 
 import { Plus, Trash2 } from "lucide-react";
-import { estimateInWords } from "@/components/display/estimate-words";
+import { formatEstimate } from "@/components/display/format-estimate";
 import { RoleFace } from "@/components/display/role-face";
 import {
   AgentChoice,
@@ -179,7 +179,7 @@ function MemberForm({
     <div className="flex flex-col gap-3">
       {choose}
       <AgentReading agent={agent} id={agent.agent_ref} library={library} roles={roles} />
-      <Disclosure look="box" title="More">
+      <Disclosure variant="box" title="More">
         <MemberFields {...member} isHandoffOpen={!isBound} />
       </Disclosure>
     </div>
@@ -240,7 +240,7 @@ export function AddAgent({
 function CrewEstimate({ crew }: { crew: CrewConfig }) {
   const estimated = estimateCrew(crew, undefined, () => undefined);
   return (
-    <Disclosure title="Roughly" aside={estimateInWords(estimated)}>
+    <Disclosure title="Roughly" aside={formatEstimate(estimated)}>
       <p className="text-[13px] text-ink-2">
         For one goal: {estimated.basis}. Roles are taken to be of usual length; the run’s own sheet counts
         with its plan, its roles and prices.
@@ -288,7 +288,7 @@ function ManagerField({ crew, agents, onChange, label }: PatternEditorProps & { 
         value={crew.manager?.agent_id ?? NOBODY}
         onValueChange={(id) => write(id === NOBODY ? undefined : id, crew.manager?.llm_config)}
       />
-      <Disclosure look="box" title={`Model of the ${label.toLowerCase()}`}>
+      <Disclosure variant="box" title={`Model of the ${label.toLowerCase()}`}>
         <LlmField
           label={`Model of the ${label.toLowerCase()}`}
           hideLabel

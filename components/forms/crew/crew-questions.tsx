@@ -17,7 +17,7 @@ export function CrewQuestionFields({
   const { questions = {}, ...rest } = crew;
   const { on_limit: _limit, ...unlimited } = crew;
   return (
-    <Disclosure look="box" title="When it asks people">
+    <Disclosure variant="box" title="When it asks people">
       <p className="text-[13px] text-ink-2">
         Holds for results to look at, tasks that may begin, ties, and tasks that failed.
       </p>

@@ -12,7 +12,7 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { freshId } from "@/server/domain/base/ids";
 import type { CrewConfig } from "@/server/domain/crew/crew";
-import { END_WORDS, targetOf } from "@/server/domain/crew/pattern";
+import { END_TARGETS, targetOf } from "@/server/domain/crew/pattern";
 import { type GroupDraft, groupsOf, type StepDraft, stepsOf, withGroups, withSteps } from "./crew-changes";
 
 export interface PatternEditorProps {
@@ -24,8 +24,8 @@ export interface PatternEditorProps {
 const NOBODY = "(nobody)";
 
 const ENDS = [
-  { value: END_WORDS.completed, label: "The end", hint: "The work is done" },
-  { value: END_WORDS.failed, label: "The end, as failed", hint: "The crew has failed" },
+  { value: END_TARGETS.completed, label: "The end", hint: "The work is done" },
+  { value: END_TARGETS.failed, label: "The end, as failed", hint: "The crew has failed" },
 ];
 
 /** Agents that work at the same time, with the one who brings their work together. */
@@ -207,7 +207,7 @@ function namedEnds(steps: readonly StepDraft[]) {
 function meantBy(target: string, steps: readonly StepDraft[]): string | null {
   const found = targetOf(target, steps);
   if ("nobody" in found) return null;
-  return "end" in found && found.name === target ? END_WORDS[found.end] : target;
+  return "end" in found && found.name === target ? END_TARGETS[found.end] : target;
 }
 
 function Outcomes({

@@ -14,15 +14,15 @@ import { ListEditor } from "@/components/ui/list-editor";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/base/ids";
-import { saysNothing } from "@/server/domain/crew/crew-faults";
-import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
+import { isEmptyPlan } from "@/server/domain/crew/crew-diagnostics";
+import { ExecutionPlan, planErrors, Task } from "@/server/domain/crew/plan";
 import { readPlanText } from "@/server/domain/crew/read-plan";
 import { isCrewNode } from "@/server/domain/nodes";
 import { DraftField } from "../draft-field";
 import type { FieldProps } from "../field-props";
 import { useFormScope } from "../form-scope";
 import { GuardrailsField } from "../guardrails-field";
-import { DURATION_HINT, durationFault, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
+import { DURATION_HINT, durationError, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
 
 /** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
 export function PlanField({
@@ -34,10 +34,10 @@ export function PlanField({
 }: FieldProps<ExecutionPlan | undefined> & { value: ExecutionPlan | undefined }) {
   const [isImporting, setImporting] = useState(false);
   const tasks = plan?.tasks ?? [];
-  const faults = planFaults(tasks);
+  const errors = planErrors(tasks);
   const change = (patch: Partial<ExecutionPlan>) => {
     const next = { ...(plan ?? ExecutionPlan.parse({ tasks: [] })), ...patch };
-    onChange(saysNothing(next) ? undefined : next);
+    onChange(isEmptyPlan(next) ? undefined : next);
   };
   const write = (next: Task[]) => change({ tasks: next });
   const set = (at: number, patch: Partial<Task>) =>
@@ -56,7 +56,7 @@ export function PlanField({
     write([...tasks, Task.parse({ task_id: fresh, description: "Describe this task" })]);
   };
   return (
-    <Field label={label} hint={hint} error={error ?? faults[0]?.message} group>
+    <Field label={label} hint={hint} error={error ?? errors[0]?.message} group>
       <ol className="flex flex-col gap-2">
         {tasks.map((task, at) => (
           <li key={task.task_id} className="rounded-lg border border-line bg-bg p-2.5">
@@ -93,7 +93,7 @@ export function PlanField({
           </Button>
         ) : null}
       </div>
-      <Disclosure look="box" title="People and criteria">
+      <Disclosure variant="box" title="People and criteria">
         <Select
           label="A person is asked"
           options={MODES}
@@ -220,7 +220,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           </div>
         </fieldset>
       )}
-      <Disclosure look="box" title="Urgency, tags and more" aside={termsOf(task)}>
+      <Disclosure variant="box" title="Urgency, tags and more" aside={termsOf(task)}>
         <Select
           label="Urgency"
           hint={URGENCY_HINT}
@@ -246,12 +246,12 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           label={`Estimated duration of ${task.task_id}`}
           hint={DURATION_HINT}
           value={task.estimated_duration ?? ""}
-          check={durationFault}
+          check={durationError}
           onCommit={(text) => onChange({ estimated_duration: text.trim() || undefined })}
         />
       </Disclosure>
       <Disclosure
-        look="box"
+        variant="box"
         title="What must hold"
         aside={task.guardrails.map(({ name }) => name).join(", ")}
       >
@@ -281,7 +281,7 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
   const [text, setText] = useState("");
   const { plan, findings } = useMemo(() => readPlanText(text), [text]);
   const isEmpty = text.trim() === "";
-  const fault = isEmpty ? undefined : findings.find(({ level }) => level === "error")?.message;
+  const error = isEmpty ? undefined : findings.find(({ level }) => level === "error")?.message;
   const take = () => {
     if (!plan) return;
     onPlan(plan);
@@ -316,7 +316,7 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
           }}
         />
       </label>
-      <TextArea label="plan.json" mono rows={12} value={text} onValueChange={setText} error={fault} />
+      <TextArea label="plan.json" mono rows={12} value={text} onValueChange={setText} error={error} />
       {plan ? (
         <div role="status" className="text-[13px] text-ink-2">
           <p>

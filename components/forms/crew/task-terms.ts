@@ -25,6 +25,6 @@ export const tagsIn = (text: string): string[] => [
 ];
 
 /** What is wrong with a duration as it is written; null where nothing is, also where there is none. */
-export function durationFault(text: string): string | null {
+export function durationError(text: string): string | null {
   return Task.shape.estimated_duration.safeParse(text.trim()).error?.issues[0]?.message ?? null;
 }

@@ -1,6 +1,6 @@
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { type Choice, choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
-import { fieldFault } from "@/server/domain/graph/input-check";
+import { fieldError } from "@/server/domain/graph/input-check";
 import type { RunInputField } from "@/server/domain/graph/run-input";
 
 /** One thing that a form made of a schema asks for: an input of a run, an argument of a tool, an answer. */
@@ -100,8 +100,8 @@ interface Read {
 export function readField(field: InputField, entered: Entered): Read {
   const read = readEntered(field, entered);
   if (read.message !== undefined || read.value === undefined) return read;
-  const fault = fieldFault(field, read.value);
-  return fault === undefined ? read : { message: fault };
+  const error = fieldError(field, read.value);
+  return error === undefined ? read : { message: error };
 }
 
 function readEntered(field: InputField, entered: Entered): Read {
@@ -122,7 +122,7 @@ function readEntered(field: InputField, entered: Entered): Read {
     }
     case "any": {
       const value = readJson(text);
-      if (value !== undefined && fieldFault(field, value) === undefined) return { value };
+      if (value !== undefined && fieldError(field, value) === undefined) return { value };
       // Half-written JSON is no text that somebody means, unless anything goes: then the form says what it is taken for.
       return value === undefined && !takesAnything(field) && /^["{[]/.test(text)
         ? { message: "This is not valid JSON. A text that begins so stands in quotes." }
@@ -143,11 +143,11 @@ function readChoices(field: InputField, ticked: readonly string[]): Read {
 }
 
 /** Words of a schema that say nothing about the value. */
-const ONLY_WORDS: ReadonlySet<string> = new Set(["title", "description", "examples", "default"]);
+const ANNOTATION_KEYWORDS: ReadonlySet<string> = new Set(["title", "description", "examples", "default"]);
 
 /** Whether a field takes any value at all: its schema asks for nothing. */
 const takesAnything = ({ schema }: Pick<InputField, "schema">): boolean =>
-  Object.keys(schema).every((word) => ONLY_WORDS.has(word));
+  Object.keys(schema).every((word) => ANNOTATION_KEYWORDS.has(word));
 
 /** What a field that takes anything makes of what stands in it, in words; undefined where it is plainly a text. */
 export function takenFor(field: InputField, entered: Entered): string | undefined {
@@ -244,6 +244,6 @@ function kindOf(schema: JsonSchema): InputField["as"] {
 
 /** "user_request" -> "User request". */
 function titleOf(key: string): string {
-  const words = key.replaceAll("_", " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const text = key.replaceAll("_", " ").trim();
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -15,40 +15,40 @@ export function JsonField({
   value,
   onChange,
   check,
-  onFault,
+  onErrorChange,
 }: Omit<FieldProps, "onChange"> & {
   onChange: (value: Json | undefined) => void;
   check?: (value: Json) => string | null;
   /** Told when the text cannot be read, and when it can again. */
-  onFault?: (message: string | null) => void;
+  onErrorChange?: (message: string | null) => void;
 }) {
   const [draft, setDraft] = useState<string | null>(null);
   const shown = draft ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
-  const fault = draft === null ? null : faultOf(draft, check);
+  const draftError = draft === null ? null : jsonError(draft, check);
   return (
     <CodeArea
       label={label}
       {...(hideLabel ? { hideLabel } : {})}
       hint={hint}
-      error={fault ?? error}
+      error={draftError ?? error}
       language="json"
       compact
       minLines={4}
       value={shown}
       onValueChange={(text) => {
         setDraft(text);
-        onFault?.(faultOf(text, check));
+        onErrorChange?.(jsonError(text, check));
         if (text.trim() === "") onChange(undefined);
-        else if (faultOf(text, check) === null) onChange(parseJson(text));
+        else if (jsonError(text, check) === null) onChange(parseJson(text));
       }}
       onBlur={() => {
-        if (fault === null) setDraft(null);
+        if (draftError === null) setDraft(null);
       }}
     />
   );
 }
 
-function faultOf(text: string, check?: (value: Json) => string | null): string | null {
+function jsonError(text: string, check?: (value: Json) => string | null): string | null {
   if (text.trim() === "") return null;
   try {
     return check?.(parseJson(text)) ?? null;

@@ -9,17 +9,17 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextField } from "@/components/ui/text-field";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { keyFault } from "../crew/assignments-field";
+import { keyError } from "../crew/assignments-field";
 import { DraftField } from "../draft-field";
 import type { FieldProps } from "../field-props";
 import { freshKey } from "../named-rows";
 import { JsonField } from "./json-field";
 import {
   besideRows,
-  choicesFault,
+  choicesError,
   choicesOfText,
   newRow,
-  presetFault,
+  presetError,
   readSchema,
   SCHEMA_TYPE_LABELS,
   type SchemaRow,
@@ -34,12 +34,12 @@ export interface SchemaFieldProps extends FieldProps<JsonSchema | undefined> {
   /** What one row is called: "input", "field". */
   itemName?: string;
   /** Told when the JSON text cannot be read, and when it can again. */
-  onFault?: (message: string | null) => void;
+  onErrorChange?: (message: string | null) => void;
 }
 
 /** The shape of an object: a row for each value, or its JSON Schema. */
 export function SchemaField(props: SchemaFieldProps) {
-  const { value, onChange, onFault } = props;
+  const { value, onChange, onErrorChange } = props;
   const schema = asSchema(value);
   const { rows, reason } = readSchema(schema);
   const [wantsJson, setWantsJson] = useState(false);
@@ -57,7 +57,7 @@ export function SchemaField(props: SchemaFieldProps) {
           setWantsJson(true);
           onChange(asSchema(next));
         }}
-        {...(onFault ? { onFault } : {})}
+        {...(onErrorChange ? { onErrorChange } : {})}
         check={(json) => (asSchema(json) ? null : "A schema is an object { … }")}
       />
       {rows && (
@@ -68,7 +68,7 @@ export function SchemaField(props: SchemaFieldProps) {
           className="self-start"
           onClick={() => {
             setWantsJson(false);
-            onFault?.(null);
+            onErrorChange?.(null);
           }}
         >
           Show as rows
@@ -153,7 +153,7 @@ function RowFields({ row, at, names, isNew, onChange, onRemove }: RowProps) {
           value={row.name}
           isNew={isNew}
           onCommit={(name) => onChange({ ...row, name })}
-          check={(name) => keyFault(name, names, at)}
+          check={(name) => keyError(name, names, at)}
           fieldClassName="flex-1"
         />
         <TypeSelect row={row} onChange={onChange} />
@@ -226,7 +226,7 @@ export function TypeDetails({ row, onChange }: RowPartProps) {
         hint="The words to choose from, one on each line"
         value={row.choices.join("\n")}
         onCommit={(text) => onChange({ ...row, choices: choicesOfText(text) })}
-        check={choicesFault}
+        check={choicesError}
       />
     );
   if (row.type !== "json") return null;
@@ -251,7 +251,7 @@ export function PresetField({ row, onChange }: RowPartProps) {
       hideLabel
       placeholder="Default"
       value={row.preset}
-      error={presetFault(row) ?? undefined}
+      error={presetError(row) ?? undefined}
       onValueChange={(preset) => onChange({ ...row, preset })}
     />
   );

@@ -6,10 +6,10 @@ import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import {
   besideRows,
-  choicesFault,
+  choicesError,
   choicesOfText,
   newRow,
-  presetFault,
+  presetError,
   readSchema,
   withType,
   writeSchema,
@@ -157,16 +157,16 @@ describe("a row", () => {
   });
 
   test("says when its default does not fit", () => {
-    expect(presetFault({ preset: "abc", type: "number" })).toBe("A number");
-    expect(presetFault({ preset: "12", type: "integer" })).toBeNull();
-    expect(presetFault({ preset: "[1]", type: "texts" })).toBe('JSON: ["…"]');
-    expect(presetFault({ preset: "loud", type: "choice", choices: ["dry"] })).toBe("One of the choices");
+    expect(presetError({ preset: "abc", type: "number" })).toBe("A number");
+    expect(presetError({ preset: "12", type: "integer" })).toBeNull();
+    expect(presetError({ preset: "[1]", type: "texts" })).toBe('JSON: ["…"]');
+    expect(presetError({ preset: "loud", type: "choice", choices: ["dry"] })).toBe("One of the choices");
   });
 
   test("says when its lines cannot be choices", () => {
     expect(choicesOfText("dry\n\n warm, soft ")).toEqual(["dry", "warm, soft"]);
-    expect(choicesFault(" \n")).toBe("At least one choice is needed.");
-    expect(choicesFault("a\na")).toBe("Each choice stands here once.");
-    expect(choicesFault("a\nb")).toBeNull();
+    expect(choicesError(" \n")).toBe("At least one choice is needed.");
+    expect(choicesError("a\na")).toBe("Each choice stands here once.");
+    expect(choicesError("a\nb")).toBeNull();
   });
 });

@@ -72,11 +72,11 @@ const asJson = (reason: string): SchemaReading => ({
 export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | null): JsonSchema | undefined {
   const { type: _type, properties, required, ...others } = before ?? {};
   // Names that are required without being described stand in no row, and stay.
-  const elsewhere = (isList(required) ? required : []).filter(
+  const undeclared = (isList(required) ? required : []).filter(
     (name) => !(isRecord(properties) && typeof name === "string" && Object.hasOwn(properties, name)),
   );
-  if (rows.length === 0 && elsewhere.length === 0 && Object.keys(others).length === 0) return undefined;
-  const must = [...rows.filter((row) => row.required).map(({ name }) => name), ...elsewhere];
+  if (rows.length === 0 && undeclared.length === 0 && Object.keys(others).length === 0) return undefined;
+  const must = [...rows.filter((row) => row.required).map(({ name }) => name), ...undeclared];
   return {
     ...others,
     type: "object",
@@ -104,9 +104,9 @@ const OF_TYPE = ["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "no
 
 /** A row as another type. What said the former type is given up; the rest stays. */
 export function withType(row: SchemaRow, type: SchemaType): SchemaRow {
-  const said = isRecord(row.json) ? row.json : row.rest;
-  const rest = Object.fromEntries(Object.entries(said).filter(([word]) => !OF_TYPE.includes(word)));
-  const next = row.json === undefined ? { ...row, type, rest } : withWords({ ...row, type, rest });
+  const source = isRecord(row.json) ? row.json : row.rest;
+  const rest = Object.fromEntries(Object.entries(source).filter(([word]) => !OF_TYPE.includes(word)));
+  const next = row.json === undefined ? { ...row, type, rest } : withAnnotations({ ...row, type, rest });
   delete next.json;
   if (type === "json") return { ...next, json: writeRow(row) };
   // A choice needs something to choose from: the first words show where one's own go.
@@ -134,20 +134,20 @@ function readProperty(base: SchemaRow, property: JsonObject): SchemaRow | null {
     const { enum: choices, ...others } = property;
     const areTexts = Array.isArray(choices) && choices.every(isLine);
     return areTexts && (type === undefined || type === "string")
-      ? withWords({ ...base, type: "choice", choices, rest: others })
+      ? withAnnotations({ ...base, type: "choice", choices, rest: others })
       : null;
   }
-  if (type === undefined) return withWords({ ...base, type: "any", rest });
+  if (type === undefined) return withAnnotations({ ...base, type: "any", rest });
   const isTexts = type === "array" && isSameJson(rest.items ?? null, { type: "string" });
   if (isTexts) delete rest.items;
   const known = isTexts ? "texts" : PLAIN.find((plain) => plain === type);
-  return known ? withWords({ ...base, type: known, rest }) : null;
+  return known ? withAnnotations({ ...base, type: known, rest }) : null;
 }
 
 const PLAIN = ["string", "number", "integer", "boolean", "array", "object"] as const;
 
 /** Takes the description and the default out of what the row does not show. */
-function withWords(row: SchemaRow): SchemaRow {
+function withAnnotations(row: SchemaRow): SchemaRow {
   const { description, default: preset, ...rest } = row.rest;
   return {
     ...row,
@@ -200,7 +200,7 @@ export function presetValue(preset: string, type: SchemaType): Json {
 }
 
 /** Why a typed default does not fit its type; null if it does. */
-export function presetFault({
+export function presetError({
   preset,
   type,
   choices,
@@ -235,7 +235,7 @@ export const choicesOfText = (text: string): string[] =>
     .filter((line) => line !== "");
 
 /** Why lines cannot be choices; null if they can. */
-export function choicesFault(text: string): string | null {
+export function choicesError(text: string): string | null {
   const choices = choicesOfText(text);
   if (choices.length === 0) return "At least one choice is needed.";
   return new Set(choices).size < choices.length ? "Each choice stands here once." : null;

@@ -37,7 +37,7 @@ export function ValueField({ label, hint, error, value, onChange }: ValueFieldPr
       </div>
     );
   const shown = draft ?? key;
-  const fault = draft !== null && draft !== "" && !StateKey.safeParse(draft).success;
+  const isInvalid = draft !== null && draft !== "" && !StateKey.safeParse(draft).success;
   const { kind, values } = keyFacts(scope.graph, key, scope.node?.id);
   const known = [kind, values.length > 0 ? values.join(", ") : undefined].filter(Boolean).join(": ");
   return (
@@ -45,7 +45,7 @@ export function ValueField({ label, hint, error, value, onChange }: ValueFieldPr
       <SuggestField
         label={label}
         hint={known ? `${key} is ${known}. ${hint ?? ""}` : hint}
-        error={fault ? "A key has letters, digits and _; write anything more as text." : error}
+        error={isInvalid ? "A key has letters, digits and _; write anything more as text." : error}
         mono
         placeholder="Choose a key…"
         suggestions={keySuggestions(scope)}

@@ -17,7 +17,7 @@ export type ToolMarks = Pick<ToolSpec, "risk" | "read_only" | "sink" | "taints">
   destructive?: boolean | undefined;
 };
 
-export const SOURCE_WORDS: Record<ToolSource, string> = {
+export const SOURCE_LABELS: Record<ToolSource, string> = {
   builtin: "Comes with Troupe",
   crew: "Crew tools",
   custom: "Written here",

@@ -35,9 +35,9 @@ export function ToolPicker({ tools, onChange, error }: ToolPickerProps) {
     })),
     ...CREW_TOOL_NOTES.filter(({ grant }) => grant === "role"),
   ].filter(({ name }) => !tools.includes(name));
-  const words = search.trim().toLowerCase().split(/\s+/);
+  const terms = search.trim().toLowerCase().split(/\s+/);
   const found = all.filter(({ name, description }) =>
-    words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
+    terms.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
   );
   const free = search.trim();
   const canAddFree = free !== "" && !/\s/.test(free) && free.length <= 200 && !tools.includes(free);

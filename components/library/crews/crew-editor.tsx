@@ -8,7 +8,7 @@ import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/component
 import { Field } from "@/components/ui/field";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
-import { crewFaults } from "@/server/domain/crew/crew-faults";
+import { crewDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 
 type CrewListed = Answers["crews"]["list"][number];
 
@@ -80,11 +80,11 @@ function tidied({ name, crew }: CrewDraft): NamedCrew | null {
 }
 
 function remarks(crew: CrewConfig, roles: readonly RoleDefinition[], wasTried: boolean): string[] {
-  const fault = CrewConfig.safeParse(crew).error?.issues[0]?.message;
+  const error = CrewConfig.safeParse(crew).error?.issues[0]?.message;
   const missing = crew.agents.filter(({ role_name }) => !roles.some(({ name }) => name === role_name));
   return [
-    ...(fault !== undefined && wasTried ? [fault] : []),
-    ...crewFaults(crew).map(({ message }) => message),
+    ...(error !== undefined && wasTried ? [error] : []),
+    ...crewDiagnostics(crew).map(({ message }) => message),
     ...missing.map(
       ({ role_name, agent_id }) =>
         `The agent "${agent_id}" has the role "${role_name}", which does not exist.`,

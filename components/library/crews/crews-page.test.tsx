@@ -130,11 +130,11 @@ test("of two people who change the same crew the later one is told, and can save
     await person.type(name, to);
     await person.click(screen.getByRole("button", { name: "Save" }));
   };
-  const elsewhere = async (to: string) => {
+  const renameRemotely = async (to: string) => {
     const [now] = await ask.crews.list();
     await ask.crews.save({ id, name: to, crew: desk, revision: now?.revision ?? 0 });
   };
-  await elsewhere("Their desk");
+  await renameRemotely("Their desk");
   await rename("My desk");
   await screen.findByText(/^This crew was changed in another place\./);
   expect(name.value).toBe("My desk");
@@ -142,7 +142,7 @@ test("of two people who change the same crew the later one is told, and can save
   await screen.findByText("Saved “My desk”");
   expect((await ask.crews.list()).map(({ name }) => name)).toEqual(["My desk"]);
 
-  await elsewhere("Their desk again");
+  await renameRemotely("Their desk again");
   await rename("My other desk");
   await person.click(await screen.findByRole("button", { name: "Load the other version" }));
   await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("Their desk again"));

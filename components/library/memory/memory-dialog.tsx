@@ -1,213 +1,188 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
+import { FormParts } from "@/components/forms/form-parts";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { type InputValues, readInput, toField, toValues } from "@/components/forms/schema/input-fields";
-import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
-import { Select } from "@/components/ui/select";
-import { TextField } from "@/components/ui/text-field";
+import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
 import { MEMORY_SCOPES } from "@/server/domain/agent/memory-scope";
+import type { FormPart } from "@/server/domain/base/form";
 import { isSameJson } from "@/server/domain/base/json";
-import type { MemoryListed } from "./memory";
 
-const DAY = 24 * 3_600_000;
-const KEEP = [
-  { value: "ever", label: "For good" },
-  { value: "1", label: "For a day" },
-  { value: "7", label: "For a week" },
-  { value: "30", label: "For 30 days" },
-] as const;
-type Keep = (typeof KEEP)[number]["value"];
+/** A memory as the page lists it. */
+export type MemoryListed = Answers["memories"]["list"]["memories"][number];
+
+interface MemoryDraft {
+  key: string;
+  scope: "project" | "global" | "workflow";
+  workflow_id: string | null;
+  /** For how many days, or "ever"; undefined: as before. */
+  keep: string | undefined;
+  importance: string;
+}
+
 const IMPORTANCE = [
   { value: "0.2", label: "Little" },
   { value: "0.5", label: "Usual" },
   { value: "0.9", label: "High" },
 ] as const;
-type Importance = (typeof IMPORTANCE)[number]["value"];
+
+const KEEP: FormPart<MemoryDraft> = {
+  as: "columns",
+  most: 2,
+  areWide: true,
+  parts: [
+    {
+      key: "keep",
+      label: "Keep it",
+      as: "choice",
+      options: [
+        { value: "ever", label: "For good" },
+        { value: "1", label: "For a day" },
+        { value: "7", label: "For a week" },
+        { value: "30", label: "For 30 days" },
+      ],
+    },
+    {
+      key: "importance",
+      label: "Importance",
+      as: "choice",
+      options: IMPORTANCE,
+      hint: "Important memories are found first.",
+    },
+  ],
+};
+
+const NEW_MEMORY: readonly FormPart<MemoryDraft, "value">[] = [
+  {
+    key: "key",
+    label: "Key",
+    as: "text",
+    isMono: true,
+    empty: "",
+    placeholder: "house_style",
+    hint: "A short name under which it is found again.",
+  },
+  { slot: "value" },
+  {
+    as: "columns",
+    most: 2,
+    areWide: true,
+    parts: [
+      {
+        key: "scope",
+        label: "How far it reaches",
+        as: "choice",
+        options: (["project", "global", "workflow"] as const).map((value) => ({
+          value,
+          label: MEMORY_SCOPES[value].title,
+        })),
+      },
+      {
+        key: "workflow_id",
+        label: "Workflow",
+        as: "choice",
+        placeholder: "Choose a workflow",
+        showIf: ({ scope }) => scope === "workflow",
+      },
+    ],
+  },
+  KEEP,
+];
 
 /** What is remembered: a text, or any other JSON value. */
 const REMEMBERED = [toField({ key: "value", schema: { title: "What is remembered" }, required: true })];
 
-const endOf = (keep: Keep) => (keep === "ever" ? null : Date.now() + Number(keep) * DAY);
+const DAY_MS = 24 * 3_600_000;
+const endOf = (keep: string) => (keep === "ever" ? null : Date.now() + Number(keep) * DAY_MS);
 
-/** Corrects a memory: its text, how long it is kept, and how easily it is found again. */
-export function MemoryDialog({ memory, onClose }: { memory: MemoryListed; onClose: () => void }) {
+/** Corrects a memory, or with `memory: null` adds one. */
+export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null; onClose: () => void }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
-  const [entered, setEntered] = useState<InputValues>(() => toValues(REMEMBERED, { value: memory.value }));
-  const { value } = readInput(REMEMBERED, entered).input;
-  const [keep, setKeep] = useState<Keep | "same">("same");
-  const nearest = IMPORTANCE.reduce((best, option) =>
-    Math.abs(Number(option.value) - memory.importance) < Math.abs(Number(best.value) - memory.importance)
-      ? option
-      : best,
-  ).value;
-  const [importance, setImportance] = useState<Importance>(nearest);
-  const update = useMutation(
-    trpc.memories.update.mutationOptions({
-      onError: () => {},
-      onSuccess: () => {
-        void queryClient.invalidateQueries(trpc.memories.pathFilter());
-        onClose();
-        toast(`Changed “${memory.key}”`, { tone: "success" });
-      },
-    }),
+  const invalidate = useInvalidate("memories");
+  const workflows = useQuery(trpc.workflows.list.queryOptions(undefined, { enabled: memory === null }));
+  const [entered, setEntered] = useState<InputValues>(() =>
+    memory ? toValues(REMEMBERED, { value: memory.value }) : {},
   );
+  const { value } = readInput(REMEMBERED, entered).input;
+  const nearest = nearestImportance(memory?.importance ?? 0.5);
+  const [draft, setDraft] = useState<MemoryDraft>({
+    key: memory?.key ?? "",
+    scope: "project",
+    workflow_id: null,
+    keep: memory ? undefined : "ever",
+    importance: nearest,
+  });
+  const { scope, workflow_id, keep, importance } = draft;
+  const key = draft.key.trim();
+  const done = {
+    onError: () => {},
+    onSuccess: () => {
+      void invalidate();
+      onClose();
+      toast(memory ? `Changed “${key}”` : `Remembered “${key}”`, { tone: "success" });
+    },
+  };
+  const update = useMutation(trpc.memories.update.mutationOptions(done));
+  const create = useMutation(trpc.memories.create.mutationOptions(done));
+  const submit = () => {
+    if (value === undefined) return;
+    if (memory)
+      update.mutate({
+        id: memory.id,
+        ...(isSameJson(value, memory.value) ? {} : { value }),
+        ...(importance === nearest ? {} : { importance: Number(importance) }),
+        ...(keep === undefined ? {} : { expires_at: endOf(keep) }),
+      });
+    else
+      create.mutate({
+        place: scope === "workflow" ? { scope, workflow_id: workflow_id ?? "" } : { scope },
+        key: draft.key,
+        value,
+        importance: Number(importance),
+        expires_at: endOf(keep ?? "ever"),
+      });
+  };
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <FormDialog
       sticky
-      title={`Change “${memory.key}”`}
+      title={memory ? `Change “${memory.key}”` : "Remember something"}
       description={
-        memory.tainted
-          ? "It came from content of strangers. With a text of your own, you vouch for it, and the mark goes."
-          : undefined
+        !memory
+          ? "Agents find it with search_memory or retrieve_memory, where their role names these tools and their memory reaches this far."
+          : memory.tainted
+            ? "It came from content of strangers. With a text of your own, you vouch for it, and the mark goes."
+            : undefined
       }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            disabled={value === undefined}
-            pending={update.isPending}
-            onClick={() =>
-              update.mutate({
-                id: memory.id,
-                ...(value === undefined || isSameJson(value, memory.value) ? {} : { value }),
-                ...(importance === nearest ? {} : { importance: Number(importance) }),
-                ...(keep === "same" ? {} : { expires_at: endOf(keep) }),
-              })
-            }
-          >
-            Save
-          </Button>
-        </>
-      }
+      submit={memory ? "Save" : "Remember"}
+      isIncomplete={value === undefined || key === "" || (scope === "workflow" && !workflow_id)}
+      isPending={update.isPending || create.isPending}
+      error={update.error ?? create.error}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4">
-        <InputFields fields={REMEMBERED} values={entered} errors={[]} onChange={setEntered} />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Select
-            label="Keep it"
-            options={[{ value: "same", label: "As it is" }, ...KEEP]}
-            value={keep}
-            onValueChange={setKeep}
-          />
-          <ImportanceField value={importance} onValueChange={setImportance} />
-        </div>
-        <Failure error={update.error} />
-      </div>
-    </Dialog>
+      <FormParts
+        parts={memory ? [{ slot: "value" }, KEEP] : NEW_MEMORY}
+        value={draft}
+        onChange={setDraft}
+        now={{
+          workflow_id: {
+            options: (workflows.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          },
+          keep: memory ? { unset: "As it is" } : {},
+        }}
+        slots={{
+          value: <InputFields fields={REMEMBERED} values={entered} errors={[]} onChange={setEntered} />,
+        }}
+      />
+    </FormDialog>
   );
 }
 
-/** Something that agents should know, in a person's own words. */
-export function NewMemoryDialog({ onClose }: { onClose: () => void }) {
-  const trpc = useTrpc();
-  const queryClient = useQueryClient();
-  const workflows = useQuery(trpc.workflows.list.queryOptions());
-  const [key, setKey] = useState("");
-  const [entered, setEntered] = useState<InputValues>({});
-  const { value } = readInput(REMEMBERED, entered).input;
-  const [scope, setScope] = useState<"global" | "project" | "workflow">("project");
-  const [workflowId, setWorkflowId] = useState("");
-  const [keep, setKeep] = useState<Keep>("ever");
-  const [importance, setImportance] = useState<Importance>("0.5");
-  const create = useMutation(
-    trpc.memories.create.mutationOptions({
-      onError: () => {},
-      onSuccess: () => {
-        void queryClient.invalidateQueries(trpc.memories.pathFilter());
-        onClose();
-        toast(`Remembered “${key.trim()}”`, { tone: "success" });
-      },
-    }),
-  );
-  const place = scope === "workflow" ? { scope, workflow_id: workflowId } : { scope };
-  const isPlaced = key.trim() !== "" && (scope !== "workflow" || workflowId !== "");
-  return (
-    <Dialog
-      open
-      onOpenChange={onClose}
-      sticky
-      title="Remember something"
-      description="Agents find it with search_memory or retrieve_memory, where their role names these tools and their memory reaches this far."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            disabled={!isPlaced || value === undefined}
-            pending={create.isPending}
-            onClick={() => {
-              if (value !== undefined)
-                create.mutate({
-                  place,
-                  key,
-                  value,
-                  importance: Number(importance),
-                  expires_at: endOf(keep),
-                });
-            }}
-          >
-            Remember
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-4">
-        <TextField
-          label="Key"
-          mono
-          placeholder="house_style"
-          value={key}
-          onValueChange={setKey}
-          hint="A short name under which it is found again."
-        />
-        <InputFields fields={REMEMBERED} values={entered} errors={[]} onChange={setEntered} />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Select
-            label="How far it reaches"
-            options={(["project", "global", "workflow"] as const).map((each) => ({
-              value: each,
-              label: MEMORY_SCOPES[each].title,
-            }))}
-            value={scope}
-            onValueChange={setScope}
-          />
-          {scope === "workflow" ? (
-            <Select
-              label="Workflow"
-              placeholder="Choose a workflow"
-              options={(workflows.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-              value={workflowId}
-              onValueChange={setWorkflowId}
-            />
-          ) : null}
-          <Select label="Keep it" options={KEEP} value={keep} onValueChange={setKeep} />
-          <ImportanceField value={importance} onValueChange={setImportance} />
-        </div>
-        <Failure error={create.error} />
-      </div>
-    </Dialog>
-  );
-}
-
-function ImportanceField(props: { value: Importance; onValueChange: (value: Importance) => void }) {
-  return (
-    <Select label="Importance" options={IMPORTANCE} hint="Important memories are found first." {...props} />
-  );
-}
-
-function Failure({ error }: { error: unknown }) {
-  return error ? (
-    <p role="alert" className="text-[13px] text-failed">
-      {toApiError(error).message}
-    </p>
-  ) : null;
-}
+const nearestImportance = (importance: number) =>
+  IMPORTANCE.reduce((best, option) =>
+    Math.abs(Number(option.value) - importance) < Math.abs(Number(best.value) - importance) ? option : best,
+  ).value;

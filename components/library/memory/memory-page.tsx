@@ -1,24 +1,27 @@
 "use client";
 
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Brain, Plus, Search } from "lucide-react";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import clsx from "clsx";
+import { Brain, PencilLine, Plus, Search, Trash2, UserRoundX } from "lucide-react";
 import dynamic from "next/dynamic";
+import Link from "next/link";
 import { useDeferredValue, useState } from "react";
+import { LoadError } from "@/components/page/error-text";
 import { Page } from "@/components/page/page";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useInvalidate, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
 import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
-import type { MemoryListed } from "./memory";
-import { MemoryRow } from "./memory-row";
+import type { MemoryListed } from "./memory-dialog";
 
 const MemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.MemoryDialog), { ssr: false });
-const NewMemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.NewMemoryDialog), {
-  ssr: false,
-});
 
 type Scope = MemoryListed["scope"];
 
@@ -27,8 +30,7 @@ export function MemoryPage() {
   const trpc = useTrpc();
   const [scope, setScope] = useState<Scope | "all">("all");
   const [search, setSearch] = useState("");
-  const [editing, setEditing] = useState<MemoryListed | null>(null);
-  const [isAdding, setAdding] = useState(false);
+  const [editing, setEditing] = useState<MemoryListed | "new" | null>(null);
   const text = useDeferredValue(search.trim());
   const counts = useQuery(trpc.memories.counts.queryOptions());
   const found = useInfiniteQuery(
@@ -47,7 +49,7 @@ export function MemoryPage() {
       title="Memory"
       description="What agents remember beyond the step they are at. They find it again by its words; you can add to it, correct it, or delete it."
       actions={
-        <Button icon={<Plus aria-hidden="true" />} onClick={() => setAdding(true)}>
+        <Button icon={<Plus aria-hidden="true" />} onClick={() => setEditing("new")}>
           New
         </Button>
       }
@@ -59,7 +61,7 @@ export function MemoryPage() {
           title="No memories yet"
           actions={
             <>
-              <Button variant="primary" onClick={() => setAdding(true)}>
+              <Button variant="primary" onClick={() => setEditing("new")}>
                 Add a memory
               </Button>
               <ButtonLink href="/tools?tool=store_memory">How agents add memories</ButtonLink>
@@ -98,12 +100,7 @@ export function MemoryPage() {
             />
           </div>
           {found.error && !found.data ? (
-            <EmptyState
-              title="The memories could not be loaded"
-              actions={<Button onClick={() => void found.refetch()}>Try again</Button>}
-            >
-              {toApiError(found.error).message}
-            </EmptyState>
+            <LoadError what="memories" queries={[found]} />
           ) : found.isPending ? (
             <div aria-busy="true" className="flex flex-col gap-3">
               {[1, 2, 3].map((row) => (
@@ -137,8 +134,136 @@ export function MemoryPage() {
           )}
         </>
       )}
-      {editing ? <MemoryDialog key={editing.id} memory={editing} onClose={() => setEditing(null)} /> : null}
-      {isAdding ? <NewMemoryDialog onClose={() => setAdding(false)} /> : null}
+      {editing ? (
+        <MemoryDialog memory={editing === "new" ? null : editing} onClose={() => setEditing(null)} />
+      ) : null}
     </Page>
+  );
+}
+
+const SHORT = 400;
+
+/** One memory: what it says, how far it reaches, and where it came from. */
+function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: () => void }) {
+  const trpc = useTrpc();
+  const invalidate = useInvalidate("memories");
+  const [isWhole, setWhole] = useState(false);
+  const restore = useMutation(trpc.memories.restore.mutationOptions({ onSettled: invalidate }));
+  const { id, key, value, scope, tainted, updated_at, expires_at } = memory;
+  const remove = useMutation(
+    trpc.memories.remove.mutationOptions({
+      onSettled: invalidate,
+      onSuccess: () => {
+        const { scope_id, importance, source } = memory;
+        toast(`Deleted “${key}”`, {
+          undo: () =>
+            restore.mutate({ scope, scope_id, key, value, importance, tainted, source, expires_at }),
+        });
+      },
+    }),
+  );
+  const whole = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = isWhole || whole.length <= SHORT ? whole : `${whole.slice(0, SHORT).toWellFormed()}…`;
+  return (
+    <li className="flex gap-3 px-4 py-3">
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <p className="flex flex-wrap items-center gap-2">
+          <span className="min-w-0 font-mono text-[13px] font-medium [overflow-wrap:anywhere]">{key}</span>
+          <Badge>{MEMORY_SCOPES[scope].title}</Badge>
+          {tainted ? (
+            <Badge tone="waiting" icon={<UserRoundX aria-hidden="true" />}>
+              From strangers
+            </Badge>
+          ) : null}
+        </p>
+        <p
+          className={clsx(
+            "whitespace-pre-wrap [overflow-wrap:anywhere]",
+            typeof value === "string" ? "text-sm" : "font-mono text-[13px]",
+          )}
+        >
+          {text}
+        </p>
+        {whole.length > SHORT ? (
+          <button
+            type="button"
+            aria-expanded={isWhole}
+            onClick={() => setWhole(!isWhole)}
+            className="self-start text-[13px] text-ink-2 underline underline-offset-2 hover:text-accent"
+          >
+            {isWhole ? "Show less" : "Show all"}
+          </button>
+        ) : null}
+        <p className="text-[13px] text-ink-3">
+          <Origin memory={memory} />, <TimeText at={updated_at} />
+          {expires_at === null ? null : (
+            <>
+              {" "}
+              · kept until{" "}
+              {new Date(expires_at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
+            </>
+          )}
+        </p>
+      </div>
+      <div className="flex shrink-0 gap-0.5">
+        <IconButton
+          label={`Change ${key}`}
+          size="sm"
+          icon={<PencilLine aria-hidden="true" />}
+          onClick={onEdit}
+        />
+        <IconButton
+          label={`Delete ${key}`}
+          size="sm"
+          variant="danger"
+          icon={<Trash2 aria-hidden="true" />}
+          pending={remove.isPending}
+          onClick={() => remove.mutate({ id })}
+        />
+      </div>
+    </li>
+  );
+}
+
+/** Who wrote it, with which tool, and in which run. */
+function Origin({ memory: { source, place } }: { memory: MemoryListed }) {
+  const who =
+    source.by === "person" || source.by === "program"
+      ? `${source.tool_name || source.run_id ? "Corrected" : "Written"} by a ${source.by}`
+      : source.role_name
+        ? `By ${source.role_name}${source.agent_id ? ` (${source.agent_id})` : ""}`
+        : "By an agent";
+  const { run, workflow } = place;
+  return (
+    <>
+      {who}
+      {source.tool_name ? ` with ${source.tool_name}` : ""}
+      {run ? (
+        <>
+          {" in "}
+          {run.workflow_id ? (
+            <Link
+              href={`/workflows/${run.workflow_id}/runs/${run.id}`}
+              className="text-ink-2 underline underline-offset-2 hover:text-accent"
+            >
+              a run of {run.name}
+            </Link>
+          ) : (
+            `a run of ${run.name}`
+          )}
+        </>
+      ) : null}
+      {workflow ? (
+        <>
+          {" for "}
+          <Link
+            href={`/workflows/${workflow.id}`}
+            className="text-ink-2 underline underline-offset-2 hover:text-accent"
+          >
+            {workflow.name}
+          </Link>
+        </>
+      ) : null}
+    </>
   );
 }

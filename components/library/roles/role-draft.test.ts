@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { rolePrompt } from "@/server/domain/agent/prompt";
-import { itemFaults, newRole, roleFaults, STANDARD_TEMPLATE, tidied } from "./role-draft";
+import { itemErrors, newRole, roleErrors, STANDARD_TEMPLATE, tidied } from "./role-draft";
 
 test("an own template that begins as the standard one makes the same prompt", () => {
   const role = findBuiltinRole("Writer")!;
@@ -10,16 +10,16 @@ test("an own template that begins as the standard one makes the same prompt", ()
 });
 
 test("the roles that come along have no faults", () => {
-  for (const role of builtinRoles) expect(roleFaults(role, [])).toEqual({});
+  for (const role of builtinRoles) expect(roleErrors(role, [])).toEqual({});
 });
 
 test("a fault stands at its field", () => {
-  expect(roleFaults(newRole(""), [])).toEqual({ name: "A role needs a name" });
-  expect(roleFaults(newRole("A"), ["A"])).toEqual({ name: "Another role has this name." });
+  expect(roleErrors(newRole(""), [])).toEqual({ name: "A role needs a name" });
+  expect(roleErrors(newRole("A"), ["A"])).toEqual({ name: "Another role has this name." });
   const long = { ...newRole("A"), goals: ["fine", "x".repeat(2001)] };
-  expect(Object.keys(itemFaults(roleFaults(long, []), "goals"))).toEqual(["1"]);
+  expect(Object.keys(itemErrors(roleErrors(long, []), "goals"))).toEqual(["1"]);
   const broken = { ...newRole("A"), system_prompt_template: "You are {{ role.name" };
-  expect(roleFaults(broken, []).system_prompt_template).toBeTruthy();
+  expect(roleErrors(broken, []).system_prompt_template).toBeTruthy();
 });
 
 test("empty lines and spaces are no change", () => {

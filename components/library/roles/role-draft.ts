@@ -3,7 +3,7 @@ import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 
 /** Faults of a role by field, and by place in lists: `goals.2`. */
-export type RoleFaults = Readonly<Record<string, string>>;
+export type RoleErrors = Readonly<Record<string, string>>;
 
 /** An empty role to begin with. */
 export function newRole(name: string): RoleDefinition {
@@ -28,26 +28,26 @@ export function tidied(role: RoleDefinition): RoleDefinition {
 }
 
 /** What keeps a role from being saved, at its place. `others`: the names that are taken. */
-export function roleFaults(role: RoleDefinition, others: readonly string[]): RoleFaults {
-  const faults: Record<string, string> = {};
+export function roleErrors(role: RoleDefinition, others: readonly string[]): RoleErrors {
+  const errors: Record<string, string> = {};
   const read = RoleDefinition.safeParse(role);
-  if (!read.success) for (const issue of read.error.issues) faults[placeOf(issue)] ??= issue.message;
-  const { fault } = readPrompt(role);
-  if (fault) faults.system_prompt_template ??= fault;
-  if (others.includes(role.name.trim())) faults.name = "Another role has this name.";
-  return faults;
+  if (!read.success) for (const issue of read.error.issues) errors[placeOf(issue)] ??= issue.message;
+  const { error } = readPrompt(role);
+  if (error) errors.system_prompt_template ??= error;
+  if (others.includes(role.name.trim())) errors.name = "Another role has this name.";
+  return errors;
 }
 
 /** The prompt that a role produces, or why it cannot. */
 export function readPrompt(
   role: RoleDefinition,
-): { prompt: string; fault: null } | { prompt: null; fault: string } {
+): { prompt: string; error: null } | { prompt: null; error: string } {
   try {
-    return { prompt: systemPrompt(role, { hasTools: role.tools.length > 0 }), fault: null };
+    return { prompt: systemPrompt(role, { hasTools: role.tools.length > 0 }), error: null };
   } catch (error) {
     return {
       prompt: null,
-      fault: error instanceof Error ? error.message : "The template cannot be filled in.",
+      error: error instanceof Error ? error.message : "The template cannot be filled in.",
     };
   }
 }
@@ -57,9 +57,9 @@ function placeOf({ path }: z.core.$ZodIssue): string {
 }
 
 /** The faults of one list, by item. */
-export function itemFaults(faults: RoleFaults, list: string): Record<number, string> {
+export function itemErrors(errors: RoleErrors, list: string): Record<number, string> {
   return Object.fromEntries(
-    Object.entries(faults).flatMap(([place, message]) =>
+    Object.entries(errors).flatMap(([place, message]) =>
       place.startsWith(`${list}.`) ? [[Number(place.slice(list.length + 1)), message]] : [],
     ),
   );

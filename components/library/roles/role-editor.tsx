@@ -12,7 +12,7 @@ import { CopyButton } from "@/components/ui/json-view";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { withoutKey } from "@/server/domain/base/objects";
 import { countUses } from "@/server/domain/library/uses";
-import { newRole, type RoleFaults, readPrompt, roleFaults, tidied } from "./role-draft";
+import { newRole, type RoleErrors, readPrompt, roleErrors, tidied } from "./role-draft";
 import { RoleForm } from "./role-form";
 import { RoleReading } from "./role-reading";
 
@@ -22,8 +22,8 @@ type RoleListed = Answers["roles"]["list"][number];
 export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; name?: string | undefined }) {
   const all = useQuery(useTrpc().roles.list.queryOptions()).data ?? [];
   const others = all.map(({ role }) => role.name).filter((other) => other !== saved?.role.name);
-  const [textFaults, setTextFaults] = useState<RoleFaults>({});
-  const faultsOf = (role: RoleDefinition) => ({ ...roleFaults(tidied(role), others), ...textFaults });
+  const [textErrors, setTextErrors] = useState<RoleErrors>({});
+  const faultsOf = (role: RoleDefinition) => ({ ...roleErrors(tidied(role), others), ...textErrors });
   /** A role that is read from a file is only changed there. */
   const file = saved?.origin?.file;
   return (
@@ -42,7 +42,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
       tidy={(role) => (Object.keys(faultsOf(role)).length > 0 ? null : tidied(role))}
       isReadOnly={file !== undefined}
       loss="cannot run without it"
-      onDiscard={() => setTextFaults({})}
+      onDiscard={() => setTextErrors({})}
       face={(role) => <RoleFace name={role.name} icon={role.icon} color={role.color} size={28} />}
       badges={
         <>
@@ -66,7 +66,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
         const shown = wasTried
           ? faults
           : {
-              ...textFaults,
+              ...textErrors,
               ...pick(faults, "system_prompt_template"),
               ...(role.name ? pick(faults, "name") : {}),
             };
@@ -79,10 +79,10 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
                 <RoleForm
                   key={draft.generation}
                   role={role}
-                  faults={shown}
+                  errors={shown}
                   onChange={(change) => draft.set((before) => ({ ...before, ...change }))}
-                  onTextFault={(field, message) =>
-                    setTextFaults((before) =>
+                  onTextErrorChange={(field, message) =>
+                    setTextErrors((before) =>
                       message ? { ...before, [field]: message } : withoutKey(before, field),
                     )
                   }
@@ -102,7 +102,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
   );
 }
 
-const pick = (faults: RoleFaults, key: string): RoleFaults => (faults[key] ? { [key]: faults[key] } : {});
+const pick = (faults: RoleErrors, key: string): RoleErrors => (faults[key] ? { [key]: faults[key] } : {});
 
 function useRoleCalls(): LibraryCalls<RoleDefinition> {
   const { roles } = useTrpcClient();
@@ -133,7 +133,7 @@ function useRoleCalls(): LibraryCalls<RoleDefinition> {
 
 /** What every agent of this role is told first; follows the form as it is filled in. */
 function PromptPreview({ role }: { role: RoleDefinition }) {
-  const { prompt, fault } = readPrompt(role);
+  const { prompt, error: error } = readPrompt(role);
   return (
     <section aria-labelledby="prompt-preview" className="flex min-h-0 flex-col gap-2">
       <header className="flex items-center gap-2">
@@ -150,7 +150,7 @@ function PromptPreview({ role }: { role: RoleDefinition }) {
         )}
       </header>
       {prompt === null ? (
-        <p className="text-[13px] text-failed">{fault}</p>
+        <p className="text-[13px] text-failed">{error}</p>
       ) : (
         <section
           tabIndex={0}

@@ -19,30 +19,30 @@ import { choicesOf } from "@/server/domain/base/form";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { checkTemplate } from "@/server/domain/text/template";
 import { ConfirmationField } from "./confirmation-field";
-import { itemFaults, type RoleFaults, STANDARD_TEMPLATE } from "./role-draft";
-import { RoleLook } from "./role-look";
+import { itemErrors, type RoleErrors, STANDARD_TEMPLATE } from "./role-draft";
+import { RoleAppearance } from "./role-look";
 
 export interface RoleFormProps {
   role: RoleDefinition;
   onChange: (change: Partial<RoleDefinition>) => void;
-  faults: RoleFaults;
+  errors: RoleErrors;
   /** Told when a part that is edited as text cannot be read, and when it can again. */
-  onTextFault: (field: string, message: string | null) => void;
+  onTextErrorChange: (field: string, message: string | null) => void;
 }
 
 /** Every field of a role. */
-export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps) {
+export function RoleForm({ role, onChange, errors, onTextErrorChange }: RoleFormProps) {
   const hasTemplate = role.system_prompt_template !== undefined;
   return (
     <div className="flex flex-col gap-8">
       <Part title="Who it is">
         <div className="flex items-start gap-4">
-          <RoleLook name={role.name} icon={role.icon} color={role.color} onChange={onChange} />
+          <RoleAppearance name={role.name} icon={role.icon} color={role.color} onChange={onChange} />
           <TextField
             label="Name"
             value={role.name}
             onValueChange={(name) => onChange({ name })}
-            error={faults.name}
+            error={errors.name}
             maxLength={80}
             hint="Workflows name the role by it. A new name is written into all of them."
             fieldClassName="flex-1"
@@ -52,7 +52,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           label="Description"
           value={role.description}
           onValueChange={(description) => onChange({ description })}
-          error={faults.description}
+          error={errors.description}
           rows={2}
           placeholder="What this role is for, in a sentence or two"
         />
@@ -62,8 +62,8 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           placeholder="What it should reach"
           items={role.goals}
           onItemsChange={(goals) => onChange({ goals })}
-          error={faults.goals}
-          itemErrors={itemFaults(faults, "goals")}
+          error={errors.goals}
+          itemErrors={itemErrors(errors, "goals")}
         />
         <ListEditor
           label="Responsibilities"
@@ -71,8 +71,8 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           placeholder="What it does, and how"
           items={role.responsibilities}
           onItemsChange={(responsibilities) => onChange({ responsibilities })}
-          error={faults.responsibilities}
-          itemErrors={itemFaults(faults, "responsibilities")}
+          error={errors.responsibilities}
+          itemErrors={itemErrors(errors, "responsibilities")}
         />
       </Part>
 
@@ -101,7 +101,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
             onValueChange={(system_prompt_template) => onChange({ system_prompt_template })}
             lint={lintTemplate}
             complete={completeTemplate}
-            error={faults.system_prompt_template}
+            error={errors.system_prompt_template}
             hint="Type {{ to insert a value."
             minLines={10}
             compact
@@ -131,7 +131,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           itemName="field"
           value={role.input_schema}
           onChange={(schema) => onChange({ input_schema: schema })}
-          onFault={(fault) => onTextFault("input_schema", fault)}
+          onErrorChange={(error) => onTextErrorChange("input_schema", error)}
         />
         <UncheckedNotes schema={role.input_schema} label="Input" />
         <SchemaField
@@ -140,7 +140,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           itemName="field"
           value={role.output_schema}
           onChange={(schema) => onChange({ output_schema: schema })}
-          onFault={(fault) => onTextFault("output_schema", fault)}
+          onErrorChange={(error) => onTextErrorChange("output_schema", error)}
         />
         <UncheckedNotes schema={role.output_schema} label="Output" />
       </Part>
@@ -149,7 +149,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
         <ToolPicker
           tools={role.tools}
           onChange={(tools) => onChange({ tools })}
-          error={faults.tools ?? Object.values(itemFaults(faults, "tools"))[0]}
+          error={errors.tools ?? Object.values(itemErrors(errors, "tools"))[0]}
         />
         <GuardrailsField
           label="Guardrails"
@@ -157,7 +157,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           value={role.guardrails}
           keys={{ input: keysOf(role.input_schema), output: keysOf(role.output_schema) }}
           onChange={(guardrails) => onChange({ guardrails })}
-          onFault={(fault) => onTextFault("guardrails", fault)}
+          onErrorChange={(error) => onTextErrorChange("guardrails", error)}
         />
         <ConfirmationField
           value={role.confirmation}

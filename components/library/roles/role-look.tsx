@@ -20,7 +20,7 @@ const colors = [
 ];
 
 /** Chooses the picture of a role. */
-export function RoleLook({
+export function RoleAppearance({
   name,
   icon,
   color,
@@ -29,7 +29,7 @@ export function RoleLook({
   name: string;
   icon: string | undefined;
   color: string | undefined;
-  onChange: (look: { icon?: string | undefined; color?: string | undefined }) => void;
+  onChange: (appearance: { icon?: string | undefined; color?: string | undefined }) => void;
 }) {
   return (
     <Popover

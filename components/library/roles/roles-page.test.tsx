@@ -77,7 +77,7 @@ test("roles come with the tools that were ticked, and say what they came without
   const { person, show, troupe } = openPage(<RolesPage />, "/roles");
   const tools = () => troupe.roles.find("Courier")?.role.tools;
   show();
-  const look = async () => {
+  const openPreview = async () => {
     await person.click(await screen.findByRole("button", { name: "Import roles" }));
     const dialog = within(await screen.findByRole("dialog", { name: "Import roles" }));
     await person.click(dialog.getByLabelText("Or paste its text"));
@@ -86,7 +86,7 @@ test("roles come with the tools that were ticked, and say what they came without
     return dialog;
   };
   const asked = async () => within(await screen.findByRole("region", { name: "What the roles want to use" }));
-  let dialog = await look();
+  let dialog = await openPreview();
   await (await asked()).findByText(/brings in content of strangers/);
   const boxes = (await asked()).getAllByRole("checkbox");
   expect(boxes.map((box) => box.getAttribute("aria-checked"))).toEqual(["false", "false", "false"]);
@@ -102,7 +102,7 @@ test("roles come with the tools that were ticked, and say what they came without
   await waitFor(() => expect(screen.queryByRole("dialog", { name: "Import roles" })).toBeNull());
 
   // The same file again asks for the rest.
-  dialog = await look();
+  dialog = await openPreview();
   await dialog.findByText("Differs from yours");
   expect(screen.queryByRole("region", { name: "What the roles want to use" })).toBeNull();
   await person.click(dialog.getByText("Replace 1 of mine"));

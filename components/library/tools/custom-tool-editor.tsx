@@ -53,15 +53,15 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
   const queryClient = useQueryClient();
   const first = saved?.definition ?? FIRST;
   const [draft, setDraft] = useState(first);
-  const [schemaFault, setSchemaFault] = useState<string | null>(null);
+  const [schemaError, setSchemaError] = useState<string | null>(null);
   const [tried, setTried] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   const set = (change: Partial<CustomToolDefinition>) => setDraft((before) => ({ ...before, ...change }));
   const read = CustomToolDefinition.safeParse(draft);
-  const faults: Record<string, string> = Object.fromEntries(
+  const errors: Record<string, string> = Object.fromEntries(
     (read.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message]),
   );
-  const shown = tried ? faults : {};
+  const shown = tried ? errors : {};
   const isChanged = !isSameJson(draft, first);
   const refresh = () => {
     void queryClient.invalidateQueries(trpc.customTools.pathFilter());
@@ -92,7 +92,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
   const [took, setTook] = useState(0);
   const submit = () => {
     setTried(true);
-    if (read.success && !schemaFault)
+    if (read.success && !schemaError)
       save.mutate({ definition: read.data, base_version: saved?.version ?? null });
   };
   return (
@@ -158,7 +158,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
               },
             })
           }
-          onFault={setSchemaFault}
+          onErrorChange={setSchemaError}
         />
         <UncheckedNotes schema={draft.input_schema} label="Parameters" />
         <CodeArea

@@ -8,7 +8,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { toast } from "@/components/ui/toasts";
-import { isOtherClient, MCP_FORM, type McpDraft, mcpFaults } from "@/server/domain/tool/mcp-form";
+import { isOtherClient, MCP_FORM, type McpDraft, mcpErrors } from "@/server/domain/tool/mcp-form";
 import type { McpListed } from "./mcp-listed";
 import { Sheet } from "./tool-detail";
 
@@ -35,8 +35,8 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<McpDraft>(() => startOf(saved));
   const [tried, setTried] = useState(false);
-  const faults = mcpFaults(draft, saved);
-  const shown = tried ? faults : {};
+  const errors = mcpErrors(draft, saved);
+  const shown = tried ? errors : {};
   const add = useMutation(
     trpc.mcp.add.mutationOptions({
       onError: () => {},
@@ -60,7 +60,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   );
   const submit = () => {
     setTried(true);
-    if (Object.keys(faults).length > 0) return;
+    if (Object.keys(errors).length > 0) return;
     const header = draft.authorization.trim();
     add.mutate({
       name: draft.name.trim(),
@@ -87,7 +87,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
           name: { error: shown.name },
           url: { error: shown.url, ...(saved ? { hint: OTHER_ADDRESS } : {}) },
           ...(saved?.has_authorization
-            ? { authorization: { placeholder: storedWords(saved.authorization_hint) } }
+            ? { authorization: { placeholder: storedLabel(saved.authorization_hint) } }
             : {}),
           client_id: { error: shown.client_id },
           client_secret: {
@@ -126,7 +126,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
 const OTHER_ADDRESS =
   "With another address it counts as another server: every tool has to be approved again.";
 
-const storedWords = (ending: string | null | undefined) => `Stored${ending ? `, ends in ${ending}` : ""}`;
+const storedLabel = (ending: string | null | undefined) => `Stored${ending ? `, ends in ${ending}` : ""}`;
 
 const startOf = (saved: McpListed | null): McpDraft => ({
   name: saved?.name ?? "",

@@ -64,12 +64,12 @@ function Offer({
   description: string;
   facts: readonly string[];
 }) {
-  const said = facts.filter(Boolean).join(", ");
+  const details = facts.filter(Boolean).join(", ");
   return (
     <li className="flex min-w-0 flex-col gap-1 px-4 py-3 text-[13px]">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
         <span className="font-medium [overflow-wrap:anywhere]">{title}</span>
-        {said ? <span className="text-xs text-ink-3 tabular-nums">{said}</span> : null}
+        {details ? <span className="text-xs text-ink-3 tabular-nums">{details}</span> : null}
       </div>
       {address ? (
         <code className="font-mono text-xs text-ink-2 [overflow-wrap:anywhere]">{address}</code>

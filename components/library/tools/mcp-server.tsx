@@ -21,7 +21,7 @@ import { McpForm } from "./mcp-form";
 import type { McpListed } from "./mcp-listed";
 import { McpOffers } from "./mcp-offers";
 import { McpSignIn } from "./mcp-sign-in";
-import { hintsInWords, wordInWords } from "./mcp-word-text";
+import { describeHints, describeOverride } from "./mcp-word-text";
 import { ParameterTable } from "./parameter-table";
 import { Sheet } from "./tool-detail";
 
@@ -302,11 +302,11 @@ function ToolRow({
       )}
       {tool.fixed || tool.corrected ? (
         <p className="text-[13px] text-ink-2">
-          Said by the server: {hintsInWords(tool.hints)};{" "}
+          Said by the server: {describeHints(tool.hints)};{" "}
           {tool.fixed
-            ? `said by the operator’s file: ${wordInWords(tool.fixed)}`
+            ? `said by the operator’s file: ${describeOverride(tool.fixed)}`
             : tool.corrected
-              ? `corrected to: ${wordInWords(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool was changed since)"}`
+              ? `corrected to: ${describeOverride(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool was changed since)"}`
               : null}
         </p>
       ) : null}

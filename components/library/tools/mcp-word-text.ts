@@ -25,7 +25,7 @@ export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): 
   reads ? "reads" : inside ? "inside" : "outside";
 
 /** What somebody here says of a tool, in one line. */
-export function wordInWords(word: McpWord): string {
+export function describeOverride(word: McpWord): string {
   const effect = effects[effectOf(word)].label.toLowerCase();
   const content = word.own ? "its results are our own" : "its results are content of strangers";
   return [
@@ -37,8 +37,8 @@ export function wordInWords(word: McpWord): string {
 }
 
 /** What a server says of its tool, in one line. */
-export function hintsInWords({ read_only, destructive, open_world }: McpTool["hints"]): string {
-  const said = [
+export function describeHints({ read_only, destructive, open_world }: McpTool["hints"]): string {
+  const parts = [
     ...(read_only === undefined ? [] : [read_only ? "reads only" : "writes"]),
     // Of what only reads, it says nothing.
     ...(destructive === undefined || read_only
@@ -46,7 +46,7 @@ export function hintsInWords({ read_only, destructive, open_world }: McpTool["hi
       : [destructive ? "may destroy something" : "destroys nothing"]),
     ...(open_world === undefined ? [] : [open_world ? "reaches the outside" : "stays within its own system"]),
   ];
-  return said.length > 0 ? said.join(", ") : "nothing";
+  return parts.length > 0 ? parts.join(", ") : "nothing";
 }
 
 /** What a person begins with: what the server says it does. Whose words it gives back, no hint of a server tells. */

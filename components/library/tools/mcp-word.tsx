@@ -8,13 +8,13 @@ import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { ON_CRASH, OnCrash, RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import {
+  describeHints,
+  describeOverride,
   EFFECTS,
   effectOf,
-  hintsInWords,
   type McpTool,
   type McpWord,
   proposalOf,
-  wordInWords,
 } from "./mcp-word-text";
 
 const CONTENT = [
@@ -43,13 +43,13 @@ const AFTER_CRASH = [
 ];
 
 /** What a tool of an MCP server really does: what the server says of it, and what somebody here says. */
-export function McpToolWords({ server, name }: { server: string; name: string }) {
+export function McpToolAnnotations({ server, name }: { server: string; name: string }) {
   const trpc = useTrpc();
   const servers = useQuery(trpc.mcp.list.queryOptions());
   const tool = servers.data?.find((one) => one.name === server)?.tools.find((one) => one.full_name === name);
   if (!tool) return null;
   return (
-    <Words
+    <Annotations
       key={`${name} ${tool.fingerprint} ${JSON.stringify(tool.corrected)}`}
       server={server}
       tool={tool}
@@ -57,7 +57,7 @@ export function McpToolWords({ server, name }: { server: string; name: string })
   );
 }
 
-function Words({ server, tool }: { server: string; tool: McpTool }) {
+function Annotations({ server, tool }: { server: string; tool: McpTool }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<McpWord | null>(null);
@@ -86,18 +86,18 @@ function Words({ server, tool }: { server: string; tool: McpTool }) {
       <div className="flex flex-col gap-4 text-[13px]">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
           <dt className="text-ink-2">Said by the server</dt>
-          <dd>{hintsInWords(hints)}</dd>
+          <dd>{describeHints(hints)}</dd>
           {fixed ? (
             <>
               <dt className="text-ink-2">Said by the operator’s file</dt>
-              <dd>{wordInWords(fixed)}</dd>
+              <dd>{describeOverride(fixed)}</dd>
             </>
           ) : null}
           {corrected ? (
             <>
               <dt className="text-ink-2">Corrected to</dt>
               <dd>
-                {wordInWords(corrected)}
+                {describeOverride(corrected)}
                 {fixed ? " (not used: the operator’s file goes before it)" : null}
                 {!fixed && !corrected.holds ? " (not used: the server has changed the tool since)" : null}
               </dd>

@@ -7,13 +7,13 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import { Markdown } from "@/components/display/markdown";
 import { ArgumentForm } from "@/components/forms/schema/argument-form";
-import { MarkList, SOURCE_WORDS } from "@/components/forms/tools/tool-marks";
+import { MarkList, SOURCE_LABELS } from "@/components/forms/tools/tool-marks";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Panel } from "@/components/ui/panel";
 import type { CrewToolGrant } from "@/server/domain/crew/crew-tools";
-import { McpToolWords } from "./mcp-word";
+import { McpToolAnnotations } from "./mcp-word";
 import { ParameterTable } from "./parameter-table";
 import { ToolResult } from "./tool-result";
 
@@ -24,7 +24,7 @@ export type CrewToolListed = Answers["tools"]["list"]["crew"][number];
 export function ToolDetail({ tool }: { tool: ToolListed }) {
   const server = /^mcp:([^/]+)\//.exec(tool.name)?.[1];
   return (
-    <Sheet name={tool.name} badge={server ? `MCP server ${server}` : SOURCE_WORDS[tool.source]}>
+    <Sheet name={tool.name} badge={server ? `MCP server ${server}` : SOURCE_LABELS[tool.source]}>
       {tool.unavailable === undefined ? null : (
         <div
           role="status"
@@ -52,7 +52,7 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
         <Markdown text={tool.description} keepsLines />
       </div>
       <MarkList tool={tool} />
-      {server ? <McpToolWords server={server} name={tool.name} /> : null}
+      {server ? <McpToolAnnotations server={server} name={tool.name} /> : null}
       <section className="flex flex-col gap-2">
         <h2 className="text-sm font-semibold">Parameters</h2>
         <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} />

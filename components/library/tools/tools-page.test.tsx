@@ -157,9 +157,9 @@ test("a tool is written in JavaScript, tried, used by a run, changed, and brough
   };
   await screen.findByRole("textbox", { name: "Code" });
   await person.type(screen.getByLabelText("text"), "one two three");
-  const tried = async (words: RegExp) => {
+  const tried = async (expected: RegExp) => {
     await person.click(screen.getByRole("button", { name: "Run it" }));
-    await waitFor(() => expect(screen.getByRole("region", { name: "Result" }).textContent).toMatch(words));
+    await waitFor(() => expect(screen.getByRole("region", { name: "Result" }).textContent).toMatch(expected));
   };
   await tried(/words.*3/);
   write("return input.nothing.length;");

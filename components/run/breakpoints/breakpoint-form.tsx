@@ -11,7 +11,7 @@ import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { allKeys } from "@/server/domain/graph/search";
 import { isExecutable } from "@/server/domain/nodes";
-import { breakpointTitle, KIND_WORDS } from "./breakpoint-words";
+import { breakpointTitle, KIND_LABELS } from "./breakpoint-labels";
 
 const ANY = "";
 
@@ -47,7 +47,7 @@ export function BreakpointForm({
         <Select<BreakpointKind>
           label="Holds"
           size="sm"
-          options={BREAKPOINT_KINDS.map((kind) => ({ value: kind, ...KIND_WORDS[kind] }))}
+          options={BREAKPOINT_KINDS.map((kind) => ({ value: kind, ...KIND_LABELS[kind] }))}
           value={value.on}
           onValueChange={(on) => onChange(asKind(on))}
         />

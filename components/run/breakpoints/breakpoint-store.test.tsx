@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { breakpointLimits, breakpointTitle } from "./breakpoint-labels";
 import { breakpointsFor, newBreakpointStore } from "./breakpoint-store";
-import { breakpointLimits, breakpointTitle } from "./breakpoint-words";
-import { inWords, newCanvasBreakpoints } from "./canvas-breakpoints";
+import { describeBreakpoint, newCanvasBreakpoints } from "./canvas-breakpoints";
 
 const graph = WorkflowGraph.parse({
   graph_id: "loop",
@@ -69,14 +69,14 @@ test("a card shows whether it always holds, sometimes, or not at all, in sign an
   expect(marks.node("inc")).toBeUndefined();
   marks.toggle({ kind: "node", id: "inc" });
   const plain = marks.node("inc");
-  expect(plain).toEqual({ look: "plain", text: "Before Count up" });
+  expect(plain).toEqual({ variant: "plain", text: "Before Count up" });
   expect(marks.node("inc")).toBe(plain);
   store.set("b1", { condition: "state.n == 2" });
-  expect(marks.node("inc")).toEqual({ look: "conditional", text: "Before Count up, if state.n == 2" });
+  expect(marks.node("inc")).toEqual({ variant: "conditional", text: "Before Count up, if state.n == 2" });
   store.set("b1", { enabled: false });
-  expect(marks.node("inc")).toEqual({ look: "disabled", text: "Before Count up, if state.n == 2 (off)" });
+  expect(marks.node("inc")).toEqual({ variant: "disabled", text: "Before Count up, if state.n == 2 (off)" });
   store.add({ on: "node_end", node_id: "inc" });
-  expect(marks.node("inc")?.look).toBe("plain");
+  expect(marks.node("inc")?.variant).toBe("plain");
 });
 
 test.each([
@@ -86,13 +86,13 @@ test.each([
   [{ on: "loop_iteration", node_id: "inc" }, "At each turn of the loop at Count up"],
   [{ on: "edge", edge_id: "e2" }, "On the way from Count up to Done"],
   [{ on: "node_start", node_id: "gone" }, "Before a node that is gone"],
-] as const)("%j is told as %s", (breakpoint, words) => {
-  expect(breakpointTitle(breakpoint, graph)).toBe(words);
+] as const)("%j is told as %s", (breakpoint, expected) => {
+  expect(breakpointTitle(breakpoint, graph)).toBe(expected);
 });
 
 test("what narrows it down is told behind its place", () => {
   expect(breakpointLimits({ on: "error", condition: "state.n > 1", hit_count: 2 })).toBe(
     "if state.n > 1, from time 2 on",
   );
-  expect(inWords({ id: "b1", on: "error", hit_count: 1 }, graph)).toBe("At an error");
+  expect(describeBreakpoint({ id: "b1", on: "error", hit_count: 1 }, graph)).toBe("At an error");
 });

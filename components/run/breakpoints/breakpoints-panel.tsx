@@ -12,6 +12,7 @@ import { Menu } from "@/components/ui/menu";
 import { BREAKPOINT_KINDS, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { BreakpointForm } from "./breakpoint-form";
+import { breakpointLimits, breakpointTitle, KIND_LABELS } from "./breakpoint-labels";
 import {
   type BreakpointPlace,
   type BreakpointStore,
@@ -21,8 +22,7 @@ import {
   type KeptBreakpoint,
   removeSame,
 } from "./breakpoint-store";
-import { breakpointLimits, breakpointTitle, KIND_WORDS } from "./breakpoint-words";
-import { lookOf } from "./canvas-breakpoints";
+import { variantOf } from "./canvas-breakpoints";
 
 /** Over the drawing: where runs hold. All of it by keyboard; Escape closes it. */
 export function BreakpointsPanel({
@@ -76,8 +76,8 @@ export function BreakpointsPanel({
             />
           }
           items={BREAKPOINT_KINDS.map((on) => ({
-            label: KIND_WORDS[on].label,
-            hint: KIND_WORDS[on].hint,
+            label: KIND_LABELS[on].label,
+            hint: KIND_LABELS[on].hint,
             onSelect: () => setOpened(store.add({ on })),
           }))}
         />
@@ -163,7 +163,7 @@ function Row({
           onClick={onToggle}
           className="flex min-h-7 w-full items-center gap-2 rounded-md px-1 text-left text-[13px] font-medium pointer-coarse:min-h-10"
         >
-          <BreakpointSign look={lookOf([one])} />
+          <BreakpointSign variant={variantOf([one])} />
           <span className="min-w-0 flex-1 truncate" title={title}>
             {title}
           </span>

@@ -1,7 +1,7 @@
 import type { BreakpointMark, CanvasBreakpoints } from "@/components/canvas/breakpoint-context";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { breakpointLimits, breakpointTitle } from "./breakpoint-labels";
 import { type BreakpointPlace, type BreakpointStore, isAt, type KeptBreakpoint } from "./breakpoint-store";
-import { breakpointLimits, breakpointTitle } from "./breakpoint-words";
 
 /** Breakpoints as the canvas wants them: the same object as long as nothing changed at that node or edge. */
 export function newCanvasBreakpoints(
@@ -13,10 +13,13 @@ export function newCanvasBreakpoints(
   const markOf = (place: BreakpointPlace): BreakpointMark | undefined => {
     const here = store.getState().list.filter((one) => isAt(one, place));
     if (here.length === 0) return undefined;
-    const next = { look: lookOf(here), text: here.map((one) => inWords(one, graph())).join("; ") };
+    const next = {
+      variant: variantOf(here),
+      text: here.map((one) => describeBreakpoint(one, graph())).join("; "),
+    };
     const key = `${place.kind} ${place.id}`;
     const known = marks.get(key);
-    if (known?.look === next.look && known.text === next.text) return known;
+    if (known?.variant === next.variant && known.text === next.text) return known;
     marks.set(key, next);
     return next;
   };
@@ -30,14 +33,14 @@ export function newCanvasBreakpoints(
 }
 
 /** Before Review, if state.n == 2 */
-export function inWords(one: KeptBreakpoint, graph: WorkflowGraph): string {
+export function describeBreakpoint(one: KeptBreakpoint, graph: WorkflowGraph): string {
   const limits = breakpointLimits(one);
-  const words = `${breakpointTitle(one, graph)}${limits ? `, ${limits}` : ""}`;
-  return one.enabled === false ? `${words} (off)` : words;
+  const text = `${breakpointTitle(one, graph)}${limits ? `, ${limits}` : ""}`;
+  return one.enabled === false ? `${text} (off)` : text;
 }
 
 /** One that is on and always holds decides; hollow only where all of them are off. */
-export function lookOf(here: readonly KeptBreakpoint[]): BreakpointMark["look"] {
+export function variantOf(here: readonly KeptBreakpoint[]): BreakpointMark["variant"] {
   const on = here.filter(({ enabled }) => enabled !== false);
   if (on.length === 0) return "disabled";
   return on.some((one) => breakpointLimits(one) === "") ? "plain" : "conditional";

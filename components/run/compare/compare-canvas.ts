@@ -28,7 +28,7 @@ function nodeView({ a, b, differs }: NodeComparison): NodeRunView {
   return {
     status: shown?.status ?? "idle",
     count: Math.max(a?.count ?? 0, b?.count ?? 0),
-    said: onCard(a, b, differs),
+    summary: onCard(a, b, differs),
     only: a ? (b ? undefined : "a") : "b",
   };
 }

@@ -5,9 +5,9 @@ import { ArrowLeft, ArrowLeftRight, CircleSlash2 } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useMemo, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
-import { LookSwitch } from "@/components/canvas/look-switch";
-import { withRoomBelow } from "@/components/canvas/places";
-import { SLIP } from "@/components/canvas/routes";
+import { withRoomBelow } from "@/components/canvas/layout/places";
+import { SLIP } from "@/components/canvas/layout/routes";
+import { ViewModeSwitch } from "@/components/canvas/view-mode-switch";
 import { formatDuration, formatList, formatTokens } from "@/components/display/format";
 import { statusWord } from "@/components/display/status-mark";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -21,11 +21,11 @@ import { isSameJson } from "@/server/domain/base/json";
 import { formatDollars } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { NodeComparison, RunComparison, RunTotals } from "@/server/domain/run/compare/compare";
-import type { Parted } from "@/server/domain/run/compare/parted";
+import type { Parted } from "@/server/domain/run/compare/divergence";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
 import type { RunSummary } from "../history/run-row";
 import { runStatus } from "../status";
-import { person } from "../timeline/sentence-words";
+import { person } from "../timeline/sentence-parts";
 import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
 import "./compare.css";
@@ -132,7 +132,7 @@ export function Compared({
         <OneRun side="b" id={b} run={runs.b} totals={comparison.totals.b} />
       </header>
       <div className="relative flex min-h-0 flex-1 flex-col md:flex-row">
-        {isNarrow ? <LookSwitch look={look} onChange={setLook} /> : null}
+        {isNarrow ? <ViewModeSwitch viewMode={look} onChange={setLook} /> : null}
         {isNarrow && look === "list" ? null : (
           <div className="min-h-0 min-w-0 flex-1">
             <CanvasProvider>
@@ -173,7 +173,7 @@ export function Compared({
             <Totals totals={comparison.totals} />
             <Path nodes={comparison.nodes} onSelect={setSelected} />
             {finder ? (
-              <Disclosure look="box" title="Which step made the difference?">
+              <Disclosure variant="box" title="Which step made the difference?">
                 {finder}
               </Disclosure>
             ) : null}

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { approvalRun } from "@/components/run/run-example";
 import { foldRun } from "@/server/domain/run";
 import { compareRuns } from "@/server/domain/run/compare/compare";
-import { parted } from "@/server/domain/run/compare/parted";
+import { parted } from "@/server/domain/run/compare/divergence";
 import { compareOnCanvas } from "./compare-canvas";
 import { Compared } from "./compare-screen";
 import { WordDiff } from "./word-diff";

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { Json } from "@/server/domain/base/values";
-import { wordDifference } from "@/server/domain/text/word-difference";
+import { wordDifference } from "@/server/domain/text/word-diff";
 
 const textOf = (value: Json | undefined): string =>
   value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);

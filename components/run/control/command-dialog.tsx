@@ -12,7 +12,7 @@ export function CommandDialog({
   send,
   icon,
   isPending,
-  trouble,
+  error,
   sticky = false,
   onSubmit,
   onClose,
@@ -24,7 +24,7 @@ export function CommandDialog({
   send: string;
   icon: ReactNode;
   isPending: boolean;
-  trouble: string | null;
+  error: string | null;
   /** A click beside it does not close it: something was written. */
   sticky?: boolean;
   onSubmit: () => void;
@@ -54,9 +54,9 @@ export function CommandDialog({
     >
       <form id={form} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
         {children}
-        {trouble ? (
+        {error ? (
           <p ref={intoView} role="alert" className="text-[13px] text-failed">
-            {trouble}
+            {error}
           </p>
         ) : null}
       </form>

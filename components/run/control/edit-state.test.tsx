@@ -94,13 +94,13 @@ test("a key is a name, and one that is there is edited where it stands", async (
   const add = await screen.findByRole("form", { name: "Add a key" });
   const key = within(add).getByRole("textbox", { name: "Key" });
   const button = within(add).getByRole("button", { name: "Add" });
-  for (const [text, fault] of [
+  for (const [text, message] of [
     ["a b", "Use letters, digits and _ (at most 64), no spaces"],
     ["note", "The state has this key already. Edit it where it stands."],
   ] as const) {
     await person.clear(key);
     await person.type(key, text);
-    expect(within(add).getByText(fault)).toBeDefined();
+    expect(within(add).getByText(message)).toBeDefined();
     expect(button).toHaveProperty("disabled", true);
   }
 });

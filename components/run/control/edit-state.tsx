@@ -41,18 +41,18 @@ export function EditKey({
     value === undefined ? {} : toValues([field], { [VALUE]: value }),
   );
   const [errors, setErrors] = useState<readonly InputError[]>([]);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const edit = useMutation(
     useTrpc().runs.editState.mutationOptions({
       onSuccess: onDone,
-      onError: (error) => setTrouble(toApiError(error).message),
+      onError: (error) => setError(toApiError(error).message),
     }),
   );
-  const keyFault = faultOfKey(key, name === null && isThere);
+  const keyError = keyErrorOf(key, name === null && isThere);
   const save = (event: FormEvent) => {
     event.preventDefault();
-    setTrouble(null);
-    if (keyFault) return;
+    setError(null);
+    if (keyError) return;
     const read = readInput([field], values);
     setErrors(read.errors);
     const given = read.input[VALUE];
@@ -72,7 +72,7 @@ export function EditKey({
           mono
           autoFocus
           value={key}
-          error={key === "" ? undefined : keyFault}
+          error={key === "" ? undefined : keyError}
           onValueChange={setKey}
         />
       ) : null}
@@ -86,9 +86,9 @@ export function EditKey({
           setErrors(left);
         }}
       />
-      {trouble ? (
+      {error ? (
         <p role="alert" className="text-[13px] text-failed">
-          {trouble}
+          {error}
         </p>
       ) : null}
       <div className="flex flex-wrap gap-2">
@@ -97,7 +97,7 @@ export function EditKey({
           size="sm"
           variant="primary"
           pending={edit.isPending}
-          disabled={keyFault !== undefined}
+          disabled={keyError !== undefined}
         >
           {name === null ? "Add" : "Save"}
         </Button>
@@ -121,7 +121,7 @@ export function EditKey({
 }
 
 /** What is wrong with a key's name; undefined: nothing. */
-function faultOfKey(key: string, isTaken: boolean): string | undefined {
+function keyErrorOf(key: string, isTaken: boolean): string | undefined {
   if (isTaken) return "The state has this key already. Edit it where it stands.";
   return StateKey.safeParse(key).error?.issues[0]?.message;
 }

@@ -144,13 +144,13 @@ test("what is no state is not sent, and why the server refuses is said", async (
   const dialog = await openDialog(person);
   const fork = within(dialog).getByRole("button", { name: "Fork" });
   await person.click(within(dialog).getByRole("button", { name: "Edit as JSON" }));
-  for (const [text, fault] of [
+  for (const [text, message] of [
     ["[1]", "A state is an object with keys."],
     ['{"a b": 1}', "“a b” cannot be a key: Use letters, digits and _ (at most 64), no spaces."],
     ["", "Write {} to remove all values."],
   ] as const) {
     write(text);
-    expect(within(dialog).getByText(fault)).toBeDefined();
+    expect(within(dialog).getByText(message)).toBeDefined();
     expect(fork).toHaveProperty("disabled", true);
   }
   write('{"n": 2, "note": "x"}');
@@ -254,8 +254,8 @@ test("what a message says and what a plan holds is changed for the fork alone", 
   store.flush();
   const dialog = await openDialog(person);
   await person.click(within(dialog).getByText("Conversations"));
-  const said = within(dialog).getByRole("textbox", { name: "What it says" });
-  fireEvent.change(said, { target: { value: "Write a poem." } });
+  const contentField = within(dialog).getByRole("textbox", { name: "What it says" });
+  fireEvent.change(contentField, { target: { value: "Write a poem." } });
   await person.click(within(dialog).getByText("Plan"));
   fireEvent.change(within(dialog).getByRole("textbox", { name: "What read is" }), {
     target: { value: "read it twice" },

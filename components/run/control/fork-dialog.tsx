@@ -21,7 +21,7 @@ import type { ForkGraph } from "@/server/domain/run/lineage";
 import { type MessageDraft, messagesOf, type PlanDraft, plansOf } from "./fork-draft";
 import { ForkMessages } from "./fork-messages";
 import { choicesIn, type ForkChoice, type ForkedMoment, likelyChoice, momentAt } from "./fork-moment";
-import { ForkRefused } from "./fork-parts";
+import { ForkRejection } from "./fork-parts";
 import { ForkPlan } from "./fork-plan";
 import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
 import { ForkState } from "./fork-state";
@@ -58,7 +58,7 @@ interface Draft {
   seq: number;
   /** The state; undefined while it is invalid. */
   edited: JsonObject | undefined;
-  said: MessageDraft;
+  messageDraft: MessageDraft;
   planned: PlanDraft;
 }
 
@@ -74,10 +74,10 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
   const [from, setFrom] = useState<"moment" | "beginning">("moment");
   const [graph, setGraph] = useState<ForkGraph>(activationId ? "latest" : "original");
   // Each moment has a different state to change.
-  const unchanged: Draft = { seq, edited: state, said: {}, planned: { tasks: {}, added: {} } };
+  const unchanged: Draft = { seq, edited: state, messageDraft: {}, planned: { tasks: {}, added: {} } };
   const [draft, setDraft] = useState(unchanged);
-  const { edited, said, planned } = draft.seq === seq ? draft : unchanged;
-  const change = (more: Partial<Draft>) => setDraft({ seq, edited, said, planned, ...more });
+  const { edited, messageDraft, planned } = draft.seq === seq ? draft : unchanged;
+  const change = (more: Partial<Draft>) => setDraft({ seq, edited, messageDraft, planned, ...more });
   const [how, setHow] = useState(() => howOf(config));
   const [breakpoints] = useState(() => breakpointsHere(moment.workflowId, moment.graph));
   const [fields] = useState(() => inputFields(moment.graph));
@@ -86,7 +86,7 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
   const { fork, isPending, refusal } = useFork(onClose);
   const isHere = from === "moment";
   const patch = edited ? patchOf(state, edited) : null;
-  const messages = messagesOf(moment, said);
+  const messages = messagesOf(moment, messageDraft);
   const plan = plansOf(moment, planned);
   const settings = settingsOf(config, how, breakpoints);
   const common = { run_id: runId, graph, ...(settings ? { config: settings } : {}) };
@@ -166,9 +166,9 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
             <ForkMessages
               key={`messages ${seq}`}
               agents={moment.agents}
-              draft={said}
+              draft={messageDraft}
               changed={messages.length}
-              onChange={(next) => change({ said: next })}
+              onChange={(next) => change({ messageDraft: next })}
             />
             <ForkPlan
               plans={moment.plans}
@@ -197,7 +197,7 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
           isChanged={settingsOf(config, { ...how, hasBreakpoints: false }, []) !== undefined}
           onChange={setHow}
         />
-        <ForkRefused refusal={refusal} />
+        <ForkRejection refusal={refusal} />
       </div>
     </Dialog>
   );

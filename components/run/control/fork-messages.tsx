@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
@@ -36,7 +36,7 @@ export function ForkMessages({
   if (!option) return null;
   return (
     <Disclosure
-      look="box"
+      variant="box"
       title="Conversations"
       aside={changed > 0 ? `${countOf(changed, "message")} changed` : "As they were"}
     >

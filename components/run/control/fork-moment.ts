@@ -1,11 +1,11 @@
 import type { RunViewStore } from "@/components/run/run-view-store";
 import { newHistory } from "@/components/run/state-history";
-import { newNames } from "@/components/run/timeline/sentence-words";
+import { newNames } from "@/components/run/timeline/sentence-parts";
 import { sentenceOf } from "@/components/run/timeline/sentences";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { costInWords } from "@/server/domain/model/cost";
+import { formatCost } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { AgentView, CrewRun, RunState } from "@/server/domain/run";
 import { isOpen } from "@/server/domain/run/commands/plan-edit";
@@ -92,7 +92,7 @@ export function momentAt(store: RunViewStore, seq: number): ForkedMoment | null 
     graph: state.graph,
     config: run.config,
     workflowId: run.workflow_id,
-    cost: costInWords({
+    cost: formatCost({
       cost_usd: totals.cost_usd + (run.inherited?.cost_usd ?? 0),
       unknown_cost_calls: totals.unknown_cost_calls + (run.inherited?.unknown_cost_calls ?? 0),
     }),

@@ -3,16 +3,16 @@
 import type { ForkRefusal } from "./use-fork";
 
 /** Why no fork was made. */
-export function ForkRefused({ refusal }: { refusal: ForkRefusal | null }) {
+export function ForkRejection({ refusal }: { refusal: ForkRefusal | null }) {
   if (!refusal) return null;
-  const { message, faults } = refusal;
+  const { message, errors } = refusal;
   return (
     <div role="alert" className="text-[13px] text-failed">
       <p>{message}</p>
-      {faults.length > 0 ? (
+      {errors.length > 0 ? (
         <ul className="mt-1 list-disc pl-5">
-          {faults.map((fault) => (
-            <li key={fault}>{fault}</li>
+          {errors.map((error) => (
+            <li key={error}>{error}</li>
           ))}
         </ul>
       ) : null}

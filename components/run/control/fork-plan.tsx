@@ -1,7 +1,7 @@
 "use client";
 
 import { countOf } from "@/components/display/format";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Select } from "@/components/ui/select";
@@ -29,7 +29,11 @@ export function ForkPlan({
   const setTask = (key: string, task: TaskDraft) =>
     onChange({ ...draft, tasks: { ...draft.tasks, [key]: { ...draft.tasks[key], ...task } } });
   return (
-    <Disclosure look="box" title="Plan" aside={changed > 0 ? `${countOf(changed, "change")}` : "As it was"}>
+    <Disclosure
+      variant="box"
+      title="Plan"
+      aside={changed > 0 ? `${countOf(changed, "change")}` : "As it was"}
+    >
       {plans.map(({ crew: { activation_id, members }, plan }) => {
         const people = members.map(({ agent_id, role_name }) => ({
           value: agent_id,

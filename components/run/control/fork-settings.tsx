@@ -78,7 +78,7 @@ export function ForkSettingsForm({
           onCheckedChange={(hasBreakpoints) => onChange({ ...how, hasBreakpoints })}
         />
       ) : null}
-      <Disclosure look="box" title="Run mode and limits" aside={isChanged ? "Changed" : "Unchanged"}>
+      <Disclosure variant="box" title="Run mode and limits" aside={isChanged ? "Changed" : "Unchanged"}>
         <Select
           label="Mode"
           options={RUN_MODES}

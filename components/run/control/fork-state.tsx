@@ -8,7 +8,7 @@ import { Button } from "@/components/ui/button";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { schemaOf } from "./edit-state";
-import { isState, patchInWords, patchOf, stateFault } from "./state-edit";
+import { describePatch, isState, patchOf, stateError } from "./state-edit";
 import { stateField } from "./use-given-values";
 
 interface EditedState {
@@ -33,14 +33,14 @@ export function ForkState(props: EditedState) {
           error={edited === undefined ? "Write {} to remove all values." : undefined}
           value={edited}
           onChange={(value) => onChange(isState(value) ? value : undefined)}
-          check={(value) => stateFault(state, value)}
-          onFault={(fault) => fault === null || onChange(undefined)}
+          check={(value) => stateError(state, value)}
+          onErrorChange={(error) => error === null || onChange(undefined)}
         />
       ) : (
         <StateFields {...props} />
       )}
       <div className="flex flex-wrap items-center gap-2">
-        <p className="min-w-0 flex-1 text-[13px] text-ink-2">{patchInWords(patch)}</p>
+        <p className="min-w-0 flex-1 text-[13px] text-ink-2">{describePatch(patch)}</p>
         <Button size="sm" variant="ghost" disabled={edited === undefined} onClick={() => setJson(!isJson)}>
           {isJson ? "Edit as fields" : "Edit as JSON"}
         </Button>

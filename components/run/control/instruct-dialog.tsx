@@ -26,16 +26,16 @@ export function InstructDialog({
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const [to, setTo] = useState(() => keyOf(target));
   const [text, setText] = useState("");
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const instruct = useMutation(
     useTrpc().runs.inject.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setTrouble(toApiError(error).message),
+      onError: (error) => setError(toApiError(error).message),
     }),
   );
   const submit = () => {
-    setTrouble(null);
-    if (text.trim() === "") setTrouble("Enter a message.");
+    setError(null);
+    if (text.trim() === "") setError("Enter a message.");
     else instruct.mutate({ run_id: runId, target: targetOf(to), text });
   };
   return (
@@ -45,7 +45,7 @@ export function InstructDialog({
       send="Send"
       icon={<Send aria-hidden />}
       isPending={instruct.isPending}
-      trouble={trouble}
+      error={error}
       sticky
       onSubmit={submit}
       onClose={onClose}

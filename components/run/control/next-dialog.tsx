@@ -9,7 +9,7 @@ import { Select, type SelectOption } from "@/components/ui/select";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { AboutNode } from "./about-node";
 import { CommandDialog } from "./command-dialog";
-import { waysFrom } from "./ways-from";
+import { successorsOf } from "./ways-from";
 
 const NOBODY: readonly { agent_id: string; role_name: string }[] = [];
 
@@ -18,7 +18,7 @@ export function NextDialog({ runId, node, activationId, onClose }: AboutNode) {
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const members = useRun(({ head }) => head.crews[activationId]?.members ?? NOBODY, NOBODY);
   const options: SelectOption[] = [
-    ...(graph ? waysFrom(graph, node.id) : []).map(({ id, name }) => ({
+    ...(graph ? successorsOf(graph, node.id) : []).map(({ id, name }) => ({
       value: `node ${id}`,
       label: name || id,
       hint: "Node",
@@ -30,15 +30,15 @@ export function NextDialog({ runId, node, activationId, onClose }: AboutNode) {
     })),
   ];
   const [chosen, setChosen] = useState<string | null>(options[0]?.value ?? null);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const override = useMutation(
     useTrpc().runs.override.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setTrouble(toApiError(error).message),
+      onError: (error) => setError(toApiError(error).message),
     }),
   );
   const submit = () => {
-    setTrouble(null);
+    setError(null);
     if (chosen === null) return;
     const id = chosen.slice(chosen.indexOf(" ") + 1);
     const next = chosen.startsWith("agent ") ? { agent_id: id } : { to: id };
@@ -51,7 +51,7 @@ export function NextDialog({ runId, node, activationId, onClose }: AboutNode) {
       send="Go there"
       icon={<Signpost aria-hidden />}
       isPending={override.isPending}
-      trouble={trouble}
+      error={error}
       onSubmit={submit}
       onClose={onClose}
     >

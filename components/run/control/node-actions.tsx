@@ -11,8 +11,8 @@ import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { RetryButton } from "./retry-button";
 import { TeamButton } from "./team-button";
-import { useIsUnderWay } from "./use-control";
-import { waysFrom } from "./ways-from";
+import { useIsActive } from "./use-control";
+import { successorsOf } from "./ways-from";
 
 const SkipDialog = dynamic(() => import("./skip-dialog").then((m) => m.SkipDialog), { ssr: false });
 const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
@@ -31,26 +31,26 @@ export function NodeActions({
   activationId: string | undefined;
 }) {
   const page = useRunPage();
-  const isUnderWay = useIsUnderWay();
+  const isActive = useIsActive();
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
   const activation = useRunActivation(activationId);
   const isPaused = useRun(({ head }) => head.run.paused_at !== undefined, false);
-  const ways = useRun(({ head }) => waysFrom(head.graph, node.id).length, 0);
+  const branchCount = useRun(({ head }) => successorsOf(head.graph, node.id).length, 0);
   const hasCrew = useRun(({ head }) => head.crews[activationId ?? ""]?.status === "running", false);
   const [open, setOpen] = useState<"skip" | "from" | "instruct" | "next" | "signal" | null>(null);
   if (!page || !activationId || !activation || isPast) return null;
   const { begins, ends, signal: signalOf } = getNodeKind(node.node_type);
   const signal = signalOf?.(node.config);
-  const canSignal = isUnderWay && !page.held && !!signal && isAhead(activation.status);
-  const canSkip = isUnderWay && !page.held && !begins && !ends && isAhead(activation.status);
+  const canSignal = isActive && !page.held && !!signal && isAhead(activation.status);
+  const canSkip = isActive && !page.held && !begins && !ends && isAhead(activation.status);
   const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
   // Where only one way leads on there is nothing to choose, but in a crew.
   const canChoose =
-    isUnderWay &&
+    isActive &&
     !page.held &&
     (isAhead(activation.status) || (isPaused && activation.status === "completed")) &&
-    (ways > 1 || (hasCrew && isAhead(activation.status)));
+    (branchCount > 1 || (hasCrew && isAhead(activation.status)));
   const close = () => setOpen(null);
   const props = { runId: page.runId, node, activationId, onClose: close };
   const offers = [
@@ -65,7 +65,7 @@ export function NodeActions({
       </Button>
     ) : null,
     canRetry ? <RetryButton key="retry" size="sm" activationId={activationId} /> : null,
-    isUnderWay && !page.held && agentsOfNode(node).length > 0 ? (
+    isActive && !page.held && agentsOfNode(node).length > 0 ? (
       <Button
         key="instruct"
         size="sm"

@@ -5,7 +5,7 @@ import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import { NARROW, useMedia } from "@/components/ui/use-media";
-import { endingInWords, pausedInWords } from "./paused-words";
+import { describePause, describePendingTools } from "./paused-words";
 import { RunControls } from "./run-controls";
 import { usePaused } from "./use-control";
 
@@ -13,10 +13,10 @@ import { usePaused } from "./use-control";
 export function PausedBar() {
   const paused = usePaused();
   const page = useRunPage();
-  const words = useRun(
+  const text = useRun(
     ({ head }) =>
       head.run.paused_at
-        ? pausedInWords(
+        ? describePause(
             head.run.paused_at,
             (id) => head.graph.nodes[id]?.name || id,
             head.activations[head.ready[0] ?? ""]?.node_id,
@@ -25,7 +25,7 @@ export function PausedBar() {
     "",
   );
   // What may change something outside is never broken off.
-  const ending = useRun(({ head }) => endingInWords(head), "");
+  const ending = useRun(({ head }) => describePendingTools(head), "");
   const nodeId = paused?.node_id;
   const isNarrow = useMedia(NARROW);
   return (
@@ -34,7 +34,7 @@ export function PausedBar() {
         <>
           <CirclePause aria-hidden className="size-4 shrink-0 text-waiting" />
           <p className="min-w-0 flex-1 font-medium [overflow-wrap:anywhere]">
-            {words}
+            {text}
             {ending ? <span className="font-normal text-ink-2"> {ending}</span> : null}
           </p>
           {nodeId && page ? (

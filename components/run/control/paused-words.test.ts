@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endingInWords, pausedInWords } from "./paused-words";
+import { describePause, describePendingTools } from "./paused-words";
 
 const name = (id: string) => ({ review: "Review" })[id] ?? id;
 const paused = { by: "run", since: 0, point: "node_start", node_id: "review" } as const;
@@ -20,8 +20,8 @@ test.each([
     { ...paused, point: "loop_iteration", iteration: 2, reason: "question" },
     "Paused at round 2 of Review: a question needs an answer",
   ],
-] as const)("%j is told as %s", (at, words) => {
-  expect(pausedInWords(at, name, "review")).toBe(words);
+] as const)("%j is told as %s", (at, text) => {
+  expect(describePause(at, name, "review")).toBe(text);
 });
 
 test("a tool that is still at work in a paused run is named once", () => {
@@ -37,6 +37,8 @@ test("a tool that is still at work in a paused run is named once", () => {
     },
   });
   const tool_calls = { ...call("1", "write_file"), ...call("2", "write_file"), ...call("3", "calculator") };
-  expect(endingInWords({ calling: new Set(["1", "2"]), tool_calls })).toBe("Waiting for write_file to end.");
-  expect(endingInWords({ calling: new Set(), tool_calls })).toBe("");
+  expect(describePendingTools({ calling: new Set(["1", "2"]), tool_calls })).toBe(
+    "Waiting for write_file to end.",
+  );
+  expect(describePendingTools({ calling: new Set(), tool_calls })).toBe("");
 });

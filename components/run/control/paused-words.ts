@@ -1,18 +1,18 @@
-import { breakpointLimits } from "@/components/run/breakpoints/breakpoint-words";
+import { breakpointLimits } from "@/components/run/breakpoints/breakpoint-labels";
 import type { RunState } from "@/server/domain/run";
-import { pausedPlaceInWords } from "@/server/domain/run/commands/control-words";
+import { describePausedPlace } from "@/server/domain/run/commands/control-labels";
 import type { Paused } from "./use-control";
 
 /**
  * Why a run is paused, and what comes next: "Stepping. Next: Review", "Paused at the breakpoint on Review".
  * `next`: the node that is ready to start, unless the run is paused just before one.
  */
-export function pausedInWords(
+export function describePause(
   paused: Paused,
   nodeName: (id: string) => string,
   next: string | null = null,
 ): string {
-  const place = paused.point === "anywhere" ? "" : ` ${pausedPlaceInWords(paused, nodeName)}`;
+  const place = paused.point === "anywhere" ? "" : ` ${describePausedPlace(paused, nodeName)}`;
   const coming = place.startsWith(" before ")
     ? place.slice(" before ".length)
     : next === null
@@ -36,7 +36,10 @@ export function pausedInWords(
 }
 
 /** The tool calls that a paused run still waits for; empty if there are none. */
-export function endingInWords({ calling, tool_calls }: Pick<RunState, "calling" | "tool_calls">): string {
+export function describePendingTools({
+  calling,
+  tool_calls,
+}: Pick<RunState, "calling" | "tool_calls">): string {
   const tools = [...new Set([...calling].flatMap((id) => tool_calls[id]?.tool_name ?? []))];
   return tools.length > 0 ? `Waiting for ${tools.join(", ")} to end.` : "";
 }

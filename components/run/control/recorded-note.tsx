@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTrpc } from "@/components/trpc";
 
-const WORDS = {
+const NOTES = {
   fork: "This run was made before requests were recorded: behind the fork all calls are made anew, and may cost something.",
   replay:
     "This run was made before requests were recorded: none of its answers can be found again. A strict replay ends at its first call; a lenient one asks you before each.",
@@ -35,12 +35,12 @@ export function DoingsNote({ runId, as }: { runId: string; as: "replay" | "test"
 }
 
 /** A word before a run is forked or replayed whose answers cannot be found again; nothing otherwise. */
-export function RecordedNote({ runId, before }: { runId: string; before: keyof typeof WORDS }) {
+export function RecordedNote({ runId, before }: { runId: string; before: keyof typeof NOTES }) {
   const { data } = useQuery(useTrpc().runs.recorded.queryOptions({ run_id: runId }));
   if (!data || data.model_calls === 0 || data.answers > 0) return null;
   return (
     <p role="note" className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
-      {WORDS[before]}
+      {NOTES[before]}
     </p>
   );
 }

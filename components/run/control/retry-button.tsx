@@ -12,7 +12,7 @@ import { toast } from "@/components/ui/toasts";
 export function RetryButton({
   activationId,
   label = "Retry",
-  ...look
+  ...buttonProps
 }: {
   activationId: string;
   label?: string;
@@ -38,7 +38,7 @@ export function RetryButton({
   if (!page || page.held || !canRetry) return null;
   return (
     <Button
-      {...look}
+      {...buttonProps}
       icon={<RotateCw aria-hidden />}
       pending={retry.isPending}
       onClick={() => retry.mutate({ run_id: page.runId, activation_id: activationId })}

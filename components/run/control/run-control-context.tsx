@@ -19,7 +19,7 @@ import { toast } from "@/components/ui/toasts";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type RunKey, runKeyFor, runKeys } from "./run-keys";
-import { type RunControl, useControl, useIsUnderWay, usePaused } from "./use-control";
+import { type RunControl, useControl, useIsActive, usePaused } from "./use-control";
 
 interface Controlling extends RunControl {
   /** The breakpoints of this run. */
@@ -84,17 +84,17 @@ export function RunControlProvider({
 
 function WithBreakpoints({ store, children }: { store: BreakpointStore; children: ReactNode }) {
   const run = useRunViewStore();
-  const isUnderWay = useIsUnderWay();
+  const isActive = useIsActive();
   const value = useMemo(
     () =>
-      run && isUnderWay
+      run && isActive
         ? newCanvasBreakpoints(
             store,
             () => run.view.getState().head.graph,
             (place) => void store.toggle(place),
           )
         : null,
-    [run, store, isUnderWay],
+    [run, store, isActive],
   );
   return <BreakpointsContext value={value}>{children}</BreakpointsContext>;
 }
@@ -117,25 +117,25 @@ function useRemovedEverywhere(store: BreakpointStore, ofWorkflow: BreakpointStor
 function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointStore) {
   const run = useRunViewStore();
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, NO_GRAPH);
-  const isUnderWay = useIsUnderWay();
+  const isActive = useIsActive();
   const send = useRef(setBreakpoints);
   useEffect(() => {
     send.current = setBreakpoints;
   });
   // A fork begins with its original's, and has its own from where it goes its own way.
-  const beginning = useRun(({ head }) => head.run.forked ?? 0, 0);
+  const forkSeq = useRun(({ head }) => head.run.forked ?? 0, 0);
   const adopted = useRef<number | null>(null);
   const isAdopting = useRef(false);
   useEffect(() => {
-    if (!run || !isUnderWay || adopted.current === beginning) return;
-    adopted.current = beginning;
+    if (!run || !isActive || adopted.current === forkSeq) return;
+    adopted.current = forkSeq;
     // Wherever it has them from: a change here sends the whole list, and would take away what is not in it.
     isAdopting.current = true;
     store.adopt(breakpointsOfRun(run).filter(({ once }) => !once));
     isAdopting.current = false;
-  }, [run, isUnderWay, beginning, store]);
+  }, [run, isActive, forkSeq, store]);
   useEffect(() => {
-    if (!run || !isUnderWay || !graph) return;
+    if (!run || !isActive || !graph) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let sent = JSON.stringify(breakpointsFor(store.getState().list, graph));
     const stop = store.subscribe(({ list }) => {
@@ -154,7 +154,7 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
       clearTimeout(timer);
       stop();
     };
-  }, [run, isUnderWay, graph, store]);
+  }, [run, isActive, graph, store]);
 }
 
 const SETTLED_MS = 400;
@@ -176,7 +176,7 @@ function useRunTo({ setBreakpoints, resume }: RunControl, store: BreakpointStore
 
 /** The keys of the list, wherever the focus is while nothing is being written; the palette and the help have them, too. */
 function useRunKeys(controlling: Controlling) {
-  const isUnderWay = useIsUnderWay();
+  const isActive = useIsActive();
   const isPaused = usePaused() !== null;
   const act = (id: RunKey["id"]) => {
     const { breakpoints, pause, resume, step, runTo, setListOpen, setInstructing, selected } = controlling;
@@ -197,17 +197,17 @@ function useRunKeys(controlling: Controlling) {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || isTyping(event.target) || isInDialog(event.target)) return;
-      const key = runKeyFor(event, { isUnderWay, isPaused });
+      const key = runKeyFor(event, { isActive, isPaused });
       if (!key) return;
       event.preventDefault();
       latest.current(key.id);
     };
     window.addEventListener("keydown", onKeyDown);
     return () => window.removeEventListener("keydown", onKeyDown);
-  }, [isUnderWay, isPaused]);
+  }, [isActive, isPaused]);
   const commands = useMemo(
     (): ShellCommand[] =>
-      !isUnderWay
+      !isActive
         ? []
         : runKeys
             .filter(({ when }) => when === "under way" || (when === "paused") === isPaused)
@@ -218,7 +218,7 @@ function useRunKeys(controlling: Controlling) {
               shortcut: keys,
               run: () => latest.current(id),
             })),
-    [isUnderWay, isPaused],
+    [isActive, isPaused],
   );
   useShellCommands("run control", commands);
   useHelpSection(HELP);

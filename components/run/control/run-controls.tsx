@@ -22,7 +22,7 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
 import { useBreakpointCount, useControlling } from "./run-control-context";
-import { useIsUnderWay, usePaused } from "./use-control";
+import { useIsActive, usePaused } from "./use-control";
 
 const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
   ssr: false,
@@ -33,8 +33,8 @@ type Control = NonNullable<ReturnType<typeof useControlling>>;
 /** Pause; while paused, resume or step. Nothing once the run is over. */
 export function RunControls({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
-  const isUnderWay = useIsUnderWay();
-  return control && isUnderWay && !isHeld ? <Controls control={control} /> : null;
+  const isActive = useIsActive();
+  return control && isActive && !isHeld ? <Controls control={control} /> : null;
 }
 
 function Controls({ control }: { control: Control }) {
@@ -63,15 +63,15 @@ function Controls({ control }: { control: Control }) {
     {
       label: count === 0 ? "Breakpoints" : `Breakpoints (${count})`,
       shortcut: "Shift F9",
-      icon: <BreakpointSign look={count === 0 ? "disabled" : "plain"} />,
+      icon: <BreakpointSign variant={count === 0 ? "disabled" : "plain"} />,
       onSelect: () => control.setListOpen(!isListOpen),
     },
   ];
   // The header has room for a text label only on a wide screen.
-  const words = isPaused ? undefined : "max-xl:sr-only";
-  const button = ({ label, shortcut, icon, onSelect, ...look }: ReturnType<typeof step>) => (
-    <Button key={label} icon={icon} title={`${label} (${shortcut})`} onClick={onSelect} {...look}>
-      <span className={words}>{label}</span>
+  const labelClass = isPaused ? undefined : "max-xl:sr-only";
+  const button = ({ label, shortcut, icon, onSelect, ...buttonProps }: ReturnType<typeof step>) => (
+    <Button key={label} icon={icon} title={`${label} (${shortcut})`} onClick={onSelect} {...buttonProps}>
+      <span className={labelClass}>{label}</span>
     </Button>
   );
   return (
@@ -172,8 +172,8 @@ function useGoals({ selected, runTo }: Control): MenuEntry[] {
 /** Cancels the run. Red on hover only: that a run can be cancelled is no error. */
 export function CancelButton({ isHeld }: { isHeld: boolean }) {
   const control = useControlling();
-  const isUnderWay = useIsUnderWay();
-  if (!control || !isUnderWay || isHeld) return null;
+  const isActive = useIsActive();
+  if (!control || !isActive || isHeld) return null;
   return (
     <Button
       icon={<Ban aria-hidden />}
@@ -188,8 +188,8 @@ export function CancelButton({ isHeld }: { isHeld: boolean }) {
 
 /** On a phone: the same, where the thumb is. */
 export function ControlsBelow({ isHeld }: { isHeld: boolean }) {
-  const isUnderWay = useIsUnderWay();
-  if (!isUnderWay || isHeld) return null;
+  const isActive = useIsActive();
+  if (!isActive || isHeld) return null;
   return (
     <div className="flex shrink-0 justify-center border-t border-line bg-surface px-3 py-2 pb-[max(0.5rem,env(safe-area-inset-bottom))]">
       <RunControls isHeld={isHeld} />

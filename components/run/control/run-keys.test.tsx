@@ -3,12 +3,12 @@ import { runKeyFor } from "./run-keys";
 
 const press = (
   key: string,
-  standing: { isUnderWay: boolean; isPaused: boolean },
+  standing: { isActive: boolean; isPaused: boolean },
   more: KeyboardEventInit = {},
 ) => runKeyFor(new KeyboardEvent("keydown", { key, ...more }), standing)?.id ?? null;
-const running = { isUnderWay: true, isPaused: false };
-const paused = { isUnderWay: true, isPaused: true };
-const over = { isUnderWay: false, isPaused: false };
+const running = { isActive: true, isPaused: false };
+const paused = { isActive: true, isPaused: true };
+const over = { isActive: false, isPaused: false };
 
 test("F5 lets a paused run go on, and reloads the page at all other times", () => {
   expect([press("F5", paused), press("F5", running), press("F5", over)]).toEqual(["resume", null, null]);

@@ -27,9 +27,9 @@ export const runKeys: readonly RunKey[] = [
 /** The key's command as the run stands; null: the key means nothing here. */
 export function runKeyFor(
   event: KeyboardEvent,
-  standing: { isUnderWay: boolean; isPaused: boolean },
+  standing: { isActive: boolean; isPaused: boolean },
 ): RunKey | null {
-  if (event.ctrlKey || event.metaKey || event.altKey || !standing.isUnderWay) return null;
+  if (event.ctrlKey || event.metaKey || event.altKey || !standing.isActive) return null;
   return (
     runKeys.find(({ keys, when }) => {
       const key = keys.split("+").at(-1) ?? "";

@@ -23,15 +23,15 @@ export function SignalDialog({
 }) {
   const graph = useRunGraph();
   const given = useGivenValues(graph, keysOf(graph, name));
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const signal = useMutation(
     useTrpc().runs.signal.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setTrouble(toApiError(error).message),
+      onError: (error) => setError(toApiError(error).message),
     }),
   );
   const submit = () => {
-    setTrouble(null);
+    setError(null);
     const input = given.read();
     if (input === null) return;
     signal.mutate({ run_id: runId, name, data: given.isEmpty ? null : input });
@@ -43,7 +43,7 @@ export function SignalDialog({
       send="Send"
       icon={<Radio aria-hidden />}
       isPending={signal.isPending}
-      trouble={trouble}
+      error={error}
       sticky={!given.isEmpty}
       onSubmit={submit}
       onClose={onClose}

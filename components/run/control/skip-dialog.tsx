@@ -18,15 +18,15 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
   const given = useGivenValues(graph, node.output_keys);
   const labels = graph && getNodeKind(node.node_type).routes ? exitLabels(graph, node.id) : [];
   const [label, setLabel] = useState<string | null>(labels[0] ?? null);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const skip = useMutation(
     useTrpc().runs.skip.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setTrouble(toApiError(error).message),
+      onError: (error) => setError(toApiError(error).message),
     }),
   );
   const submit = () => {
-    setTrouble(null);
+    setError(null);
     const input = given.read();
     if (input === null) return;
     skip.mutate({
@@ -43,7 +43,7 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
       send="Skip it"
       icon={<SkipForward aria-hidden />}
       isPending={skip.isPending}
-      trouble={trouble}
+      error={error}
       sticky
       onSubmit={submit}
       onClose={onClose}

@@ -17,7 +17,7 @@ export function patchOf(before: JsonObject, after: JsonObject): StatePatch | nul
 }
 
 /** What is wrong with a state that a person wrote; null: nothing. */
-export function stateFault(before: JsonObject, after: Json): string | null {
+export function stateError(before: JsonObject, after: Json): string | null {
   if (!isState(after)) return "A state is an object with keys.";
   for (const { key } of changesBetween(before, after)) {
     const { error } = StateKey.safeParse(key);
@@ -27,7 +27,7 @@ export function stateFault(before: JsonObject, after: Json): string | null {
 }
 
 /** A change of the state in words. */
-export function patchInWords(patch: StatePatch | null): string {
+export function describePatch(patch: StatePatch | null): string {
   if (!patch) return "Nothing is changed.";
   const quoted = (keys: readonly string[]) => formatList(keys.map((key) => `“${key}”`));
   const set = Object.keys(patch.set);

@@ -6,17 +6,17 @@ import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
-import { useIsUnderWay } from "./use-control";
+import { useIsActive } from "./use-control";
 
 const TeamDialog = dynamic(() => import("./team-dialog").then((m) => m.TeamDialog), { ssr: false });
 
 /** Changes who works in a node's crew; nothing where the run is over, held, or looked at as it was. */
 export function TeamButton({ nodeId, member }: { nodeId: string; member?: string }) {
   const page = useRunPage();
-  const isUnderWay = useIsUnderWay();
+  const isActive = useIsActive();
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   const [open, setOpen] = useState(false);
-  if (!page || page.held || !isUnderWay || isPast) return null;
+  if (!page || page.held || !isActive || isPast) return null;
   return (
     <>
       <Button size="sm" icon={<UserRoundCog aria-hidden />} onClick={() => setOpen(true)}>

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { ModelChoice } from "@/components/forms/model-choice";
 import { RolePicker } from "@/components/forms/role-field";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -39,19 +39,19 @@ export function TeamDialog({
   const roles = (useQuery(trpc.roles.list.queryOptions()).data ?? []).map(({ role }) => role);
   const [who, setWho] = useState(member ?? NEW);
   const [draft, setDraft] = useState<MemberDraft>({});
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const change = useMutation(
     trpc.runs.changeTeam.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setTrouble(toApiError(error).message),
+      onError: (error) => setError(toApiError(error).message),
     }),
   );
   const crew = head ? crewNow(head, nodeId) : undefined;
   if (!head || !crew) return null;
   const before = crew.agents.find(({ agent_id }) => agent_id === who);
-  const tell = (edit: TeamEdit | string) => {
-    setTrouble(null);
-    if (typeof edit === "string") setTrouble(edit);
+  const submit = (edit: TeamEdit | string) => {
+    setError(null);
+    if (typeof edit === "string") setError(edit);
     else change.mutate({ run_id: runId, node_id: nodeId, edit });
   };
   const name = head.graph.nodes[nodeId]?.name || nodeId;
@@ -62,9 +62,9 @@ export function TeamDialog({
       send={before ? "Change" : "Add"}
       icon={before ? <UserRoundCog aria-hidden /> : <UserPlus aria-hidden />}
       isPending={change.isPending}
-      trouble={trouble}
+      error={error}
       sticky
-      onSubmit={() => tell(memberEdit(before, draft))}
+      onSubmit={() => submit(memberEdit(before, draft))}
       onClose={onClose}
     >
       <Select
@@ -81,7 +81,7 @@ export function TeamDialog({
         onValueChange={(next) => {
           setWho(next);
           setDraft({});
-          setTrouble(null);
+          setError(null);
         }}
       />
       <MemberFields
@@ -99,7 +99,7 @@ export function TeamDialog({
           className="self-start"
           icon={<UserMinus aria-hidden />}
           disabled={change.isPending}
-          onClick={() => tell({ kind: "remove", agent_id: before.agent_id })}
+          onClick={() => submit({ kind: "remove", agent_id: before.agent_id })}
         >
           Take {person(before.agent_id)} out of the crew
         </Button>

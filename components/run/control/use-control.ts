@@ -11,18 +11,20 @@ export type Paused = NonNullable<RunState["run"]["paused_at"]>;
 export const usePaused = (): Paused | null => useRun(({ head }) => head.run.paused_at ?? null, null);
 
 /** Whether it can be told anything: it is under way, and has begun. */
-export const useIsUnderWay = (): boolean =>
+export const useIsActive = (): boolean =>
   useRun(({ head, lastSeq }) => lastSeq > 0 && head.run.status !== "finished", false);
 
 /** What people tell a run while it goes on. What it refuses is said in its own words. */
 export function useControl(runId: string) {
   const trpc = useTrpc();
-  const say = { onError: (error: unknown) => void toast(toApiError(error).message, { tone: "error" }) };
-  const pause = useMutation(trpc.runs.pause.mutationOptions(say));
-  const resume = useMutation(trpc.runs.resume.mutationOptions(say));
-  const step = useMutation(trpc.runs.step.mutationOptions(say));
-  const cancel = useMutation(trpc.runs.cancel.mutationOptions(say));
-  const breakpoints = useMutation(trpc.runs.setBreakpoints.mutationOptions(say));
+  const withErrorToast = {
+    onError: (error: unknown) => void toast(toApiError(error).message, { tone: "error" }),
+  };
+  const pause = useMutation(trpc.runs.pause.mutationOptions(withErrorToast));
+  const resume = useMutation(trpc.runs.resume.mutationOptions(withErrorToast));
+  const step = useMutation(trpc.runs.step.mutationOptions(withErrorToast));
+  const cancel = useMutation(trpc.runs.cancel.mutationOptions(withErrorToast));
+  const breakpoints = useMutation(trpc.runs.setBreakpoints.mutationOptions(withErrorToast));
   const isBusy = pause.isPending || resume.isPending || step.isPending;
   return {
     runId,

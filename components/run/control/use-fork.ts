@@ -8,7 +8,7 @@ import { isList, isObject } from "@/server/domain/base/guards";
 /** Why a fork was refused: a sentence, and what exactly is in its way, where it is more than the sentence says. */
 export interface ForkRefusal {
   message: string;
-  faults: readonly string[];
+  errors: readonly string[];
 }
 
 /** Makes a fork of the run around and opens its page; `onDone` is told just before. */
@@ -34,14 +34,14 @@ export function useFork(onDone: () => void) {
 
 function refusalOf(error: unknown): ForkRefusal {
   const { message, detail } = toApiError(error);
-  if (!isObject(detail)) return { message, faults: [] };
-  const faults = [detail.faults, detail.problems, detail.errors].flatMap((list) =>
+  if (!isObject(detail)) return { message, errors: [] };
+  const errors = [detail.faults, detail.problems, detail.errors].flatMap((list) =>
     isList(list) ? list.flatMap(sentencesOf) : [],
   );
-  return { message, faults: [...new Set(faults)] };
+  return { message, errors: [...new Set(errors)] };
 }
 
-function sentencesOf(fault: unknown): string[] {
-  if (typeof fault === "string") return [fault];
-  return isObject(fault) && typeof fault.message === "string" ? [fault.message] : [];
+function sentencesOf(error: unknown): string[] {
+  if (typeof error === "string") return [error];
+  return isObject(error) && typeof error.message === "string" ? [error.message] : [];
 }

@@ -1,7 +1,7 @@
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 
 /** The nodes that a way leads to from a node, each once. */
-export const waysFrom = ({ nodes, edges }: WorkflowGraph, id: string): WorkflowNode[] =>
+export const successorsOf = ({ nodes, edges }: WorkflowGraph, id: string): WorkflowNode[] =>
   [
     ...new Set(
       edges.flatMap((edge) =>

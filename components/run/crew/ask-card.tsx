@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, useId, useState } from "react";
 import { Markdown } from "@/components/display/markdown";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { ValueView } from "@/components/run/values";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -13,7 +13,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
 import type { Json } from "@/server/domain/base/values";
 import type { Interaction } from "@/server/domain/run";
-import { answerInWords, askedOf } from "@/server/domain/run/questions/question-words";
+import { answerLabel, askedOf } from "@/server/domain/run/questions/question-text";
 import { RISK_LEVELS, type RiskLevel } from "@/server/domain/tool/tool";
 import type { AskProps } from "./ask-props";
 import { ChoiceForm, notByEnter } from "./choice-form";
@@ -217,7 +217,7 @@ function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | n
       <p className="text-[13px] text-ink-2">
         {answered.calls
           ? `Approved ${answered.calls.length} of ${ask.requested.calls?.length ?? 0}, rejected the rest`
-          : answerInWords(answered, ask.requested)}
+          : answerLabel(answered, ask.requested)}
         {answered.message ? `: ${answered.message}` : "."}
       </p>
     );
@@ -241,7 +241,7 @@ function Sent({ answered, sent }: { answered: NonNullable<Interaction["answered"
     <div className="min-w-0">
       {answer === "chosen" ? (
         <p className="mb-2 text-[13px] text-ink-2">
-          {answerInWords(answered)}
+          {answerLabel(answered)}
           {message ? `: ${message}` : "."}
         </p>
       ) : null}
@@ -253,18 +253,18 @@ function Sent({ answered, sent }: { answered: NonNullable<Interaction["answered"
   );
 }
 
-interface Wording {
+interface AnswerLabels {
   yes: string;
   no: string;
   /** What the reason for a no is for. */
   why: string;
   /** A yes may come with words of its own. */
-  words?: string;
+  message?: string;
 }
 
-const YES_OR_NO: Wording = { yes: "Approve", no: "Reject", why: "Why not?" };
+const YES_OR_NO: AnswerLabels = { yes: "Approve", no: "Reject", why: "Why not?" };
 
-const WORDING: Partial<Record<Interaction["requested"]["kind"], Wording>> = {
+const ANSWER_LABELS: Partial<Record<Interaction["requested"]["kind"], AnswerLabels>> = {
   tool_confirmation: {
     yes: "Approve",
     no: "Reject",
@@ -275,7 +275,7 @@ const WORDING: Partial<Record<Interaction["requested"]["kind"], Wording>> = {
     yes: "Go on",
     no: "Stop",
     why: "Why not?",
-    words: "What do you answer? The agent reads this.",
+    message: "What do you answer? The agent reads this.",
   },
 };
 
@@ -284,7 +284,7 @@ function AnswerForm({
   runId,
   ticked,
   onAnswered,
-  onRefused,
+  onAnswerFailed,
 }: AskProps & { ticked: readonly number[] | null }) {
   const [isRejecting, setRejecting] = useState(false);
   const [message, setMessage] = useState("");
@@ -292,11 +292,11 @@ function AnswerForm({
   const answer = useMutation(
     useTrpc().runs.answer.mutationOptions({
       onSuccess: () => onAnswered?.(),
-      onError: () => onRefused?.(),
+      onError: () => onAnswerFailed?.(),
     }),
   );
   const { kind } = ask.requested;
-  const wording = WORDING[kind] ?? YES_OR_NO;
+  const labels = ANSWER_LABELS[kind] ?? YES_OR_NO;
   // What was sent takes effect when its event comes back.
   const total = ask.requested.calls?.length ?? 0;
   const isNone = ticked?.length === 0;
@@ -312,10 +312,10 @@ function AnswerForm({
     });
   return (
     <div className="crew-answer flex flex-col gap-2.5">
-      {isRejecting || wording.words ? (
+      {isRejecting || labels.message ? (
         <TextArea
           key={isRejecting ? "no" : "yes"}
-          label={isRejecting ? wording.why : (wording.words ?? "")}
+          label={isRejecting ? labels.why : (labels.message ?? "")}
           value={message}
           onValueChange={setMessage}
           rows={2}
@@ -326,7 +326,7 @@ function AnswerForm({
       {isRejecting ? (
         <div className="flex flex-wrap gap-2">
           <Button variant="danger" pending={isSent} onClick={() => give("reject")}>
-            {wording.no}
+            {labels.no}
           </Button>
           <Button variant="ghost" onClick={() => setRejecting(false)}>
             Back
@@ -342,7 +342,7 @@ function AnswerForm({
             onKeyDown={notByEnter}
             onClick={() => give("approve")}
           >
-            {ticked ? `${wording.yes} ${ticked.length} of ${total}` : wording.yes}
+            {ticked ? `${labels.yes} ${ticked.length} of ${total}` : labels.yes}
           </Button>
           {ask.requested.tool_name || ticked ? (
             <Button
@@ -355,7 +355,7 @@ function AnswerForm({
             </Button>
           ) : null}
           <Button variant="ghost" disabled={isSent} onClick={() => setRejecting(true)}>
-            {ticked ? `${wording.no} all…` : `${wording.no}…`}
+            {ticked ? `${labels.no} all…` : `${labels.no}…`}
           </Button>
         </div>
       )}

@@ -20,5 +20,5 @@ export interface AskProps {
   /** An answer was taken. */
   onAnswered?: (() => void) | undefined;
   /** An answer was not taken: it does not fit, somebody was first, or the time was over. */
-  onRefused?: (() => void) | undefined;
+  onAnswerFailed?: (() => void) | undefined;
 }

@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { useRun, useRunList } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";

@@ -2,9 +2,9 @@
 
 import { useState } from "react";
 import { formatTokens } from "@/components/display/format";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { SegmentedControl } from "@/components/ui/segmented-control";
-import { costInWords } from "@/server/domain/model/cost";
+import { formatCost } from "@/server/domain/model/cost";
 import type { ModelCall } from "@/server/domain/run";
 import { costsBy } from "./members";
 
@@ -57,7 +57,7 @@ export function Costs({ calls }: { calls: readonly ModelCall[] }) {
                   <td className="text-right">{row.calls}</td>
                   <td className="text-right">{formatTokens(row.input_tokens)}</td>
                   <td className="text-right">{formatTokens(row.output_tokens)}</td>
-                  <td className="text-right">{costInWords(row)}</td>
+                  <td className="text-right">{formatCost(row)}</td>
                 </tr>
               ))}
             </tbody>

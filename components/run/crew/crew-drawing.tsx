@@ -5,12 +5,12 @@ import { type CSSProperties, type KeyboardEvent, useMemo, useState } from "react
 import { endOfText } from "@/components/display/one-line";
 import { RoleFace } from "@/components/display/role-face";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { CrewExchange } from "@/server/domain/run";
-import { type CrewLayout, MEMBER, PROPOSAL_SIZE, sizeOf } from "./crew-layout";
 import {
-  type CrewLine,
+  type CrewEdge,
+  exchangeText,
   linesOf,
   memberNamed,
   PROPOSAL,
@@ -18,9 +18,9 @@ import {
   routeLines,
   type Size,
   type Spot,
-  wordsOf,
-} from "./crew-lines";
-import { type CrewScene, lastSaid, type MemberState, memberLook, taskOf } from "./members";
+} from "./crew-edges";
+import { type CrewLayout, MEMBER, PROPOSAL_SIZE, sizeOf } from "./crew-layout";
+import { type CrewScene, lastMessage, type MemberState, memberActivity, taskOf } from "./members";
 
 /** What a person looks at more closely. */
 export type Picked = { kind: "member"; id: string } | { kind: "exchange"; seq: number };
@@ -44,7 +44,7 @@ export function CrewDrawing({
   const ids = crew.members.map(({ agent_id }) => agent_id);
   const [stop, setStop] = useState<string | null>(null);
   // Where the keyboard comes in: who works now.
-  const working = ids.find((id) => WORKING.has(memberLook(scene, id).state));
+  const working = ids.find((id) => WORKING.has(memberActivity(scene, id).state));
   const stopId = stop !== null && ids.includes(stop) ? stop : (working ?? ids[0]);
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     const next = event.altKey ? undefined : toward(event.key, stopId, ids, spots);
@@ -134,7 +134,7 @@ function Lines({
   picked,
   onPick,
 }: {
-  lines: readonly CrewLine[];
+  lines: readonly CrewEdge[];
   spots: Readonly<Record<string, Spot>>;
   area: Size;
   picked: Picked | null;
@@ -174,7 +174,7 @@ function Lines({
           />
         ))}
       </svg>
-      {drawn.map(({ key, words, label, age, latest, from, to, isCrowded }) => {
+      {drawn.map(({ key, labelPosition, label, age, latest, from, to, isCrowded }) => {
         const isPicked = picked?.kind === "exchange" && picked.seq === latest.seq;
         return (
           <button
@@ -186,8 +186,8 @@ function Lines({
             data-kind={kindOf(latest)}
             aria-pressed={isPicked}
             aria-label={`${person(from)} to ${to.startsWith(PROPOSAL) ? "the proposal" : person(to)}: ${label}`}
-            title={wordsOf(latest)}
-            style={at(words)}
+            title={exchangeText(latest)}
+            style={at(labelPosition)}
             onClick={() => onPick({ kind: "exchange", seq: latest.seq })}
           >
             <span>{label}</span>
@@ -220,7 +220,7 @@ function MemberCard({
   tabIndex: number;
   onPick: () => void;
 }) {
-  const look = memberLook(scene, agentId);
+  const activity = memberActivity(scene, agentId);
   // One word for both: "Qualityreviewer" is the role QualityReviewer.
   const own = person(agentId);
   const name = isSameWord(own, roleName) ? roleName : own;
@@ -228,7 +228,7 @@ function MemberCard({
   return (
     <div
       className="crew-member"
-      data-state={look.state}
+      data-state={activity.state}
       data-picked={isPicked || undefined}
       style={{ width: MEMBER.width, height: MEMBER.height }}
     >
@@ -248,7 +248,7 @@ function MemberCard({
             {memberNamed(scene.crew, "manager") === agentId ? (
               <Crown aria-label="Manager" className="size-3.5 shrink-0 text-accent" />
             ) : null}
-            {look.tainted ? (
+            {activity.tainted ? (
               <ShieldAlert
                 aria-label="Read content from outside"
                 className="size-3.5 shrink-0 text-waiting"
@@ -260,8 +260,8 @@ function MemberCard({
           )}
         </span>
         <span className="crew-state">
-          <StateIcon state={look.state} />
-          <span className="truncate">{look.text}</span>
+          <StateIcon state={activity.state} />
+          <span className="truncate">{activity.text}</span>
         </span>
       </button>
       {task ? (
@@ -269,7 +269,7 @@ function MemberCard({
           {task}
         </p>
       ) : null}
-      <Said scene={scene} agentId={agentId} />
+      <MemberMessage scene={scene} agentId={agentId} />
     </div>
   );
 }
@@ -298,7 +298,7 @@ export function MemberFace({ roleName, size }: { roleName: string; size: number 
 const WRITING = 84;
 
 /** The line that a member is saying: as it comes, else the last thing that it said. */
-export function Said({ scene, agentId }: { scene: CrewScene; agentId: string }) {
+export function MemberMessage({ scene, agentId }: { scene: CrewScene; agentId: string }) {
   const writing = scene.calls.findLast(
     ({ status, agent_id }) => status === "running" && agent_id === agentId,
   )?.id;
@@ -306,11 +306,11 @@ export function Said({ scene, agentId }: { scene: CrewScene; agentId: string }) 
     if (cursor !== null || writing === undefined) return "";
     return endOfText(texts[writing]?.content || texts[writing]?.reasoning || "", WRITING);
   }, "");
-  const said = live || lastSaid(scene, agentId);
-  if (!said) return null;
+  const message = live || lastMessage(scene, agentId);
+  if (!message) return null;
   return (
-    <p className="crew-said" data-live={live ? true : undefined} title={live ? undefined : said}>
-      {said}
+    <p className="crew-said" data-live={live ? true : undefined} title={live ? undefined : message}>
+      {message}
       {live ? <span aria-hidden className="run-caret" /> : null}
     </p>
   );

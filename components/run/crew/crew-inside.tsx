@@ -13,9 +13,9 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { CrewRun, RunState } from "@/server/domain/run";
 import { CrewDrawing } from "./crew-drawing";
 import { layoutOf } from "./crew-layout";
+import { crewRunDiagnostics } from "./crew-run-diagnostics";
 import { type CrewTab, cardOf, useCrewStage } from "./crew-stage";
 import type { CrewScene } from "./members";
-import { troublesOf } from "./troubles";
 import { useCrew, useHeadCrew } from "./use-crew";
 
 /** What a crew's card shows when it is open: its members at work, and what goes from one to another. */
@@ -45,7 +45,7 @@ export function CrewInside({ node }: { node: WorkflowNode }) {
         ?.focus({ preventScroll: true });
     }
   };
-  const look = stage.look?.nodeId === node.id ? stage.look : null;
+  const panelView = stage.panelView?.nodeId === node.id ? stage.panelView : null;
   return (
     <section
       ref={section}
@@ -66,9 +66,9 @@ export function CrewInside({ node }: { node: WorkflowNode }) {
           <CrewDrawing
             scene={scene}
             layout={layout}
-            picked={look?.picked ?? null}
+            picked={panelView?.picked ?? null}
             onPick={(picked) =>
-              stage.lookAt({
+              stage.showInPanel({
                 nodeId: node.id,
                 tab: picked.kind === "member" ? "members" : "messages",
                 picked,
@@ -109,7 +109,7 @@ export function CrewFacts({ crew, className }: { crew: CrewRun; className?: stri
 /** The views of a crew that have something to show, with how much it is. */
 export function viewsOf(
   { crew, plan }: { crew: CrewRun; plan: ExecutionPlan | undefined },
-  troubles: number,
+  diagnosticCount: number,
 ) {
   const bulletins = Object.keys(crew.board).length;
   const proposals = Object.keys(crew.proposals).length;
@@ -121,7 +121,9 @@ export function viewsOf(
       ? [{ value: "votes" as const, label: "Votes", count: proposals }]
       : []),
     { value: "messages", label: "Messages", count: crew.exchanges.length },
-    ...(troubles > 0 ? [{ value: "troubles" as const, label: "Troubles", count: troubles }] : []),
+    ...(diagnosticCount > 0
+      ? [{ value: "troubles" as const, label: "Troubles", count: diagnosticCount }]
+      : []),
     { value: "costs", label: "Cost", count: 0 },
   ];
   return views;
@@ -135,7 +137,7 @@ export function CrewLinks({ nodeId, scene }: { nodeId: string; scene: CrewScene 
     undefined,
   );
   if (!stage) return null;
-  const views = viewsOf(scene, troublesOf(scene, checked ?? []).length).filter(
+  const views = viewsOf(scene, crewRunDiagnostics(scene, checked ?? []).length).filter(
     ({ value, count }) => value === "costs" || count > 0 || value === "board",
   );
   return (
@@ -144,7 +146,7 @@ export function CrewLinks({ nodeId, scene }: { nodeId: string; scene: CrewScene 
         <button
           key={value}
           type="button"
-          onClick={() => stage.lookAt({ nodeId, tab: value, picked: null })}
+          onClick={() => stage.showInPanel({ nodeId, tab: value, picked: null })}
           className="inline-flex h-8 items-center gap-1.5 rounded-lg px-2.5 text-[13px] font-medium text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:h-10"
         >
           {label}

@@ -1,7 +1,15 @@
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
-import { type BoxSize, memberNamed, PROPOSAL, REQUESTER, type Size, type Spot, saidIn } from "./crew-lines";
+import {
+  type BoxSize,
+  memberNamed,
+  messageOf,
+  PROPOSAL,
+  REQUESTER,
+  type Size,
+  type Spot,
+} from "./crew-edges";
 
 /*
  * Where everyone of a crew stands, and how much room that takes: the crew's node grows to it. Known from the members and
@@ -65,7 +73,7 @@ export function layoutOf(crew: CrewRun, plan: ExecutionPlan | undefined): CrewLa
       process === "hierarchical" ||
       process === "custom" ||
       crew.exchanges.some((one) => {
-        const { from, to } = saidIn(one);
+        const { from, to } = messageOf(one);
         return memberNamed(crew, from) === REQUESTER || memberNamed(crew, to) === REQUESTER;
       }),
     proposal: proposal ?? (process === "consensus" ? FUTURE : undefined),

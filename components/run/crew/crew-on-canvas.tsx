@@ -3,7 +3,7 @@
 import { useInternalNode, ViewportPortal } from "@xyflow/react";
 import { Hand, UsersRound } from "lucide-react";
 import { useEffect, useMemo, useRef } from "react";
-import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "@/components/canvas/cards/card-size";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { useRun, useRunList, useRunViewStore } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";

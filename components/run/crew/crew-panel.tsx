@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { StatusMark } from "@/components/display/status-mark";
 import { TeamButton } from "@/components/run/control/team-button";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
@@ -17,29 +17,29 @@ import { Costs } from "./costs";
 import type { Picked } from "./crew-drawing";
 import { CrewFacts, viewsOf } from "./crew-inside";
 import { MemberRows } from "./crew-rows";
+import { type CrewRunDiagnostic, crewRunDiagnostics } from "./crew-run-diagnostics";
 import { type CrewTab, useCrewStage } from "./crew-stage";
 import { Board, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
 import { ExchangeText, MemberTitle, MemberWork } from "./member-work";
 import type { CrewScene } from "./members";
-import { type Trouble, troublesOf } from "./troubles";
 import { useCrew } from "./use-crew";
 
 /** Everything of a run's crews beside the drawing: who did what, plan, board, votes, messages, and what it takes. */
 export function CrewPanel({ nodeIds, fallback }: { nodeIds: readonly string[]; fallback: string | null }) {
   const stage = useCrewStage();
-  const asked = stage?.look?.nodeId ?? fallback;
+  const asked = stage?.panelView?.nodeId ?? fallback;
   const nodeId = asked !== null && nodeIds.includes(asked) ? asked : nodeIds[0];
   if (!stage || nodeId === undefined) return null;
-  const look = stage.look?.nodeId === nodeId ? stage.look : null;
+  const panelView = stage.panelView?.nodeId === nodeId ? stage.panelView : null;
   return (
     <OneCrew
       key={nodeId}
       nodeId={nodeId}
       nodeIds={nodeIds}
-      tab={look?.tab ?? "members"}
-      picked={look?.picked ?? null}
-      onLook={(tab, picked) => stage.lookAt({ nodeId, tab, picked })}
-      onNode={(id) => stage.lookAt({ nodeId: id, tab: "members", picked: null })}
+      tab={panelView?.tab ?? "members"}
+      picked={panelView?.picked ?? null}
+      onViewChange={(tab, picked) => stage.showInPanel({ nodeId, tab, picked })}
+      onNode={(id) => stage.showInPanel({ nodeId: id, tab: "members", picked: null })}
       onUnfold={stage.open.has(nodeId) ? undefined : () => stage.unfold(nodeId)}
     />
   );
@@ -50,13 +50,13 @@ interface OneCrewProps {
   nodeIds: readonly string[];
   tab: CrewTab;
   picked: Picked | null;
-  onLook: (tab: CrewTab, picked: Picked | null) => void;
+  onViewChange: (tab: CrewTab, picked: Picked | null) => void;
   onNode: (nodeId: string) => void;
   /** Absent where it is open on the drawing already. */
   onUnfold: (() => void) | undefined;
 }
 
-function OneCrew({ nodeId, nodeIds, tab, picked, onLook, onNode, onUnfold }: OneCrewProps) {
+function OneCrew({ nodeId, nodeIds, tab, picked, onViewChange, onNode, onUnfold }: OneCrewProps) {
   const activationId = useRun(({ state }) => state.nodes[nodeId]?.activation, undefined);
   const scene = useCrew(activationId);
   return (
@@ -83,7 +83,7 @@ function OneCrew({ nodeId, nodeIds, tab, picked, onLook, onNode, onUnfold }: One
           activationId={activationId}
           tab={tab}
           picked={picked}
-          onLook={onLook}
+          onViewChange={onViewChange}
         />
       ) : (
         <EmptyState icon={<UsersRound />} title="The crew has not begun" className="flex-1 justify-center">
@@ -125,34 +125,36 @@ function Views({
   activationId,
   tab,
   picked,
-  onLook,
+  onViewChange,
 }: {
   scene: CrewScene;
   activationId: string;
   tab: CrewTab;
   picked: Picked | null;
-  onLook: (tab: CrewTab, picked: Picked | null) => void;
+  onViewChange: (tab: CrewTab, picked: Picked | null) => void;
 }) {
   const { crew, plan } = scene;
   const checked = useRun<RunState["criteria"][string] | undefined>(
     ({ state }) => state.criteria[activationId],
     undefined,
   );
-  const troubles = troublesOf(scene, checked ?? []);
+  const diagnostics = crewRunDiagnostics(scene, checked ?? []);
   const contents: Record<CrewTab, () => ReactNode> = {
-    members: () => <Members scene={scene} activationId={activationId} picked={picked} onLook={onLook} />,
+    members: () => (
+      <Members scene={scene} activationId={activationId} picked={picked} onViewChange={onViewChange} />
+    ),
     plan: () => (plan ? <PlanViews plan={plan} activationId={activationId} /> : <NoneYet what="plan" />),
     board: () => <Board crew={crew} />,
     votes: () => <Votes crew={crew} />,
-    messages: () => <Said crew={crew} picked={picked} onLook={onLook} />,
-    troubles: () => <Troubles troubles={troubles} />,
+    messages: () => <MessagesTab crew={crew} picked={picked} onViewChange={onViewChange} />,
+    troubles: () => <Diagnostics diagnostics={diagnostics} />,
     costs: () => (
       <div className="p-4">
         <Costs calls={scene.calls} />
       </div>
     ),
   };
-  const views = viewsOf(scene, troubles.length);
+  const views = viewsOf(scene, diagnostics.length);
   // In the past there is less to see: what a person looked at stays.
   const kept =
     tab === "members" || views.some(({ value }) => value === tab)
@@ -162,7 +164,7 @@ function Views({
     <Tabs<CrewTab>
       label="Views of the crew"
       value={tab}
-      onValueChange={(next) => onLook(next, null)}
+      onValueChange={(next) => onViewChange(next, null)}
       className="mt-1 min-h-0 flex-1"
       listClassName="px-4 gap-3.5"
       tabs={[{ value: "members" as const, label: NAMES.members, count: 0 }, ...views, ...kept].map(
@@ -194,10 +196,10 @@ const NoneYet = ({ what }: { what: string }) => (
   </EmptyState>
 );
 
-function Troubles({ troubles }: { troubles: readonly Trouble[] }) {
+function Diagnostics({ diagnostics }: { diagnostics: readonly CrewRunDiagnostic[] }) {
   return (
     <ul aria-label="Troubles" className="flex flex-col gap-2 p-4 text-[13px]">
-      {troubles.map(({ key, status, text }) => (
+      {diagnostics.map(({ key, status, text }) => (
         <li key={key} className="flex items-start gap-2">
           {status === "warning" ? (
             <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
@@ -216,12 +218,12 @@ function Members({
   scene,
   activationId,
   picked,
-  onLook,
+  onViewChange,
 }: {
   scene: CrewScene;
   activationId: string;
   picked: Picked | null;
-  onLook: (tab: CrewTab, picked: Picked | null) => void;
+  onViewChange: (tab: CrewTab, picked: Picked | null) => void;
 }) {
   const member =
     picked?.kind === "member" ? scene.crew.members.find(({ agent_id }) => agent_id === picked.id) : undefined;
@@ -231,12 +233,12 @@ function Members({
         <div className="px-4 empty:hidden">
           <ActivationAsks activationId={activationId} />
         </div>
-        <MemberRows scene={scene} onPick={(id) => onLook("members", { kind: "member", id })} />
+        <MemberRows scene={scene} onPick={(id) => onViewChange("members", { kind: "member", id })} />
       </div>
     );
   return (
     <section aria-label={`About ${person(member.agent_id)}`} className="flex flex-col gap-3 p-4 pt-2">
-      <Back label="All members" onClick={() => onLook("members", null)} />
+      <Back label="All members" onClick={() => onViewChange("members", null)} />
       <MemberTitle scene={scene} agentId={member.agent_id} roleName={member.role_name} />
       <div className="empty:hidden">
         <ActivationAsks activationId={activationId} />
@@ -247,22 +249,22 @@ function Members({
 }
 
 /** All that was said, or one message with all its words. */
-function Said({
+function MessagesTab({
   crew,
   picked,
-  onLook,
+  onViewChange,
 }: {
   crew: CrewRun;
   picked: Picked | null;
-  onLook: (tab: CrewTab, picked: Picked | null) => void;
+  onViewChange: (tab: CrewTab, picked: Picked | null) => void;
 }) {
   const exchange =
     picked?.kind === "exchange" ? crew.exchanges.find(({ seq }) => seq === picked.seq) : undefined;
   if (!exchange)
-    return <Messages crew={crew} onPick={(seq) => onLook("messages", { kind: "exchange", seq })} />;
+    return <Messages crew={crew} onPick={(seq) => onViewChange("messages", { kind: "exchange", seq })} />;
   return (
     <section aria-label="What was said" className="flex flex-col gap-3 p-4 pt-2">
-      <Back label="All messages" onClick={() => onLook("messages", null)} />
+      <Back label="All messages" onClick={() => onViewChange("messages", null)} />
       <ExchangeTitle crew={crew} exchange={exchange} />
       <ExchangeText exchange={exchange} />
     </section>

@@ -1,21 +1,21 @@
 "use client";
 
 import { Crown } from "lucide-react";
-import { person } from "@/components/run/timeline/sentence-words";
-import { MemberFace, Said, StateIcon } from "./crew-drawing";
-import { memberNamed } from "./crew-lines";
-import { type CrewScene, memberLook, taskOf } from "./members";
+import { person } from "@/components/run/timeline/sentence-parts";
+import { MemberFace, MemberMessage, StateIcon } from "./crew-drawing";
+import { memberNamed } from "./crew-edges";
+import { type CrewScene, memberActivity, taskOf } from "./members";
 
 /** Everyone of a crew, one below the other: who works, on what, and what each is saying. */
 export function MemberRows({ scene, onPick }: { scene: CrewScene; onPick: (agentId: string) => void }) {
   return (
     <ul aria-label="Members" className="flex flex-col">
       {scene.crew.members.map(({ agent_id, role_name }) => {
-        const look = memberLook(scene, agent_id);
+        const activity = memberActivity(scene, agent_id);
         const name = person(agent_id);
         const task = taskOf(scene, agent_id);
         return (
-          <li key={agent_id} className="crew-row" data-state={look.state}>
+          <li key={agent_id} className="crew-row" data-state={activity.state}>
             <MemberFace roleName={role_name} size={32} />
             <div className="min-w-0 flex-1">
               <button
@@ -31,12 +31,12 @@ export function MemberRows({ scene, onPick }: { scene: CrewScene; onPick: (agent
                   <span className="min-w-0 truncate text-[13px] text-ink-2">{role_name}</span>
                 )}
                 <span className="crew-state ml-auto">
-                  <StateIcon state={look.state} />
-                  <span className="truncate">{look.text}</span>
+                  <StateIcon state={activity.state} />
+                  <span className="truncate">{activity.text}</span>
                 </span>
               </button>
               {task ? <p className="crew-task">{task}</p> : null}
-              <Said scene={scene} agentId={agent_id} />
+              <MemberMessage scene={scene} agentId={agent_id} />
             </div>
           </li>
         );

@@ -2,9 +2,9 @@
 
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
+import { lineLabel, linesOf, PROPOSAL } from "./crew-edges";
 import { CrewFacts, CrewLinks } from "./crew-inside";
-import { linesOf, lineWords, PROPOSAL } from "./crew-lines";
 import { MemberRows } from "./crew-rows";
 import { useCrewStage } from "./crew-stage";
 import { useCrew } from "./use-crew";
@@ -52,7 +52,7 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
           <CrewFacts crew={scene.crew} className="px-3 pt-2.5 pb-1" />
           <MemberRows
             scene={scene}
-            onPick={(id) => stage.lookAt({ nodeId, tab: "members", picked: { kind: "member", id } })}
+            onPick={(id) => stage.showInPanel({ nodeId, tab: "members", picked: { kind: "member", id } })}
           />
           {lines.length > 0 ? (
             <ul aria-label="What passes between them" className="border-t border-line px-1 py-1.5">
@@ -61,7 +61,7 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
                   <button
                     type="button"
                     onClick={() =>
-                      stage.lookAt({
+                      stage.showInPanel({
                         nodeId,
                         tab: "messages",
                         picked: { kind: "exchange", seq: line.latest.seq },
@@ -70,7 +70,7 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
                     className="flex min-h-8 w-full flex-wrap items-center gap-x-1.5 rounded-lg px-2 text-left text-[13px] hover:bg-ink/5 pointer-coarse:min-h-11"
                   >
                     <span className="font-medium">{person(line.from)}</span>
-                    <span className="text-ink-2">{lineWords(line)}</span>
+                    <span className="text-ink-2">{lineLabel(line)}</span>
                     <span aria-hidden className="text-ink-3">
                       →
                     </span>

@@ -9,7 +9,7 @@ import type { Picked } from "./crew-drawing";
 export type CrewTab = "members" | "plan" | "board" | "votes" | "messages" | "troubles" | "costs";
 
 /** What the panel shows of crews: whose, which view, and whom or what more closely. */
-export interface CrewLook {
+export interface CrewPanelView {
   nodeId: string;
   tab: CrewTab;
   picked: Picked | null;
@@ -19,12 +19,12 @@ export interface CrewLook {
 export interface CrewStage {
   /** The nodes that show their crew inside them. */
   open: ReadonlySet<string>;
-  look: CrewLook | null;
+  panelView: CrewPanelView | null;
   /** Opens a node's crew where it stands; on a map, whose cards have no room for words, in the panel. */
   unfold: (nodeId: string) => void;
   fold: (nodeId: string) => void;
   /** Shows something of a crew in the panel. */
-  lookAt: (look: CrewLook) => void;
+  showInPanel: (view: CrewPanelView) => void;
 }
 
 const CrewStageContext = createContext<CrewStage | null>(null);
@@ -33,11 +33,11 @@ export const CrewStageProvider = CrewStageContext.Provider;
 /** The crews of the run around; null where a run's parts are shown elsewhere. */
 export const useCrewStage = (): CrewStage | null => useContext(CrewStageContext);
 
-/** The state of it, for the page of a run. `onLook`: the panel is to come to the front. */
-export function useNewCrewStage(onLook: () => void): CrewStage {
+/** The state of it, for the page of a run. `onShowPanel`: the panel is to come to the front. */
+export function useNewCrewStage(onShowPanel: () => void): CrewStage {
   const store = useRunViewStore();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const [look, setLook] = useState<CrewLook | null>(null);
+  const [panelView, setPanelView] = useState<CrewPanelView | null>(null);
   // Crews that were opened, or closed by a person: they never open automatically again.
   const known = useRef(new Set<string>());
   useEffect(
@@ -55,17 +55,17 @@ export function useNewCrewStage(onLook: () => void): CrewStage {
     [store],
   );
   return useMemo(() => {
-    const lookAt = (next: CrewLook) => {
-      setLook(next);
-      onLook();
+    const showInPanel = (next: CrewPanelView) => {
+      setPanelView(next);
+      onShowPanel();
     };
     return {
       open,
-      look,
-      lookAt,
+      panelView,
+      showInPanel,
       unfold(nodeId) {
         const graph = store?.view.getState().head.graph;
-        if (graph && isMap(graph)) lookAt({ nodeId, tab: "members", picked: null });
+        if (graph && isMap(graph)) showInPanel({ nodeId, tab: "members", picked: null });
         else setOpen((before) => new Set([...before, nodeId]));
       },
       fold(nodeId) {
@@ -73,7 +73,7 @@ export function useNewCrewStage(onLook: () => void): CrewStage {
         setOpen((before) => new Set([...before].filter((id) => id !== nodeId)));
       },
     };
-  }, [open, look, onLook, store]);
+  }, [open, panelView, onShowPanel, store]);
 }
 
 /** The card of a node on the drawing. */

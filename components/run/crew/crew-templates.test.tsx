@@ -63,21 +63,21 @@ async function ran(title: string) {
   page.show();
   const inside = within(await screen.findByRole("region", { name: `Crew of ${crew.name}` }));
   /** One of the crew's views, in the panel. */
-  const look = async (view: string) => {
+  const openView = async (view: string) => {
     await page.person.click(screen.getByRole("tab", { name: new RegExp(`^${view}`) }));
     return within(await screen.findByRole("tabpanel", { name: new RegExp(`^${view}`) }));
   };
-  return { ...page, inside, look };
+  return { ...page, inside, look: openView };
 }
 
 test("a manager sends each of its crew, and nobody talks past it", async () => {
-  const { inside, look } = await ran("Data analysis with a manager");
+  const { inside, look: openView } = await ran("Data analysis with a manager");
   expect(inside.getAllByRole("button", { name: /^Manager to \w+: writes/ })).toHaveLength(3);
   // Three workers get a message and answer, then the manager answers.
-  const messages = within((await look("Messages")).getByRole("list", { name: "Messages" }));
+  const messages = within((await openView("Messages")).getByRole("list", { name: "Messages" }));
   expect(messages.getAllByRole("listitem")).toHaveLength(7);
   for (const message of messages.getAllByRole("listitem")) expect(message.textContent).toContain("Manager");
-  const board = await look("Board");
+  const board = await openView("Board");
   expect(board.getByRole("list", { name: "Board" }).textContent).toContain("Plan:");
   expect(board.getByRole("region", { name: "How the manager sees it" }).textContent).toContain(
     "Is the request satisfied?Yes",
@@ -85,14 +85,14 @@ test("a manager sends each of its crew, and nobody talks past it", async () => {
 });
 
 test("a crew votes in two rounds, and the drawing shows how it came out", async () => {
-  const { inside, look } = await ran("Decide together");
+  const { inside, look: openView } = await ran("Decide together");
   inside.getByRole("button", { name: "Analyst to the proposal: votes against, then for" });
-  (await look("Votes")).getAllByText(/round 2/);
+  (await openView("Votes")).getAllByText(/round 2/);
 });
 
 test("a team works by its plan until all is done, which is a list and a graph", async () => {
-  const { person, look } = await ran("Development team");
-  const plan = await look("Plan");
+  const { person, look: openView } = await ran("Development team");
+  const plan = await openView("Plan");
   plan.getByText("8 of 8 tasks done");
   await person.click(plan.getByRole("radio", { name: "By dependency" }));
   await plan.findByRole("region", { name: "Plan as a graph" });

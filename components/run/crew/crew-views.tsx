@@ -8,7 +8,7 @@ import { countOf } from "@/components/display/format";
 import { downloadPlan } from "@/components/page/download";
 import { PlanBoard } from "@/components/run/node/plan-board";
 import { useRun } from "@/components/run/run-context";
-import { byPerson, person } from "@/components/run/timeline/sentence-words";
+import { byPerson, person } from "@/components/run/timeline/sentence-parts";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
 import { Dialog } from "@/components/ui/dialog";
@@ -18,7 +18,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewExchange, CrewRun, Proposal, RunState } from "@/server/domain/run";
 import { tally } from "./crew-drawing";
-import { saidIn, verbFor, wordsOf } from "./crew-lines";
+import { exchangeText, messageOf, verbFor } from "./crew-edges";
 import { changedFrom, changesByRound, messagesByRound } from "./turns";
 
 // The library that lays it out is large.
@@ -26,10 +26,10 @@ const PlanGraph = dynamic(() => import("./plan-graph").then((module) => module.P
 
 /** The plan as a board or as a graph, in the panel or enlarged. */
 export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activationId: string }) {
-  const [look, setLook] = useState<"board" | "graph">("board");
+  const [view, setView] = useState<"board" | "graph">("board");
   const [isLarge, setLarge] = useState(false);
   const shown =
-    look === "graph" ? (
+    view === "graph" ? (
       <PlanGraph plan={plan} />
     ) : (
       <div className="p-4">
@@ -43,8 +43,8 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
           label="How the plan is shown"
           size="sm"
           className="mr-auto"
-          value={look}
-          onValueChange={setLook}
+          value={view}
+          onValueChange={setView}
           options={[
             { value: "board", label: "By status" },
             { value: "graph", label: "By dependency" },
@@ -86,7 +86,7 @@ function PlanChanges({ activationId }: { activationId: string }) {
     <ul aria-label="Changes of the plan" className="flex flex-col gap-0.5 px-4 pt-3 text-xs text-ink-2">
       {changes.map((change) => (
         <li key={change.version} className="[overflow-wrap:anywhere]">
-          <span className="font-medium">{byPerson(change.by)}</span> {changeInWords(change)}
+          <span className="font-medium">{byPerson(change.by)}</span> {describePlanChange(change)}
           {change.reason ? <span className="text-ink-3">: {change.reason}</span> : null}
         </li>
       ))}
@@ -95,7 +95,7 @@ function PlanChanges({ activationId }: { activationId: string }) {
 }
 
 /** Added 2 tasks and changed draft. */
-function changeInWords({ added = [], changed = {} }: RunState["plan_changes"][string][number]): string {
+function describePlanChange({ added = [], changed = {} }: RunState["plan_changes"][string][number]): string {
   const parts = [
     added.length > 0 ? `added ${countOf(added.length, "task")}` : "",
     Object.keys(changed).length > 0 ? `changed ${Object.keys(changed).join(", ")}` : "",
@@ -133,7 +133,7 @@ export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number
             >
               <ExchangeTitle crew={crew} exchange={exchange} />
               <span className="line-clamp-2 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
-                {wordsOf(exchange)}
+                {exchangeText(exchange)}
               </span>
             </button>
           </li>
@@ -145,7 +145,7 @@ export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number
 
 /** Who said something to whom, and in what way. */
 export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: CrewExchange }) {
-  const { from, to } = saidIn(exchange);
+  const { from, to } = messageOf(exchange);
   const target =
     exchange.kind === "vote"
       ? (crew.proposals[exchange.vote.proposal_id]?.decision ?? "the proposal")
@@ -162,7 +162,7 @@ export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: Cre
   );
 }
 
-const LEDGER_WORDS: Record<string, string> = {
+const LEDGER_LABELS: Record<string, string> = {
   is_request_satisfied: "Is the request satisfied?",
   is_in_loop: "Does the work go in circles?",
   is_progress_being_made: "Is there progress?",
@@ -171,7 +171,7 @@ const LEDGER_WORDS: Record<string, string> = {
 /** How the manager sees the work: its answers to the same few questions in every round. */
 function Ledger({ ledger }: { ledger: NonNullable<CrewRun["ledger"]> }) {
   const { current_step, stalls, replans } = ledger;
-  const trouble = [
+  const issues = [
     stalls > 0 ? `${countOf(stalls, "round")} without progress` : "",
     replans > 0 ? `planned anew ${replans === 1 ? "once" : `${replans} times`}` : "",
   ].filter(Boolean);
@@ -179,7 +179,7 @@ function Ledger({ ledger }: { ledger: NonNullable<CrewRun["ledger"]> }) {
     <section aria-label="How the manager sees it" className="flex flex-col gap-2 border-b border-line p-4">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
         <h3 className="text-[13px] font-semibold">How the manager sees it</h3>
-        {trouble.length > 0 ? <p className="text-xs text-waiting">{trouble.join(" · ")}</p> : null}
+        {issues.length > 0 ? <p className="text-xs text-waiting">{issues.join(" · ")}</p> : null}
       </div>
       {current_step ? (
         <p className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">Now: {current_step}</p>
@@ -187,7 +187,7 @@ function Ledger({ ledger }: { ledger: NonNullable<CrewRun["ledger"]> }) {
       <dl className="grid gap-x-4 gap-y-1 text-[13px] sm:grid-cols-[auto_auto_minmax(0,1fr)]">
         {Object.entries(ledger.ledger).map(([question, { answer, reason }]) => (
           <div key={question} className="contents max-sm:flex max-sm:flex-wrap max-sm:gap-x-2">
-            <dt className="text-ink-3">{LEDGER_WORDS[question] ?? question.replaceAll("_", " ")}</dt>
+            <dt className="text-ink-3">{LEDGER_LABELS[question] ?? question.replaceAll("_", " ")}</dt>
             <dd className="font-medium">{answer ? "Yes" : "No"}</dd>
             <dd className="text-ink-2 [overflow-wrap:anywhere]">{reason}</dd>
           </div>

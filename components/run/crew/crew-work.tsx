@@ -7,7 +7,7 @@ import { oneLine, withoutDemoMark } from "@/components/display/one-line";
 import { StatusMark } from "@/components/display/status-mark";
 import { AgentTranscript } from "@/components/run/node/agent-transcript";
 import { useRun, useRunList } from "@/components/run/run-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { Disclosure } from "@/components/ui/disclosure";
 import type { AgentView, ModelCall, NodeStatus, RunState } from "@/server/domain/run";
 
@@ -80,9 +80,9 @@ function WorkRow({
   const call = useRun<ModelCall | undefined>(({ state }) => lastAnswer(state, agentKey), undefined);
   const task = useRun(({ state }) => taskTitle(state, agentKey), "");
   const [isOpen, setOpen] = useState(isNewest);
-  const said = useMemo(() => (call ? withoutDemoMark(oneLine(call.content)).slice(0, 200) : ""), [call]);
+  const reply = useMemo(() => (call ? withoutDemoMark(oneLine(call.content)).slice(0, 200) : ""), [call]);
   if (!agent) return null;
-  const outcome = agent.error?.message ?? (said || OUTCOMES[agent.status]);
+  const outcome = agent.error?.message ?? (reply || OUTCOMES[agent.status]);
   const name = person(agent.agent_id);
   return (
     <details
@@ -154,6 +154,6 @@ function taskTitle({ agents, plans }: RunState, key: string): string {
   if (!agent?.task_id) return "";
   const planned = plans[agent.activation_id]?.tasks.find(({ task_id }) => task_id === agent.task_id);
   if (planned) return withoutDemoMark(oneLine(planned.description));
-  const words = agent.task_id.replace(/[-_]+/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const label = agent.task_id.replace(/[-_]+/g, " ");
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { type CrewRun, foldRun, type RunState } from "@/server/domain/run";
+import { bow, lineLabel, linesOf, memberNamed, PROPOSAL, REQUESTER, routeLines } from "./crew-edges";
 import { type CrewLayout, depthOf, layersOf, MEMBER, placeCrew, sizeOf } from "./crew-layout";
-import { bow, linesOf, lineWords, memberNamed, PROPOSAL, REQUESTER, routeLines } from "./crew-lines";
-import { byDelegation, type CrewScene, costsBy, lastSaid, memberLook, taskOf } from "./members";
+import { byDelegation, type CrewScene, costsBy, lastMessage, memberActivity, taskOf } from "./members";
 import { stories } from "./testing/stories";
 import { CREW_ACTIVATION, keyOf } from "./testing/story";
 import { talking } from "./testing/talking";
@@ -126,7 +126,7 @@ test("handing over twice on the same way is one line that counts", () => {
   const twice = { ...crew, exchanges: [...crew.exchanges, crew.exchanges.at(-1)!] };
   const line = linesOf(twice).at(-1)!;
   expect(line).toMatchObject({ key: "technician→billing", age: 0 });
-  expect(lineWords(line)).toBe("hands over ×2");
+  expect(lineLabel(line)).toBe("hands over ×2");
 });
 
 test("votes lead to the proposal, and what goes to nobody known is not drawn", () => {
@@ -146,16 +146,16 @@ test("what stands on the line of votes is what was voted, round by round", () =>
   const { crew } = scene("consensus");
   const [vote] = crew.exchanges.filter(({ kind }) => kind === "vote");
   if (vote?.kind !== "vote") throw new Error("There is no vote.");
-  const cast = (...votes: ("approve" | "reject" | "abstain")[]) => {
+  const labelFor = (...votes: ("approve" | "reject" | "abstain")[]) => {
     const all = votes.map((one) => ({ ...vote, vote: { ...vote.vote, vote: one } }));
-    return lineWords({ all, latest: all.at(-1)! });
+    return lineLabel({ all, latest: all.at(-1)! });
   };
   expect([
-    cast("approve"),
-    cast("approve", "approve"),
-    cast("reject", "approve"),
-    cast("abstain", "reject", "reject"),
-    cast("reject", "approve", "reject"),
+    labelFor("approve"),
+    labelFor("approve", "approve"),
+    labelFor("reject", "approve"),
+    labelFor("abstain", "reject", "reject"),
+    labelFor("reject", "approve", "reject"),
   ]).toEqual([
     "votes for",
     "votes for ×2",
@@ -176,7 +176,7 @@ test("different things said on one way are not counted together", () => {
       post: { from: "lead", to: "writer", message: "", kind },
     }) as const;
   const [line] = linesOf({ ...crew, exchanges: [post("answer", 1), post("post", 2), post("post", 3)] });
-  expect(lineWords(line!)).toBe("writes ×2");
+  expect(lineLabel(line!)).toBe("writes ×2");
 });
 
 test("a step's outcome stands on the way to the next", () => {
@@ -189,7 +189,7 @@ test("a step's outcome stands on the way to the next", () => {
     post: { from: "writer", to: "User", message: "no", kind: "reply", outcome: "not_possible" },
   } as const;
   const [line] = linesOf({ ...crew, exchanges: [exchange] });
-  expect([line!.to, lineWords(line!)]).toEqual([REQUESTER, "not possible"]);
+  expect([line!.to, lineLabel(line!)]).toEqual([REQUESTER, "not possible"]);
 });
 
 test("votes of one moment are lit together", () => {
@@ -213,17 +213,18 @@ test("a line goes around the cards between its ends, and words cover neither car
   }));
   const routed = routeLines(linesOf({ members, exchanges }), spots, () => MEMBER, area);
   expect(routed).toHaveLength(6);
-  const middles = routed.map(({ from, to, words, path }) => {
+  const middles = routed.map(({ from, to, labelPosition, path }) => {
     const [, , startY = 0, , controlY = 0] = /M (\S+) (\S+) Q (\S+) (\S+)/.exec(path) ?? [];
-    return { from, to, words, height: Math.abs(Number(controlY) - Number(startY)) };
+    return { from, to, words: labelPosition, height: Math.abs(Number(controlY) - Number(startY)) };
   });
   const long = middles.filter(({ from, to }) => from + to === "ac" || from + to === "ca");
   // The way past b has to leave room for its card.
   for (const { height } of long) expect(height).toBeGreaterThan(MEMBER.height / 2);
-  for (const { words } of middles)
+  for (const { words: labelPosition } of middles)
     for (const spot of Object.values(spots))
       expect(
-        Math.abs(words.x - spot.x) < MEMBER.width / 2 && Math.abs(words.y - spot.y) < MEMBER.height / 2,
+        Math.abs(labelPosition.x - spot.x) < MEMBER.width / 2 &&
+          Math.abs(labelPosition.y - spot.y) < MEMBER.height / 2,
       ).toBe(false);
   for (const [at, one] of middles.entries())
     for (const other of middles.slice(at + 1))
@@ -250,8 +251,8 @@ function drawnBoxes(
     ];
   });
   const lines = routeLines(linesOf(crew), spots, sizeOf, size).flatMap(
-    ({ key, words, size: own, head }): Box[] => [
-      { what: `label of ${key}`, ...words, ...own },
+    ({ key, labelPosition, size: own, head }): Box[] => [
+      { what: `label of ${key}`, ...labelPosition, ...own },
       { what: `arrowhead of ${key}`, ...head },
     ],
   );
@@ -339,21 +340,21 @@ test("there and back are different lines, from edge to edge", () => {
 });
 
 test("a member's state tells what it does right now", () => {
-  expect(memberLook(scene("swarm"), "sales").state).toBe("idle");
-  expect(memberLook(scene("swarm"), "billing").state).toBe("thinking");
-  expect(memberLook(scene("swarm"), "technician").state).toBe("passed");
-  expect(memberLook(scene("parallel"), "frontend")).toMatchObject({
+  expect(memberActivity(scene("swarm"), "sales").state).toBe("idle");
+  expect(memberActivity(scene("swarm"), "billing").state).toBe("thinking");
+  expect(memberActivity(scene("swarm"), "technician").state).toBe("passed");
+  expect(memberActivity(scene("parallel"), "frontend")).toMatchObject({
     state: "tool",
     text: "Uses file_write",
   });
-  expect(memberLook(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
-  expect(memberLook(scene("consensus"), "security").state).toBe("failed");
-  expect(memberLook(scene("hierarchical"), "writer").state).toBe("done");
+  expect(memberActivity(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
+  expect(memberActivity(scene("consensus"), "security").state).toBe("failed");
+  expect(memberActivity(scene("hierarchical"), "writer").state).toBe("done");
 });
 
 test("each member shows its task and the last thing it said, as of the moment that is looked at", () => {
   const lines = (one: CrewScene) =>
-    one.crew.members.map(({ agent_id }) => [agent_id, taskOf(one, agent_id), lastSaid(one, agent_id)]);
+    one.crew.members.map(({ agent_id }) => [agent_id, taskOf(one, agent_id), lastMessage(one, agent_id)]);
   const early = sceneAfter(
     "hierarchical",
     ({ type, task_id }) => type === "agent_started" && task_id === "research",
@@ -374,7 +375,7 @@ test("what a member said to another counts more than the values that it came in"
   const { crew, calls } = scene("consensus");
   const voter = crew.exchanges.findLast(({ kind }) => kind === "vote");
   if (voter?.kind !== "vote") throw new Error("There is no vote.");
-  expect(lastSaid({ crew, calls }, voter.vote.agent_id)).toBe("It gave no valid vote.");
+  expect(lastMessage({ crew, calls }, voter.vote.agent_id)).toBe("It gave no valid vote.");
 });
 
 test("when the run is cancelled nobody works or waits any more", () => {
@@ -393,8 +394,8 @@ test("when the run is cancelled nobody works or waits any more", () => {
   ]);
   const over = sceneOf(cancelled);
   expect(over.asks.map(({ status }) => status)).toEqual(["withdrawn"]);
-  expect(memberLook(over, "researcher")).toMatchObject({ state: "stopped", text: "Stopped" });
-  expect(memberLook(over, "writer").state).toBe("done");
+  expect(memberActivity(over, "researcher")).toMatchObject({ state: "stopped", text: "Stopped" });
+  expect(memberActivity(over, "writer").state).toBe("done");
 });
 
 test("the past is shown as it was", () => {
@@ -402,8 +403,8 @@ test("the past is shown as it was", () => {
     "hierarchical",
     ({ type, task_id }) => type === "agent_started" && task_id === "research",
   );
-  expect(memberLook(early, "researcher").state).toBe("working");
-  expect(memberLook(early, "writer").state).toBe("idle");
+  expect(memberActivity(early, "researcher").state).toBe("working");
+  expect(memberActivity(early, "writer").state).toBe("idle");
   expect(linesOf(early.crew).map(({ key }) => key)).toEqual(["lead→researcher"]);
 });
 

@@ -1,13 +1,13 @@
 "use client";
 
 import { AgentTranscript } from "@/components/run/node/agent-transcript";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { TextBlock, ValueView } from "@/components/run/values";
 import type { CrewExchange } from "@/server/domain/run";
 import { MemberFace, StateIcon } from "./crew-drawing";
-import { wordsOf } from "./crew-lines";
+import { exchangeText } from "./crew-edges";
 import { WorkRows } from "./crew-work";
-import { byDelegation, type CrewScene, memberLook } from "./members";
+import { byDelegation, type CrewScene, memberActivity } from "./members";
 
 /** Who it is, as whom it works, and what it is doing. */
 export function MemberTitle({
@@ -19,7 +19,7 @@ export function MemberTitle({
   agentId: string;
   roleName: string;
 }) {
-  const look = memberLook(scene, agentId);
+  const activity = memberActivity(scene, agentId);
   return (
     <div className="flex items-center gap-2.5">
       <MemberFace roleName={roleName} size={36} />
@@ -30,8 +30,8 @@ export function MemberTitle({
           <span aria-hidden className="text-ink-3">
             ·
           </span>
-          <StateIcon state={look.state} />
-          <span className="shrink-0">{look.text}</span>
+          <StateIcon state={activity.state} />
+          <span className="shrink-0">{activity.text}</span>
         </p>
       </div>
     </div>
@@ -77,7 +77,7 @@ export function MemberWork({
 export function ExchangeText({ exchange }: { exchange: CrewExchange }) {
   return (
     <>
-      <TextBlock text={wordsOf(exchange)} label="message" />
+      <TextBlock text={exchangeText(exchange)} label="message" />
       {exchange.kind === "handoff" && exchange.handoff.context ? (
         <div>
           <p className="mb-1 text-xs text-ink-3">Handed over with it</p>

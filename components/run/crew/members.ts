@@ -2,7 +2,7 @@ import { oneLine, withoutDemoMark } from "@/components/display/one-line";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { Paid } from "@/server/domain/model/cost";
 import type { AgentView, CrewRun, Interaction, ModelCall, ToolCallView } from "@/server/domain/run";
-import { memberNamed, saidIn, wordsOf } from "./crew-lines";
+import { exchangeText, memberNamed, messageOf } from "./crew-edges";
 
 /** A crew with everything that its members did, as of one moment. */
 export interface CrewScene {
@@ -25,31 +25,31 @@ export type MemberState =
   | "failed"
   | "stopped";
 
-export interface MemberLook {
+export interface MemberActivity {
   state: MemberState;
   text: string;
   tainted: boolean;
 }
 
 /** What a member is doing; a member may be at work on several tasks, then what needs most attention counts. */
-export function memberLook(scene: CrewScene, agentId: string): MemberLook {
+export function memberActivity(scene: CrewScene, agentId: string): MemberActivity {
   const mine = scene.agents.filter(({ agent_id }) => agent_id === agentId);
   const tainted = mine.some((agent) => agent.tainted === true);
-  const look = (state: MemberState, text: string): MemberLook => ({ state, text, tainted });
+  const activity = (state: MemberState, text: string): MemberActivity => ({ state, text, tainted });
   if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
-    return look("waiting", "Waits for you");
+    return activity("waiting", "Waits for you");
   const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);
-  if (tool) return look("tool", `Uses ${tool.tool_name}`);
+  if (tool) return activity("tool", `Uses ${tool.tool_name}`);
   if (scene.calls.some(({ status, agent_id }) => status === "running" && agent_id === agentId))
-    return look("thinking", "Thinks");
-  if (mine.some(({ status }) => status === "running")) return look("working", "At work");
+    return activity("thinking", "Thinks");
+  if (mine.some(({ status }) => status === "running")) return activity("working", "At work");
   const last = mine.at(-1);
-  if (!last) return look("idle", "Idle");
-  if (last.status === "failed") return look("failed", "Failed");
-  if (last.status === "stopped") return look("stopped", "Stopped");
-  if (last.status === "rejected") return look("failed", "Cannot do it");
-  if (last.status === "handed_off") return look("passed", "Handed over");
-  return look("done", "Done");
+  if (!last) return activity("idle", "Idle");
+  if (last.status === "failed") return activity("failed", "Failed");
+  if (last.status === "stopped") return activity("stopped", "Stopped");
+  if (last.status === "rejected") return activity("failed", "Cannot do it");
+  if (last.status === "handed_off") return activity("passed", "Handed over");
+  return activity("done", "Done");
 }
 
 /** What a member is to do now, or did last: its task of the plan, else what was asked of it last; empty before that. */
@@ -59,9 +59,9 @@ export function taskOf({ crew, agents, plan }: CrewScene, agentId: string): stri
   const planned = plan?.tasks.find(({ task_id }) => task_id === now?.task_id)?.description;
   if (planned) return withoutDemoMark(oneLine(planned));
   const asked = crew.exchanges.findLast(
-    (one) => one.kind !== "vote" && memberNamed(crew, saidIn(one).to) === agentId,
+    (one) => one.kind !== "vote" && memberNamed(crew, messageOf(one).to) === agentId,
   );
-  if (asked) return withoutDemoMark(oneLine(wordsOf(asked)));
+  if (asked) return withoutDemoMark(oneLine(exchangeText(asked)));
   return now ? oneLine(crew.goal) : "";
 }
 
@@ -69,18 +69,18 @@ export function taskOf({ crew, agents, plan }: CrewScene, agentId: string): stri
  * The last thing that a member said, in one line, as of the moment of the scene: to somebody else, else in its last
  * answer. That a text is simulated stands above the run, and not in each line again.
  */
-export function lastSaid({ calls, crew }: Pick<CrewScene, "calls" | "crew">, agentId: string): string {
+export function lastMessage({ calls, crew }: Pick<CrewScene, "calls" | "crew">, agentId: string): string {
   const call = calls.findLast(
     ({ agent_id, status, content }) => agent_id === agentId && status === "completed" && content !== "",
   );
-  const sent = crew.exchanges.findLast((one) => memberNamed(crew, saidIn(one).from) === agentId);
+  const sent = crew.exchanges.findLast((one) => memberNamed(crew, messageOf(one).from) === agentId);
   const isSentLast = sent !== undefined && sent.at >= (call?.finished_at ?? 0);
-  const said = isSentLast ? wordsOf(sent) : (call?.content ?? "");
-  return withoutDemoMark(oneLine(said)).slice(0, SAID);
+  const text = isSentLast ? exchangeText(sent) : (call?.content ?? "");
+  return withoutDemoMark(oneLine(text)).slice(0, MAX_MESSAGE_LENGTH);
 }
 
 /** How much of what was said a card keeps. */
-const SAID = 200;
+const MAX_MESSAGE_LENGTH = 200;
 
 /** What one agent, role or model took. */
 export interface CostRow extends Paid {

@@ -3,7 +3,7 @@
 import dagre, { type EdgeLabel, type GraphLabel, type NodeLabel } from "@dagrejs/dagre";
 import { StatusMark } from "@/components/display/status-mark";
 import { TASK_STATUS } from "@/components/run/status";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 
 const TASK = { width: 164, height: 60 };

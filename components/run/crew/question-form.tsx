@@ -10,7 +10,7 @@ import {
   readInput,
   toField,
 } from "@/components/forms/schema/input-fields";
-import { readRefusal } from "@/components/run/read-refusal";
+import { readRejection } from "@/components/run/read-rejection";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -24,7 +24,7 @@ export function QuestionForm({
   runId,
   asks,
   onAnswered,
-  onRefused,
+  onAnswerFailed,
 }: Omit<AskProps, "standing"> & { asks: ToolQuestion }) {
   const wanted = fieldsOfSchema(asks.schema ?? {});
   const fields = wanted.map(toField);
@@ -34,8 +34,8 @@ export function QuestionForm({
     useTrpc().runs.answer.mutationOptions({
       onSuccess: () => onAnswered?.(),
       onError(error) {
-        setErrors(readRefusal(error).errors);
-        onRefused?.();
+        setErrors(readRejection(error).errors);
+        onAnswerFailed?.();
       },
     }),
   );
@@ -59,7 +59,7 @@ export function QuestionForm({
     const emptied = wanted.filter(({ key, default: preset }) => preset !== undefined && !(key in read.input));
     give("approve", { ...read.input, ...Object.fromEntries(emptied.map(({ key }) => [key, null])) });
   };
-  const elsewhere = errors.filter(({ key }) => !fields.some((field) => field.key === key));
+  const otherErrors = errors.filter(({ key }) => !fields.some((field) => field.key === key));
   return (
     <form noValidate onSubmit={send} className="flex min-w-0 flex-col gap-4">
       {asks.url === undefined ? null : <Address url={asks.url} from={asks.from} />}
@@ -70,9 +70,9 @@ export function QuestionForm({
           setErrors(left);
         }}
       />
-      {answer.error && (errors.length === 0 || elsewhere.length > 0) ? (
+      {answer.error && (errors.length === 0 || otherErrors.length > 0) ? (
         <p role="alert" className="text-[13px] text-failed">
-          {[toApiError(answer.error).message, ...elsewhere.map(({ message }) => message)].join(" ")}
+          {[toApiError(answer.error).message, ...otherErrors.map(({ message }) => message)].join(" ")}
         </p>
       ) : null}
       <div className="flex flex-wrap gap-2">

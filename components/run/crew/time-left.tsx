@@ -1,6 +1,6 @@
 import { useTimeLeft } from "@/components/run/elapsed";
 import type { Interaction } from "@/server/domain/run";
-import { whenSilent } from "@/server/domain/run/questions/question-words";
+import { whenSilent } from "@/server/domain/run/questions/question-text";
 
 /** How long a question is still open, and what it comes to where nobody answers. */
 export function TimeLeft({ ask: { requested, escalated = [] } }: { ask: Interaction }) {

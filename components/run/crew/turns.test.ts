@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import type { CrewExchange, Proposal } from "@/server/domain/run";
 import { changedFrom, changesByRound, messagesByRound } from "./turns";
 
-const vote = (agent_id: string, round: number, cast: "approve" | "reject" | "abstain") =>
+const vote = (agent_id: string, round: number, choice: "approve" | "reject" | "abstain") =>
   ({
     proposal_id: "p",
     agent_id,
     round,
-    vote: cast,
+    vote: choice,
     reasoning: "",
     confidence: null,
   }) as Proposal["votes"][number];
@@ -25,8 +25,10 @@ test("a vote that differs from the agent's last one is a changed one", () => {
 });
 
 test("messages are counted by their round", () => {
-  const said = [0, 1, 1, 2].map((round, seq) => ({ seq, round, kind: "post" }) as unknown as CrewExchange);
-  expect(messagesByRound(said)).toEqual([
+  const exchanges = [0, 1, 1, 2].map(
+    (round, seq) => ({ seq, round, kind: "post" }) as unknown as CrewExchange,
+  );
+  expect(messagesByRound(exchanges)).toEqual([
     { round: 1, count: 2 },
     { round: 2, count: 1 },
   ]);

@@ -17,11 +17,11 @@ export function changedFrom(
 export function changesByRound(votes: readonly Vote[]): { round: number; changed: number; of: number }[] {
   const rounds = [...new Set(votes.map(({ round }) => round))].toSorted((a, b) => a - b);
   return rounds.slice(1).map((round) => {
-    const cast = votes.filter((vote) => vote.round === round);
+    const roundVotes = votes.filter((vote) => vote.round === round);
     return {
       round,
-      changed: cast.filter((vote) => changedFrom(votes, vote) !== undefined).length,
-      of: cast.length,
+      changed: roundVotes.filter((vote) => changedFrom(votes, vote) !== undefined).length,
+      of: roundVotes.length,
     };
   });
 }

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { InputError } from "@/components/forms/schema/input-fields";
-import { readRefusal } from "@/components/run/read-refusal";
+import { readRejection } from "@/components/run/read-rejection";
 import { toApiError, useTrpc } from "@/components/trpc";
 import type { SentAnswer } from "@/server/domain/run/questions/person-answer";
 import type { AskProps } from "./ask-props";
@@ -10,14 +10,14 @@ import type { AskProps } from "./ask-props";
 export type Answering = Omit<AskProps, "standing">;
 
 /** Sends the answer to a question, and tells what was wrong with it. */
-export function useAnswer({ ask, runId, onAnswered, onRefused }: Answering) {
+export function useAnswer({ ask, runId, onAnswered, onAnswerFailed }: Answering) {
   const [errors, setErrors] = useState<readonly InputError[]>([]);
   const answer = useMutation(
     useTrpc().runs.answer.mutationOptions({
       onSuccess: () => onAnswered?.(),
       onError(error) {
-        setErrors(readRefusal(error).errors);
-        onRefused?.();
+        setErrors(readRejection(error).errors);
+        onAnswerFailed?.();
       },
     }),
   );

@@ -13,7 +13,7 @@ import type { ForkOrigin } from "@/server/domain/run/lineage";
 import { ReplayBanner } from "../replay-banner";
 import { useRun, useRunViewStore } from "../run-context";
 import { runStatus } from "../status";
-import { newNames } from "../timeline/sentence-words";
+import { newNames } from "../timeline/sentence-parts";
 import { sentenceOf } from "../timeline/sentences";
 import { familyTree } from "./family-tree";
 import type { RunSummary } from "./run-row";

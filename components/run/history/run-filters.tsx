@@ -6,7 +6,7 @@ import { useTrpc } from "@/components/trpc";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
-import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS, type FinalStatus } from "@/server/domain/agent/outcome";
 import { entriesOf, keysOf } from "@/server/domain/base/guards";
 import type { RunOrder } from "@/server/domain/run/run-order";
 
@@ -57,10 +57,10 @@ const STANDINGS: readonly { value: Standing; label: string }[] = [
   { value: "person", label: "Waiting for you" },
   { value: "paused", label: "Paused" },
   { value: "held", label: "Held" },
-  { value: "COMPLETED", label: FINAL_STATUS_WORDS.COMPLETED },
-  { value: "ERROR", label: FINAL_STATUS_WORDS.ERROR },
-  { value: "INCOMPLETE", label: FINAL_STATUS_WORDS.INCOMPLETE },
-  { value: "CANCELLED", label: FINAL_STATUS_WORDS.CANCELLED },
+  { value: "COMPLETED", label: FINAL_STATUS_LABELS.COMPLETED },
+  { value: "ERROR", label: FINAL_STATUS_LABELS.ERROR },
+  { value: "INCOMPLETE", label: FINAL_STATUS_LABELS.INCOMPLETE },
+  { value: "CANCELLED", label: FINAL_STATUS_LABELS.CANCELLED },
 ];
 
 const DAY_MS = 24 * 3_600_000;
@@ -93,8 +93,8 @@ export function askedFor({ standing, search, workflow, when, cost, order }: RunF
   };
 }
 
-const optionsOf = <K extends string>(words: Record<K, string>) =>
-  entriesOf(words).map(([value, label]) => ({ value, label }));
+const optionsOf = <K extends string>(labels: Record<K, string>) =>
+  entriesOf(labels).map(([value, label]) => ({ value, label }));
 
 /** Narrows a list of runs down. `hasWorkflow`: the list is that of one workflow already. */
 export function RunFilterBar({

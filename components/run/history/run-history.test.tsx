@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
-import { heldMessage } from "@/server/domain/run/held";
+import { heldMessage } from "@/server/domain/run/quarantine";
 import { draw } from "@/server/domain/testing/drawing";
 import { RunHistory } from "./run-history";
 

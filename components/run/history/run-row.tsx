@@ -11,10 +11,10 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
-import { costInWords } from "@/server/domain/model/cost";
+import { formatCost } from "@/server/domain/model/cost";
 import { useReplay } from "../control/replay-button";
 import { Ticking, useTimeLeft } from "../elapsed";
-import { HeldActions } from "../held-note";
+import { HeldActions } from "../quarantine-note";
 import { runStatus } from "../status";
 
 export type RunSummary = Answers["runs"]["list"][number];
@@ -175,7 +175,7 @@ function Taken({ run }: { run: RunSummary }) {
   return (
     <>
       <span>{countOf(tokens, "token")}</span>
-      <span>{costInWords(run)}</span>
+      <span>{formatCost(run)}</span>
     </>
   );
 }

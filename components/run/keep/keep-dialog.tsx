@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type FormEvent, useMemo, useState } from "react";
-import { expectationWords, KINDS } from "@/components/display/expectation-words";
+import { describeExpectation, KINDS } from "@/components/display/describe-expectation";
 import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { DoingsNote } from "@/components/run/control/recorded-note";
@@ -128,7 +128,7 @@ function WhatIsKept() {
             <div key={at} className="contents">
               <dt className="text-ink-3">{KINDS[expectation.kind].label}</dt>
               <dd className="line-clamp-2 [overflow-wrap:anywhere]">
-                {expectationWords(expectation, graph)}
+                {describeExpectation(expectation, graph)}
               </dd>
             </div>
           ))}

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { formatDuration, formatTokens } from "@/components/display/format";
-import { costInWords } from "@/server/domain/model/cost";
+import { formatCost } from "@/server/domain/model/cost";
 import type { Activation } from "@/server/domain/run";
 import { Ticking, useTimeLeft } from "../elapsed";
 import { useRun } from "../run-context";
@@ -36,7 +36,7 @@ export function ActivationFacts({ activation }: { activation: Activation }) {
           </span>
         </Fact>
       ) : null}
-      {calls.length > 0 ? <Fact name="Cost">{costInWords(activation)}</Fact> : null}
+      {calls.length > 0 ? <Fact name="Cost">{formatCost(activation)}</Fact> : null}
       {attempt > 1 ? <Fact name="Attempts">{attempt}</Fact> : null}
       {activation.iteration !== undefined && activation.iteration > 1 ? (
         <Fact name="Round">{activation.iteration}</Fact>

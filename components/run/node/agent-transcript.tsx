@@ -11,10 +11,10 @@ import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
 import { isObject } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
-import { costInWords, ofOneCall } from "@/server/domain/model/cost";
+import { formatCost, ofOneCall } from "@/server/domain/model/cost";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
-import { jsonIn } from "@/server/domain/text/plain-words";
+import { jsonIn } from "@/server/domain/text/plain-text";
 import { Ticking } from "../elapsed";
 import { useLiveText, useRun, useRunActivation, useRunList } from "../run-context";
 import { TextBlock } from "../values";
@@ -198,7 +198,7 @@ function CallFacts({ call }: { call: ModelCall }) {
           {call.simulated ? (
             <SimulatedBadge />
           ) : call.cost_usd !== undefined ? (
-            <span>{costInWords(ofOneCall(call.cost_usd))}</span>
+            <span>{formatCost(ofOneCall(call.cost_usd))}</span>
           ) : null}
           <AsSent call={call} />
         </>

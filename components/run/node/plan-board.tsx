@@ -14,7 +14,7 @@ import { isOpen } from "@/server/domain/run/commands/plan-edit";
 import { useRun, useRunList } from "../run-context";
 import { useRunPage } from "../run-page-context";
 import { TASK_STATUS } from "../status";
-import { person } from "../timeline/sentence-words";
+import { person } from "../timeline/sentence-parts";
 import { ValueView } from "../values";
 import { AgentTranscript } from "./agent-transcript";
 
@@ -44,7 +44,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
   if (!plan) return null;
   const canEdit = runId !== undefined && crew?.status === "running" && WITH_PLANS.has(crew.process);
   const done = plan.tasks.filter(({ status }) => status === "completed").length;
-  const shown = plan.tasks.find(({ task_id }) => task_id === picked) ?? nowAtWork(plan.tasks);
+  const shown = plan.tasks.find(({ task_id }) => task_id === picked) ?? currentTask(plan.tasks);
   return (
     <section aria-label="Plan" className="@container flex flex-col gap-3">
       <div className="flex items-baseline gap-2">
@@ -242,7 +242,7 @@ function TaskTerms({ task }: { task: Task }) {
   ) : null;
 }
 
-const nowAtWork = (tasks: readonly Task[]) =>
+const currentTask = (tasks: readonly Task[]) =>
   tasks.findLast(({ status }) => status === "in_progress") ??
   tasks.findLast(({ status }) => status === "completed") ??
   tasks[0];

@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   DURATION_HINT,
-  durationFault,
+  durationError,
   PRIORITIES,
   TAGS_HINT,
   tagsIn,
@@ -24,7 +24,7 @@ import { present } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
-import { person } from "../timeline/sentence-words";
+import { person } from "../timeline/sentence-parts";
 
 export interface TaskDialogProps {
   runId: string;
@@ -46,7 +46,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
   const [tags, setTags] = useState((task?.metadata.tags ?? []).join(", "));
   const [output, setOutput] = useState(task?.expected_output ?? "");
   const [duration, setDuration] = useState(task?.estimated_duration ?? "");
-  const fault = durationFault(duration);
+  const error = durationError(duration);
   const edit = useMutation(
     useTrpc().runs.editPlan.mutationOptions({
       onError: () => {},
@@ -76,7 +76,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
   const others = plan.tasks.filter(
     ({ task_id, status }) => task_id !== task?.task_id && (status !== "cancelled" || after.includes(task_id)),
   );
-  const isWhole = fault === null && description.trim() !== "" && (task !== undefined || who !== null);
+  const isWhole = error === null && description.trim() !== "" && (task !== undefined || who !== null);
   return (
     <Dialog
       open
@@ -124,10 +124,10 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
         {others.length > 0 ? (
           <Field label="Only after" hint="Left open: as soon as somebody is free for it" group>
             <div className="flex max-h-44 flex-col gap-2 overflow-y-auto">
-              {others.map(({ task_id, description: words }) => (
+              {others.map(({ task_id, description: text }) => (
                 <Checkbox
                   key={task_id}
-                  label={present(words.split("\n")[0], "split").slice(0, 80)}
+                  label={present(text.split("\n")[0], "split").slice(0, 80)}
                   checked={after.includes(task_id)}
                   onCheckedChange={(is) =>
                     setAfter(is ? [...after, task_id] : after.filter((id) => id !== task_id))
@@ -137,7 +137,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
             </div>
           </Field>
         ) : null}
-        <Disclosure look="box" title="Tags, output and duration">
+        <Disclosure variant="box" title="Tags, output and duration">
           <TextField label="Tags" hint={TAGS_HINT} value={tags} onValueChange={setTags} />
           <TextArea label="Expected output" rows={2} value={output} onValueChange={setOutput} />
           <TextField
@@ -145,7 +145,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
             hint={DURATION_HINT}
             value={duration}
             onValueChange={setDuration}
-            error={fault ?? undefined}
+            error={error ?? undefined}
           />
         </Disclosure>
         {isOver ? (

@@ -77,24 +77,24 @@ function Outcome({ call }: { call: ToolCallView }) {
   const code = call.status_code;
   const statusText = code === undefined ? "" : TOOL_STATUSES[code];
   const isDone = call.status === "completed";
-  const isRefused = call.status === "refused";
+  const isRejected = call.status === "refused";
   return (
     <>
       <Badge
-        tone={isDone ? "completed" : isRefused ? "waiting" : "failed"}
+        tone={isDone ? "completed" : isRejected ? "waiting" : "failed"}
         icon={
-          isDone ? <Check aria-hidden /> : isRefused ? <Ban aria-hidden /> : <TriangleAlert aria-hidden />
+          isDone ? <Check aria-hidden /> : isRejected ? <Ban aria-hidden /> : <TriangleAlert aria-hidden />
         }
       >
         <span title={code === undefined ? undefined : `Status ${code}`}>
           {isDone
             ? code
-            : isRefused
+            : isRejected
               ? `Not carried out: ${statusText.toLowerCase()}`
               : `${statusText} (${code})`}
         </span>
       </Badge>
-      {call.finished_at !== undefined && !isRefused ? (
+      {call.finished_at !== undefined && !isRejected ? (
         <span className="text-xs text-ink-3 tabular-nums">
           {formatDuration(call.finished_at - call.started_at)}
         </span>

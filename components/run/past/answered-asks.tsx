@@ -26,7 +26,7 @@ export function AnsweredAsks({ activationId }: { activationId: string }) {
         {asks.map(({ id, requested, answered }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-[13px]">
             <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-              {requested.title} <strong className="font-semibold">{answerInWords(answered)}</strong>
+              {requested.title} <strong className="font-semibold">{describeAnswer(answered)}</strong>
             </span>
             <Button size="sm" variant="ghost" onClick={() => setShown(id)}>
               What was seen
@@ -39,7 +39,7 @@ export function AnsweredAsks({ activationId }: { activationId: string }) {
   );
 }
 
-const WORDS: Record<string, string> = {
+const ANSWER_LABELS: Record<string, string> = {
   approve: "approved",
   approve_always: "approved for good",
   reject: "rejected",
@@ -48,12 +48,12 @@ const WORDS: Record<string, string> = {
   expired: "not answered in time",
 };
 
-function answerInWords(answered: Interaction["answered"]): string {
+function describeAnswer(answered: Interaction["answered"]): string {
   if (!answered) return "";
   const word =
     answered.answer === "chosen" && answered.option !== undefined
       ? `“${answered.option}”`
-      : (WORDS[answered.answer] ?? answered.answer);
+      : (ANSWER_LABELS[answered.answer] ?? answered.answer);
   return answered.by === "user" || answered.answer === "expired" ? word : `${word} by ${answered.by}`;
 }
 
@@ -77,7 +77,7 @@ function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
               Asked <MomentLink seq={seen.asked_seq} about="it was asked" />
               {seen.answered_seq === undefined ? null : (
                 <>
-                  {answerInWords(seen.answered)}{" "}
+                  {describeAnswer(seen.answered)}{" "}
                   <MomentLink seq={seen.answered_seq} about="it was answered" />
                 </>
               )}

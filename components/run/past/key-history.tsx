@@ -4,7 +4,7 @@ import clsx from "clsx";
 import { ChevronRight } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { ValueView } from "@/components/run/values";
 import { type KeyWrite, keyHistory } from "@/server/domain/run/past/key-history";
 import { MomentLink } from "./moment-link";

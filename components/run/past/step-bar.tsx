@@ -6,7 +6,7 @@ import { formatTokens } from "@/components/display/format";
 import { oneLine } from "@/components/display/one-line";
 import { useRun, useRunList, useRunViewStore } from "@/components/run/run-context";
 import { newHistory } from "@/components/run/state-history";
-import { person } from "@/components/run/timeline/sentence-words";
+import { person } from "@/components/run/timeline/sentence-parts";
 import { ValueView } from "@/components/run/values";
 import { IconButton } from "@/components/ui/icon-button";
 import { Popover } from "@/components/ui/popover";
@@ -21,24 +21,24 @@ export const SPEEDS = [0.5, 1, 2, 4] as const;
 export type Speed = (typeof SPEEDS)[number];
 
 /** How one goes through the time of a run. */
-export interface TimeLook {
+export interface PlaybackSettings {
   unit: StepUnit;
   speed: Speed;
   sought: Sought | null;
 }
-export const FIRST_TIME_LOOK: TimeLook = { unit: "event", speed: 1, sought: null };
+export const INITIAL_PLAYBACK: PlaybackSettings = { unit: "event", speed: 1, sought: null };
 
 const NO_EVENTS: readonly RunEvent[] = [];
 
 /** While one looks at the past: the size of the steps, how fast it plays, what the step changed, and where something comes again. */
 export function StepBar({
-  look,
-  onLook,
+  playback,
+  onPlaybackChange,
   onStep,
   onSeek,
 }: {
-  look: TimeLook;
-  onLook: (look: TimeLook) => void;
+  playback: PlaybackSettings;
+  onPlaybackChange: (playback: PlaybackSettings) => void;
   onStep: (direction: 1 | -1) => void;
   onSeek: (direction: 1 | -1) => void;
 }) {
@@ -66,8 +66,8 @@ export function StepBar({
       <SegmentedControl
         label="Size of a step"
         size="sm"
-        value={look.unit}
-        onValueChange={(unit) => onLook({ ...look, unit })}
+        value={playback.unit}
+        onValueChange={(unit) => onPlaybackChange({ ...playback, unit })}
         options={[
           { value: "event", label: "Event" },
           { value: "turn", label: "Turn" },
@@ -78,15 +78,19 @@ export function StepBar({
         label="Speed"
         hideLabel
         size="sm"
-        value={String(look.speed)}
+        value={String(playback.speed)}
         onValueChange={(speed) =>
-          onLook({ ...look, speed: SPEEDS.find((one) => String(one) === speed) ?? 1 })
+          onPlaybackChange({ ...playback, speed: SPEEDS.find((one) => String(one) === speed) ?? 1 })
         }
         options={SPEEDS.map((speed) => ({ value: String(speed), label: `${speed}×` }))}
         fieldClassName="w-20"
       />
-      <Seek sought={look.sought} onSought={(sought) => onLook({ ...look, sought })} onSeek={onSeek} />
-      <ChangedHere unit={look.unit} />
+      <Seek
+        sought={playback.sought}
+        onSought={(sought) => onPlaybackChange({ ...playback, sought })}
+        onSeek={onSeek}
+      />
+      <ChangedHere unit={playback.unit} />
     </section>
   );
 }
@@ -158,7 +162,7 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
   if (!change) return null;
   const { state, tokens, cost_usd, unknown_cost_calls } = change;
   const parts = [
-    ...state.slice(0, 2).map(inWords),
+    ...state.slice(0, 2).map(describeChange),
     ...(state.length > 2 ? [`${state.length - 2} more`] : []),
     ...(tokens > 0 ? [`+${formatTokens(tokens)} tokens`] : []),
     ...(cost_usd > 0 ? [`+${formatDollars(cost_usd)}`] : []),
@@ -204,7 +208,7 @@ function ChangedHere({ unit }: { unit: StepUnit }) {
   );
 }
 
-const inWords = ({ key, before, after }: KeyChange): string =>
+const describeChange = ({ key, before, after }: KeyChange): string =>
   after === undefined
     ? `${key} taken away`
     : before === undefined

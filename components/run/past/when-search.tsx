@@ -20,10 +20,10 @@ export function WhenSearch() {
     try {
       setFound({ of: condition, result: whenTrue(events, condition) });
       setError(undefined);
-    } catch (fault) {
-      if (!(fault instanceof ExpressionError)) throw fault;
+    } catch (thrown) {
+      if (!(thrown instanceof ExpressionError)) throw thrown;
       setFound(null);
-      setError(fault.message);
+      setError(thrown.message);
     }
   };
   return (

@@ -6,7 +6,7 @@ import dynamic from "next/dynamic";
 import { useState } from "react";
 import { formatBytes } from "@/components/display/format";
 import { toApiError, useTrpcClient } from "@/components/trpc";
-import { Button, buttonLook } from "@/components/ui/button";
+import { Button, buttonClass } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { JsonView } from "@/components/ui/json-view";
@@ -71,7 +71,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
         <IconButton label="All files" icon={<ArrowLeft aria-hidden />} size="sm" onClick={onClose} />
         <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">{file.path}</h2>
         {page ? (
-          <a href={addressOf(runId, file)} download className={buttonLook({ size: "sm" })}>
+          <a href={addressOf(runId, file)} download className={buttonClass({ size: "sm" })}>
             <Download aria-hidden className="size-4" />
             Download
           </a>

@@ -10,8 +10,8 @@ import type { RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
 import { RetryButton } from "../control/retry-button";
 import { RunElapsed } from "../elapsed";
-import { HeldActions } from "../held-note";
 import { adviceFor } from "../node/error-note";
+import { HeldActions } from "../quarantine-note";
 import { RequestDifference } from "../request-difference";
 import { useRun, useRunList } from "../run-context";
 import { useRunPage } from "../run-page-context";
@@ -49,7 +49,7 @@ export function Outcome() {
       status={status}
       tone={run.final_status === "ERROR" ? "failed" : run.final_status === "INCOMPLETE" ? "waiting" : "plain"}
       isOver
-      actions={<Ways run={run} />}
+      actions={<Actions run={run} />}
     >
       <Reason run={run} />
       <Warnings />
@@ -139,7 +139,7 @@ function Reason({ run }: { run: RunState["run"] }) {
 }
 
 /** The available actions, most likely first. */
-function Ways({ run }: { run: RunState["run"] }) {
+function Actions({ run }: { run: RunState["run"] }) {
   const page = useRunPage();
   const again = useRunAgain();
   const nodeId = useRun(({ state }) => failedNode(state), null);

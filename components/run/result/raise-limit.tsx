@@ -12,7 +12,7 @@ import { toast } from "@/components/ui/toasts";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
 import { useRun } from "../run-context";
-import { describeLimit, limitValue } from "../timeline/sentence-words";
+import { describeLimit, limitValue } from "../timeline/sentence-parts";
 
 /** Lets a run that stopped at a limit go on: how far is asked first. */
 export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () => void }) {

@@ -113,6 +113,6 @@ const plainWord = (value: Json): string =>
 
 /** "approval_status" as people write it: "Approval status". */
 export const nameOfKey = (key: string): string => {
-  const words = key.replace(/[_-]+/g, " ").trim();
-  return words === "" ? key : words.charAt(0).toUpperCase() + words.slice(1);
+  const text = key.replace(/[_-]+/g, " ").trim();
+  return text === "" ? key : text.charAt(0).toUpperCase() + text.slice(1);
 };

@@ -119,9 +119,9 @@ test("a run that failed has one first action, and says what to do once", () => {
     }),
   );
   const outcome = screen.getByRole("region", { name: "How it ended" });
-  const words = [...outcome.querySelectorAll("a, button")].map(({ textContent }) => textContent);
+  const labels = [...outcome.querySelectorAll("a, button")].map(({ textContent }) => textContent);
   // The last two are in the header if there is room.
-  expect(words).toEqual(["Change it in the workflow", "Open node", "Run again", "Edit input"]);
+  expect(labels).toEqual(["Change it in the workflow", "Open node", "Run again", "Edit input"]);
   expect(outcome.textContent).not.toContain("Change the workflow");
   expect(outcome.textContent).not.toContain("failed.");
 });

@@ -70,7 +70,7 @@ function Result() {
   const { main } = useResult();
   const isCompleted = useRun(({ state }) => state.run.final_status === "COMPLETED", false);
   const isSimulated = useRun(({ state }) => state.run.simulated, false);
-  const [look, setLook] = useState<"read" | "json">("read");
+  const [view, setView] = useState<"read" | "json">("read");
   const entries = Object.entries(main);
   if (entries.length === 0)
     return isCompleted ? <p className="text-[13px] text-ink-2">The run handed out nothing.</p> : null;
@@ -89,8 +89,8 @@ function Result() {
         <SegmentedControl
           label="How the result is shown"
           size="sm"
-          value={look}
-          onValueChange={setLook}
+          value={view}
+          onValueChange={setView}
           options={[
             { value: "read", label: "To read" },
             { value: "json", label: "JSON" },
@@ -98,7 +98,7 @@ function Result() {
         />
         <CopyButton text={text} label="Copy the result" />
       </header>
-      {look === "json" ? (
+      {view === "json" ? (
         <JsonView value={main} label="result as JSON" openDepth={4} />
       ) : only ? (
         <ResultValue value={only[1]} label={nameOfKey(only[0])} />

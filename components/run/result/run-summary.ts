@@ -1,6 +1,6 @@
 import { countOf, formatDuration, formatList } from "@/components/display/format";
-import { saysNo, saysYes } from "@/server/domain/base/yes-no";
-import { costInWords } from "@/server/domain/model/cost";
+import { isApproval, isRejection } from "@/server/domain/base/yes-no";
+import { formatCost } from "@/server/domain/model/cost";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
@@ -23,7 +23,7 @@ export function runSummary(state: RunState, waitedMs = 0): string {
   return [
     ...(route === "" ? [] : [`${route.charAt(0).toUpperCase()}${route.slice(1)}`]),
     countOf(Object.keys(state.calls).length, "call"),
-    costInWords(state.totals),
+    formatCost(state.totals),
     formatDuration(finished_at - started_at - waitedMs),
   ].join(" · ");
 }
@@ -94,7 +94,11 @@ function clausesOf(steps: readonly Step[]): string[] {
     }
     endGroup();
     const round = times > 1 ? ` in round ${times}` : "";
-    const verb = saysYes(label) ? "approved" : saysNo(label) ? "rejected" : /^\w+ed$/.exec(label)?.[0];
+    const verb = isApproval(label)
+      ? "approved"
+      : isRejection(label)
+        ? "rejected"
+        : /^\w+ed$/.exec(label)?.[0];
     if (verb === undefined) clauses.push(`${by} chose “${label}”${round}`);
     else clauses.push(clauses.length === 0 ? `${verb} by ${by}${round}` : `${by} ${verb} it${round}`);
   }

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
-import { StaleContext } from "@/components/canvas/stale-mark";
+import { StaleContext } from "@/components/canvas/cards/stale-mark";
 import { useTrpc } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { StaleOutput } from "@/server/domain/run/stale";

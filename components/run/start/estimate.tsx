@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Gauge } from "lucide-react";
-import { estimateInWords } from "@/components/display/estimate-words";
+import { formatEstimate } from "@/components/display/format-estimate";
 import { useTrpc } from "@/components/trpc";
 import { Disclosure } from "@/components/ui/disclosure";
 
@@ -13,8 +13,8 @@ export function Estimate({ workflowId }: { workflowId: string }) {
   );
   if (!data || data.calls[1] === 0) return null;
   return (
-    <Disclosure icon={<Gauge aria-hidden />} title="Roughly" aside={estimateInWords(data)}>
-      <p className="pb-1 text-[13px] tabular-nums">{estimateInWords(data)}</p>
+    <Disclosure icon={<Gauge aria-hidden />} title="Roughly" aside={formatEstimate(data)}>
+      <p className="pb-1 text-[13px] tabular-nums">{formatEstimate(data)}</p>
       <ul className="flex list-disc flex-col gap-1 pl-5 text-[13px] text-ink-2">
         {data.basis.map((basis) => (
           <li key={basis}>{basis}</li>

@@ -28,15 +28,15 @@ import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "@/server/domain/run/commands/pins";
+import { breakpointTitle } from "../breakpoints/breakpoint-labels";
 import { breakpointsFor, breakpointsOf } from "../breakpoints/breakpoint-store";
-import { breakpointTitle } from "../breakpoints/breakpoint-words";
-import { readRefusal } from "../read-refusal";
+import { readRejection } from "../read-rejection";
 import { pinsFor, tryOutsOf } from "../try-out/try-out-store";
 import { AnsweredBy } from "./answered-by";
 import { playsSlowly, watch } from "./demo-watch";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
-import { Refusal, type StartRefusal, type ToldProblem, useProblems, Warnings } from "./launch-problems";
+import { Refusal, type ReportedProblem, type StartRefusal, useProblems, Warnings } from "./launch-problems";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { exampleInput, inputFields } from "./run-form";
 import { RUN_MODES } from "./run-modes";
@@ -49,7 +49,7 @@ export interface LaunchProps {
   /** Runs before the start, e.g. to save what is drawn; a false answer or a throw stops the start. */
   beforeStart?: (() => Promise<boolean | void>) | undefined;
   /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
-  onShowProblem?: ((problem: ToldProblem) => void) | undefined;
+  onShowProblem?: ((problem: ReportedProblem) => void) | undefined;
   /** It is started beside the drawing: what is pinned there counts. */
   isTrial?: boolean | undefined;
   /** It is to be paused just before this node. */
@@ -132,7 +132,7 @@ export function LaunchDialog({
     submit();
   };
 
-  const problemsOf = (problem: ToldProblem) => {
+  const problemsOf = (problem: ReportedProblem) => {
     onClose();
     onShowProblem?.(problem);
   };
@@ -249,7 +249,7 @@ export function LaunchDialog({
           {breakpoints.length > 0 ? (
             <Switch
               label={`Hold at ${countOf(breakpoints.length, "breakpoint")}`}
-              hint={breakpointsInWords(breakpoints, graph)}
+              hint={describeBreakpoints(breakpoints, graph)}
               checked={!isWithoutBreakpoints}
               onCheckedChange={(isUsed) => {
                 setWithoutBreakpoints(!isUsed);
@@ -284,7 +284,7 @@ export function LaunchDialog({
               }}
             />
           </Disclosure>
-          <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
+          <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={describeLimits(limits)}>
             <div className="flex flex-col gap-4">
               <FormParts
                 parts={RUN_LIMITS}
@@ -310,7 +310,7 @@ interface StartWith {
 }
 
 /** The first few of them. */
-function breakpointsInWords(breakpoints: readonly Breakpoint[], graph: WorkflowGraph): string {
+function describeBreakpoints(breakpoints: readonly Breakpoint[], graph: WorkflowGraph): string {
   const names = breakpoints.slice(0, FEW).map((one) => breakpointTitle(one, graph));
   const left = breakpoints.length - names.length;
   return left > 0 ? `${names.join(", ")} and ${left} more` : names.join(", ");
@@ -343,7 +343,7 @@ function useStart({
         router.push(`/workflows/${workflowId}/runs/${run_id}`);
       },
       onError: (error) => {
-        const { message, problems, errors } = readRefusal(error);
+        const { message, problems, errors } = readRejection(error);
         onErrors(errors);
         setRefusal(errors.length > 0 && problems.length === 0 ? null : { message, problems });
       },
@@ -353,10 +353,10 @@ function useStart({
   const start = (input: JsonObject, rest: StartWith) => {
     setRefusal(null);
     setPreparing(true);
-    void prepare(beforeStart).then((trouble) => {
+    void prepare(beforeStart).then((error) => {
       setPreparing(false);
-      if (trouble !== null) {
-        setRefusal({ message: trouble, problems: [] });
+      if (error !== null) {
+        setRefusal({ message: error, problems: [] });
         return;
       }
       rememberInput(workflowId, input, Date.now());
@@ -377,7 +377,7 @@ async function prepare(beforeStart: LaunchProps["beforeStart"]): Promise<string 
   }
 }
 
-function limitWordsOf(limits: Limits): string {
+function describeLimits(limits: Limits): string {
   const parts = [
     limits.max_cost_usd === null ? null : `$${limits.max_cost_usd}`,
     limits.max_total_tokens === null ? null : `${limits.max_total_tokens.toLocaleString("en-US")} tokens`,

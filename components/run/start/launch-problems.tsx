@@ -8,12 +8,12 @@ import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
 /** A problem as the server tells it; what can be repaired is the editor's business. */
-export type ToldProblem = Answers["workflows"]["validate"]["problems"][number];
+export type ReportedProblem = Answers["workflows"]["validate"]["problems"][number];
 
 /** Why a workflow does not start: a sentence, or problems with their places. */
 export interface StartRefusal {
   message: string;
-  problems: readonly ToldProblem[];
+  problems: readonly ReportedProblem[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface StartRefusal {
 export function useProblems(
   workflowId: string,
   save: (() => Promise<boolean | void>) | undefined,
-): readonly ToldProblem[] | undefined {
+): readonly ReportedProblem[] | undefined {
   const client = useTrpcClient();
   const opening = useId();
   const { data, error } = useQuery({
@@ -52,7 +52,7 @@ const MAY_STOP: ReadonlySet<string> = new Set([
 
 /** One line about the warnings; expanded, each with a link to its node. */
 export function Warnings(
-  props: Omit<ListProps, "problems"> & { problems: readonly ToldProblem[] | undefined },
+  props: Omit<ListProps, "problems"> & { problems: readonly ReportedProblem[] | undefined },
 ) {
   const warnings = once(props.problems?.filter(({ severity }) => severity === "warning") ?? []);
   if (warnings.length === 0) return null;
@@ -87,10 +87,10 @@ export function Refusal({ refusal, ...rest }: Omit<ListProps, "problems"> & { re
 }
 
 interface ListProps {
-  problems: readonly ToldProblem[];
+  problems: readonly ReportedProblem[];
   workflowId: string;
   graph: WorkflowGraph;
-  onShow?: ((problem: ToldProblem) => void) | undefined;
+  onShow?: ((problem: ReportedProblem) => void) | undefined;
 }
 
 function ProblemList({ problems, workflowId, graph, onShow }: ListProps) {
@@ -99,12 +99,12 @@ function ProblemList({ problems, workflowId, graph, onShow }: ListProps) {
       {problems.map((problem) => (
         <li key={keyOf(problem)}>
           {onShow ? (
-            <button type="button" onClick={() => onShow(problem)} className={look}>
-              <Words problem={problem} graph={graph} />
+            <button type="button" onClick={() => onShow(problem)} className={linkClass}>
+              <ProblemText problem={problem} graph={graph} />
             </button>
           ) : (
-            <a href={placeOf(workflowId, problem)} className={look}>
-              <Words problem={problem} graph={graph} />
+            <a href={placeOf(workflowId, problem)} className={linkClass}>
+              <ProblemText problem={problem} graph={graph} />
             </a>
           )}
         </li>
@@ -113,7 +113,13 @@ function ProblemList({ problems, workflowId, graph, onShow }: ListProps) {
   );
 }
 
-function Words({ problem: { at, message }, graph }: { problem: ToldProblem; graph: WorkflowGraph }) {
+function ProblemText({
+  problem: { at, message },
+  graph,
+}: {
+  problem: ReportedProblem;
+  graph: WorkflowGraph;
+}) {
   const name = at.kind === "node" && at.id ? graph.nodes[at.id]?.name || at.id : null;
   return (
     <>
@@ -123,15 +129,15 @@ function Words({ problem: { at, message }, graph }: { problem: ToldProblem; grap
   );
 }
 
-const look =
+const linkClass =
   "text-left text-ink-2 underline-offset-2 hover:text-accent hover:underline pointer-coarse:py-1.5";
 
 /** One place may be wrong in the same way twice, such as two fields of one node. */
-const keyOf = ({ at, message }: ToldProblem) => `${at.kind} ${at.id ?? ""} ${message}`;
+const keyOf = ({ at, message }: ReportedProblem) => `${at.kind} ${at.id ?? ""} ${message}`;
 
-const once = (problems: readonly ToldProblem[]): ToldProblem[] => [
+const once = (problems: readonly ReportedProblem[]): ReportedProblem[] => [
   ...new Map(problems.map((problem) => [keyOf(problem), problem])).values(),
 ];
 
-const placeOf = (workflowId: string, { at }: ToldProblem) =>
+const placeOf = (workflowId: string, { at }: ReportedProblem) =>
   `/workflows/${workflowId}${at.kind === "node" && at.id ? `?node=${encodeURIComponent(at.id)}` : ""}`;

@@ -1,7 +1,7 @@
 import { describeTokens, formatDuration, formatTokens, ordinal } from "@/components/display/format";
 import type { Usage } from "@/server/domain/agent/outcome";
-import { costInWords, ofOneCall } from "@/server/domain/model/cost";
-import { after, byPerson, closed, detail, person, type SentencesOf, story, who } from "./sentence-words";
+import { formatCost, ofOneCall } from "@/server/domain/model/cost";
+import { after, byPerson, closed, detail, person, type SentencesOf, story, who } from "./sentence-parts";
 
 /** What an agent does in a turn that the way of working named itself; null for tasks of a plan. */
 function describeTurn(id: string): string | null {
@@ -31,7 +31,7 @@ function paid(
   usage: Usage,
   { simulated, cost_usd = null }: { simulated?: boolean; cost_usd?: number | null },
 ) {
-  return `${describeTokens(usage)}, ${simulated ? "simulated" : costInWords(ofOneCall(cost_usd))}`;
+  return `${describeTokens(usage)}, ${simulated ? "simulated" : formatCost(ofOneCall(cost_usd))}`;
 }
 
 /** What an agent does, and what is asked of people, in sentences. */
@@ -95,14 +95,14 @@ export const agentSentences = {
   agent_finished: ({ agent_id, payload }) => {
     const agent = who(agent_id);
     const why = payload.error ? `: ${payload.error.message}` : "";
-    const ways = {
+    const variants = {
       completed: detail(`${agent} finished`, "completed"),
       failed: story(`${agent} failed${why}`, "failed"),
       handed_off: detail(`${agent} handed over`),
       rejected: story(`${agent} says that it cannot be done${why}`, "warning"),
       stopped: story(`${agent} was stopped: its result is not needed any more`, "cancelled"),
     };
-    return ways[payload.status];
+    return variants[payload.status];
   },
   agent_tainted: ({ agent_id, payload }) =>
     story(
@@ -173,20 +173,20 @@ export const agentSentences = {
     story(`Nobody answered in time, so ${payload.to} is asked`, "waiting"),
   interaction_extended: () => story("The question stays open a little longer", "waiting"),
   interaction_answered: ({ payload }) => {
-    const said = payload.message ? `: ${payload.message}` : "";
-    const ways = {
-      approve: story(`${byPerson(payload.by)} approved it${said}`, "completed"),
+    const message = payload.message ? `: ${payload.message}` : "";
+    const variants = {
+      approve: story(`${byPerson(payload.by)} approved it${message}`, "completed"),
       approve_always: story(
-        `${byPerson(payload.by)} approved this tool for the rest of the run${said}`,
+        `${byPerson(payload.by)} approved this tool for the rest of the run${message}`,
         "completed",
       ),
-      reject: story(`${byPerson(payload.by)} said no${said}`, "warning"),
+      reject: story(`${byPerson(payload.by)} said no${message}`, "warning"),
       cancel: story(`${byPerson(payload.by)} left the question open`, "warning"),
-      chosen: story(`${byPerson(payload.by)} answered “${payload.option ?? ""}”${said}`, "completed"),
-      given: story(`${byPerson(payload.by)} filled in the form${said}`, "completed"),
+      chosen: story(`${byPerson(payload.by)} answered “${payload.option ?? ""}”${message}`, "completed"),
+      given: story(`${byPerson(payload.by)} filled in the form${message}`, "completed"),
       expired: story("Nobody answered in time", "warning"),
     };
-    return ways[payload.answer];
+    return variants[payload.answer];
   },
 
   artifact_created: ({ payload }) =>

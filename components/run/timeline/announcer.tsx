@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useState } from "react";
 import { useRun, useRunViewStore } from "../run-context";
-import { ANNOUNCED } from "./announced";
-import { newNames } from "./sentence-words";
+import { ANNOUNCED } from "./announced-events";
+import { newNames } from "./sentence-parts";
 import { sentenceOf } from "./sentences";
 
 const EVERY_MS = 1_500;
@@ -13,22 +13,22 @@ export function RunAnnouncer() {
   const store = useRunViewStore();
   const graph = useRun((view) => view.head.graph, null);
   const names = useMemo(() => newNames(graph, () => store?.view.getState().head.plans ?? {}), [graph, store]);
-  const [words, setWords] = useState("");
+  const [announcement, setAnnouncement] = useState("");
   useEffect(() => {
     if (!store) return;
     // What was there before the page opened is not news.
-    let told: number | null = null;
+    let announcedSeq: number | null = null;
     const timer = setInterval(() => {
       const { events, lastSeq, cursor, connection } = store.view.getState();
-      if (told === null) {
-        if (connection === "live" || connection === "ended") told = lastSeq;
+      if (announcedSeq === null) {
+        if (connection === "live" || connection === "ended") announcedSeq = lastSeq;
         return;
       }
-      if (lastSeq === told || cursor !== null) return;
-      const news = events.slice(told, lastSeq).filter(({ type }) => ANNOUNCED[type]);
-      told = lastSeq;
+      if (lastSeq === announcedSeq || cursor !== null) return;
+      const news = events.slice(announcedSeq, lastSeq).filter(({ type }) => ANNOUNCED[type]);
+      announcedSeq = lastSeq;
       if (news.length > 0)
-        setWords(
+        setAnnouncement(
           news
             .slice(-3)
             .map((event) => sentenceOf(event, names).text)
@@ -39,7 +39,7 @@ export function RunAnnouncer() {
   }, [store, names]);
   return (
     <p role="status" aria-live="polite" className="sr-only">
-      {words}
+      {announcement}
     </p>
   );
 }

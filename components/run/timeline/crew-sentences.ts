@@ -1,12 +1,12 @@
 import { countOf, formatList, ordinal } from "@/components/display/format";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
-import { byPerson, detail, person, type Sentence, type SentencesOf, story } from "./sentence-words";
+import { byPerson, detail, person, type Sentence, type SentencesOf, story } from "./sentence-parts";
 
 /** How much of what agents say to each other a sentence holds. */
-const SAID_MOST = 120;
+const MAX_MESSAGE_LENGTH = 120;
 
-const TASK_WORDS: Record<TaskStatus, string> = {
+const TASK_STATUS_LABELS: Record<TaskStatus, string> = {
   pending: "is waiting its turn",
   in_progress: "began",
   completed: "is done",
@@ -31,7 +31,7 @@ const TASK_TONES: Record<TaskStatus, Sentence["tone"]> = {
 /** The beginning of something long, on one line. */
 function shortened(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length > SAID_MOST ? `${line.slice(0, SAID_MOST - 1).trimEnd()}…` : line;
+  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH - 1).trimEnd()}…` : line;
 }
 
 /** What a crew does, in sentences. */
@@ -63,12 +63,12 @@ export const crewSentences = {
   },
   ledger_updated: ({ payload }) => {
     const step = payload.current_step ? `: ${shortened(payload.current_step)}` : "";
-    const trouble = [
+    const issues = [
       payload.stalls > 0 ? `${countOf(payload.stalls, "round")} without progress` : "",
       payload.replans > 0 ? `${ordinal(payload.replans + 1)} plan` : "",
     ].filter(Boolean);
-    const troubles = trouble.length > 0 ? ` (${trouble.join(", ")})` : "";
-    const text = `The manager took stock${step}${troubles}`;
+    const issueText = issues.length > 0 ? ` (${issues.join(", ")})` : "";
+    const text = `The manager took stock${step}${issueText}`;
     return payload.stalls > 0 ? story(text, "warning") : detail(text);
   },
   board_written: ({ payload }) =>
@@ -86,22 +86,22 @@ export const crewSentences = {
   },
   delegation_finished: ({ payload }) => {
     const [from, to] = [person(payload.from), person(payload.to)];
-    const ways = {
+    const variants = {
       completed: detail(`${to} returned the result to ${from}`, "completed"),
       failed: story(`${to} could not do it for ${from}`, "failed"),
       // The agent's own end says so.
       stopped: detail(`${from} waits for ${to} no longer`, "cancelled"),
     };
-    return ways[payload.status];
+    return variants[payload.status];
   },
   team_changed: ({ payload }) => {
     const members = formatList(payload.agents.map(person));
-    const ways = {
+    const variants = {
       created: `${person(payload.by)} made the team “${payload.team}” of ${members}`,
       modified: `${person(payload.by)} changed the team “${payload.team}”: now ${members}`,
       dissolved: `${person(payload.by)} dissolved the team “${payload.team}”`,
     };
-    return story(ways[payload.action]);
+    return story(variants[payload.action]);
   },
   proposal_created: ({ payload }) =>
     story(`${person(payload.by)} proposes: ${shortened(payload.decision)}`, "waiting"),
@@ -115,13 +115,13 @@ export const crewSentences = {
   },
   consensus_finalized: ({ payload }) => {
     const votes = `${payload.approve} for, ${payload.reject} against, ${payload.abstain} abstained`;
-    const ways = {
+    const variants = {
       approved: story(`The proposal is accepted (${votes})`, "completed"),
       rejected: story(`The proposal is turned down (${votes})`, "warning"),
       tie: story(`The vote is a tie (${votes})`, "warning"),
       no_quorum: story(`Too few voted (${votes})`, "warning"),
     };
-    return ways[payload.outcome];
+    return variants[payload.outcome];
   },
 
   plan_created: ({ payload }) => {
@@ -150,7 +150,7 @@ export const crewSentences = {
     const cause = payload.error?.message ?? payload.chosen_because;
     const why = cause === undefined ? "" : `: ${cause}`;
     const by = payload.by ? ` by ${payload.by === "user" ? "a person" : person(payload.by)}` : "";
-    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${by}${who}${why}`;
+    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_STATUS_LABELS[payload.to]}${by}${who}${why}`;
     const isDetail = payload.to === "in_progress" || payload.to === "pending";
     return isDetail && payload.chosen_because === undefined
       ? detail(text, TASK_TONES[payload.to])

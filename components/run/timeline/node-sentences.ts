@@ -1,8 +1,8 @@
 import { countOf, ordinal } from "@/components/display/format";
 import type { RunEventOf } from "@/server/domain/run/events";
-import { after, closed, detail, keys, type SentencesOf, story } from "./sentence-words";
+import { after, closed, detail, keys, type SentencesOf, story } from "./sentence-parts";
 
-const NEXT_WORDS: Record<RunEventOf<"node_failed">["payload"]["next"], string> = {
+const NEXT_LABELS: Record<RunEventOf<"node_failed">["payload"]["next"], string> = {
   retry: "It will be tried again.",
   error_edge: "The run goes on along its error edge.",
   continue: "The run goes on with its default output.",
@@ -41,7 +41,7 @@ export const nodeSentences = {
         : detail(`${names.node(node_id)} is done`, "completed"),
   node_failed: ({ node_id, payload }, names) =>
     story(
-      `${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_WORDS[payload.next]}`,
+      `${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_LABELS[payload.next]}`,
       "failed",
     ),
   node_retry_scheduled: ({ node_id, payload }, names) =>

@@ -1,21 +1,21 @@
 import { countOf, formatDuration, formatList, formatTokens } from "@/components/display/format";
 import { formatDollars } from "@/server/domain/model/cost";
-import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/commands/control-words";
+import { describePausedPlace, describeTarget } from "@/server/domain/run/commands/control-labels";
 import type { RunEventOf } from "@/server/domain/run/events";
 import {
   detail,
   keys,
-  LIMIT_WORDS,
+  LIMIT_LABELS,
   limitValue,
   type Sentence,
   type SentencesOf,
   story,
-} from "./sentence-words";
+} from "./sentence-parts";
 
 const used = (metric: "cost_usd" | "total_tokens", value: number) =>
   metric === "cost_usd" ? formatDollars(value) : `${formatTokens(value)} tokens`;
 
-const FINAL_WORDS: Record<RunEventOf<"run_finished">["payload"]["final_status"], Sentence> = {
+const FINAL_STATUS_SENTENCES: Record<RunEventOf<"run_finished">["payload"]["final_status"], Sentence> = {
   COMPLETED: story("The run is completed", "completed"),
   ERROR: story("The run failed", "failed"),
   INCOMPLETE: story("The run stopped at a limit", "waiting"),
@@ -54,13 +54,13 @@ export const runSentences = {
     ),
   run_limit_raised: ({ payload }) =>
     story(
-      `The limit of ${LIMIT_WORDS[payload.limit]} was raised ${
+      `The limit of ${LIMIT_LABELS[payload.limit]} was raised ${
         payload.from === null ? "" : `from ${limitValue(payload.limit, payload.from)} `
       }to ${limitValue(payload.limit, payload.to)}`,
     ),
   run_resumed: () => story("The run goes on", "running"),
   run_paused: ({ payload: { reason, at, by, now } }, names) => {
-    const place = at.point === "anywhere" ? "" : ` ${pausedPlaceInWords(at, names.node)}`;
+    const place = at.point === "anywhere" ? "" : ` ${describePausedPlace(at, names.node)}`;
     const why = {
       person: ` by ${by}`,
       step: " (stepping)",
@@ -75,11 +75,11 @@ export const runSentences = {
       ? story("The run goes on", "running")
       : detail(`The run goes on by one ${granularity === "turn" ? "turn" : "node"}`, "running"),
   state_edited: ({ payload: { set, remove, by } }) => {
-    const said = [
+    const changes = [
       ...(Object.keys(set).length > 0 ? [`set ${keys(Object.keys(set))}`] : []),
       ...(remove.length > 0 ? [`removed ${keys(remove)}`] : []),
     ];
-    return story(`${by} ${said.join(" and ")} in the state`);
+    return story(`${by} ${changes.join(" and ")} in the state`);
   },
   next_overridden: ({ node_id, payload: { to, agent_id, by } }, names) =>
     story(
@@ -104,7 +104,7 @@ export const runSentences = {
       ? detail(`${names.node(node_id)}, which that had stopped, begins anew`)
       : story(`${by} has ${names.node(node_id)} tried again`),
   instruction_injected: ({ payload: { target, text, by } }, names) =>
-    story(`${by} told ${targetInWords(target, names.node)}: ${text}`),
+    story(`${by} told ${describeTarget(target, names.node)}: ${text}`),
   node_skipped_by: ({ node_id, payload }, names) =>
     story(`${payload.by} gave ${names.node(node_id)} its output; it is not carried out`, "skipped"),
   breakpoints_set: ({ payload: { breakpoints } }) =>
@@ -126,7 +126,7 @@ export const runSentences = {
     return story(`From here on it goes its own way${how}; what came before is its original's`, "running");
   },
   run_finished: ({ payload }) => {
-    const base = FINAL_WORDS[payload.final_status];
+    const base = FINAL_STATUS_SENTENCES[payload.final_status];
     return payload.error && payload.final_status !== "COMPLETED"
       ? { ...base, text: `${base.text}: ${payload.error.message}` }
       : base;

@@ -3,7 +3,7 @@ import { NO_USAGE, RunConfig, type RunError } from "@/server/domain/agent/outcom
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { EventType, NewEvent, Payloads, RunEvent } from "@/server/domain/run/events";
 import { approvalGraph, approvalRun } from "../run-example";
-import { newNames } from "./sentence-words";
+import { newNames } from "./sentence-parts";
 import { eventTypes, sentenceOf } from "./sentences";
 
 const error: RunError = {

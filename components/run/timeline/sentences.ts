@@ -4,7 +4,7 @@ import { agentSentences } from "./agent-sentences";
 import { crewSentences } from "./crew-sentences";
 import { nodeSentences } from "./node-sentences";
 import { runSentences } from "./run-sentences";
-import { detail, type Names, type Sentence } from "./sentence-words";
+import { detail, type Names, type Sentence } from "./sentence-parts";
 
 /** The compiler asks for a sentence of each event type. */
 const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sentence } = {
@@ -18,11 +18,11 @@ const byType = new Map<string, (event: never, names: Names) => Sentence>(entries
 
 /** What happened, in a sentence for people. */
 export function sentenceOf(event: RunEvent, names: Names): Sentence {
-  const say = byType.get(event.type);
+  const format = byType.get(event.type);
   // An event of a newer server than this page: shown by its name rather than not at all.
-  if (!say) return detail(event.type.replaceAll("_", " "));
+  if (!format) return detail(event.type.replaceAll("_", " "));
   // The table has a sentence for each type's own event; the compiler cannot follow the pair.
-  return say(event as never, names);
+  return format(event as never, names);
 }
 
 /** Every event type that has a sentence. */

@@ -7,9 +7,9 @@ import { type Status, StatusMark } from "@/components/display/status-mark";
 import { CopyButton } from "@/components/ui/json-view";
 import type { RunEvent } from "@/server/domain/run/events";
 import { zeroOf } from "../elapsed";
-import { paidInWords } from "../paid";
+import { describeCost } from "../paid";
 import { useRun, useRunActivation, useRunViewStore } from "../run-context";
-import type { Sentence } from "./sentence-words";
+import type { Sentence } from "./sentence-parts";
 import type { TimelineRow } from "./timeline-rows";
 
 /** The line above what happened in one activation: it folds, and leads to its node. */
@@ -32,7 +32,7 @@ export function GroupRow({
   const zero = useRun(zeroOf, 0);
   const end = useRun(({ head, events }) => head.run.finished_at ?? events.at(-1)?.ts ?? 0, 0);
   const cost = useRun(
-    ({ state }) => (activation && activation.calls.length > 0 ? paidInWords(state, activation) : ""),
+    ({ state }) => (activation && activation.calls.length > 0 ? describeCost(state, activation) : ""),
     "",
   );
   const share = (ms: number) => `${Math.min(100, (Math.max(0, ms) / Math.max(1, end - zero)) * 100)}%`;

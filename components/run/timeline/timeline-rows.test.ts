@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
 import type { RunEvent } from "@/server/domain/run/events";
 import { approvalGraph, approvalRun } from "../run-example";
-import { newNames } from "./sentence-words";
-import { newTeller, rowAt, rowOffsets, timelineRows } from "./timeline-rows";
+import { newNames } from "./sentence-parts";
+import { newEventFormatter, rowAt, rowOffsets, timelineRows } from "./timeline-rows";
 
-const tell = newTeller(newNames(approvalGraph));
+const formatEvent = newEventFormatter(newNames(approvalGraph));
 const shown = (options: Parameters<typeof timelineRows>[2]) =>
-  timelineRows(approvalRun, tell, options).map((row) =>
+  timelineRows(approvalRun, formatEvent, options).map((row) =>
     row.kind === "group" ? `[${row.activationId}]` : `${row.isInside ? "  " : ""}${row.event.type}`,
   );
 
@@ -47,7 +47,7 @@ test("time never runs backwards: what comes between a node's start and end stand
     at(7, "router_decided", "yes#1"),
     at(8, "agent_started", "get#1"),
   ];
-  const rows = timelineRows(events, tell, { level: "story" });
+  const rows = timelineRows(events, formatEvent, { level: "story" });
   expect(
     rows.map((row) =>
       row.kind === "group" ? `[${row.activationId}]` : `${row.isInside ? "  " : ""}${row.event.seq}`,
@@ -55,11 +55,11 @@ test("time never runs backwards: what comes between a node's start and end stand
   ).toEqual(["[yes#1]", "4", "5", "[get#1]", "7", "8"]);
   const times = rows.map((row) => (row.kind === "group" ? row.ts : row.event.ts));
   expect(times).toEqual(times.toSorted((a, b) => a - b));
-  expect(timelineRows(events, tell, { level: "story", closed: new Set(["yes#1"]) })).toHaveLength(4);
+  expect(timelineRows(events, formatEvent, { level: "story", closed: new Set(["yes#1"]) })).toHaveLength(4);
 });
 
 test("a long sentence has two lines where one is too short for it", () => {
-  const rows = timelineRows(approvalRun, tell, { level: "story" });
+  const rows = timelineRows(approvalRun, formatEvent, { level: "story" });
   const [first] = rows;
   const length = first?.kind === "event" ? first.sentence.text.length : 0;
   expect(rowOffsets(rows.slice(0, 1), length)).toEqual([0, 28]);
@@ -72,7 +72,7 @@ test("words and folded groups narrow it down", () => {
 });
 
 test("the row at a place is found", () => {
-  const rows = timelineRows(approvalRun, tell, { level: "story", opened: new Set([2]) });
+  const rows = timelineRows(approvalRun, formatEvent, { level: "story", opened: new Set([2]) });
   const offsets = rowOffsets(rows);
   expect(offsets).toHaveLength(rows.length + 1);
   for (const at of rows.keys()) {
@@ -84,7 +84,7 @@ test("the row at a place is found", () => {
 
 test("ten thousand events are laid out with one sentence each", () => {
   const many = Array.from({ length: 10_000 }, (_, at) => ({ ...approvalRun[at % 31]!, seq: at + 1 }));
-  const counted = vi.fn(tell);
+  const counted = vi.fn(formatEvent);
   timelineRows(many, counted, { level: "all" });
   expect(counted).toHaveBeenCalledTimes(many.length);
 });

@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { Names, Sentence } from "./sentence-words";
+import type { Names, Sentence } from "./sentence-parts";
 import { sentenceOf } from "./sentences";
 
 /** A line of the timeline. */
@@ -39,13 +39,13 @@ export interface TimelineOptions {
 export const ROW = { group: 40, event: 28, twoLines: 46, open: 300 } as const;
 
 /** Says each event once, however often the list is drawn. */
-export function newTeller(names: Names): (event: RunEvent) => Sentence {
-  const said = new WeakMap<RunEvent, Sentence>();
+export function newEventFormatter(names: Names): (event: RunEvent) => Sentence {
+  const cache = new WeakMap<RunEvent, Sentence>();
   return (event) => {
-    const known = said.get(event);
+    const known = cache.get(event);
     if (known) return known;
     const sentence = sentenceOf(event, names);
-    said.set(event, sentence);
+    cache.set(event, sentence);
     return sentence;
   };
 }
@@ -56,7 +56,7 @@ export function newTeller(names: Names): (event: RunEvent) => Sentence {
  */
 export function timelineRows(
   events: readonly RunEvent[],
-  tell: (event: RunEvent) => Sentence,
+  formatEvent: (event: RunEvent) => Sentence,
   options: TimelineOptions,
 ): TimelineRow[] {
   const query = options.query?.trim().toLowerCase() ?? "";
@@ -65,7 +65,9 @@ export function timelineRows(
   const hits =
     query === ""
       ? null
-      : new Set(events.filter((event) => isShown(event, tell, options, query)).map((e) => e.activation_id));
+      : new Set(
+          events.filter((event) => isShown(event, formatEvent, options, query)).map((e) => e.activation_id),
+        );
   const rows: TimelineRow[] = [];
   let inside: string | undefined;
   for (const event of events) {
@@ -83,7 +85,7 @@ export function timelineRows(
       });
       inside = id;
     }
-    if (isClosed || !isShown(event, tell, options, query)) continue;
+    if (isClosed || !isShown(event, formatEvent, options, query)) continue;
     const isInside = id !== undefined && id === inside;
     const isAfterGroup = !isInside && inside !== undefined;
     if (!isInside) inside = undefined;
@@ -91,7 +93,7 @@ export function timelineRows(
       kind: "event",
       key: `e${event.seq}`,
       event,
-      sentence: tell(event),
+      sentence: formatEvent(event),
       isInside,
       isAfterGroup,
       isOpen: options.opened?.has(event.seq) ?? false,
@@ -139,12 +141,12 @@ export function rowAt(offsets: readonly number[], y: number): number {
 
 function isShown(
   event: RunEvent,
-  tell: (event: RunEvent) => Sentence,
+  formatEvent: (event: RunEvent) => Sentence,
   { level }: TimelineOptions,
   query: string,
 ): boolean {
   if (level === "all" && !query) return true;
-  const sentence = tell(event);
+  const sentence = formatEvent(event);
   if (level === "story" && sentence.level !== "story") return false;
   return !query || sentence.text.toLowerCase().includes(query) || event.type.includes(query);
 }

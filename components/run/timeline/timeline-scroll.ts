@@ -8,7 +8,7 @@ export function useWindow(box: RefObject<HTMLDivElement | null>) {
     const element = box.current;
     if (!element) return;
     let frame = 0;
-    const look = () => {
+    const update = () => {
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() =>
         setSeen({
@@ -18,14 +18,14 @@ export function useWindow(box: RefObject<HTMLDivElement | null>) {
         }),
       );
     };
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(update);
     observer.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    look();
+    element.addEventListener("scroll", update, { passive: true });
+    update();
     return () => {
       cancelAnimationFrame(frame);
       observer.disconnect();
-      element.removeEventListener("scroll", look);
+      element.removeEventListener("scroll", update);
     };
   }, [box]);
   return seen;

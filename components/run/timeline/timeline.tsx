@@ -7,9 +7,9 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { TextField } from "@/components/ui/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
 import { useRun, useRunViewStore } from "../run-context";
-import { newNames } from "./sentence-words";
+import { newNames } from "./sentence-parts";
 import { EventRow, GroupRow } from "./timeline-row-views";
-import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
+import { newEventFormatter, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
 import { useRevealCursor, useStickToEnd, useWindow } from "./timeline-scroll";
 
 /** With the parser of expressions, which a run's page does not need to open. */
@@ -24,25 +24,30 @@ const BESIDE_TEXT = 126;
 const CHAR_WIDTH = 6.6;
 
 /** How the timeline is looked at; kept by whoever shows it, so that it outlives a change of tabs. */
-export interface TimelineLook {
+export interface TimelineView {
   level: "story" | "all";
   query: string;
   closed: ReadonlySet<string>;
   opened: ReadonlySet<number>;
 }
-export const FIRST_LOOK: TimelineLook = { level: "story", query: "", closed: new Set(), opened: new Set() };
+export const INITIAL_TIMELINE_VIEW: TimelineView = {
+  level: "story",
+  query: "",
+  closed: new Set(),
+  opened: new Set(),
+};
 
 /** Everything that happened, in sentences; what lies after the cursor is dimmed. */
 export function Timeline({
-  look,
-  onLook,
+  view,
+  onViewChange,
   onSelectNode,
 }: {
-  look: TimelineLook;
-  onLook: (look: TimelineLook) => void;
+  view: TimelineView;
+  onViewChange: (view: TimelineView) => void;
   onSelectNode: (nodeId: string, activationId: string) => void;
 }) {
-  const { level, query, closed, opened } = look;
+  const { level, query, closed, opened } = view;
   const { rows, lastSeq } = useRows({ level, query, closed, opened });
   const hasEvents = lastSeq > 0;
   return (
@@ -52,7 +57,7 @@ export function Timeline({
           label="How much to show"
           size="sm"
           value={level}
-          onValueChange={(next) => onLook({ ...look, level: next })}
+          onValueChange={(next) => onViewChange({ ...view, level: next })}
           options={[
             { value: "story", label: "Story" },
             { value: "all", label: "Everything" },
@@ -64,7 +69,7 @@ export function Timeline({
           placeholder="Filter"
           icon={<Search aria-hidden />}
           value={query}
-          onValueChange={(next) => onLook({ ...look, query: next })}
+          onValueChange={(next) => onViewChange({ ...view, query: next })}
           fieldClassName="min-w-24 flex-1"
           className="!h-7 text-[13px] pointer-coarse:!h-9"
         />
@@ -89,8 +94,8 @@ export function Timeline({
       ) : (
         <Rows
           rows={rows}
-          onToggleGroup={(id) => onLook({ ...look, closed: toggled(closed, id) })}
-          onToggleEvent={(seq) => onLook({ ...look, opened: toggled(opened, seq) })}
+          onToggleGroup={(id) => onViewChange({ ...view, closed: toggled(closed, id) })}
+          onToggleEvent={(seq) => onViewChange({ ...view, opened: toggled(opened, seq) })}
           onSelectNode={onSelectNode}
         />
       )}
@@ -103,16 +108,16 @@ function useRows(options: Parameters<typeof timelineRows>[2]) {
   // The cards on the canvas take precedence.
   const lastSeq = useDeferredValue(useRun((view) => view.lastSeq, 0));
   const graph = useRun((view) => view.head.graph, null);
-  const tell = useMemo(
-    () => newTeller(newNames(graph, () => store?.view.getState().head.plans ?? {})),
+  const formatEvent = useMemo(
+    () => newEventFormatter(newNames(graph, () => store?.view.getState().head.plans ?? {})),
     [graph, store],
   );
   const { level, query, closed, opened } = options;
   // The list of events grows in place: its length is what says that it changed.
   const rows = useMemo(() => {
     const events = store?.view.getState().events ?? NO_EVENTS;
-    return timelineRows(events.slice(0, lastSeq), tell, { level, query, closed, opened });
-  }, [store, lastSeq, tell, level, query, closed, opened]);
+    return timelineRows(events.slice(0, lastSeq), formatEvent, { level, query, closed, opened });
+  }, [store, lastSeq, formatEvent, level, query, closed, opened]);
   return { rows, lastSeq };
 }
 

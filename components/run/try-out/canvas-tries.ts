@@ -1,12 +1,12 @@
 import { shallow } from "zustand/shallow";
-import type { CanvasTries, CardTry } from "@/components/canvas/tried-context";
+import type { CanvasTries, CardTry } from "@/components/canvas/cards/tried-context";
 import { resultLine } from "@/components/run/node/route";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { staleReason } from "./stale";
 import { shownResult, type TryOutStore, type TryOuts } from "./try-out-store";
 
 /** How much of an output a card shows. */
-const SAID = 200;
+const MAX_SUMMARY_LENGTH = 200;
 
 /** What a node's card shows of its last result; undefined if there is none. */
 export function cardResult(all: TryOuts, graph: WorkflowGraph, id: string): CardTry | undefined {
@@ -17,7 +17,7 @@ export function cardResult(all: TryOuts, graph: WorkflowGraph, id: string): Card
   return {
     from,
     status,
-    said: (from !== "pin" && result.error) || resultLine(graph, id, result, SAID),
+    summary: (from !== "pin" && result.error) || resultLine(graph, id, result, MAX_SUMMARY_LENGTH),
     stale:
       status === "running"
         ? null

@@ -51,7 +51,7 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
   const isRouter = getNodeKind(node.node_type).routes === true;
   const labels = isRouter ? exitLabels(graph, node.id) : [];
   const [output, setOutput] = useState<JsonObject>(() => from.output ?? emptyOutput(node));
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const [label, setLabel] = useState<string | null>(from.labels?.[0] ?? labels[0] ?? null);
   const isPinned = store.getState().pins[node.id] !== undefined;
   return (
@@ -79,7 +79,7 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
           <Button
             variant="primary"
             icon={<Pin aria-hidden />}
-            disabled={fault !== null}
+            disabled={error !== null}
             onClick={() => {
               store.pin(node.id, {
                 at: Date.now(),
@@ -115,7 +115,7 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
             if (isObject(value)) setOutput(value);
           }}
           check={(value) => (isObject(value) ? null : "An output is an object with keys.")}
-          onFault={setFault}
+          onErrorChange={setError}
         />
       </div>
     </Dialog>

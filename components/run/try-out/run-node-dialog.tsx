@@ -12,7 +12,7 @@ import {
   toField,
   toValues,
 } from "@/components/forms/schema/input-fields";
-import { readRefusal } from "@/components/run/read-refusal";
+import { readRejection } from "@/components/run/read-rejection";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -65,7 +65,7 @@ function Asking({
   const given = last?.input ?? store.getState().tries[node.id]?.input;
   const [values, setValues] = useState<InputValues>(() => toValues(fields, given ?? {}));
   const [errors, setErrors] = useState<readonly InputError[]>([]);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [formError, setFormError] = useState<string | null>(null);
   const [isAsking, setAsking] = useState(
     () => !isDirect || (fields.length > 0 && !given) || readInput(fields, values).errors.length > 0,
   );
@@ -73,22 +73,24 @@ function Asking({
     useTrpc().runs.startNode.mutationOptions({
       onError(error) {
         setAsking(true);
-        const { message, errors: told, problems } = readRefusal(error);
-        setErrors(told);
-        const ofField = told.filter(({ key }) => fields.some((field) => field.key === key));
-        setTrouble(problems[0]?.message ?? (ofField.length > 0 ? null : (told[0]?.message ?? message)));
+        const { message, errors: inputErrors, problems } = readRejection(error);
+        setErrors(inputErrors);
+        const ofField = inputErrors.filter(({ key }) => fields.some((field) => field.key === key));
+        setFormError(
+          problems[0]?.message ?? (ofField.length > 0 ? null : (inputErrors[0]?.message ?? message)),
+        );
       },
     }),
   );
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
-    setTrouble(null);
+    setFormError(null);
     const read = readInput(fields, values);
     setErrors(read.errors);
     if (read.errors.length > 0) return;
     if (!(await beforeStart())) {
       setAsking(true);
-      return setTrouble("The workflow could not be saved, so nothing was run.");
+      return setFormError("The workflow could not be saved, so nothing was run.");
     }
     const state = read.input;
     start.mutate(
@@ -149,9 +151,9 @@ function Asking({
             setErrors(left);
           }}
         />
-        {trouble ? (
+        {formError ? (
           <p role="alert" className="text-[13px] text-failed">
-            {trouble}
+            {formError}
           </p>
         ) : null}
       </form>

@@ -115,12 +115,12 @@ function Trying({
         />
       ) : null}
       {one?.status === "running" ? (
-        <TryWatcher {...props} nodeId="check" name="Check" one={one} onSay={said} />
+        <TryWatcher {...props} nodeId="check" name="Check" one={one} onAnnounce={announce} />
       ) : null}
     </>
   );
 }
-const said = vi.fn();
+const announce = vi.fn();
 
 test("a node is run by itself from a form of what it reads, and its card tells what came of it", async () => {
   const store = newTryOutStore("wf");
@@ -136,11 +136,11 @@ test("a node is run by itself from a form of what it reads, and its card tells w
   await person.click(run);
   await waitFor(() => expect(store.getState().tries.check?.status).toBe("completed"), { timeout: 5_000 });
   expect(store.getState().tries.check).toMatchObject({ input: { text: "one" }, output: { ok: true } });
-  expect(said).toHaveBeenCalledWith("Check is done");
+  expect(announce).toHaveBeenCalledWith("Check is done");
   expect(cardResult(store.getState(), graph, "check")).toEqual({
     from: "try",
     status: "completed",
-    said: "Yes",
+    summary: "Yes",
     stale: null,
   });
 });
@@ -258,11 +258,11 @@ test("a card shows the newer of a try and the last run, and a pin before both", 
   const last = { ...tried, run_id: "r1", status: "completed" as const, stale: null };
   store.setLast({ check: last });
   const shown = () => cardResult(store.getState(), graph, "check");
-  expect(shown()).toMatchObject({ from: "run", said: "Yes", stale: null });
+  expect(shown()).toMatchObject({ from: "run", summary: "Yes", stale: null });
   store.put("check", { ...last, run_id: "r2", at: 50 });
   expect(shown()?.from).toBe("run");
   store.put("check", { ...last, run_id: "r3", at: 150, output: { ok: false } });
-  expect(shown()).toMatchObject({ from: "try", said: "No" });
+  expect(shown()).toMatchObject({ from: "try", summary: "No" });
   store.pin("check", tried);
   expect(shown()?.from).toBe("pin");
   expect(newTryOutStore("wf").getState().last).toEqual({});
@@ -278,7 +278,7 @@ test("a card asks anew only after its node, the connections or the results chang
     { canTry: () => true, tryNode: () => undefined },
   );
   const first = tries.node("check");
-  expect(first).toMatchObject({ said: "Yes", stale: null });
+  expect(first).toMatchObject({ summary: "Yes", stale: null });
   expect(tries.node("check")).toBe(first);
   const check = { ...present(graph.nodes.check, "check"), input_keys: [] };
   drawn = { ...graph, nodes: { ...graph.nodes, check } };

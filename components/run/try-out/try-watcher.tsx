@@ -14,14 +14,14 @@ export function TryWatcher({
   name,
   one,
   store,
-  onSay,
+  onAnnounce,
 }: {
   workflowId: string;
   nodeId: string;
   name: string;
   one: NodeTry;
   store: TryOutStore;
-  onSay: (words: string) => void;
+  onAnnounce: (text: string) => void;
 }) {
   const { data, error } = useQuery({
     ...useTrpc().runs.nodeResult.queryOptions({
@@ -50,7 +50,7 @@ export function TryWatcher({
       ...(data.labels ? { labels: data.labels } : {}),
       ...(isDone ? {} : { error: data.error ?? "It did not come to an end." }),
     });
-    onSay(isDone ? `${name} is done` : `${name} failed: ${data.error ?? "it did not come to an end"}`);
-  }, [data, error, nodeId, name, one, store, onSay]);
+    onAnnounce(isDone ? `${name} is done` : `${name} failed: ${data.error ?? "it did not come to an end"}`);
+  }, [data, error, nodeId, name, one, store, onAnnounce]);
   return null;
 }

@@ -6,14 +6,14 @@ import { createInterface } from "node:readline";
 import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { Dispatcher } from "@/server/cluster/dispatcher";
-import { Refused } from "@/server/cluster/internal-api";
+import { RequestRejected } from "@/server/cluster/internal-api";
 import { type InternalParts, internalRoutes } from "@/server/cluster/internal-routes";
-import { Lines } from "@/server/cluster/lines";
-import { stretchJournal } from "@/server/cluster/stretch-journal";
-import type { StretchNews } from "@/server/runner/stretch-news";
+import { segmentJournal } from "@/server/cluster/segment-journal";
+import { WorkerConnections } from "@/server/cluster/worker-connections";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { fakeTools, newStage } from "@/server/runner/testing";
-import { newRunStore } from "@/server/store/runs";
-import { newStretchStore } from "@/server/store/stretches";
+import { newRunStore } from "@/server/store/runs/runs";
+import { newSegmentStore } from "@/server/store/runs/segments";
 import { toolAtWorkers } from "@/server/tools/at-workers";
 import { OperatorTool } from "@/server/tools/operator/file";
 import { newBalancer } from "../balancer.mjs";
@@ -74,10 +74,10 @@ type Client = Awaited<ReturnType<typeof newRestate>>["client"];
 
 /** The server with the part of its own port that runs need. */
 async function newServer(db: Db, port: number, engine: Client) {
-  const [runs, stretches] = [newRunStore(db), newStretchStore(db)];
-  const dispatcher = new Dispatcher({ runs, stretches, engine, isPreferred: true, rules: null });
-  const stage = newStage({ db, elsewhere: dispatcher, maxRuns: 100 });
-  const lines = new Lines();
+  const [runs, segments] = [newRunStore(db), newSegmentStore(db)];
+  const dispatcher = new Dispatcher({ runs, segments, engine, isPreferred: true, rules: null });
+  const stage = newStage({ db, remoteEngine: dispatcher, maxRuns: 100 });
+  const lines = new WorkerConnections();
   const declared = OperatorTool.parse({
     ...{ name: LABELED, type: "script", description: "Does something outside", command: ["true"] },
     ...{ input: { type: "object" }, worker_label: LABEL },
@@ -86,15 +86,15 @@ async function newServer(db: Db, port: number, engine: Client) {
   const unused = {} as Pick<InternalParts, "runs" | "providers" | "workers">;
   const routes = internalRoutes({ ...unused, tools, lines, keep: () => "", redact: (value) => value });
   let isDead = false;
-  const answer = async (asked: string, body: StretchNews, signal: AbortSignal): Promise<unknown> => {
+  const answer = async (asked: string, body: SegmentProgress, signal: AbortSignal): Promise<unknown> => {
     const { run_id, stretch, worker } = body;
     switch (asked) {
       case "/turns":
         return await stage.host.receive(body), null;
       case "/stretch/taken":
-        return stretches.taken(run_id, stretch, worker), null;
+        return segments.taken(run_id, stretch, worker), null;
       case "/stretch/held":
-        return stretches.isHeldBy(run_id, stretch, worker);
+        return segments.isHeldBy(run_id, stretch, worker);
       case "/tools/invoke":
       case "/line/ask":
       case "/line/tell":
@@ -104,20 +104,20 @@ async function newServer(db: Db, port: number, engine: Client) {
             ?.serve(body, { search: new URLSearchParams(), signal })) ?? null
         );
       default:
-        return stretchJournal(runs, stretches, run_id, stretch);
+        return segmentJournal(runs, segments, run_id, stretch);
     }
   };
   const listener = http.createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as StretchNews;
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as SegmentProgress;
       if (isDead) return void request.destroy();
       const gone = new AbortController();
       response.on("close", () => gone.abort());
       response.end(JSON.stringify(await answer(request.url ?? "", body, gone.signal)));
     })().catch((error: unknown) => {
-      response.statusCode = error instanceof Refused ? error.status : 500;
+      response.statusCode = error instanceof RequestRejected ? error.status : 500;
       response.end(JSON.stringify({ error: { code: "FAILED", message: String(error) } }));
     });
   });

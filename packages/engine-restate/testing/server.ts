@@ -1,8 +1,8 @@
-import type { StretchHold, StretchStart } from "@/server/cluster/protocol";
+import type { SegmentHold, SegmentStart } from "@/server/cluster/protocol";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
-import type { StretchNews } from "@/server/runner/stretch-news";
+import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 
 /** The beginning of a run whose flow a test brings. */
 export const created = (): RunEventOf<"run_created"> => ({
@@ -21,7 +21,7 @@ export const created = (): RunEventOf<"run_created"> => ({
   },
 });
 
-export const stretchStart = (run_id: string, more: Partial<StretchStart> = {}): StretchStart => ({
+export const stretchStart = (run_id: string, more: Partial<SegmentStart> = {}): SegmentStart => ({
   run_id,
   stretch: 1,
   interpreter_version: 2,
@@ -34,27 +34,27 @@ export const stretchStart = (run_id: string, more: Partial<StretchStart> = {}): 
 
 /** Takes in news and keeps them; `ended` resolves with all of a run's once its stretch is over. */
 export function newNewsDesk() {
-  const heard = new Map<string, StretchNews[]>();
-  const waiting = new Map<string, (all: StretchNews[]) => void>();
+  const heard = new Map<string, SegmentProgress[]>();
+  const waiting = new Map<string, (all: SegmentProgress[]) => void>();
   /** Who has which stretch. */
   const holders = new Map<string, string>();
   const isOver = (runId: string) => heard.get(runId)?.at(-1)?.end !== undefined;
   return {
-    postNews: async (news: StretchNews) => {
+    postNews: async (news: SegmentProgress) => {
       const all = heard.get(news.run_id) ?? [];
       all.push(news);
       heard.set(news.run_id, all);
       if (news.end) waiting.get(news.run_id)?.(all);
     },
-    taken: async ({ run_id, stretch, worker }: StretchHold) => {
+    taken: async ({ run_id, stretch, worker }: SegmentHold) => {
       holders.set(`${run_id}.${stretch}`, worker);
     },
-    isHeld: async ({ run_id, stretch, worker }: StretchHold) =>
+    isHeld: async ({ run_id, stretch, worker }: SegmentHold) =>
       holders.get(`${run_id}.${stretch}`) === worker,
     of: (runId: string) => heard.get(runId) ?? [],
     ended: (runId: string) =>
       isOver(runId)
         ? Promise.resolve(heard.get(runId) ?? [])
-        : new Promise<StretchNews[]>((resolve) => waiting.set(runId, resolve)),
+        : new Promise<SegmentProgress[]>((resolve) => waiting.set(runId, resolve)),
   };
 }

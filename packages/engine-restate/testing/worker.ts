@@ -1,9 +1,9 @@
 // A worker in a process of its own, for tests that end it: `worker.ts PORT CONTROL_URL SECRET_KEY NAME CALL_MS LABEL [IDENTITY]`. It prints
 // what its world is asked, a line of JSON each.
 import process from "node:process";
+import { ConnectionEndpoint } from "@/server/cluster/connection-endpoint";
 import { newControlClient } from "@/server/cluster/control-client";
-import { LineEnd } from "@/server/cluster/line-end";
-import type { StretchJournal } from "@/server/cluster/protocol";
+import type { SegmentJournal } from "@/server/cluster/protocol";
 import { newRemoteTools } from "@/server/cluster/remote-tools";
 import { newJournalSealer } from "@/server/cluster/seal";
 import { newServed } from "@/server/cluster/served-tools";
@@ -37,7 +37,7 @@ const endpoint = newEndpoint({
     taken: async (hold, signal) => void (await ask("/stretch/taken", hold, signal)),
     isHeld: async (hold) => (await ask("/stretch/held", hold, AbortSignal.timeout(1_000))) === true,
     journal: async ({ run_id, stretch }, signal) =>
-      (await ask("/journal", { run_id, stretch }, signal)) as StretchJournal | null,
+      (await ask("/journal", { run_id, stretch }, signal)) as SegmentJournal | null,
   },
   live: () => {},
   log: (level, message) => {
@@ -45,7 +45,7 @@ const endpoint = newEndpoint({
   },
 });
 const { leave } = await openEnginePort(endpoint, { host: "127.0.0.1", port: Number(port) });
-new LineEnd({
+new ConnectionEndpoint({
   control: client,
   served: newServed([world.labeled]),
   about: { worker: `${workerId}.${process.pid}`, name: workerId, labels: labels ? [labels] : [] },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Findings } from "@/server/domain/base/lenient-reader";
-import { breakpointsFault, CheckedBreakpoint } from "./breakpoint-check";
+import { breakpointsError, CheckedBreakpoint } from "./breakpoint-check";
 import { findGuardrailFunction, guardrailFunctions } from "./guardrail-functions";
 import { toLimits, withLimits } from "./limits-form";
 import { RunConfig } from "./outcome";
@@ -114,8 +114,8 @@ describe("a ready-made check", () => {
     ["valid_json", { a: "[1]", b: "{" }, "It is not JSON. Answer with JSON and nothing else."],
     ["names_sources", { a: "none", b: "see https://a.example" }, null],
     ["names_sources", { a: "see https://" }, "It names no source. Give the web address of each."],
-  ])("%s of %j: %s", (name, value, fault) => {
-    expect(check(name, value)).toBe(fault);
+  ])("%s of %j: %s", (name, value, error) => {
+    expect(check(name, value)).toBe(error);
   });
 });
 
@@ -246,12 +246,12 @@ test("the condition of a breakpoint has to be one that can be read, and not too 
     CheckedBreakpoint.safeParse(at("state.a > 1")).success,
     CheckedBreakpoint.safeParse(at("state.a >")).success,
   ]).toEqual([true, true, false]);
-  expect([breakpointsFault([]), breakpointsFault([at(), at("true")])]).toEqual([null, null]);
-  expect(breakpointsFault([at("true"), at("1 +")])).toMatch(
+  expect([breakpointsError([]), breakpointsError([at(), at("true")])]).toEqual([null, null]);
+  expect(breakpointsError([at("true"), at("1 +")])).toMatch(
     /^The condition of a breakpoint, "1 \+", cannot be read: /,
   );
   const long = `true || ${"x".repeat(2000)}`;
-  expect(breakpointsFault([at(long)])).toBe(
+  expect(breakpointsError([at(long)])).toBe(
     `The condition of a breakpoint, "${long}", cannot be read: It is longer than 2000 characters.`,
   );
 });
@@ -278,7 +278,7 @@ test("how to answer is told by the keys of a schema, each with its type and whet
 });
 
 describe("what an agent's answers may rest on", () => {
-  const told = (more: object, setting: Parameters<typeof systemPrompt>[1] = {}) =>
+  const lastLine = (more: object, setting: Parameters<typeof systemPrompt>[1] = {}) =>
     systemPrompt(RoleDefinition.parse({ name: "Tutor", ...more }), setting)
       .split("\n")
       .at(-1);
@@ -296,11 +296,11 @@ describe("what an agent's answers may rest on", () => {
     ],
   ])("where its role %s", (_what, more, sentence) => {
     const missing = " If something essential is missing, say exactly what.";
-    expect(told(more)).toBe(`${sentence}${missing}`);
-    expect(told(more, { hasTools: true })).toBe(
+    expect(lastLine(more)).toBe(`${sentence}${missing}`);
+    expect(lastLine(more, { hasTools: true })).toBe(
       `${sentence.replace("the material provided", "the material provided and your tools")}${missing}`,
     );
-    expect(told(more, { isBefore3: true })).toBe(`Work only with the information given.${missing}`);
+    expect(lastLine(more, { isBefore3: true })).toBe(`Work only with the information given.${missing}`);
   });
 });
 

@@ -9,21 +9,21 @@ import { Breakpoint } from "./breakpoint";
 /** A breakpoint whose condition can be read. */
 export const CheckedBreakpoint = Breakpoint.extend({
   condition: Breakpoint.shape.condition.superRefine((text, context) => {
-    for (const message of conditionFaults(text)) context.addIssue({ code: "custom", message });
+    for (const message of conditionErrors(text)) context.addIssue({ code: "custom", message });
   }),
 });
 
 /** What is wrong with the conditions of breakpoints; the first fault as a sentence, null where there is none. */
-export function breakpointsFault(breakpoints: readonly Breakpoint[]): string | null {
+export function breakpointsError(breakpoints: readonly Breakpoint[]): string | null {
   for (const { condition } of breakpoints) {
-    const [message] = conditionFaults(condition);
+    const [message] = conditionErrors(condition);
     if (message !== undefined)
       return `The condition of a breakpoint, "${condition}", cannot be read: ${message}`;
   }
   return null;
 }
 
-function conditionFaults(text: string | undefined): string[] {
+function conditionErrors(text: string | undefined): string[] {
   if (text === undefined) return [];
   if (text.length > MAX_EXPRESSION_LENGTH) return [`It is longer than ${MAX_EXPRESSION_LENGTH} characters.`];
   return checkExpression(text, { result: "bool" }).map(({ message }) => message);

@@ -87,9 +87,9 @@ export function toDict(event: Action): ActionDict;
 export function toDict(event: Observation): ObservationDict;
 export function toDict(event: Action | Observation): ActionDict | ObservationDict {
   if ("action" in event) {
-    return { ...event, message: say(event) };
+    return { ...event, message: describeAction(event) };
   }
-  if (event.observation !== "error") return { ...event, message: saySeen(event) };
+  if (event.observation !== "error") return { ...event, message: describeObservation(event) };
   const { exception: _raw, ...extras } = event.extras;
   return { ...event, extras, message: event.content };
 }
@@ -97,9 +97,10 @@ export function toDict(event: Action | Observation): ActionDict | ObservationDic
 /** One of these actions, so that its name and its arguments are known to belong together. */
 type ActionOf<T extends keyof ArgsOf> = { [K in T]: { action: K; args: ArgsOf[K] } }[T];
 
-const say = <T extends keyof ArgsOf>({ action, args }: ActionOf<T>): string => sentences[action](args);
+const describeAction = <T extends keyof ArgsOf>({ action, args }: ActionOf<T>): string =>
+  sentences[action](args);
 
-function saySeen(seen: Exclude<Observation, { observation: "error" }>): string {
+function describeObservation(seen: Exclude<Observation, { observation: "error" }>): string {
   switch (seen.observation) {
     case "run":
       return `Command \`${seen.extras.command}\` executed with exit code ${seen.extras.exit_code}.`;

@@ -16,8 +16,10 @@ describe("settings of one run", () => {
     [{ max_steps: 1.5 }, "max_steps"],
   ])("%j is refused by name", (config, name) => {
     const read = RunConfigChanges.safeParse(config);
-    const said = read.error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-    expect(said).toContain(name);
+    const messages = read.error?.issues
+      .map(({ path, message }) => `${path.join(".")}: ${message}`)
+      .join("; ");
+    expect(messages).toContain(name);
   });
 
   test("what is right is taken, without settings that were not given", () => {

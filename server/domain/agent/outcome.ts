@@ -8,7 +8,7 @@ import { ConfirmationPolicy, OnLimit } from "./role";
 export const FinalStatus = z.enum(["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLED"]);
 export type FinalStatus = z.infer<typeof FinalStatus>;
 /** How a run ended, as people read it everywhere. */
-export const FINAL_STATUS_WORDS: Readonly<Record<FinalStatus, string>> = {
+export const FINAL_STATUS_LABELS: Readonly<Record<FinalStatus, string>> = {
   COMPLETED: "Completed",
   ERROR: "Failed",
   INCOMPLETE: "Stopped at a limit",
@@ -252,7 +252,7 @@ export const RaisableLimit = z.enum([
 export type RaisableLimit = z.infer<typeof RaisableLimit>;
 
 /** Why a limit cannot be raised to that, in words; null where it can: what a raise may say is what a start may say. */
-export function limitFault(limit: RaisableLimit, to: number): string | null {
+export function limitRaiseError(limit: RaisableLimit, to: number): string | null {
   const isBudget = limit === "max_cost_usd" || limit === "max_total_tokens";
   const read = RunConfig.safeParse(isBudget ? { budget: { [limit]: to } } : { [limit]: to });
   return read.success ? null : `${limit}: ${read.error.issues[0]?.message ?? "cannot be that"}`;

@@ -19,8 +19,8 @@ export function projectPrompt(project: ProjectContext | undefined): string {
   if (!project) return "";
   const { project_name, description, constraints, conventions } = project;
   const list = (title: string, items: readonly string[]) => {
-    const said = items.filter((item) => item.trim() !== "");
-    return said.length > 0 ? `${title}:\n${said.map((item) => `- ${item}`).join("\n")}` : "";
+    const filled = items.filter((item) => item.trim() !== "");
+    return filled.length > 0 ? `${title}:\n${filled.map((item) => `- ${item}`).join("\n")}` : "";
   };
   const about = [
     description,

@@ -10,12 +10,12 @@ const call = (tool_name: string, q: string | number = "x", thought?: string): Ag
   ...(thought === undefined ? {} : { thought }),
 });
 const got = (text: string, status = 200): AgentStep => ({ kind: "observation", agent: "a", status, text });
-const say = (text: string): AgentStep => ({ kind: "message", agent: "a", text });
+const message = (text: string): AgentStep => ({ kind: "message", agent: "a", text });
 const hand = (agent: string, to: string): AgentStep => ({ kind: "handoff", agent, to });
 const round = (state_hash: string): AgentStep => ({ kind: "iteration", node_id: "review", state_hash });
 const human: AgentStep = { kind: "human" };
 const times = (n: number, ...steps: AgentStep[]) => Array.from({ length: n }, () => steps).flat();
-const told = (...steps: AgentStep[]) => {
+const verdict = (...steps: AgentStep[]) => {
   const stuck = findStuck(steps);
   return stuck && `${stuck.severity} ${stuck.pattern}`;
 };
@@ -24,7 +24,7 @@ describe("the same action", () => {
   const search = [call("web_search"), got("nothing")];
 
   test("with the same result: at the fourth time, and stopped when the nudge changed nothing", () => {
-    expect(told(...times(3, ...search))).toBeNull();
+    expect(verdict(...times(3, ...search))).toBeNull();
     expect(findStuck(times(4, ...search))).toEqual({
       pattern: "same_result",
       severity: "nudge",
@@ -32,10 +32,12 @@ describe("the same action", () => {
         "You've called web_search with the same arguments 4 times in a row and gotten the same result. Use that result, or try something else.",
     });
     const nudged: AgentStep[] = [...times(4, ...search), { kind: "nudge", pattern: "same_result" }];
-    expect(told(...nudged)).toBeNull();
-    expect(told(...nudged, ...search)).toBe("stop same_result");
+    expect(verdict(...nudged)).toBeNull();
+    expect(verdict(...nudged, ...search)).toBe("stop same_result");
     // Another streak is told of anew.
-    expect(told(...nudged, ...times(4, call("web_search", "y"), got("nothing")))).toBe("nudge same_result");
+    expect(verdict(...nudged, ...times(4, call("web_search", "y"), got("nothing")))).toBe(
+      "nudge same_result",
+    );
     expect(findStuck(times(4, ...search), { nudges: false })?.severity).toBe("stop");
   });
 
@@ -44,25 +46,25 @@ describe("the same action", () => {
       call("web_search", "x", `${n}`),
       got("nothing"),
     ]);
-    expect(told(...different.flat())).toBeNull();
-    expect(told(...[0, 1, 2, 3].flatMap((n) => [call("web_search", n), got("nothing")]))).toBeNull();
-    expect(told(...[0, 1, 2, 3].flatMap((n) => [call("web_search"), got(`${n}`)]))).toBeNull();
+    expect(verdict(...different.flat())).toBeNull();
+    expect(verdict(...[0, 1, 2, 3].flatMap((n) => [call("web_search", n), got("nothing")]))).toBeNull();
+    expect(verdict(...[0, 1, 2, 3].flatMap((n) => [call("web_search"), got(`${n}`)]))).toBeNull();
   });
 
   test("failing each time: nudge at three, stop at four, whatever it thinks meanwhile", () => {
     const fail = (n: number): AgentStep[] =>
       Array.from({ length: n }, (_, i) => [call("file_read", "a", `try ${i}`), got("not there", 404)]).flat();
-    expect(told(...fail(2))).toBeNull();
+    expect(verdict(...fail(2))).toBeNull();
     expect(findStuck(fail(3))).toEqual({
       pattern: "same_failure",
       severity: "nudge",
       message:
         "You've called file_read with the same arguments 3 times in a row and gotten the same error each time. Change the arguments or the approach.",
     });
-    expect(told(...fail(3), { kind: "nudge", pattern: "same_failure" })).toBeNull();
-    expect(told(...fail(4))).toBe("stop same_failure");
+    expect(verdict(...fail(3), { kind: "nudge", pattern: "same_failure" })).toBeNull();
+    expect(verdict(...fail(4))).toBe("stop same_failure");
     expect(findStuck(fail(3), { nudges: false })).toBeNull();
-    expect(told(...fail(3), call("file_list"), got("a, b"), ...fail(2))).toBeNull();
+    expect(verdict(...fail(3), call("file_list"), got("a, b"), ...fail(2))).toBeNull();
   });
 
   test("pairs parallel calls with their results by id", () => {
@@ -72,64 +74,64 @@ describe("the same action", () => {
       { kind: "observation", agent: "a", status: 500, text: "no", call_id: `y${n}` },
       { kind: "observation", agent: "a", status: 200, text: "yes", call_id: `x${n}` },
     ];
-    expect(told(...[1, 2, 3].flatMap(turn))).toBe("nudge alternating");
+    expect(verdict(...[1, 2, 3].flatMap(turn))).toBe("nudge alternating");
   });
 });
 
 test("two actions in turn, six times", () => {
   const there = [call("file_read"), got("1")];
   const back = [call("file_write"), got("ok")];
-  expect(told(...times(2, ...there, ...back), ...there)).toBeNull();
-  expect(told(...times(3, ...there, ...back))).toBe("nudge alternating");
-  expect(told(...times(2, ...there, ...back), call("file_read"), got("2"), ...back)).toBeNull();
+  expect(verdict(...times(2, ...there, ...back), ...there)).toBeNull();
+  expect(verdict(...times(3, ...there, ...back))).toBe("nudge alternating");
+  expect(verdict(...times(2, ...there, ...back), call("file_read"), got("2"), ...back)).toBeNull();
 });
 
 test("a monologue of three like messages", () => {
   const text = "I will now look into the question of the bees and report what I find.";
-  expect(told(say(text), say(text))).toBeNull();
-  expect(told(say(text), say(`${text.toUpperCase()} `), say(text))).toBe("nudge monologue");
-  expect(told(say(text), say("Something else entirely."), say(text))).toBeNull();
-  expect(told(say(text), say(text), call("calculator"), got("4"), say(text))).toBeNull();
+  expect(verdict(message(text), message(text))).toBeNull();
+  expect(verdict(message(text), message(`${text.toUpperCase()} `), message(text))).toBe("nudge monologue");
+  expect(verdict(message(text), message("Something else entirely."), message(text))).toBeNull();
+  expect(verdict(message(text), message(text), call("calculator"), got("4"), message(text))).toBeNull();
 });
 
 test("three condensations with nothing in between", () => {
   const cut: AgentStep = { kind: "condensation" };
-  expect(told(cut, cut)).toBeNull();
-  expect(told(cut, cut, cut)).toBe("nudge condensation_loop");
-  expect(told(cut, cut, say("on it"), cut)).toBeNull();
+  expect(verdict(cut, cut)).toBeNull();
+  expect(verdict(cut, cut, cut)).toBe("nudge condensation_loop");
+  expect(verdict(cut, cut, message("on it"), cut)).toBeNull();
 });
 
 test("a ping-pong of handoffs without new facts, however long each turn", () => {
-  const chat = times(4, say("Please take over."), say("No, this is yours."));
+  const chat = times(4, message("Please take over."), message("No, this is yours."));
   const hops = [hand("coder", "tester"), hand("tester", "coder")];
-  expect(told(...hops, ...hops)).toBeNull();
-  expect(told(...hops, ...hops, hops[0]!)).toBe("nudge handoff_ping_pong");
-  expect(told(hops[0]!, ...chat, hops[1]!, ...chat, hops[0]!, ...chat, hops[1]!, ...chat, hops[0]!)).toBe(
+  expect(verdict(...hops, ...hops)).toBeNull();
+  expect(verdict(...hops, ...hops, hops[0]!)).toBe("nudge handoff_ping_pong");
+  expect(verdict(hops[0]!, ...chat, hops[1]!, ...chat, hops[0]!, ...chat, hops[1]!, ...chat, hops[0]!)).toBe(
     "nudge handoff_ping_pong",
   );
   const fact = (n: number) => [call("file_read", n), got(`${n}`)];
-  expect(told(...hops, ...hops, ...fact(1), hops[0]!)).toBeNull();
+  expect(verdict(...hops, ...hops, ...fact(1), hops[0]!)).toBeNull();
   // A result that was there before is no news.
-  expect(told(...fact(1), ...hops, ...fact(1), ...hops, hops[0]!)).toBe("nudge handoff_ping_pong");
-  expect(told(...hops, hand("coder", "writer"), hand("writer", "coder"), hops[0]!)).toBeNull();
+  expect(verdict(...fact(1), ...hops, ...fact(1), ...hops, hops[0]!)).toBe("nudge handoff_ping_pong");
+  expect(verdict(...hops, hand("coder", "writer"), hand("writer", "coder"), hops[0]!)).toBeNull();
 });
 
 test("a loop that leaves the state as it was: told at once, stopped at the second time", () => {
-  expect(told(round("1"), round("2"))).toBeNull();
-  expect(told(round("1"), say("done"), round("1"))).toBe("nudge unchanged_loop");
-  expect(told(round("1"), round("1"), round("1"))).toBe("stop unchanged_loop");
+  expect(verdict(round("1"), round("2"))).toBeNull();
+  expect(verdict(round("1"), message("done"), round("1"))).toBe("nudge unchanged_loop");
+  expect(verdict(round("1"), round("1"), round("1"))).toBe("stop unchanged_loop");
 });
 
 test("only the last twenty steps count for actions", () => {
   const slow = [call("slow"), got("same")];
-  const chat = (n: number) => Array.from({ length: n }, (_, i) => say(`${i} `.repeat(9)));
-  expect(told(...times(3, ...slow), ...chat(12), ...slow)).toBe("nudge same_result");
-  expect(told(...times(3, ...slow), ...chat(13), ...slow)).toBeNull();
+  const chat = (n: number) => Array.from({ length: n }, (_, i) => message(`${i} `.repeat(9)));
+  expect(verdict(...times(3, ...slow), ...chat(12), ...slow)).toBe("nudge same_result");
+  expect(verdict(...times(3, ...slow), ...chat(13), ...slow)).toBeNull();
 });
 
 const anyStep: fc.Arbitrary<AgentStep> = fc.oneof(
   fc.record({ n: fc.constantFrom("a", "b") }).map(({ n }) => call(n)),
-  fc.constantFrom(got("1"), got("no", 404), say("hm"), hand("a", "b"), hand("b", "a"), round("1")),
+  fc.constantFrom(got("1"), got("no", 404), message("hm"), hand("a", "b"), hand("b", "a"), round("1")),
   fc.constant<AgentStep>({ kind: "condensation" }),
   fc.constant<AgentStep>({ kind: "nudge", pattern: "monologue" }),
 );

@@ -79,11 +79,11 @@ export function findStuck(steps: readonly AgentStep[], options: { nudges?: boole
     const streak = find();
     if (!streak) continue;
     const { pattern, message } = streak;
-    const told = nudged.get(pattern) ?? 0;
-    const wasTold = told > streak.from;
+    const nudgedAt = nudged.get(pattern) ?? 0;
+    const wasNudged = nudgedAt > streak.from;
     // Told, and nothing has happened since.
-    if (wasTold && told >= done.length) continue;
-    return { pattern, message, severity: !nudges || streak.isOver || wasTold ? "stop" : "nudge" };
+    if (wasNudged && nudgedAt >= done.length) continue;
+    return { pattern, message, severity: !nudges || streak.isOver || wasNudged ? "stop" : "nudge" };
   }
   return null;
 }
@@ -207,8 +207,8 @@ function alternating(turns: readonly CallRound[]): Streak | null {
   const [b, a] = [turns.at(-1), turns.at(-2)];
   if (!a || !b || a.call === b.call) return null;
   const streak = trailing(turns, (turn, at) => {
-    const twin = (turns.length - at) % 2 === 1 ? b : a;
-    return turn.callWithThought === twin.callWithThought && turn.result === twin.result;
+    const expected = (turns.length - at) % 2 === 1 ? b : a;
+    return turn.callWithThought === expected.callWithThought && turn.result === expected.result;
   });
   if (streak.length < ALTERNATING_ACTIONS) return null;
   const [first, second] = [a.action.tool_name, b.action.tool_name];

@@ -6,21 +6,21 @@ import { KEYWORDS } from "@/server/domain/schema/keywords";
 import { readSchema, type Schema } from "@/server/domain/schema/schema";
 import type { Guardrail, RoleDefinition } from "./role";
 
-const MAX_TOLD = 3;
+const MAX_REPORTED = 3;
 
 /** What of a schema is not checked, as sentences for whoever writes or approves it; empty where all of it is. */
 export function describeUnchecked(schema: JsonSchema | Schema): string[] {
   const { unchecked } = isReady(schema) ? schema : readSchema(schema);
-  const told = unchecked
-    .slice(0, MAX_TOLD)
+  const reported = unchecked
+    .slice(0, MAX_REPORTED)
     .map(({ path, message }) =>
       path.length > 0 ? `At ${path.join(".")}: ${message}.` : `${upperFirst(message)}.`,
     );
-  const more = unchecked.length - told.length;
-  return more > 0 ? [...told, `And ${more} more.`] : told;
+  const more = unchecked.length - reported.length;
+  return more > 0 ? [...reported, `And ${more} more.`] : reported;
 }
 
-const isReady = (schema: JsonSchema | Schema): schema is Schema => typeof schema.faults === "function";
+const isReady = (schema: JsonSchema | Schema): schema is Schema => typeof schema.errors === "function";
 const upperFirst = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What of a guardrail is not checked, or not as quickly as others; null where there is nothing to say. */

@@ -4,7 +4,7 @@ import type { Json } from "./values";
 /** A form as data: which settings it shows, how each looks, and in what order. `components/forms/form-parts.tsx` draws it. */
 
 /** The looks of fields that any form may have. */
-export type BasicLook =
+export type BasicFieldVariant =
   | "text"
   | "multiline"
   | "secret"
@@ -63,7 +63,7 @@ export interface FieldOf<C, K extends string, L extends string> {
   /** Of a text: neither words to be checked nor to be filled in by a browser. */
   isCode?: boolean;
   /** Of a text: the keyboard that a phone shows for it. */
-  keyboard?: "url";
+  keyboard?: "url" | "email";
   /** Of a text: how many characters it may have. */
   longest?: number;
   /** Of a text that is not chosen freely alone: what is known to fit. */
@@ -86,7 +86,7 @@ export interface FieldOf<C, K extends string, L extends string> {
   aside?: string;
 }
 
-export type FormField<C> = FieldOf<C, FieldKey<C>, BasicLook>;
+export type FormField<C> = FieldOf<C, FieldKey<C>, BasicFieldVariant>;
 
 /** Fields that stand together: beside each other, behind a line that opens, or under a label of their own. */
 export type FormGroup<C, S extends string> = {
@@ -106,9 +106,10 @@ export type FormPart<C, S extends string = never> =
   | { slot: S; showIf?: (config: C) => boolean };
 
 /** What each value of an enum is called, as choices. */
-export const choicesOf = <V extends string>(words: Readonly<Record<V, string | Omit<Choice, "value">>>) =>
-  entriesOf(words).map(
-    ([value, said]): Choice<V> => (typeof said === "string" ? { value, label: said } : { value, ...said }),
+export const choicesOf = <V extends string>(labels: Readonly<Record<V, string | Omit<Choice, "value">>>) =>
+  entriesOf(labels).map(
+    ([value, choice]): Choice<V> =>
+      typeof choice === "string" ? { value, label: choice } : { value, ...choice },
   );
 
 /** The value that a field shows. */

@@ -154,12 +154,12 @@ export function readLeniently<S extends z.ZodType>(
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
     const culprit = placeToRemove(current, path);
     if (culprit === null) {
-      findings.dropped(at, `${at || "This"} cannot be read: ${sayIssue(issue)}`);
+      findings.dropped(at, `${at || "This"} cannot be read: ${issueText(issue)}`);
       return null;
     }
     // Files from Python write what is absent as null.
     if (valueAt(current, culprit) !== null)
-      findings.dropped(culprit.reduce<string>(join, at), `${sayIssue(issue)} It was left out.`);
+      findings.dropped(culprit.reduce<string>(join, at), `${issueText(issue)} It was left out.`);
     current = without(current, culprit);
   }
   findings.dropped(at, `${at || "This"} has too many faults to be read.`);
@@ -205,7 +205,7 @@ function without(value: unknown, path: readonly (string | number)[]): unknown {
   );
 }
 
-function sayIssue(issue: { message: string }): string {
+function issueText(issue: { message: string }): string {
   return /[.!?]$/.test(issue.message) ? issue.message : `${issue.message}.`;
 }
 

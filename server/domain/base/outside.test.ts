@@ -178,8 +178,8 @@ describe("reading leniently", () => {
         "dropped file: file has too many faults to be read.",
       ],
     ],
-  ])("keeps what fits of %j", (value, expected, told) => {
-    expect(read(value)).toEqual([expected, told]);
+  ])("keeps what fits of %j", (value, expected, findings) => {
+    expect(read(value)).toEqual([expected, findings]);
   });
 
   test("names the whole file where it has no place", () => {

@@ -10,5 +10,5 @@ const NO: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a person who chooses an answer of that name says yes, or no. */
-export const saysYes = (name: string): boolean => YES.has(name.trim().toLowerCase());
-export const saysNo = (name: string): boolean => NO.has(name.trim().toLowerCase());
+export const isApproval = (name: string): boolean => YES.has(name.trim().toLowerCase());
+export const isRejection = (name: string): boolean => NO.has(name.trim().toLowerCase());

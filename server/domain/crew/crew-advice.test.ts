@@ -9,7 +9,7 @@ import { agreement } from "./samples";
 const plain: RoleFacts = { effects: [], isGuarded: false };
 const members = (...roles: string[]) =>
   roles.map((role_name, at) => ({ agent_id: `${role_name.toLowerCase()}_${at + 1}`, role_name }));
-function said(
+function codesOf(
   crew: z.input<typeof CrewConfig>,
   plan?: z.input<typeof ExecutionPlan>,
   factsOf: (role: string) => RoleFacts = () => plain,
@@ -29,47 +29,47 @@ const checked = { success_criteria: ["It is good."] };
 describe("a crew is told where it does not help", () => {
   test("tasks that form one line, by what they depend on or by their order alone", () => {
     const line = [task("a", "scout_1"), task("b", "analyst_2", "a"), task("c", "writer_3", "a", "b")];
-    expect(said({ agents: three }, { ...checked, tasks: line })).toEqual(["W_CREW_LINE"]);
+    expect(codesOf({ agents: three }, { ...checked, tasks: line })).toEqual(["W_CREW_LINE"]);
     const loose = line.map((one) => ({ ...one, dependencies: [] }));
-    expect(said({ agents: three }, { ...checked, tasks: loose })).toEqual(["W_CREW_LINE"]);
-    expect(said({ agents: three, process: "parallel" }, { ...checked, tasks: loose })).toEqual([]);
+    expect(codesOf({ agents: three }, { ...checked, tasks: loose })).toEqual(["W_CREW_LINE"]);
+    expect(codesOf({ agents: three, process: "parallel" }, { ...checked, tasks: loose })).toEqual([]);
     const fork = [task("a", "scout_1"), task("b", "analyst_2"), task("c", "writer_3", "a", "b")];
-    expect(said({ agents: three }, { ...checked, tasks: fork })).toEqual([]);
+    expect(codesOf({ agents: three }, { ...checked, tasks: fork })).toEqual([]);
   });
 
   test("voters that are copies of each other; another story or model makes another voter", () => {
     const copies = members("Judge", "Judge", "Judge");
-    expect(said({ agents: copies, process: "consensus" })).toEqual(["W_CREW_SAME_VOTERS"]);
+    expect(codesOf({ agents: copies, process: "consensus" })).toEqual(["W_CREW_SAME_VOTERS"]);
     const [first, ...rest] = copies;
-    expect(said({ agents: [{ ...first!, backstory: "You doubt." }, ...rest], process: "consensus" })).toEqual(
-      [],
-    );
     expect(
-      said({ agents: [{ ...first!, llm_config: { model: "other" } }, ...rest], process: "consensus" }),
+      codesOf({ agents: [{ ...first!, backstory: "You doubt." }, ...rest], process: "consensus" }),
     ).toEqual([]);
-    expect(said({ agents: copies, process: "sample" })).toEqual(["W_CREW_IDLE"]);
+    expect(
+      codesOf({ agents: [{ ...first!, llm_config: { model: "other" } }, ...rest], process: "consensus" }),
+    ).toEqual([]);
+    expect(codesOf({ agents: copies, process: "sample" })).toEqual(["W_CREW_IDLE"]);
   });
 
   test("more than four members whom nobody leads", () => {
     const five = members("A", "B", "C", "D", "E");
-    expect(said({ agents: five, process: "swarm" })).toEqual(["W_CREW_UNLED"]);
-    expect(said({ agents: five, process: "hierarchical" })).toEqual([]);
-    expect(said({ agents: five.slice(1), process: "swarm" })).toEqual([]);
+    expect(codesOf({ agents: five, process: "swarm" })).toEqual(["W_CREW_UNLED"]);
+    expect(codesOf({ agents: five, process: "hierarchical" })).toEqual([]);
+    expect(codesOf({ agents: five.slice(1), process: "swarm" })).toEqual([]);
     const joined = [
       ...["a", "b"].map((id) => task(id, "a_1")),
       { ...task("all", "b_2", "a", "b"), description: "Review both and join them." },
     ];
-    expect(said({ agents: five, process: "parallel" }, { tasks: joined })).toEqual([]);
+    expect(codesOf({ agents: five, process: "parallel" }, { tasks: joined })).toEqual([]);
   });
 
   test("work that nobody checks, and work that its own maker checks", () => {
     const tasks = [task("a", "scout_1"), task("b", "analyst_2"), task("c", "writer_3", "a", "b")];
-    expect(said({ agents: three }, { tasks })).toEqual(["W_CREW_UNCHECKED"]);
-    expect(said({ agents: three }, { tasks }, () => ({ ...plain, isGuarded: true }))).toEqual([]);
+    expect(codesOf({ agents: three }, { tasks })).toEqual(["W_CREW_UNCHECKED"]);
+    expect(codesOf({ agents: three }, { tasks }, () => ({ ...plain, isGuarded: true }))).toEqual([]);
     const own = [...tasks, { ...task("d", "writer_3", "c"), description: "Review the text." }];
-    expect(said({ agents: three }, { tasks: own })).toEqual(["W_CREW_OWN_JUDGE"]);
+    expect(codesOf({ agents: three }, { tasks: own })).toEqual(["W_CREW_OWN_JUDGE"]);
     const other = [...tasks, { ...task("d", "scout_1", "c"), description: "Review the text." }];
-    expect(said({ agents: three }, { tasks: other })).toEqual([]);
+    expect(codesOf({ agents: three }, { tasks: other })).toEqual([]);
   });
 
   test("a pattern that no outcome ends, and a step in which the maker looks at its own work", () => {
@@ -79,18 +79,18 @@ describe("a crew is told where it does not help", () => {
       collaboration_patterns: [{ name: "round", type: "custom", workflow }],
     });
     const make = { step: "make", agent: "coder_1", next_on_done: "look" };
-    const look = { step: "look", agent: "checker_2", description: "Check it.", next_on_bad: "make" };
-    expect(said(steps(make, { ...look, next_on_good: "make" }))).toEqual(["W_CREW_NO_END"]);
-    expect(said(steps(make, { ...look, next_on_good: "end" }))).toEqual([]);
-    expect(said(steps(make, { ...look, agent: "coder_1", next_on_good: "end" }))).toEqual([
+    const checkStep = { step: "look", agent: "checker_2", description: "Check it.", next_on_bad: "make" };
+    expect(codesOf(steps(make, { ...checkStep, next_on_good: "make" }))).toEqual(["W_CREW_NO_END"]);
+    expect(codesOf(steps(make, { ...checkStep, next_on_good: "end" }))).toEqual([]);
+    expect(codesOf(steps(make, { ...checkStep, agent: "coder_1", next_on_good: "end" }))).toEqual([
       "W_CREW_OWN_JUDGE",
     ]);
   });
 
   test("two who may do the same thing outside", () => {
     const facts = (role: string) => ({ ...plain, effects: role === "Writer" ? [] : ["send_mail"] });
-    expect(said({ agents: three, process: "swarm" }, undefined, facts)).toEqual(["W_CREW_SAME_EFFECT"]);
-    expect(said({ agents: three }, undefined, facts)).toEqual([]);
+    expect(codesOf({ agents: three, process: "swarm" }, undefined, facts)).toEqual(["W_CREW_SAME_EFFECT"]);
+    expect(codesOf({ agents: three }, undefined, facts)).toEqual([]);
   });
 });
 

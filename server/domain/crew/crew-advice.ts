@@ -1,7 +1,7 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { CrewConfig } from "./crew";
-import type { CrewFault } from "./crew-faults";
+import type { CrewDiagnostic } from "./crew-diagnostics";
 import { memberNamed } from "./member";
 import { customPatterns, outcomesOf, type PatternStep, parallelGroups, targetOf } from "./pattern";
 import type { ExecutionPlan, Task } from "./plan";
@@ -32,7 +32,7 @@ export function crewAdvice(
   crew: CrewConfig,
   plan: ExecutionPlan | undefined,
   factsOf: (role: string) => RoleFacts,
-): CrewFault[] {
+): CrewDiagnostic[] {
   const tasks = followsPlans(crew) && !crew.planning ? (plan?.tasks ?? []) : [];
   return [
     ...oneLine(crew, tasks),
@@ -47,10 +47,10 @@ export function crewAdvice(
 }
 
 const followsPlans = ({ process }: CrewConfig) => process === "sequential" || process === "parallel";
-const advice = (code: string, message: string, repair?: CrewFault["repair"]): CrewFault[] => [
+const advice = (code: string, message: string, repair?: CrewDiagnostic["repair"]): CrewDiagnostic[] => [
   { severity: "warning", code, message, ...(repair ? { repair } : {}) },
 ];
-const list = (words: readonly string[]) => words.join(" and ");
+const list = (items: readonly string[]) => items.join(" and ");
 
 /** Who does a task, where that is one agent. */
 function workerOf({ agents }: CrewConfig, { assigned_agent, required_role }: Task): AgentConfig | undefined {
@@ -59,7 +59,7 @@ function workerOf({ agents }: CrewConfig, { assigned_agent, required_role }: Tas
   return named ?? (ofRole.length === 1 ? ofRole[0] : undefined);
 }
 
-function oneLine(crew: CrewConfig, tasks: readonly Task[]): CrewFault[] {
+function oneLine(crew: CrewConfig, tasks: readonly Task[]): CrewDiagnostic[] {
   if (tasks.length < LEAST_TASKS || crew.agents.length < 2) return [];
   const depend = tasks.filter(({ dependencies }) => dependencies.length > 0);
   const isByOrder = depend.length === 0 && crew.process === "sequential";
@@ -99,7 +99,7 @@ function isChain(tasks: readonly Task[]): boolean {
   return depths.toSorted((a, b) => a - b).every((depth, at) => depth === at);
 }
 
-function sameVoters({ process, agents }: CrewConfig): CrewFault[] {
+function sameVoters({ process, agents }: CrewConfig): CrewDiagnostic[] {
   if (process !== "consensus" || agents.length < 2) return [];
   const minds = new Set(
     agents.map(({ role_name, backstory, llm_config }) =>
@@ -115,7 +115,7 @@ function sameVoters({ process, agents }: CrewConfig): CrewFault[] {
       );
 }
 
-function idleSamplers({ process, agents, manager }: CrewConfig): CrewFault[] {
+function idleSamplers({ process, agents, manager }: CrewConfig): CrewDiagnostic[] {
   const who = agents.find(({ agent_id }) => agent_id === manager?.agent_id) ?? agents[0];
   if (process !== "sample" || agents.length < 2 || !who) return [];
   return advice(
@@ -125,7 +125,11 @@ function idleSamplers({ process, agents, manager }: CrewConfig): CrewFault[] {
   );
 }
 
-function nobodyLeads(crew: CrewConfig, plan: ExecutionPlan | undefined, tasks: readonly Task[]): CrewFault[] {
+function nobodyLeads(
+  crew: CrewConfig,
+  plan: ExecutionPlan | undefined,
+  tasks: readonly Task[],
+): CrewDiagnostic[] {
   const { agents, process, manager, planning } = crew;
   if (agents.length <= MOST_UNLED || (!followsPlans(crew) && process !== "swarm")) return [];
   if (manager?.agent_id || planning || (followsPlans(crew) && !plan)) return [];
@@ -147,7 +151,7 @@ function nobodyVerifies(
   plan: ExecutionPlan | undefined,
   tasks: readonly Task[],
   factsOf: (role: string) => RoleFacts,
-): CrewFault[] {
+): CrewDiagnostic[] {
   if (!plan || tasks.length < LEAST_TASKS) return [];
   const { success_criteria, human_intervention_points, execution_mode } = plan;
   const isVerified =
@@ -174,10 +178,10 @@ const verifies = (crew: CrewConfig, task: Task): boolean =>
   VERIFIES.test(task.description) ||
   VERIFIES.test(workerOf(crew, task)?.role_name ?? task.required_role ?? "");
 
-function ownJudges(crew: CrewConfig, tasks: readonly Task[]): CrewFault[] {
+function ownJudges(crew: CrewConfig, tasks: readonly Task[]): CrewDiagnostic[] {
   const inPlan = tasks.flatMap((task, at) => {
     const judge = workerOf(crew, task);
-    if (!judge || !isLook(task.description)) return [];
+    if (!judge || !isReview(task.description)) return [];
     const made = tasks.filter(
       ({ task_id, ...other }) =>
         task.dependencies.includes(task_id) && workerOf(crew, { task_id, ...other }) === judge,
@@ -198,13 +202,14 @@ function ownJudges(crew: CrewConfig, tasks: readonly Task[]): CrewFault[] {
 }
 
 /** Whether a description begins by asking to look something over. */
-const isLook = (text: string) => /^\W*(?:please )?(?:review|verify|check|test|audit|proofread)\b/i.test(text);
+const isReview = (text: string) =>
+  /^\W*(?:please )?(?:review|verify|check|test|audit|proofread)\b/i.test(text);
 
-function ownJudgesInPattern({ agents, collaboration_patterns }: CrewConfig): CrewFault[] {
+function ownJudgesInPattern({ agents, collaboration_patterns }: CrewConfig): CrewDiagnostic[] {
   const [pattern] = customPatterns(collaboration_patterns);
   const steps = pattern?.workflow ?? [];
   return steps.flatMap((step) => {
-    if (!isLook(step.description ?? step.step.replaceAll("_", " "))) return [];
+    if (!isReview(step.description ?? step.step.replaceAll("_", " "))) return [];
     const judge = memberNamed(agents, step.agent);
     const made = steps.find(
       (other) =>
@@ -226,7 +231,7 @@ const nextOf = (step: PatternStep, steps: readonly PatternStep[]): PatternStep[]
     return next ? [next] : [];
   });
 
-function noEnd({ process, collaboration_patterns, max_rounds }: CrewConfig): CrewFault[] {
+function noEnd({ process, collaboration_patterns, max_rounds }: CrewConfig): CrewDiagnostic[] {
   const [pattern] = customPatterns(collaboration_patterns);
   if (process !== "custom" || !pattern) return [];
   const steps = pattern.workflow;
@@ -243,7 +248,7 @@ function noEnd({ process, collaboration_patterns, max_rounds }: CrewConfig): Cre
       );
 }
 
-function sameEffect({ process, agents }: CrewConfig, factsOf: (role: string) => RoleFacts): CrewFault[] {
+function sameEffect({ process, agents }: CrewConfig, factsOf: (role: string) => RoleFacts): CrewDiagnostic[] {
   if (process !== "parallel" && process !== "swarm") return [];
   const holders = new Map<string, string[]>();
   for (const { agent_id, role_name } of agents)

@@ -4,7 +4,7 @@ import { CrewConfig } from "./crew";
 import { lostTools, newIsToolKnown, toolFacts } from "./crew-tools";
 import { asksOnError, interventionPoint } from "./intervention";
 import { CustomPattern } from "./pattern";
-import { circleText, ExecutionPlan, findCircle, planFaults } from "./plan";
+import { circleText, ExecutionPlan, findCircle, planErrors } from "./plan";
 import { isPlanFile, isPlanPath, planPath, planText } from "./plan-file";
 import { readPlanText } from "./read-plan";
 import { agreement } from "./samples";
@@ -128,8 +128,8 @@ describe("the tasks of a plan", () => {
       [task("a", "a", "z")],
       [{ at: 0, message: 'Task "a" waits for "z", which is not in the plan.' }],
     ],
-  ])("have wrong with them: %s", (_what, tasks, faults) => {
-    expect(planFaults(tasks)).toEqual(faults);
+  ])("have wrong with them: %s", (_what, tasks, errors) => {
+    expect(planErrors(tasks)).toEqual(errors);
   });
   test("make a circle only where each waits for the next", () => {
     expect([

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { interventionPoint, pointFaults } from "./intervention";
+import { interventionPoint, pointDiagnostics } from "./intervention";
 import { ExecutionPlan } from "./plan";
-import { isSameWord } from "./words";
+import { isSameWord } from "./terms";
 
 const plan = (points: string[], ...tasks: { task_id: string; description: string; tags?: string[] }[]) =>
   ExecutionPlan.parse({
@@ -33,13 +33,15 @@ test("a task that is called so, or tagged so, is meant before those that only ha
 
 test("points that no task is meant by, and words that are no point, are faults; on_error is not", () => {
   expect(
-    pointFaults(plan(["before_launch", "whenever", "on_error"], { task_id: "t1", description: "Write it" })),
+    pointDiagnostics(
+      plan(["before_launch", "whenever", "on_error"], { task_id: "t1", description: "Write it" }),
+    ),
   ).toEqual([
     { point: "before_launch", isUnknown: false },
     { point: "whenever", isUnknown: true },
   ]);
   // A planner writes the tasks later.
-  expect(pointFaults(plan(["before_launch"]))).toEqual([]);
+  expect(pointDiagnostics(plan(["before_launch"]))).toEqual([]);
 });
 
 test("words are the same in their forms, and not by their beginning", () => {

@@ -1,5 +1,5 @@
 import type { ExecutionPlan, Task } from "./plan";
-import { isSameWord, slug, wordsOf } from "./words";
+import { isSameWord, slug, termsIn } from "./terms";
 
 export type PointMoment = "before" | "after";
 
@@ -34,17 +34,17 @@ export function interventionPoint(
 }
 
 /** A point at which nobody is asked: it is none that is known, or no task is meant by it. */
-export interface PointFault {
+export interface PointDiagnostic {
   point: string;
   isUnknown: boolean;
 }
 
 /** The points at which nobody would be asked. Without tasks nothing is said of what they mean. */
-export function pointFaults({
+export function pointDiagnostics({
   human_intervention_points: points,
   tasks,
-}: Pick<ExecutionPlan, "human_intervention_points" | "tasks">): PointFault[] {
-  return points.flatMap((point): PointFault[] => {
+}: Pick<ExecutionPlan, "human_intervention_points" | "tasks">): PointDiagnostic[] {
+  return points.flatMap((point): PointDiagnostic[] => {
     if (slug(point) === ON_ERROR) return [];
     const read = POINT.exec(point.trim());
     if (!read || slug(read[2] ?? "") === "") return [{ point, isUnknown: true }];
@@ -55,7 +55,7 @@ export function pointFaults({
 }
 
 /** A fault of a point in words, with what to do. */
-export const pointFaultText = ({ point, isUnknown }: PointFault): string =>
+export const pointDiagnosticText = ({ point, isUnknown }: PointDiagnostic): string =>
   isUnknown
     ? `Nobody is ever asked at "${point}". Write before_ or after_ with a task's id, tag or words, or on_error.`
     : `Nobody is asked at "${point}": no task is called so, has it as a tag, or has its words. Tag the task that is meant.`;
@@ -66,10 +66,10 @@ function tasksMeant(name: string, tasks: readonly Task[]): Task[] {
     [task_id, description, ...(metadata.tags ?? [])].some((own) => slug(own) === wanted),
   );
   if (named.length > 0) return named;
-  const words = wordsOf(name);
+  const terms = termsIn(name);
   return tasks.filter(({ task_id, description, metadata }) => {
     const title = (description.split("\n")[0] ?? "").slice(0, TITLE);
-    const own = [task_id, title, ...(metadata.tags ?? [])].flatMap(wordsOf);
-    return words.length > 0 && words.every((word) => own.some((other) => isSameWord(word, other)));
+    const own = [task_id, title, ...(metadata.tags ?? [])].flatMap(termsIn);
+    return terms.length > 0 && terms.every((word) => own.some((other) => isSameWord(word, other)));
   });
 }

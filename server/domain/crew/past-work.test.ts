@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ENOUGH_WORK, type PastCounts, pastInWords, type Standing, whoIsChosen } from "./past-work";
+import { describePastWork, ENOUGH_WORK, type PastCounts, type Standing, whoIsChosen } from "./past-work";
 
 const counts = (done: number, failed = 0, sent_back = 0): PastCounts => ({ done, failed, sent_back });
 const member = (agent_id: string, more: Partial<Standing> = {}): Standing => ({
@@ -92,10 +92,10 @@ describe("who does a task that names nobody", () => {
 });
 
 test("the past in words: of its own, else of others of its role, else nothing", () => {
-  expect(pastInWords(past("ann", counts(12, 1, 2), counts(40, 3)))).toBe(
+  expect(describePastWork(past("ann", counts(12, 1, 2), counts(40, 3)))).toBe(
     "ann: 12 done, 1 failed, 2 sent back",
   );
-  expect(pastInWords(past("ann", undefined, counts(40, 3)))).toBe(
+  expect(describePastWork(past("ann", undefined, counts(40, 3)))).toBe(
     "ann: nothing of its own; all of the role Writer: 40 done, 3 failed, 0 sent back",
   );
 });

@@ -90,17 +90,17 @@ function compared(a: readonly number[], b: readonly number[]): number {
 }
 
 function pastBeside(best: Standing, next: Standing): string {
-  const said = (counts: PastCounts | undefined) =>
+  const ratio = (counts: PastCounts | undefined) =>
     counts ? `${lostOf(counts)} of ${sizeOf(counts)}` : "what is usual";
-  return `less of its work failed or was sent back: ${said(judgedBy(best.past))} against ${said(judgedBy(next.past))}`;
+  return `less of its work failed or was sent back: ${ratio(judgedBy(best.past))} against ${ratio(judgedBy(next.past))}`;
 }
 
-const countsInWords = ({ done, failed, sent_back }: PastCounts) =>
+const formatCounts = ({ done, failed, sent_back }: PastCounts) =>
   `${done} done, ${failed} failed, ${sent_back} sent back`;
 
 /** What a member did in earlier runs, in one line. */
-export function pastInWords({ agent_id, role_name, own, role }: PastWork): string {
-  if (own) return `${agent_id}: ${countsInWords(own)}`;
-  const all = role ? `; all of the role ${role_name}: ${countsInWords(role)}` : "";
+export function describePastWork({ agent_id, role_name, own, role }: PastWork): string {
+  if (own) return `${agent_id}: ${formatCounts(own)}`;
+  const all = role ? `; all of the role ${role_name}: ${formatCounts(role)}` : "";
   return `${agent_id}: nothing of its own${all}`;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Id, Json } from "@/server/domain/base/values";
-import { slug } from "./words";
+import { slug } from "./terms";
 
 /** Agents that work at the same time, with the one who brings their work together. */
 export const ParallelGroup = z.object({
@@ -87,7 +87,7 @@ const ENDS: Readonly<Record<string, "completed" | "failed">> = {
 };
 
 /** The words for the end of the work that forms offer. */
-export const END_WORDS = { completed: "end", failed: "fail" } as const;
+export const END_TARGETS = { completed: "end", failed: "fail" } as const;
 
 /**
  * What a target means: a step's name, else an agent who has one step, else a word for the end: `end`, `done` and the
@@ -103,17 +103,17 @@ export function targetOf(target: string, steps: readonly Pick<PatternStep, "step
   const end = Object.hasOwn(ENDS, word) ? ENDS[word] : undefined;
   if (end) return { end, name: target };
   const [, kind, name] = /^(end|fail)\s*:\s*(\S.*)$/i.exec(target) ?? [];
-  if (kind && name) return { end: kind.toLowerCase() === END_WORDS.failed ? "failed" : "completed", name };
+  if (kind && name) return { end: kind.toLowerCase() === END_TARGETS.failed ? "failed" : "completed", name };
   return {
     nobody:
       own.length > 1
         ? `"${target}" has several steps (${own.map(([, { step }]) => step).join(", ")}); name one of them.`
-        : `"${target}" is neither a step nor an agent with a step. Name one, or write ${END_WORDS.completed} or ${END_WORDS.failed} where the work is over.`,
+        : `"${target}" is neither a step nor an agent with a step. Name one, or write ${END_TARGETS.completed} or ${END_TARGETS.failed} where the work is over.`,
   };
 }
 
 /** What each field of a step's answer is for, as models are told. */
-export const STEP_WORDS = {
+export const STEP_DESCRIPTIONS = {
   outcome: "How it came out",
   summary: "What was done, in a few sentences",
   result:

@@ -82,36 +82,36 @@ export const ExecutionPlan = z
     version: z.number().int().default(1),
   })
   .superRefine((plan, ctx) => {
-    for (const { at, message } of planFaults(plan.tasks))
+    for (const { at, message } of planErrors(plan.tasks))
       ctx.addIssue({ code: "custom", path: ["tasks", at], message });
   });
 export type ExecutionPlan = z.infer<typeof ExecutionPlan>;
 
 /** What makes a task list impossible to carry out: double ids, unknown dependencies, a circle. */
-export function planFaults(
+export function planErrors(
   tasks: readonly Pick<Task, "task_id" | "dependencies">[],
 ): { at: number; message: string }[] {
-  const faults: { at: number; message: string }[] = [];
+  const errors: { at: number; message: string }[] = [];
   const position = new Map<string, number>();
   tasks.forEach((task, at) => {
-    if (position.has(task.task_id)) faults.push({ at, message: `Two tasks are called "${task.task_id}".` });
+    if (position.has(task.task_id)) errors.push({ at, message: `Two tasks are called "${task.task_id}".` });
     position.set(task.task_id, at);
   });
   tasks.forEach((task, at) => {
     for (const dependency of task.dependencies)
       if (!position.has(dependency))
-        faults.push({
+        errors.push({
           at,
           message: `Task "${task.task_id}" waits for "${dependency}", which is not in the plan.`,
         });
   });
-  const circle = faults.length > 0 ? null : findCircle(tasks);
+  const circle = errors.length > 0 ? null : findCircle(tasks);
   if (circle)
-    faults.push({
+    errors.push({
       at: position.get(circle[0] ?? "") ?? 0,
       message: `These tasks wait for each other in a circle: ${circleText(circle)}.`,
     });
-  return faults;
+  return errors;
 }
 
 /** Tasks of which each waits for the next, and the last for the first; null where there are none. */

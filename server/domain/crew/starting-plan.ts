@@ -1,7 +1,7 @@
 import { present } from "@/server/domain/base/must";
 import type { CrewConfig } from "./crew";
 import type { ExecutionPlan, Task, TaskStatus } from "./plan";
-import { type SyncFault, withSyncPoints } from "./sync-points";
+import { type SyncDiagnostic, withSyncPoints } from "./sync-points";
 
 /** What stays of a task whose work is over. */
 const OVER: ReadonlySet<TaskStatus> = new Set(["completed", "skipped", "cancelled"]);
@@ -15,14 +15,14 @@ const OVER: ReadonlySet<TaskStatus> = new Set(["completed", "skipped", "cancelle
 export function startingPlan(
   plan: ExecutionPlan,
   crew: CrewConfig,
-): { plan: ExecutionPlan; faults: SyncFault[] } {
+): { plan: ExecutionPlan; diagnostics: SyncDiagnostic[] } {
   const isKept = ({ status }: Task) =>
     OVER.has(status) || (status === "failed" && crew.on_task_failure !== "stop");
-  const { tasks, faults } = withSyncPoints(
+  const { tasks, diagnostics } = withSyncPoints(
     plan.tasks.map((task) => (isKept(task) ? task : asNew(task))),
     crew,
   );
-  return { plan: { ...plan, overall_status: "pending", tasks }, faults };
+  return { plan: { ...plan, overall_status: "pending", tasks }, diagnostics };
 }
 
 /** A plan of which nothing is done yet. */
@@ -31,7 +31,7 @@ export function freshPlan(plan: ExecutionPlan): ExecutionPlan {
 }
 
 /** Tasks of a plan that is not new, by what becomes of them when a crew takes it up; null for a new one. */
-export function takenUp(plan: ExecutionPlan): { done: Task[]; again: Task[]; failed: Task[] } | null {
+export function resumedTasks(plan: ExecutionPlan): { done: Task[]; again: Task[]; failed: Task[] } | null {
   const of = (...statuses: TaskStatus[]) => plan.tasks.filter(({ status }) => statuses.includes(status));
   const all = {
     done: of("completed", "skipped", "cancelled"),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CrewConfig } from "./crew";
-import { findCircle, planFaults, Task } from "./plan";
+import { findCircle, planErrors, Task } from "./plan";
 import { withSyncPoints } from "./sync-points";
 
 const MEMBERS = ["frontend_dev", "backend_dev", "database_dev"];
@@ -34,11 +34,11 @@ describe("sync points", () => {
   ];
 
   test("the reference's team: tasks without a tag come after the review that their designs meet at", () => {
-    const { tasks, faults } = withSyncPoints(
+    const { tasks, diagnostics } = withSyncPoints(
       [...design, task("cf", "frontend_dev", ["df"]), task("cb", "backend_dev", ["db"])],
       crewWith(["design_review", "integration_testing"]),
     );
-    expect(faults).toEqual([]);
+    expect(diagnostics).toEqual([]);
     expect(waits(tasks)).toEqual({
       df: [],
       db: [],
@@ -50,11 +50,11 @@ describe("sync points", () => {
   });
 
   test("the order in which points are listed does not turn the work round", () => {
-    const { tasks, faults } = withSyncPoints(
+    const { tasks, diagnostics } = withSyncPoints(
       [...design, task("cf", "frontend_dev", ["df"], ["integration_testing"])],
       crewWith(["integration_testing", "design_review"]),
     );
-    expect(faults).toEqual([]);
+    expect(diagnostics).toEqual([]);
     expect(waits(tasks)).toMatchObject({
       cf: ["df", "sync_design_review"],
       sync_design_review: ["df", "db"],
@@ -63,24 +63,24 @@ describe("sync points", () => {
   });
 
   test("a point that no task is tagged with is named; nothing is made up for it", () => {
-    const { tasks, faults } = withSyncPoints(design, crewWith(["design_review", "integration_testing"]));
-    expect(faults).toEqual([
+    const { tasks, diagnostics } = withSyncPoints(design, crewWith(["design_review", "integration_testing"]));
+    expect(diagnostics).toEqual([
       { kind: "nobody_meets", group: "development_team", point: "integration_testing" },
     ]);
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["df", "db", "sync_design_review"]);
   });
 
   test("tags mean a point however they are written", () => {
-    const { faults, tasks } = withSyncPoints(
+    const { diagnostics, tasks } = withSyncPoints(
       [task("a", "frontend_dev", [], ["Design review"])],
       crewWith(["design_review"]),
     );
-    expect(faults).toEqual([]);
+    expect(diagnostics).toEqual([]);
     expect(waits(tasks).sync_design_review).toEqual(["a"]);
   });
 
   test("what lies between two tasks that meet does not wait for the meeting", () => {
-    const { tasks, faults } = withSyncPoints(
+    const { tasks, diagnostics } = withSyncPoints(
       [
         task("a", "frontend_dev", [], ["p"]),
         task("between", "tech_lead", ["a"]),
@@ -88,7 +88,7 @@ describe("sync points", () => {
       ],
       crewWith(["p"]),
     );
-    expect(faults).toEqual([]);
+    expect(diagnostics).toEqual([]);
     expect(waits(tasks)).toMatchObject({ between: ["a"], sync_p: ["a", "c"] });
   });
 
@@ -99,9 +99,9 @@ describe("sync points", () => {
       task("c", "database_dev", [], ["q"]),
       task("d", "frontend_dev", ["c"], ["p"]),
     ];
-    const { tasks, faults } = withSyncPoints(plan, crewWith(["p", "q"]));
+    const { tasks, diagnostics } = withSyncPoints(plan, crewWith(["p", "q"]));
     expect(tasks).toEqual(plan);
-    expect(faults).toEqual([
+    expect(diagnostics).toEqual([
       { kind: "circle", group: "development_team", circle: ["b", "sync_p", "d", "sync_q"] },
     ]);
   });
@@ -140,13 +140,13 @@ describe("sync points", () => {
             tags,
           ),
         );
-        const { tasks, faults } = withSyncPoints(plan, crewWith(points, isLed ? "tech_lead" : ""));
-        expect(planFaults(tasks)).toEqual([]);
+        const { tasks, diagnostics } = withSyncPoints(plan, crewWith(points, isLed ? "tech_lead" : ""));
+        expect(planErrors(tasks)).toEqual([]);
         for (const before of plan)
           expect(tasks.find(({ task_id }) => task_id === before.task_id)?.dependencies).toEqual(
             expect.arrayContaining(before.dependencies),
           );
-        for (const fault of faults) if (fault.kind === "circle") expect(tasks).toEqual(plan);
+        for (const diagnostic of diagnostics) if (diagnostic.kind === "circle") expect(tasks).toEqual(plan);
       }),
     );
   });
@@ -155,7 +155,7 @@ describe("sync points", () => {
 test("a circle of tasks is named from one to the next", () => {
   const plan = [task("x", "a", ["c"]), task("a", "a", ["b"]), task("b", "a", ["c"]), task("c", "a", ["a"])];
   expect(findCircle(plan)).toEqual(["c", "a", "b"]);
-  expect(planFaults(plan)).toEqual([
+  expect(planErrors(plan)).toEqual([
     { at: 3, message: "These tasks wait for each other in a circle: c waits for a, a for b, b for c." },
   ]);
 });

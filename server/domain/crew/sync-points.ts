@@ -2,10 +2,10 @@ import { freshId, toId } from "@/server/domain/base/ids";
 import type { CrewConfig } from "./crew";
 import { type ParallelGroup, parallelGroups } from "./pattern";
 import { circleText, findCircle, Task } from "./plan";
-import { slug } from "./words";
+import { slug } from "./terms";
 
 /** What is wrong with the points where a group meets. */
-export type SyncFault =
+export type SyncDiagnostic =
   /** No task of the group carries the point's word, so nobody meets there. */
   | { kind: "nobody_meets"; group: string; point: string }
   /** Tasks and meetings would wait for each other; each waits for the next, the last for the first. */
@@ -29,38 +29,38 @@ interface Meeting {
 export function withSyncPoints(
   tasks: readonly Task[],
   crew: CrewConfig,
-): { tasks: Task[]; faults: SyncFault[] } {
-  const faults: SyncFault[] = [];
+): { tasks: Task[]; diagnostics: SyncDiagnostic[] } {
+  const diagnostics: SyncDiagnostic[] = [];
   let all = [...tasks];
   for (const group of parallelGroups(crew.collaboration_patterns)) {
-    const meetings = meetingsOf(group, all, crew, faults);
+    const meetings = meetingsOf(group, all, crew, diagnostics);
     const added = meetings.flatMap((meeting) => syncTask(group, meeting, all));
     const before = priorsOf(all);
     const waiting = [...all.map((task) => waitingFor(task, meetings, before)), ...added];
     const circle = findCircle(waiting);
-    if (circle) faults.push({ kind: "circle", group: group.name, circle });
+    if (circle) diagnostics.push({ kind: "circle", group: group.name, circle });
     else all = inListedOrder(waiting, meetings);
   }
-  return { tasks: all, faults };
+  return { tasks: all, diagnostics };
 }
 
 function meetingsOf(
   group: ParallelGroup,
   tasks: readonly Task[],
   crew: CrewConfig,
-  faults: SyncFault[],
+  diagnostics: SyncDiagnostic[],
 ): Meeting[] {
   const points = [...new Map(group.sync_points.map((point) => [slug(point), point])).values()];
   const own = tasks.filter((task) => !isSyncTask(task) && group.agents.some((id) => isFor(task, id, crew)));
-  const carries = ({ metadata }: Task, point: string) =>
+  const hasTag = ({ metadata }: Task, point: string) =>
     metadata.tags?.some((tag) => slug(tag) === slug(point)) ?? false;
-  const untagged = own.filter((task) => !points.some((point) => carries(task, point)));
+  const untagged = own.filter((task) => !points.some((point) => hasTag(task, point)));
   const taken = new Set(tasks.map(({ task_id }) => task_id));
   return points.flatMap((point, at): Meeting[] => {
-    const tagged = own.filter((task) => carries(task, point));
+    const tagged = own.filter((task) => hasTag(task, point));
     const meeting = tagged.length > 0 || at < points.length - 1 ? tagged : untagged;
     if (meeting.length === 0) {
-      if (own.length > 0) faults.push({ kind: "nobody_meets", group: group.name, point });
+      if (own.length > 0) diagnostics.push({ kind: "nobody_meets", group: group.name, point });
       return [];
     }
     const known = tasks.find(
@@ -147,8 +147,8 @@ function isFor(task: Task, agentId: string, crew: CrewConfig): boolean {
 }
 
 /** What is wrong with a group's meetings, as a person is told, with what to do. */
-export function syncFaultText(fault: SyncFault): string {
-  return fault.kind === "circle"
-    ? `The sync points of "${fault.group}" make tasks wait for each other in a circle: ${circleText(fault.circle)}. Change their tags, or what they wait for.`
-    : `Nobody meets at the sync point "${fault.point}" of "${fault.group}": no task of the group has the tag "${fault.point}". Tag the tasks whose results are brought together there, or take the point out.`;
+export function syncDiagnosticText(diagnostic: SyncDiagnostic): string {
+  return diagnostic.kind === "circle"
+    ? `The sync points of "${diagnostic.group}" make tasks wait for each other in a circle: ${circleText(diagnostic.circle)}. Change their tags, or what they wait for.`
+    : `Nobody meets at the sync point "${diagnostic.point}" of "${diagnostic.group}": no task of the group has the tag "${diagnostic.point}". Tag the tasks whose results are brought together there, or take the point out.`;
 }

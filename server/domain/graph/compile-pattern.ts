@@ -7,7 +7,7 @@ import {
   type CustomPattern,
   outcomesOf,
   type PatternStep,
-  STEP_WORDS,
+  STEP_DESCRIPTIONS,
   targetOf,
 } from "@/server/domain/crew/pattern";
 import { asTemplate } from "@/server/domain/text/template";
@@ -51,7 +51,7 @@ export function compilePattern(
   }));
   const placed = resolveSteps(pattern, findings).map((one, at) => ({
     ...one,
-    id: add(toId(one.step.step) || `step_${at + 1}`, (own) => taskNode(own, one.step, one.ways, members)),
+    id: add(toId(one.step.step) || `step_${at + 1}`, (own) => taskNode(own, one.step, one.branches, members)),
   }));
   connect("start", present(placed[0], "placed[0]").id);
 
@@ -69,8 +69,8 @@ export function compilePattern(
     ends.set(name, id);
     return id;
   };
-  for (const { step, id, ways } of placed) {
-    if (ways.length === 0) {
+  for (const { step, id, branches } of placed) {
+    if (branches.length === 0) {
       connect(id, endAt("Done"));
       continue;
     }
@@ -81,14 +81,14 @@ export function compilePattern(
       input_keys: ["outcome"],
       config: {
         kind: "expression",
-        conditions: ways.map(({ outcome }) => ({
+        conditions: branches.map(({ outcome }) => ({
           label: outcome.slice(0, 200),
           when: `state.outcome == ${JSON.stringify(outcome)}`,
         })),
       },
     }));
     connect(id, router);
-    for (const { outcome, target, to, failed } of ways)
+    for (const { outcome, target, to, failed } of branches)
       connect(
         router,
         to === null ? endAt(target, failed) : present(placed[to], "placed[to]").id,
@@ -119,14 +119,14 @@ export interface Way {
 export function resolveSteps(
   pattern: CustomPattern,
   findings: Findings,
-): { step: PatternStep; ways: Way[] }[] {
+): { step: PatternStep; branches: Way[] }[] {
   const steps = pattern.workflow;
   return steps.map((step, at) => {
     if (steps.findIndex((other) => other.step === step.step) < at)
       findings.changed(`workflow.${at}.step`, `Two steps are called "${step.step}"; targets mean the first.`);
     return {
       step,
-      ways: outcomesOf(step).map(({ key, outcome, target }): Way => {
+      branches: outcomesOf(step).map(({ key, outcome, target }): Way => {
         const found = targetOf(target, steps);
         if ("step" in found) return { outcome, target, to: found.step, failed: false };
         if ("nobody" in found)
@@ -162,12 +162,12 @@ function taskNode(
 ): NodeInput {
   const member = members.find(({ agent_id }) => agent_id === step.agent);
   const what = asTemplate(step.description ?? nameFrom(step.step));
-  const summary = { type: "string", description: STEP_WORDS.summary };
-  const result = { type: "string", description: STEP_WORDS.result };
+  const summary = { type: "string", description: STEP_DESCRIPTIONS.summary };
+  const result = { type: "string", description: STEP_DESCRIPTIONS.result };
   const outcome = {
     type: "string",
     enum: outcomes.map((one) => one.outcome),
-    description: STEP_WORDS.outcome,
+    description: STEP_DESCRIPTIONS.outcome,
   };
   return {
     id,

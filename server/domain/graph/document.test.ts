@@ -18,7 +18,7 @@ const small = (more: Record<string, unknown> = {}) => ({
   edges: [{ id: "e", source_node_id: "a", target_node_id: "b" }],
   ...more,
 });
-const said = (source: unknown) =>
+const findingsOf = (source: unknown) =>
   readWorkflow(source).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
 const withoutPlaces = (graph: WorkflowGraph) => ({
   ...graph,
@@ -47,17 +47,17 @@ describe("the reference documents' files", () => {
     };
     file.edges[0] = { ...file.edges[0], condition: `${"1 + ".repeat(600)}1 > 2` };
     const { graph, findings } = readWorkflow(file);
-    const words = "are possible: the workflow cannot run until it is shortened.";
+    const text = "are possible: the workflow cannot run until it is shortened.";
     expect(findings).toEqual([
       {
         level: "info",
         at: `nodes.${id}.config.task_description_template`,
-        message: `This has 70,000 characters, and at most 65,536 ${words}`,
+        message: `This has 70,000 characters, and at most 65,536 ${text}`,
       },
       {
         level: "info",
         at: "edges.0.condition",
-        message: `This has 2,405 characters, and at most 2,000 ${words}`,
+        message: `This has 2,405 characters, and at most 2,000 ${text}`,
       },
     ]);
     expect(
@@ -422,7 +422,7 @@ describe("reading what others wrote", () => {
 
   test("unknown types are dropped with their edges, unknown fields are named", () => {
     expect(
-      said(
+      findingsOf(
         small({
           nodes: {
             a: { id: "a", node_type: "start", mystery: 1 },
@@ -502,36 +502,36 @@ describe("reading what others wrote", () => {
   });
 
   test("what is no workflow is refused with a sentence", () => {
-    const refused = (source: unknown) => {
+    const rejected = (source: unknown) => {
       const { graph, findings } = readWorkflow(source);
       return [graph, findings.map(({ level, message }) => [level, message])];
     };
     const error = (message: string) => [null, [["error", message]]];
-    expect(refused("")).toEqual(error("The file is empty."));
-    expect(refused('{"nodes": {')).toEqual(error("This is not JSON: it ends too early."));
-    expect(refused('{\n  "nodes": oops}')[1]).toHaveLength(1);
-    expect(refused("[]")).toEqual(
+    expect(rejected("")).toEqual(error("The file is empty."));
+    expect(rejected('{"nodes": {')).toEqual(error("This is not JSON: it ends too early."));
+    expect(rejected('{\n  "nodes": oops}')[1]).toHaveLength(1);
+    expect(rejected("[]")).toEqual(
       error("This is a list, not a workflow. Lists of roles are read on the page of roles."),
     );
-    expect(refused(5)).toEqual(error("This is not a workflow: a JSON object with nodes and edges."));
-    expect(refused({})).toEqual(error('This is not a workflow: it has neither "nodes" nor "tasks".'));
-    expect(refused({ roles: [] })).toEqual(
+    expect(rejected(5)).toEqual(error("This is not a workflow: a JSON object with nodes and edges."));
+    expect(rejected({})).toEqual(error('This is not a workflow: it has neither "nodes" nor "tasks".'));
+    expect(rejected({ roles: [] })).toEqual(
       error("This file holds roles, not a workflow. Read it on the page of roles."),
     );
-    expect(refused({ tasks: [] })).toEqual(error("The plan has no tasks."));
-    expect(refused({ troupe: 2 })).toEqual(
+    expect(rejected({ tasks: [] })).toEqual(error("The plan has no tasks."));
+    expect(rejected({ troupe: 2 })).toEqual(
       error("This file was written by a newer version (format 2). Update, then read it again."),
     );
-    expect(refused(small({ schema_version: 99 }))).toEqual(
+    expect(rejected(small({ schema_version: 99 }))).toEqual(
       error(
         "This workflow has the format 99, which only a newer version can read. Update, then read it again.",
       ),
     );
-    expect(refused(`${"[".repeat(100_000)}`)).toEqual(error("The JSON is nested deeper than 32 levels."));
-    expect(refused(" ".repeat(5 * 1024 * 1024 + 1))).toEqual(error("The file is larger than 5 MiB."));
+    expect(rejected(`${"[".repeat(100_000)}`)).toEqual(error("The JSON is nested deeper than 32 levels."));
+    expect(rejected(" ".repeat(5 * 1024 * 1024 + 1))).toEqual(error("The file is larger than 5 MiB."));
     let deep: unknown = 1;
     for (let i = 0; i < 50_000; i++) deep = { deep };
-    expect(refused({ nodes: deep })).toEqual(error("The file is nested too deeply to be a workflow."));
+    expect(rejected({ nodes: deep })).toEqual(error("The file is nested too deeply to be a workflow."));
   });
 
   test("words that could reach a prototype are left out", () => {
@@ -590,11 +590,13 @@ describe("a file with far too many parts", () => {
       },
       /has 0 and 4001/,
     ],
-  ])("is refused before anything is made of them: %s", (_name, source, words) => {
+  ])("is refused before anything is made of them: %s", (_name, source, pattern) => {
     const begun = process.memoryUsage().heapUsed;
     const { graph, findings } = readWorkflow(source);
     expect(graph).toBeNull();
-    expect(findings).toEqual([expect.objectContaining({ message: expect.stringMatching(words) as string })]);
+    expect(findings).toEqual([
+      expect.objectContaining({ message: expect.stringMatching(pattern) as string }),
+    ]);
     expect(process.memoryUsage().heapUsed - begun).toBeLessThan(8_000_000);
   });
 });

@@ -209,17 +209,17 @@ function readNode(
 
 /** Texts that are kept although they are too long to be used: without them a run would do something else. */
 function nameTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findings: Findings): void {
-  const tell = (field: string, text: string, most: number) => {
+  const noteIfTooLong = (field: string, text: string, most: number) => {
     if (text.length > most) findings.info(join(at, field), tooLongText(text, most));
   };
   for (const { field, template } of kind.templates?.(node.config) ?? [])
-    tell(`config.${field}`, template, MAX_TEMPLATE_LENGTH);
+    noteIfTooLong(`config.${field}`, template, MAX_TEMPLATE_LENGTH);
   for (const { field, expression } of kind.expressions?.(node.config) ?? [])
-    tell(`config.${field}`, expression, MAX_EXPRESSION_LENGTH);
+    noteIfTooLong(`config.${field}`, expression, MAX_EXPRESSION_LENGTH);
   for (const field of ["input_mapping", "output_mapping"] as const)
     for (const [key, expression] of Object.entries(node[field] ?? {}))
-      tell(`${field}.${key}`, expression, MAX_EXPRESSION_LENGTH);
-  tell("when", node.when ?? "", MAX_EXPRESSION_LENGTH);
+      noteIfTooLong(`${field}.${key}`, expression, MAX_EXPRESSION_LENGTH);
+  noteIfTooLong("when", node.when ?? "", MAX_EXPRESSION_LENGTH);
 }
 
 const tooLongText = (text: string, most: number): string =>

@@ -1,12 +1,12 @@
 import { type Json, type JsonObject, StateKey } from "@/server/domain/base/values";
-import { type Fault, faultTexts, readSchema } from "@/server/domain/schema/schema";
+import { errorTexts, type Fault, readSchema } from "@/server/domain/schema/schema";
 import type { WorkflowGraph } from "./graph";
 import { inputFields, inputSchema, type RunInputField } from "./run-input";
 import { keySchema } from "./state-check";
 
 /** What is wrong with the input of a run, by key; empty where it may start. */
-export function findInputErrors(graph: WorkflowGraph, input: JsonObject): KeyFault[] {
-  const errors: KeyFault[] = [];
+export function findInputErrors(graph: WorkflowGraph, input: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
   for (const key of Object.keys(input))
     if (!StateKey.safeParse(key).success)
       errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
@@ -19,32 +19,32 @@ export function findInputErrors(graph: WorkflowGraph, input: JsonObject): KeyFau
       else delete given[field.key];
       continue;
     }
-    const message = fieldFault(field, value);
+    const message = fieldError(field, value);
     if (message !== undefined) errors.push({ key: field.key, message });
   }
   // What holds between keys is only worth telling where each of them is right.
   const schema = inputSchema(graph);
   if (errors.length > 0 || !schema) return errors;
-  return faultsByKey(readSchema(schema).faults(given));
+  return errorsByKey(readSchema(schema).errors(given));
 }
 
 /** What its own schema has against what was entered in a field, as a sentence; undefined where it fits. */
-export function fieldFault(field: Pick<RunInputField, "schema" | "around">, value: Json): string | undefined {
-  const [fault] = faultTexts(keySchema(field.schema, field.around).faults(value));
-  return fault === undefined ? undefined : said(fault);
+export function fieldError(field: Pick<RunInputField, "schema" | "around">, value: Json): string | undefined {
+  const [error] = errorTexts(keySchema(field.schema, field.around).errors(value));
+  return error === undefined ? undefined : sentenceOf(error);
 }
 
 /** What is wrong with one thing that was entered. */
-export interface KeyFault {
+export interface FieldError {
   key: string;
   message: string;
 }
 
 /** Faults of an object as sentences about its keys. */
-export const faultsByKey = (faults: readonly Fault[]): KeyFault[] =>
-  faults.map(({ path: [key = "", ...path], message }) => ({
+export const errorsByKey = (errors: readonly Fault[]): FieldError[] =>
+  errors.map(({ path: [key = "", ...path], message }) => ({
     key: String(key),
-    message: said(faultTexts([{ path, message }])[0] ?? ""),
+    message: sentenceOf(errorTexts([{ path, message }])[0] ?? ""),
   }));
 
-const said = (fault: string) => `This ${fault.includes(": ") ? "does not fit: " : ""}${fault}.`;
+const sentenceOf = (error: string) => `This ${error.includes(": ") ? "does not fit: " : ""}${error}.`;

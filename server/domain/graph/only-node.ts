@@ -1,15 +1,15 @@
 import { getNodeKind, isExecutable } from "../nodes";
 import { WorkflowGraph } from "./graph";
 import { keysRead } from "./keys-read";
-import { isBeginning } from "./run-input";
+import { isStartNode } from "./run-input";
 import { stateProperties } from "./state-properties";
 
 /** Why a node cannot be run by itself, in words; null where it can. */
-export function onlyNodeFault(graph: WorkflowGraph, nodeId: string): string | null {
+export function singleNodeError(graph: WorkflowGraph, nodeId: string): string | null {
   const node = graph.nodes[nodeId];
   if (!node) return "This node is not in the workflow.";
   if (!isExecutable(node)) return "A note does nothing, so it cannot be run.";
-  if (isBeginning(node)) return "A start does nothing by itself. Run the workflow instead.";
+  if (isStartNode(node)) return "A start does nothing by itself. Run the workflow instead.";
   if (getNodeKind(node.node_type).ends) return "An end does nothing by itself. Run the workflow instead.";
   return null;
 }
@@ -20,12 +20,12 @@ export function onlyNodeFault(graph: WorkflowGraph, nodeId: string): string | nu
  */
 export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph | null {
   const node = graph.nodes[nodeId];
-  if (!node || onlyNodeFault(graph, nodeId) !== null) return null;
+  if (!node || singleNodeError(graph, nodeId) !== null) return null;
   const start = `before_${nodeId}`;
   const end = `after_${nodeId}`;
   const { required, optional } = keysRead(node);
-  const ways = graph.edges.filter(({ source_node_id }) => source_node_id === nodeId);
-  const outward = ways.map(({ id, kind, edge_label, is_default }) => ({
+  const outgoingEdges = graph.edges.filter(({ source_node_id }) => source_node_id === nodeId);
+  const outward = outgoingEdges.map(({ id, kind, edge_label, is_default }) => ({
     id,
     kind,
     edge_label,
@@ -34,7 +34,8 @@ export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph
     target_node_id: end,
   }));
   const plain = { id: "only_out", source_node_id: nodeId, target_node_id: end };
-  const needsPlain = !getNodeKind(node.node_type).routes && !ways.some(({ kind }) => kind === "normal");
+  const needsPlain =
+    !getNodeKind(node.node_type).routes && !outgoingEdges.some(({ kind }) => kind === "normal");
   return WorkflowGraph.parse({
     ...graph,
     start_node_id: start,

@@ -1,7 +1,7 @@
 import { recordOf } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import { type Finding, Findings, type Raw } from "@/server/domain/base/lenient-reader";
-import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
+import { isDefaultLabel } from "@/server/domain/nodes/conditional-router";
 import { getNodeKind, isRouterNode } from "../nodes";
 import { analyse } from "./analysis";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
@@ -110,7 +110,7 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
     const source = graph.nodes[edge.source_node_id];
     const routes = source ? getNodeKind(source.node_type).routes : false;
     let label = edge.edge_label || undefined;
-    if (edge.is_default && !(label && isDefaultWord(label))) {
+    if (edge.is_default && !(label && isDefaultLabel(label))) {
       if (label)
         findings.dropped(
           `${at}.is_default`,

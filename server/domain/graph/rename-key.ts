@@ -7,7 +7,7 @@ import type { WorkflowGraph } from "./graph";
 import { allKeys, textSites } from "./search";
 
 /** What is wrong with a new name for a key; null if nothing is. */
-export function keyNameFault(graph: WorkflowGraph, from: string, to: string): string | null {
+export function keyNameError(graph: WorkflowGraph, from: string, to: string): string | null {
   const read = StateKey.safeParse(to);
   if (!read.success) return read.error.issues[0]?.message ?? "This cannot be a key";
   return to !== from && allKeys(graph).includes(to) ? `There is a key "${to}" already` : null;
@@ -19,7 +19,7 @@ export function keyNameFault(graph: WorkflowGraph, from: string, to: string): st
  * cannot be one or is taken.
  */
 export function renameKey(graph: WorkflowGraph, from: string, to: string): WorkflowGraph {
-  if (from === to || keyNameFault(graph, from, to) !== null) return graph;
+  if (from === to || keyNameError(graph, from, to) !== null) return graph;
   const written = textSites(graph).reduce((drawn, { sort, text, write }) => {
     if (sort === "key") return text === from ? write(drawn, to) : drawn;
     if (sort === "template") return writeIfNew(drawn, text, inTemplate(text, from, to), write);
@@ -75,7 +75,7 @@ function rewritten(
       const read = written.slice(place.from, place.to);
       // In `state.state` the key is the last; in `a.b` of a template the key is the first.
       const hasScope = /^(state|input)\s*[.[]/.test(read);
-      const at = wordsIn(read, old).find((start) => start > 0 || !hasScope);
+      const at = occurrencesIn(read, old).find((start) => start > 0 || !hasScope);
       if (at === undefined) return written;
       const start = place.from + at;
       return written.slice(0, start) + name + written.slice(start + old.length);
@@ -83,7 +83,7 @@ function rewritten(
 }
 
 /** Where a name stands as a whole. */
-function wordsIn(text: string, name: string): number[] {
+function occurrencesIn(text: string, name: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
     const isInside = /\w$/.test(text.slice(0, at)) || /^\w/.test(text.slice(at + name.length));

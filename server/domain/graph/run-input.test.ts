@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 import { type Choice, choicesOf, fieldsOfSchema } from "./form-fields";
-import { faultsByKey, fieldFault, findInputErrors } from "./input-check";
-import { graphOfNode, onlyNodeFault } from "./only-node";
+import { errorsByKey, fieldError, findInputErrors } from "./input-check";
+import { graphOfNode, singleNodeError } from "./only-node";
 import { inputFields, inputSchema, startingState } from "./run-input";
 
 const withInput = (start: object) =>
@@ -81,24 +81,24 @@ test.each([
       ["age", "This must be a whole number, not text."],
     ],
   ],
-])("what was entered for a run is right, or said by its key: %j", (input, faults) => {
-  expect(findInputErrors(asked, input).map(({ key, message }) => [key, message])).toEqual(faults);
+])("what was entered for a run is right, or said by its key: %j", (input, errors) => {
+  expect(findInputErrors(asked, input).map(({ key, message }) => [key, message])).toEqual(errors);
 });
 
 test("what must hold between keys is said once each of them is right", () => {
   const between = { ...schema, dependentRequired: { tags: ["note"] }, minProperties: 3 };
   const graph = withInput({ output_keys: ["note"], config: { input_schema: between } });
-  const faults = (input: Record<string, string | string[]>) => findInputErrors(graph, input);
-  expect(faults({ name: "A", tags: ["a"] })).toEqual([
+  const errorsOf = (input: Record<string, string | string[]>) => findInputErrors(graph, input);
+  expect(errorsOf({ name: "A", tags: ["a"] })).toEqual([
     { key: "name", message: "This must have at least 2 characters." },
   ]);
   // Its age is there by its default.
-  expect(faults({ name: "Ada", tags: ["a"] })).toEqual([
+  expect(errorsOf({ name: "Ada", tags: ["a"] })).toEqual([
     { key: "note", message: 'This is missing, as "tags" is given.' },
   ]);
-  expect(faults({ name: "Ada" })).toEqual([{ key: "", message: "This must have at least 3 keys." }]);
-  expect(faultsByKey([])).toEqual([]);
-  expect(fieldFault({ schema: {} }, 1)).toBeUndefined();
+  expect(errorsOf({ name: "Ada" })).toEqual([{ key: "", message: "This must have at least 3 keys." }]);
+  expect(errorsByKey([])).toEqual([]);
+  expect(fieldError({ schema: {} }, 1)).toBeUndefined();
 });
 
 test.each([
@@ -106,9 +106,9 @@ test.each([
   ["note", "A note does nothing, so it cannot be run."],
   ["start", "A start does nothing by itself. Run the workflow instead."],
   ["end", "An end does nothing by itself. Run the workflow instead."],
-])("a node that does nothing by itself cannot be run alone: %s", (id, fault) => {
+])("a node that does nothing by itself cannot be run alone: %s", (id, error) => {
   const graph = draw("start > a > end; note > end", { note: { node_type: "note", config: { text: "n" } } });
-  expect([onlyNodeFault(graph, id), graphOfNode(graph, id)]).toEqual([fault, null]);
+  expect([singleNodeError(graph, id), graphOfNode(graph, id)]).toEqual([error, null]);
 });
 
 test("a node alone begins with what it reads, and each of its ways ends", () => {
@@ -123,7 +123,7 @@ test("a node alone begins with what it reads, and each of its ways ends", () => 
   });
   graph.global_state_schema = { properties: { x: { type: "number" }, other: {} } };
   const alone = graphOfNode(graph, "a");
-  expect(onlyNodeFault(graph, "a")).toBeNull();
+  expect(singleNodeError(graph, "a")).toBeNull();
   expect(
     alone?.edges.map(({ source_node_id, target_node_id, kind }) => [source_node_id, target_node_id, kind]),
   ).toEqual([
@@ -150,9 +150,9 @@ test("a node alone begins with what it reads, and each of its ways ends", () => 
 
 test("a node without a normal way out gets one, a router does not", () => {
   const graph = draw("start > r; r yes> a; a !> end");
-  const ways = (id: string) =>
+  const edgesOf = (id: string) =>
     graphOfNode(graph, id)?.edges.map(({ id: edge, kind, edge_label }) => [edge, kind, edge_label ?? null]);
-  expect([ways("a"), ways("r")]).toEqual([
+  expect([edgesOf("a"), edgesOf("r")]).toEqual([
     [
       ["only_in", "normal", null],
       ["e2", "error", null],

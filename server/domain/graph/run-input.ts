@@ -7,7 +7,7 @@ import { startOf } from "./analysis";
 import type { WorkflowGraph, WorkflowNode } from "./graph";
 import { stateProperties } from "./state-properties";
 
-export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
+export const isStartNode = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
 
 /** What a run asks for when it starts. */
 export interface RunInputField {

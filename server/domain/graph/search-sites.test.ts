@@ -163,9 +163,9 @@ test.each<[string, string, SearchOptions, number[]]>([
   // A letter that grows when it is made small keeps its place.
   ["İİ art", "ART", {}, [3]],
   ["none", "art", {}, []],
-])("in %j, %j with %j stands at %j", (description, words, options, places) => {
+])("in %j, %j with %j stands at %j", (description, query, options, places) => {
   const graph = { ...draw("start > end"), description };
-  const hits = findText(graph, words, options).filter(({ at }) => at.kind === "workflow");
+  const hits = findText(graph, query, options).filter(({ at }) => at.kind === "workflow");
   expect(hits.map(({ from }) => from)).toEqual(places);
-  expect(hits.map(({ from, to }) => to - from)).toEqual(places.map(() => words.length));
+  expect(hits.map(({ from, to }) => to - from)).toEqual(places.map(() => query.length));
 });

@@ -93,13 +93,13 @@ describe("finding", () => {
 
   test("what is written in the place of all hits is what a search and replace in each text would give", () => {
     fc.assert(
-      fc.property(arbitraryGraph(), fc.constantFrom("a", "st", "e"), (graph, words) => {
+      fc.property(arbitraryGraph(), fc.constantFrom("a", "st", "e"), (graph, query) => {
         const free = (sort: string) => sort === "plain" || sort === "template" || sort === "expression";
-        const hits = findText(graph, words, { isExact: true });
+        const hits = findText(graph, query, { isExact: true });
         const sites = textSites(graph);
         const after = textSites(replaceText(graph, hits, "QQ"));
         const texts = (list: typeof sites) => list.filter(({ sort }) => free(sort)).map(({ text }) => text);
-        expect(texts(after)).toEqual(texts(sites).map((text) => text.replaceAll(words, "QQ")));
+        expect(texts(after)).toEqual(texts(sites).map((text) => text.replaceAll(query, "QQ")));
       }),
     );
   });

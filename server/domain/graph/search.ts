@@ -4,7 +4,7 @@ import { StateKey } from "@/server/domain/base/values";
 import { settingsOf, withSettings } from "@/server/domain/nodes";
 import { type Field, getNodeKind, routerKindOf, type WorkflowNode } from "../nodes";
 import type { WorkflowGraph } from "./graph";
-import { renameWay, routerWays } from "./router-ways";
+import { renameRoute, routerRoutes } from "./router-routes";
 import { stateProperties } from "./state-properties";
 
 /** Looking for words in a whole drawing, and writing others in their place. */
@@ -50,15 +50,15 @@ export function textSites(graph: WorkflowGraph): TextSite[] {
 }
 
 /** Where the words stand in the texts of a drawing. Empty words stand nowhere. */
-export function findText(graph: WorkflowGraph, words: string, options: SearchOptions = {}): Hit[] {
-  if (words === "") return [];
+export function findText(graph: WorkflowGraph, query: string, options: SearchOptions = {}): Hit[] {
+  if (query === "") return [];
   return textSites(graph).flatMap(({ at, title, text }, site) =>
-    placesOf(text, words, options).map((from) => ({ site, at, title, text, from, to: from + words.length })),
+    placesOf(text, query, options).map((from) => ({ site, at, title, text, from, to: from + query.length })),
   );
 }
 
 /** Writes other words in the place of these hits, which are those of this very drawing. */
-export function replaceText(graph: WorkflowGraph, hits: readonly Hit[], words: string): WorkflowGraph {
+export function replaceText(graph: WorkflowGraph, hits: readonly Hit[], replacement: string): WorkflowGraph {
   const sites = textSites(graph);
   const bySite = new Map<number, Hit[]>();
   for (const hit of hits) bySite.set(hit.site, [...(bySite.get(hit.site) ?? []), hit]);
@@ -68,16 +68,16 @@ export function replaceText(graph: WorkflowGraph, hits: readonly Hit[], words: s
     if (!site) continue;
     const text = found
       .toSorted((a, b) => b.from - a.from)
-      .reduce((written, { from, to }) => written.slice(0, from) + words + written.slice(to), site.text);
+      .reduce((written, { from, to }) => written.slice(0, from) + replacement + written.slice(to), site.text);
     next = site.write(next, text);
   }
   return next;
 }
 
-function placesOf(text: string, words: string, { isExact, isWord }: SearchOptions): number[] {
+function placesOf(text: string, query: string, { isExact, isWord }: SearchOptions): number[] {
   const fold = (written: string) => (isExact ? written : foldCase(written));
   const where = fold(text);
-  const what = fold(words);
+  const what = fold(query);
   const places: number[] = [];
   for (let at = where.indexOf(what); at >= 0; at = where.indexOf(what, at + what.length)) {
     const isInside = /\w$/.test(where.slice(0, at)) || /^\w/.test(where.slice(at + what.length));
@@ -277,18 +277,18 @@ function argumentSites(node: WorkflowNode, { key, label }: Field, config: Config
 /** The ways of a router; another name for one takes its lines along. */
 function waySites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
   const { id } = node;
-  const ways = routerWays(graph, id)?.ways ?? [];
-  const isOpen = routerWays(graph, id)?.isOpen ?? false;
+  const routes = routerRoutes(graph, id)?.routes ?? [];
+  const isOpen = routerRoutes(graph, id)?.isOpen ?? false;
   const at = { kind: "node", id, field: "conditions" } as const;
   const { conditions = [] } = settingsOf(node);
   return [
-    ...ways.map(
+    ...routes.map(
       ({ label }, place): TextSite => ({
         at,
         title: `Way out ${place + 1}`,
         sort: "label",
         text: label,
-        write: (drawn, text) => (isOpen ? renameWay(drawn, id, label, text.trim()) : drawn),
+        write: (drawn, text) => (isOpen ? renameRoute(drawn, id, label, text.trim()) : drawn),
       }),
     ),
     ...(routerKindOf(node) === "expression" ? conditions : []).map(

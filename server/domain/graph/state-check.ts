@@ -1,5 +1,5 @@
 import type { Json, JsonSchema } from "@/server/domain/base/values";
-import { faultTexts, readSchema, type Schema } from "@/server/domain/schema/schema";
+import { errorTexts, readSchema, type Schema } from "@/server/domain/schema/schema";
 import type { WorkflowGraph } from "./graph";
 import { propertyOf } from "./state-properties";
 
@@ -28,5 +28,5 @@ export function findInvalid(graph: WorkflowGraph, key: string, value: Json, redu
   if (!own) return [];
   // An item appended to a list is not the list itself.
   const whole = (reducer === "append" || reducer === "union") && !Array.isArray(value) ? [value] : value;
-  return faultTexts(keySchema(own, graph.global_state_schema).faults(whole)).slice(0, 5);
+  return errorTexts(keySchema(own, graph.global_state_schema).errors(whole)).slice(0, 5);
 }

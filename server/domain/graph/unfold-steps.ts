@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import { memberNamed } from "@/server/domain/crew/member";
-import { STEP_WORDS } from "@/server/domain/crew/pattern";
+import { STEP_DESCRIPTIONS } from "@/server/domain/crew/pattern";
 import { asTemplate } from "@/server/domain/text/template";
 import { resolveSteps } from "./compile-pattern";
 import { keyOf, nameFrom, orElse, type Unfolded } from "./unfolded";
@@ -11,18 +11,18 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
   const placed = resolveSteps(pattern, drawn.findings);
   const outcomeKey = drawn.key("outcome");
   const keys = placed.map(({ step }) => drawn.key(step.step));
-  const ids = placed.map(({ step, ways }, at) => {
+  const ids = placed.map(({ step, branches }, at) => {
     const agent = memberNamed(crew.agents, step.agent);
     if (!agent)
       drawn.findings.changed(
         `workflow.${at}.agent`,
         `"${step.agent}" is not in the crew; the node asks for a role of that name.`,
       );
-    const work = { type: "string", description: STEP_WORDS.result };
+    const work = { type: "string", description: STEP_DESCRIPTIONS.result };
     const outcome = {
       type: "string",
-      enum: ways.map((way) => way.outcome),
-      description: STEP_WORDS.outcome,
+      enum: branches.map((way) => way.outcome),
+      description: STEP_DESCRIPTIONS.outcome,
     };
     const key = present(keys[at], "keys[at]");
     return drawn.task(step.step, agent, step.agent, {
@@ -31,17 +31,17 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
       reads: [...keys, outcomeKey],
       schema: {
         type: "object",
-        properties: { ...(ways.length > 0 ? { [outcomeKey]: outcome } : {}), [key]: work },
-        required: [...(ways.length > 0 ? [outcomeKey] : []), key],
+        properties: { ...(branches.length > 0 ? { [outcomeKey]: outcome } : {}), [key]: work },
+        required: [...(branches.length > 0 ? [outcomeKey] : []), key],
       },
     });
   });
   drawn.first.push(present(ids[0], "ids[0]"));
-  for (const [at, { step, ways }] of placed.entries()) {
+  for (const [at, { step, branches }] of placed.entries()) {
     const id = present(ids[at], "ids[at]");
     const over = (name: string) =>
       drawn.results(name, ofSteps(drawn, placed, keys, present(keys[at], "keys[at]"), name));
-    if (ways.length === 0) {
+    if (branches.length === 0) {
       drawn.connect(id, over("done"));
       continue;
     }
@@ -52,14 +52,14 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
       input_keys: [outcomeKey],
       config: {
         kind: "expression",
-        conditions: ways.map(({ outcome }) => ({
+        conditions: branches.map(({ outcome }) => ({
           label: outcome.slice(0, 200),
           when: `state.${outcomeKey} == ${JSON.stringify(outcome)}`,
         })),
       },
     }));
     drawn.connect(id, router);
-    for (const { outcome, target, to, failed } of ways)
+    for (const { outcome, target, to, failed } of branches)
       drawn.connect(
         router,
         to !== null ? present(ids[to], "ids[to]") : failed ? drawn.failure(target) : over(target),

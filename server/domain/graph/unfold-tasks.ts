@@ -2,7 +2,7 @@ import type { AgentConfig } from "@/server/domain/agent/role";
 import { must, present } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import { freshPlan, inOrder, lastTasks, startingPlan } from "@/server/domain/crew/starting-plan";
-import { syncFaultText } from "@/server/domain/crew/sync-points";
+import { syncDiagnosticText } from "@/server/domain/crew/sync-points";
 import { asTemplate } from "@/server/domain/text/template";
 import { keyOf, orElse, type Unfolded } from "./unfolded";
 
@@ -10,8 +10,9 @@ import { keyOf, orElse, type Unfolded } from "./unfolded";
 export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
   const { crew } = drawn;
   // With the tasks where groups bring their work together.
-  const { plan, faults } = startingPlan(freshPlan(written), crew);
-  for (const fault of faults) drawn.findings.changed("crew.collaboration_patterns", syncFaultText(fault));
+  const { plan, diagnostics } = startingPlan(freshPlan(written), crew);
+  for (const diagnostic of diagnostics)
+    drawn.findings.changed("crew.collaboration_patterns", syncDiagnosticText(diagnostic));
   const order = inOrder(plan.tasks);
   const keys = new Map(order.map(({ task_id }) => [task_id, drawn.key(task_id)]));
   const ids = new Map<string, string>();

@@ -150,7 +150,7 @@ export class Unfolded {
 
   done(): Unfolding {
     const { graph, node, crew, first, last } = this;
-    for (const agent of crew.agents) this.tellOfAgent(agent);
+    for (const agent of crew.agents) this.reportLostSettings(agent);
     if (node.when) this.findings.dropped("when", `The condition "${node.when}" of the crew is not kept.`);
     const [entry] = first;
     if (entry !== undefined) {
@@ -197,7 +197,7 @@ export class Unfolded {
   }
 
   /** What an agent of a crew can be told and a node cannot. */
-  private tellOfAgent(agent: AgentConfig): void {
+  private reportLostSettings(agent: AgentConfig): void {
     if (agent.agent_ref) return;
     const lost = LOST.filter(([key]) => JSON.stringify(agent[key]) !== JSON.stringify(DEFAULTS[key]));
     if (lost.length > 0)

@@ -136,7 +136,7 @@ export function capabilitiesAdded(before: readonly Capability[], after: readonly
   return after.filter(({ key, detail }) => !known.has(key) || known.get(key) !== detail);
 }
 
-const WORDS: Record<CapabilityKind, (name: string) => string> = {
+const CAPABILITY_LABELS: Record<CapabilityKind, (name: string) => string> = {
   tool: (name) => `use the tool ${name}`,
   host: (name) =>
     name === "*"
@@ -149,4 +149,4 @@ const WORDS: Record<CapabilityKind, (name: string) => string> = {
 
 /** As people read it: "use the tool store_memory". */
 export const describeCapability = ({ kind, name }: Pick<Capability, "kind" | "name">): string =>
-  WORDS[kind](name);
+  CAPABILITY_LABELS[kind](name);

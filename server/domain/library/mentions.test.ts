@@ -159,8 +159,8 @@ test.each([
   [["crew"], "1 crew"],
   [["agent", "workflow", "workflow"], "2 workflows and 1 agent"],
   [["agent", "agent", "crew", "crew", "workflow"], "1 workflow, 2 crews and 2 agents"],
-] as const)("uses by %j are counted as %j", (kinds, words) => {
-  expect(countUses(kinds.map((kind) => ({ kind })))).toBe(words);
+] as const)("uses by %j are counted as %j", (kinds, label) => {
+  expect(countUses(kinds.map((kind) => ({ kind })))).toBe(label);
 });
 
 test("a model is used where it answers, by a fallback as well, and by a crew's members and manager each", () => {
@@ -267,7 +267,7 @@ describe("what may be used", () => {
     ["code", "sum", "run its program"],
     ["memory", "*", "use memories of any scope"],
     ["memory", "project", "use memories of the scope project"],
-  ])("%s %s reads: %s", (kind, name, words) => {
-    expect(describeCapability({ kind, name })).toBe(words);
+  ])("%s %s reads: %s", (kind, name, label) => {
+    expect(describeCapability({ kind, name })).toBe(label);
   });
 });

@@ -21,7 +21,7 @@ interface Named {
 
 /** What a file brings, with names that everybody reads as they are written; a role keeps its uses. Findings say which changed. */
 export function withPlainNames<Read extends Named>(read: Read, findings: Findings): Read {
-  const tell = (at: string, name: string): string => {
+  const cleanName = (at: string, name: string): string => {
     const plain = plainName(name);
     if (plain !== name)
       findings.changed(at, `Signs that change how a name is read were taken out of it: "${plain}".`);
@@ -42,8 +42,8 @@ export function withPlainNames<Read extends Named>(read: Read, findings: Finding
     renamed.reduce((current, { from, to }) => rename(current, from, to), thing);
   return {
     ...read,
-    name: tell("name", read.name),
-    graph: read.graph && inAll(graphWithPlainNames(read.graph, tell), withRoleRenamed),
+    name: cleanName("name", read.name),
+    graph: read.graph && inAll(graphWithPlainNames(read.graph, cleanName), withRoleRenamed),
     roles: plainRoles(read.roles, findings),
     ...(read.agents ? { agents: agents.map((agent) => inAll(agent, agentWithRoleRenamed)) } : {}),
     ...(read.crews ? { crews: crews.map((crew) => inAll(crew, crewWithRoleRenamed)) } : {}),

@@ -54,13 +54,13 @@ export function usesOfCrews({ workflows }: Pick<Users, "workflows">): Map<string
   return uses;
 }
 
-const WORDS = { workflow: "workflows", crew: "crews", agent: "agents" } as const;
+const PLURALS = { workflow: "workflows", crew: "crews", agent: "agents" } as const;
 
 /** How many use something, in words: "2 workflows and 1 crew"; "" for none. */
 export function countUses(uses: readonly Pick<Use, "kind">[]): string {
   const parts = (["workflow", "crew", "agent"] as const).flatMap((kind) => {
     const count = uses.filter((use) => use.kind === kind).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? kind : WORDS[kind]}`];
+    return count === 0 ? [] : [`${count} ${count === 1 ? kind : PLURALS[kind]}`];
   });
   return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }

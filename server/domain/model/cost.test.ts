@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { costInWords, knownCost, ofOneCall } from "./cost";
+import { formatCost, knownCost, ofOneCall } from "./cost";
 
 test("an unknown price is said, and never shown as nothing", () => {
   fc.assert(
@@ -10,8 +10,8 @@ test("an unknown price is said, and never shown as nothing", () => {
       (cost_usd, unknown_cost_calls) => {
         const paid = { cost_usd, unknown_cost_calls };
         expect(knownCost(paid)).not.toBe(0);
-        expect(costInWords(paid)).toMatch(/unknown/);
-        expect(costInWords(paid)).not.toMatch(/^\$0( |$)/);
+        expect(formatCost(paid)).toMatch(/unknown/);
+        expect(formatCost(paid)).not.toMatch(/^\$0( |$)/);
       },
     ),
   );
@@ -27,7 +27,7 @@ test("one wording of costs", () => {
       { cost_usd: 0, unknown_cost_calls: 1 },
       { cost_usd: null, unknown_cost_calls: 0 },
       ofOneCall(null),
-    ].map(costInWords),
+    ].map(formatCost),
   ).toEqual([
     "$0",
     "< $0.0001",

@@ -16,7 +16,7 @@ export const ofOneCall = (cost_usd: number | null): Paid => ({
 });
 
 /** A cost in words, wherever people read one: "$0.012", "$0.012 + 2 calls of unknown price", "Price unknown". */
-export function costInWords(paid: Paid): string {
+export function formatCost(paid: Paid): string {
   const known = knownCost(paid);
   if (known === null) return "Price unknown";
   const { unknown_cost_calls: unknown } = paid;

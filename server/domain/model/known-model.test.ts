@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { currentCapability, lessonsOf, withLesson, withoutLesson } from "./lessons";
-import { concurrencyOf, headerFault, isLocalServer, isPrivateHost, offlineDemo } from "./provider";
-import { providerFaults, providerLimits, providerSettings } from "./provider-form";
+import { concurrencyOf, headerError, isLocalServer, isPrivateHost, offlineDemo } from "./provider";
+import { providerErrors, providerLimits, providerSettings } from "./provider-form";
 
 test.each<[Parameters<typeof lessonsOf>[0], string | null]>([
   [{ api: "responses" }, "It is asked by the Responses API."],
@@ -29,8 +29,8 @@ test.each<[Parameters<typeof lessonsOf>[0], string | null]>([
   [{ refuses: ["reasoning.summary"] }, "Summaries of its thoughts are not asked for."],
   [{ refuses: ["include"] }, "Its thoughts are not asked for in sealed form, to be sent back."],
   [{ refuses: ["seed"] }, "“seed” is left out: it refuses that setting."],
-])("of a model with %j is told: %s", (capability, words) => {
-  expect(lessonsOf(capability, 0).map((one) => one.words)).toEqual(words === null ? [] : [words]);
+])("of a model with %j is told: %s", (capability, text) => {
+  expect(lessonsOf(capability, 0).map((one) => one.text)).toEqual(text === null ? [] : [text]);
 });
 
 describe("a lesson", () => {
@@ -78,8 +78,8 @@ test.each([
   ["X-Org", "", "The value of X-Org holds characters that no header can have; copy it again"],
   ["X-Org", "a".repeat(4000), null],
   ["X-Org", "a".repeat(4001), "The value of X-Org holds characters that no header can have; copy it again"],
-])("the header %j with %j: %s", (name, value, fault) => {
-  expect(headerFault(name, value)).toBe(fault);
+])("the header %j with %j: %s", (name, value, error) => {
+  expect(headerError(name, value)).toBe(error);
 });
 
 test.each([
@@ -177,6 +177,6 @@ describe("the form of a provider", () => {
     [{ base_url: "https://" }, ["base_url"]],
     [{ base_url: "" }, ["base_url"]],
   ])("with %j has something wrong with %j", (more, fields) => {
-    expect(Object.keys(providerFaults({ ...draft, ...more }))).toEqual(fields);
+    expect(Object.keys(providerErrors({ ...draft, ...more }))).toEqual(fields);
   });
 });

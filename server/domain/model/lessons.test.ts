@@ -35,18 +35,18 @@ describe("what refusals teach about a model", () => {
   });
   test("is told in words, where it is not as usual", () => {
     expect(lessonsOf(all, NOW + 2 * DAY)).toEqual([
-      { key: "context_window", words: "It reads up to 8,192 tokens at once." },
+      { key: "context_window", text: "It reads up to 8,192 tokens at once." },
       {
         key: "native_tools",
-        words: "Tools are offered as text: it does not know functions.",
+        text: "Tools are offered as text: it does not know functions.",
         learned_at: NOW + 2 * DAY,
       },
       {
         key: "refuses:temperature",
-        words: "“temperature” is left out: it refuses that setting.",
+        text: "“temperature” is left out: it refuses that setting.",
         learned_at: NOW,
       },
-      { key: "refuses:seed", words: "“seed” is left out: it refuses that setting.", learned_at: NOW + DAY },
+      { key: "refuses:seed", text: "“seed” is left out: it refuses that setting.", learned_at: NOW + DAY },
     ]);
     expect(lessonsOf({ native_tools: true, response_format: "strict", parallel_tools: true }, NOW)).toEqual(
       [],

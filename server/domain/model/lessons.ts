@@ -9,7 +9,7 @@ export interface Lesson {
   /** Names it, for forgetting. */
   key: string;
   /** A sentence for people. */
-  words: string;
+  text: string;
   /** When a refusal taught it, Unix time in milliseconds; absent where a test found it out. */
   learned_at?: number;
 }
@@ -60,8 +60,8 @@ export function lessonsOf(capability: Capability, now: number): Lesson[] {
   const current = currentCapability(capability, now);
   const at = current.learned_at ?? {};
   return keysOf(current).flatMap((key) => {
-    const words = wordsOf(key, current);
-    return words === null ? [] : [{ key, words, ...(at[key] === undefined ? {} : { learned_at: at[key] }) }];
+    const text = lessonText(key, current);
+    return text === null ? [] : [{ key, text, ...(at[key] === undefined ? {} : { learned_at: at[key] }) }];
   });
 }
 
@@ -71,7 +71,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   prompt: "Shapes of answers are asked for in words only.",
 };
 
-function wordsOf(key: string, capability: Capability): string | null {
+function lessonText(key: string, capability: Capability): string | null {
   if (key === `${REFUSES}reasoning.summary`) return "Summaries of its thoughts are not asked for.";
   if (key === `${REFUSES}include`) return "Its thoughts are not asked for in sealed form, to be sent back.";
   if (key.startsWith(REFUSES)) return `“${key.slice(REFUSES.length)}” is left out: it refuses that setting.`;

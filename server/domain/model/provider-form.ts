@@ -174,7 +174,7 @@ function pricesOf({ prices = {} }: ProviderSettings, input?: number, output?: nu
 }
 
 /** What is wrong with what has to be there, by field. */
-export function providerFaults(draft: Pick<ProviderDraft, "name" | "base_url" | "default_model">): {
+export function providerErrors(draft: Pick<ProviderDraft, "name" | "base_url" | "default_model">): {
   name?: string;
   base_url?: string;
   default_model?: string;

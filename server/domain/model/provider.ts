@@ -87,7 +87,7 @@ export const ProviderSettings = z
     first_byte_ms: z.number().int().min(1000).max(86_400_000),
     idle_timeout_ms: z.number().int().min(1000).max(86_400_000),
     timeout_ms: z.number().int().min(1000).max(86_400_000),
-    /** Whether answers are used that end without a known reason; absent: as `takesEnd` (server/llm/finish.ts) decides. */
+    /** Whether answers are used that end without a known reason; absent: as `takesEnd` (server/llm/openai/finish.ts) decides. */
     unknown_ends: z.enum(["take", "refuse"]),
     /** Runs on hardware of one's own: costs nothing. */
     local: z.boolean(),
@@ -133,7 +133,7 @@ export interface Providers {
   /** Keeps what was learned about a model. */
   observe(id: string, model: string, capability: Capability): void;
   /** What the service said of a model when it was last asked for its list. */
-  said(id: string, model: string): ModelFacts;
+  reported(id: string, model: string): ModelFacts;
   /** Keeps what a service says of its models, in place of what it said before. */
   keepReported(id: string, models: Readonly<Record<string, ModelFacts>>): void;
 }
@@ -154,7 +154,7 @@ const FIXED_HEADERS = new Set([
 ]);
 
 /** What is wrong with a header of one's own; null where nothing is. */
-export function headerFault(name: string, value: string | undefined): string | null {
+export function headerError(name: string, value: string | undefined): string | null {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name))
     return "A header's name has letters, digits and - only";
   if (FIXED_HEADERS.has(name.toLowerCase()) || /^(?:proxy|sec)-/i.test(name))

@@ -59,7 +59,7 @@ export const agentTask = defineNode({
   summary: (config) => config.agent?.role_name || config.agent_ref || config.required_role || "No role yet",
   newConfig: () => ({ required_role: "", task_description_template: "", guardrails: [] }),
   newNode: () => ({ name: "Agent task", output_keys: ["result"] }),
-  faults: (config) => {
+  validate: (config) => {
     if (!config.required_role && !config.agent_ref)
       return [
         {

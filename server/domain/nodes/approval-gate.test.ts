@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { getNodeKind } from ".";
-import { carryOut, nodeOf, summaryOf, type World } from "./testing/carry-out";
+import { executeNode, nodeOf, summaryOf, type World } from "./testing/execute-node";
 
 const chosen = (option: string, more: object = {}) => ({ answer: "chosen", option, by: "user", ...more });
 const expired = { answer: "expired", by: "system" };
 const pending = { answer: "pending", by: "system" };
-const gate = (config: object, world: World) => carryOut("approval_gate", config, world);
+const gate = (config: object, world: World) => executeNode("approval_gate", config, world);
 const labelsOf = (config: object, world: World) => {
   const { gave } = gate(config, world);
   return gave && "labels" in gave ? gave.labels : undefined;
@@ -16,8 +16,8 @@ test.each([
   [{ options: [] }, "No answers yet"],
   [{}, "Asks: approved or rejected"],
   [{ assigned_to: "Ann", options: ["yes"] }, "Asks Ann: yes"],
-])("a card with %j says %s", (config, said) => {
-  expect(summaryOf("approval_gate", config)).toBe(said);
+])("a card with %j says %s", (config, summary) => {
+  expect(summaryOf("approval_gate", config)).toBe(summary);
 });
 
 describe("the ways out of a gate", () => {
@@ -51,10 +51,10 @@ describe("the ways out of a gate", () => {
 });
 
 describe("what is wrong with a gate by itself", () => {
-  const faultsOf = (config: object) => {
+  const diagnosticsOf = (config: object) => {
     const node = nodeOf("approval_gate", config);
     return getNodeKind("approval_gate")
-      .faults?.(node.config, node, () => null)
+      .validate?.(node.config, node, () => null)
       .map(({ severity, code, field }) => [severity, code, field]);
   };
   const timeout = ["error", "E_QUESTION_TIMEOUT", "on_timeout"];
@@ -92,8 +92,8 @@ describe("what is wrong with a gate by itself", () => {
       { on_timeout: "escalate" },
       [["error", "E_QUESTION_ESCALATION", "escalation"]],
     ],
-  ])("%s", (_what, config, faults) => {
-    expect(faultsOf(config)).toEqual(faults);
+  ])("%s", (_what, config, diagnostics) => {
+    expect(diagnosticsOf(config)).toEqual(diagnostics);
   });
 });
 
@@ -311,11 +311,11 @@ describe("where a person declines to choose", () => {
   test.each([
     [{}, undefined, "“it” was declined, and none of its answers means no."],
     [{ name: "Check" }, "not today", "“Check” was declined, and none of its answers means no: not today"],
-  ])("a gate without such an answer fails: %j, %s", (node, message, said) => {
+  ])("a gate without such an answer fails: %j, %s", (node, message, expected) => {
     const answer = { answer: "reject", by: "user", ...(message ? { message } : {}) };
     expect(failureOf({ options: ["a", "b"] }, { answer, node })).toEqual({
       code: "HUMAN_REJECTED",
-      message: said,
+      message: expected,
       retryable: false,
       user_action: "retry",
     });

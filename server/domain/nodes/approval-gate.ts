@@ -1,16 +1,16 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import { saysNo, saysYes } from "@/server/domain/base/yes-no";
+import { isApproval, isRejection } from "@/server/domain/base/yes-no";
 import type { NodeAnswer } from "@/server/domain/tool/person-question";
 import {
   defineNode,
-  type Fault,
   type NodeContext,
+  type NodeDiagnostic,
   NodeFailure,
   type NodeResult,
   type SchemaParts,
 } from "./define";
-import { questionFields, termsOf, timeoutFaults } from "./question-terms";
+import { questionFields, termsOf, timeoutDiagnostics } from "./question-terms";
 
 /** The way that is taken where nobody answers in time and the gate goes on all the same. */
 const TIMEOUT = "timeout";
@@ -36,7 +36,7 @@ export const approvalGate = defineNode({
   icon: "user-round-check",
   group: "people",
   routes: true,
-  waysIn: "options",
+  routesKey: "options",
   config: GateConfig,
   fields: [
     { key: "title", label: "Question", as: "template", lines: 1, hint: "What the person is asked" },
@@ -71,12 +71,12 @@ export const approvalGate = defineNode({
     allow_edit: false,
   }),
   newNode: () => ({ name: "Approval" }),
-  faults: (config) => [
-    ...optionFaults(config),
-    ...timeoutFaults(config, silentFault(config)),
+  validate: (config) => [
+    ...optionDiagnostics(config),
+    ...timeoutDiagnostics(config, timeoutError(config)),
     ...(config.mode === "advisory" && silentWay(config) === null
       ? [
-          fault(
+          diagnostic(
             "E_GATE_WAY_MEANWHILE",
             "Nobody is waited for. Say which way is taken meanwhile: choose one of the answers as the standard one.",
             "default_response",
@@ -106,22 +106,22 @@ export const approvalGate = defineNode({
   },
 });
 
-const fault = (code: string, message: string, field: string): Fault => ({
+const diagnostic = (code: string, message: string, field: string): NodeDiagnostic => ({
   severity: "error",
   code,
   message,
   field,
 });
 
-function optionFaults({ options }: GateConfig): Fault[] {
+function optionDiagnostics({ options }: GateConfig): NodeDiagnostic[] {
   if (options.length === 0)
-    return [fault("E_GATE_NO_OPTIONS", "Add at least one answer that a person can give.", "options")];
+    return [diagnostic("E_GATE_NO_OPTIONS", "Add at least one answer that a person can give.", "options")];
   const low = options.map((option) => option.toLowerCase());
   const twice = options.find((_option, at) => low.indexOf(low[at] ?? "") !== at);
   return twice === undefined
     ? []
     : [
-        fault(
+        diagnostic(
           "E_GATE_OPTION_TWICE",
           `“${twice}” is there twice. Give each answer a name of its own.`,
           "options",
@@ -130,21 +130,21 @@ function optionFaults({ options }: GateConfig): Fault[] {
 }
 
 /** Why what follows where nobody answers cannot be done; null where it can. */
-function silentFault(config: GateConfig): string | null {
+function timeoutError(config: GateConfig): string | null {
   const { on_timeout } = config;
   if (on_timeout === "default" && silentWay(config) === null)
     return "Choose which of the answers stands where nobody gives one.";
-  if (on_timeout === "approve" && !config.options.some(saysYes))
+  if (on_timeout === "approve" && !config.options.some(isApproval))
     return "None of the answers is called approved or yes. Choose a standard answer instead.";
-  if (on_timeout === "reject" && !config.options.some(saysNo))
+  if (on_timeout === "reject" && !config.options.some(isRejection))
     return "None of the answers is called rejected or no. Choose a standard answer, or let the node fail.";
   return null;
 }
 
 /** The answer that stands where nobody gives one; null where none is set. */
 function silentWay({ default_response, options }: GateConfig): string | null {
-  const said = typeof default_response === "string" ? default_response.toLowerCase() : null;
-  return options.find((option) => option.toLowerCase() === said) ?? null;
+  const defaultAnswer = typeof default_response === "string" ? default_response.toLowerCase() : null;
+  return options.find((option) => option.toLowerCase() === defaultAnswer) ?? null;
 }
 
 function questionOf(config: GateConfig, ctx: NodeContext) {
@@ -185,12 +185,12 @@ function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, c
     on_timeout === "continue" || (on_timeout === undefined && hasTimeout)
       ? TIMEOUT
       : on_timeout === "approve"
-        ? options.find(saysYes)
+        ? options.find(isApproval)
         : on_timeout === "default"
           ? (silentWay(config) ?? undefined)
           : on_timeout === "fail" || on_timeout === "escalate"
             ? undefined
-            : options.find(saysNo);
+            : options.find(isRejection);
   if (label !== undefined) return label;
   throw new NodeFailure(
     "HUMAN_TIMEOUT",
@@ -201,7 +201,7 @@ function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, c
 
 /** The way of a plain no. Throws NodeFailure where no answer of the gate means that. */
 function refusal(options: readonly string[], message: string | undefined, ctx: NodeContext): string {
-  const no = options.find(saysNo);
+  const no = options.find(isRejection);
   if (no !== undefined) return no;
   const why = message ? `: ${message}` : ".";
   throw new NodeFailure(

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
-import { addWay, moveWay, removeWay, renameWay, routerWays } from "@/server/domain/graph/router-ways";
+import {
+  addRoute,
+  moveRoute,
+  removeRoute,
+  renameRoute,
+  routerRoutes,
+} from "@/server/domain/graph/router-routes";
 import { findProblems } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
 
@@ -16,11 +22,11 @@ const form = (config: JsonObject) =>
       config: { schema: { type: "object", properties: { name: { type: "string" } } }, ...config },
     },
   });
-const said = (graph: ReturnType<typeof draw>) => findProblems(graph, []).map(({ code }) => code);
+const codesOf = (graph: ReturnType<typeof draw>) => findProblems(graph, []).map(({ code }) => code);
 
 describe("what is wrong with a gate is said while drawing", () => {
   test("a gate with a way for each answer has nothing wrong with it", () => {
-    expect(said(gated())).toEqual([]);
+    expect(codesOf(gated())).toEqual([]);
   });
   test.each<[string, JsonObject, string[]]>([
     [
@@ -52,7 +58,7 @@ describe("what is wrong with a gate is said while drawing", () => {
     ["nobody waited for, and no way meanwhile", { mode: "advisory" }, ["E_GATE_WAY_MEANWHILE"]],
     ["going on without, and no way for that", { on_timeout: "continue" }, ["E_ROUTER_LABEL_WITHOUT_EDGE"]],
   ])("%s", (_name, config, codes) => {
-    expect(said(gated(config))).toEqual(codes);
+    expect(codesOf(gated(config))).toEqual(codes);
   });
   test("a silence that means no needs an answer that means no", () => {
     const graph = draw("start > gate; gate ship> end; gate hold> end2", {
@@ -62,7 +68,7 @@ describe("what is wrong with a gate is said while drawing", () => {
         config: { options: ["ship", "hold"], on_timeout: "reject" },
       },
     });
-    expect(said(graph)).toEqual(["E_QUESTION_TIMEOUT"]);
+    expect(codesOf(graph)).toEqual(["E_QUESTION_TIMEOUT"]);
   });
 });
 
@@ -76,20 +82,20 @@ test.each<[string, JsonObject, string]>([
   ],
   ["that nobody waits for, without values meanwhile", { mode: "advisory" }, "E_FORM_MEANWHILE"],
 ])("a form %s is refused while drawing", (_name, config, code) => {
-  expect(said(form(config))).toEqual([code]);
+  expect(codesOf(form(config))).toEqual([code]);
 });
 
 test("the answers of a gate are added, renamed, moved and taken away like the ways of a router, and its lines follow", () => {
   const optionsOf = (graph: ReturnType<typeof draw>) =>
     (graph.nodes.gate?.config as { options: string[] }).options;
-  const added = addWay(gated(), "gate", "later");
+  const added = addRoute(gated(), "gate", "later");
   expect(optionsOf(added)).toEqual(["approved", "rejected", "later"]);
-  const renamed = renameWay(added, "gate", "approved", "ship it");
+  const renamed = renameRoute(added, "gate", "approved", "ship it");
   expect(renamed.edges.map(({ edge_label }) => edge_label)).toEqual([undefined, "ship it", "rejected"]);
-  expect(optionsOf(moveWay(renamed, "gate", 2, 0))).toEqual(["later", "ship it", "rejected"]);
-  const removed = removeWay(renamed, "gate", "rejected");
+  expect(optionsOf(moveRoute(renamed, "gate", 2, 0))).toEqual(["later", "ship it", "rejected"]);
+  const removed = removeRoute(renamed, "gate", "rejected");
   expect([optionsOf(removed), removed.edges.length]).toEqual([["ship it", "later"], 2]);
-  expect(routerWays(removed, "gate")?.ways.map(({ label, isOffered }) => [label, isOffered])).toEqual([
+  expect(routerRoutes(removed, "gate")?.routes.map(({ label, isOffered }) => [label, isOffered])).toEqual([
     ["ship it", true],
     ["later", true],
   ]);

@@ -27,7 +27,7 @@ export const code = defineNode({
   },
   newConfig: () => ({ language: "javascript" as const, source: "return input;" }),
   newNode: () => ({ name: "Code", output_keys: ["result"] }),
-  faults: (config) =>
+  validate: (config) =>
     config.source.trim() === ""
       ? [{ severity: "error", code: "E_CODE_EMPTY", message: "Write the code to run.", field: "source" }]
       : [],

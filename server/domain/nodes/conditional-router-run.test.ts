@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { carryOut, type World } from "./testing/carry-out";
+import { executeNode, type World } from "./testing/execute-node";
 
 const BUILT_IN = "approval_status_router";
-const decide = (config: object, world: World = {}) => carryOut("conditional_router", config, world);
+const decide = (config: object, world: World = {}) => executeNode("conditional_router", config, world);
 const when = (label: string, text = `state.${label}`) => ({ label, when: text });
 const cel = { description: "", language: "cel" as const, source: "state.a" };
 const js = { description: "", language: "javascript" as const, source: "return state.a;" };

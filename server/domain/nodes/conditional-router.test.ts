@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { getNodeKind } from ".";
-import { followsBuiltIn, isDefaultWord } from "./conditional-router";
-import { nodeOf, shownFields, summaryOf } from "./testing/carry-out";
+import { followsBuiltIn, isDefaultLabel } from "./conditional-router";
+import { nodeOf, shownFields, summaryOf } from "./testing/execute-node";
 
 const router = getNodeKind("conditional_router");
 const BUILT_IN = "approval_status_router";
@@ -17,7 +17,7 @@ test.each([
   ["others", false],
   ["", false],
 ])("%j stands for anything else: %s", (label, is) => {
-  expect(isDefaultWord(label)).toBe(is);
+  expect(isDefaultLabel(label)).toBe(is);
 });
 
 test.each([
@@ -40,8 +40,8 @@ test.each([
   [{ kind: "expression" }, "No conditions yet"],
   [{ kind: "expression", conditions: [when("a")] }, "1 condition"],
   [{ kind: "expression", conditions: [when("a"), when("b")] }, "2 conditions"],
-])("a card with %j says %s", (config, said) => {
-  expect(summaryOf("conditional_router", config)).toBe(said);
+])("a card with %j says %s", (config, summary) => {
+  expect(summaryOf("conditional_router", config)).toBe(summary);
 });
 
 test.each([
@@ -245,22 +245,22 @@ test.each<[string, object, unknown[]]>([
   ["no value", { kind: "value", conditions: [when("a", "")] }, [["E_BAD_EXPRESSION", "value"]]],
   ["nothing, where a value is named", { kind: "value", value: "state.a" }, []],
   ["nothing of a model without words", { kind: "llm" }, []],
-])("what is wrong with a router by itself: %s", (_what, config, faults) => {
+])("what is wrong with a router by itself: %s", (_what, config, diagnostics) => {
   const node = nodeOf("conditional_router", config);
-  const found = router.faults?.(node.config, node, () => null) ?? [];
-  expect(found.map(({ code, field }) => [code, field])).toEqual(faults);
+  const found = router.validate?.(node.config, node, () => null) ?? [];
+  expect(found.map(({ code, field }) => [code, field])).toEqual(diagnostics);
   expect(found.map(({ severity }) => severity)).toEqual(found.map(() => "error"));
 });
 
 test("what is missing of a condition, and what is wrong with a name, is told with that name", () => {
-  const told = (config: object) => {
+  const messagesOf = (config: object) => {
     const node = nodeOf("conditional_router", config);
-    return router.faults?.(node.config, node, () => null).map(({ message }) => message);
+    return router.validate?.(node.config, node, () => null).map(({ message }) => message);
   };
-  expect(told({ kind: "expression", conditions: [when("fine", "")] })).toEqual([
+  expect(messagesOf({ kind: "expression", conditions: [when("fine", "")] })).toEqual([
     "Say when “fine” is taken: choose a key and what it must be.",
   ]);
-  expect(told({ router_function_name: BUILT_IN, router_function: cel })).toEqual([
+  expect(messagesOf({ router_function_name: BUILT_IN, router_function: cel })).toEqual([
     `"${BUILT_IN}" is built in. Give your own rule another name.`,
   ]);
 });

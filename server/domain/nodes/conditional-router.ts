@@ -5,8 +5,8 @@ import type { Json } from "@/server/domain/base/values";
 import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import {
   defineNode,
-  type Fault,
   type NodeContext,
+  type NodeDiagnostic,
   NodeFailure,
   type RouterSettings,
   type SchemaParts,
@@ -15,10 +15,10 @@ import {
 /** A value as a label: text as it is, anything else as JSON writes it. */
 const labelOf = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
 
-const DEFAULT_WORDS = new Set(["else", "default", "*"]);
+const DEFAULT_LABELS = new Set(["else", "default", "*"]);
 
 /** Whether a label stands for "anything else", in large or small letters. */
-export const isDefaultWord = (label: string) => DEFAULT_WORDS.has(label.toLowerCase());
+export const isDefaultLabel = (label: string) => DEFAULT_LABELS.has(label.toLowerCase());
 
 const RouterConfig = ({ z, Expr, LlmConfig, OwnRule, Template }: SchemaParts) =>
   z.object({
@@ -50,8 +50,8 @@ function translated(before: Config, after: Config, labels: readonly string[]): C
   if (after.kind !== "expression") {
     // A built-in rule has ways of its own; those of the time before it come back.
     const known = after.ways ?? after.conditions.map(({ label }) => label);
-    const ways = followsBuiltIn(before) && known.length > 0 ? known : labels;
-    return { ...after, ways: [...ways] };
+    const routes = followsBuiltIn(before) && known.length > 0 ? known : labels;
+    return { ...after, ways: [...routes] };
   }
   if (followsBuiltIn(before) && after.conditions.length > 0) return after;
   const when = (label: string) =>
@@ -137,8 +137,8 @@ export const conditionalRouter = defineNode({
   follow: (before, after, labels) => (before.kind === after.kind ? after : translated(before, after, labels)),
   newConfig: () => ({ kind: "expression" as const, conditions: [], mode: "first" as const }),
   newNode: () => ({ name: "Router" }),
-  faults: (config) => {
-    if (config.kind === "function") return ruleFaults(config);
+  validate: (config) => {
+    if (config.kind === "function") return ruleDiagnostics(config);
     if (config.kind === "expression" && config.conditions.length === 0)
       return [
         {
@@ -223,7 +223,7 @@ export const conditionalRouter = defineNode({
         );
         const { label, reason, confidence } = yield* ctx.choose({
           instruction: config.instruction ?? "",
-          labels: unique.filter(({ label }) => !isDefaultWord(label) || unique.length < 2),
+          labels: unique.filter(({ label }) => !isDefaultLabel(label) || unique.length < 2),
           ...(config.llm_config ? { llm_config: config.llm_config } : {}),
         });
         return { output: {}, labels: [label], why: { reason, confidence } };
@@ -233,24 +233,24 @@ export const conditionalRouter = defineNode({
 });
 
 /** What is wrong with a named rule; whether a name is known at all is seen from the whole drawing. */
-function ruleFaults({
+function ruleDiagnostics({
   router_function_name: name,
   router_function: rule,
-}: Pick<RouterSettings, "router_function_name" | "router_function">): Fault[] {
-  const fault = (code: string, message: string, field: string): Fault[] => [
+}: Pick<RouterSettings, "router_function_name" | "router_function">): NodeDiagnostic[] {
+  const diagnostic = (code: string, message: string, field: string): NodeDiagnostic[] => [
     { severity: "error", code, message, field },
   ];
   if (!name)
-    return fault("E_UNKNOWN_ROUTER_FUNCTION", "Choose the rule that decides.", "router_function_name");
+    return diagnostic("E_UNKNOWN_ROUTER_FUNCTION", "Choose the rule that decides.", "router_function_name");
   if (!rule) return [];
   if (findRouterFunction(name))
-    return fault(
+    return diagnostic(
       "E_ROUTER_FUNCTION_TAKEN",
       `"${name}" is built in. Give your own rule another name.`,
       "router_function_name",
     );
   if (rule.source.trim() === "")
-    return fault("E_ROUTER_FUNCTION_EMPTY", `Write what the rule "${name}" answers.`, "router_function");
+    return diagnostic("E_ROUTER_FUNCTION_EMPTY", `Write what the rule "${name}" answers.`, "router_function");
   return [];
 }
 

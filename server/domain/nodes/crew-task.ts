@@ -45,7 +45,7 @@ export const crewTask = defineNode({
   },
   newConfig: () => ({ plan_description_template: "" }),
   newNode: () => ({ name: "Crew task", output_keys: ["crew_result"] }),
-  faults: (config) =>
+  validate: (config) =>
     config.crew || config.crew_id_or_config_ref
       ? []
       : [

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ErrorCode, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
-import type { BasicLook, FieldOf } from "@/server/domain/base/form";
+import type { BasicFieldVariant, FieldOf } from "@/server/domain/base/form";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -16,8 +16,8 @@ import type { SchemaParts } from "./schema-parts";
 export type { NodeBase, SchemaParts };
 
 /** The looks of a field of a node kind. Which keys of the config it may name is checked by the compiler. */
-export type FieldLook =
-  | BasicLook
+export type FieldVariant =
+  | BasicFieldVariant
   | "template"
   | "expression"
   | "role"
@@ -44,7 +44,7 @@ export type FieldLook =
  * The looks whose values are read outside of forms too, whatever the kind: each stands under names of its own, so that
  * `settingsOf(node)[field.key]` has a type.
  */
-interface NamesOfLook {
+interface VariantKeys {
   llm: "llm_config";
   crew: "crew";
   plan: "plan";
@@ -55,8 +55,8 @@ interface NamesOfLook {
 
 /** Few need what is rare: it is folded away. */
 export type Field<C = Record<string, unknown>> = { isRare?: boolean } & (
-  | FieldOf<C, Extract<keyof C, string>, Exclude<FieldLook, keyof NamesOfLook>>
-  | { [L in keyof NamesOfLook]: FieldOf<C, keyof C & NamesOfLook[L], L> }[keyof NamesOfLook]
+  | FieldOf<C, Extract<keyof C, string>, Exclude<FieldVariant, keyof VariantKeys>>
+  | { [L in keyof VariantKeys]: FieldOf<C, keyof C & VariantKeys[L], L> }[keyof VariantKeys]
 );
 
 /** What is wrong with a value by a schema, the first of it in words; null where it fits. */
@@ -119,7 +119,7 @@ export type OwnUse =
   | { kind: "request"; method: string; url: string }
   | { kind: "tool"; name: string; args: Readonly<Record<string, Json>> };
 
-/** The pictures of kinds: lucide names that components/canvas/kind-icon.tsx draws. */
+/** The pictures of kinds: lucide names that components/canvas/cards/kind-icon.tsx draws. */
 export type KindIconName =
   | "bot"
   | "braces"
@@ -139,7 +139,7 @@ export type KindIconName =
   | "wrench";
 
 /** A fault that a kind finds in its own settings; findProblems adds the place. */
-export interface Fault {
+export interface NodeDiagnostic {
   severity: "error" | "warning";
   code: string;
   message: string;
@@ -169,7 +169,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   /** Labels choose the edges. */
   readonly routes?: boolean;
   /** Routers: the setting that lists the names of the ways, where people add, rename and move them; `ways` if absent. */
-  readonly waysIn?: string;
+  readonly routesKey?: string;
   /**
    * What else changes in the settings when a person changes something there, so that nothing of theirs is lost.
    * `labels`: the names of all ways out, also of those that only edges name.
@@ -205,7 +205,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   newConfig(): z.output<S>;
   newNode?(): Partial<NodeBase>;
   /** `misfit`: checks a value, handed in so that not every drawing brings along what checks by JSON Schema. */
-  faults?(config: z.output<S>, node: NodeBase, misfit: Misfit): Fault[];
+  validate?(config: z.output<S>, node: NodeBase, misfit: Misfit): NodeDiagnostic[];
   /** Expressions and templates in the settings, for checking and for key completion. */
   expressions?(config: z.output<S>): { field: string; expression: string; result?: "bool" | "any" }[];
   templates?(config: z.output<S>): { field: string; template: string }[];

@@ -57,7 +57,7 @@ export const httpRequest = defineNode({
   summary: (config) => (config.url ? `${config.method} ${config.url}` : "No address yet"),
   newConfig: () => ({ method: "GET" as const, url: "", headers: {}, query: {}, ok_status: ANY_SUCCESS }),
   newNode: () => ({ name: "HTTP request", output_keys: ["response"] }),
-  faults: (config) =>
+  validate: (config) =>
     config.url.trim() === ""
       ? [{ severity: "error", code: "E_HTTP_URL", message: "Write the address to ask.", field: "url" }]
       : [],

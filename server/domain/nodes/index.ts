@@ -124,6 +124,14 @@ export const noteTextOf = (node: WorkflowNode): string | undefined =>
 export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
   getNodeKind(node.node_type).uses?.(node.config) ?? [];
 
-export type { Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult, OwnUse } from "./define";
+export type {
+  Field,
+  FieldVariant as FieldLook,
+  NodeBase,
+  NodeContext,
+  NodeKind,
+  NodeResult,
+  OwnUse,
+} from "./define";
 export { NodeFailure } from "./define";
 export type { Join } from "./node-base";

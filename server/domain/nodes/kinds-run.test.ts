@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { carryOut, type World } from "./testing/carry-out";
+import { executeNode, type World } from "./testing/execute-node";
 import { durationText, outputOfSignal } from "./wait";
 
 const answer = { output: { text: "done" }, usage: {}, cost_usd: null };
@@ -49,7 +49,7 @@ test.each<[string, object, World, object]>([
     { required_role: "Writer", task: "", template: "", output_keys: [] },
   ],
 ])("an agent is asked for %s", (_what, config, world, request) => {
-  expect(carryOut("agent_task", config, { ...world, answer })).toEqual({
+  expect(executeNode("agent_task", config, { ...world, answer })).toEqual({
     asked: [["agent", request]],
     gave: answer,
   });
@@ -71,7 +71,7 @@ test.each<[string, object, object]>([
 ])("a crew is asked for: a %s", (_what, config, request) => {
   const settings = { ...config, plan_description_template: "About {{a}}" };
   expect(
-    carryOut("crew_task", settings, { state: { a: "x" }, node: { output_keys: ["k"] }, answer }),
+    executeNode("crew_task", settings, { state: { a: "x" }, node: { output_keys: ["k"] }, answer }),
   ).toEqual({
     asked: [["crew", { description: "About x", template: "About {{a}}", output_keys: ["k"], ...request }]],
     gave: answer,
@@ -92,7 +92,7 @@ test.each<[string, unknown, string[], object]>([
   ["several keys get a text each", "x", ["a", "b"], { a: "x", b: "x" }],
   ["no keys get nothing", { a: 1 }, [], {}],
 ])("of a tool's result, %s", (_what, result, output_keys, output) => {
-  const { asked, gave } = carryOut(
+  const { asked, gave } = executeNode(
     "tool_call",
     {
       tool_name: "t",
@@ -105,7 +105,7 @@ test.each<[string, unknown, string[], object]>([
 
 test("code gets what the node reads, and gives what it writes", () => {
   expect(
-    carryOut(
+    executeNode(
       "code",
       { source: "return 1;" },
       { input: { a: 1 }, state: { b: 2 }, answer: 3, node: { output_keys: ["k"] } },
@@ -114,7 +114,9 @@ test("code gets what the node reads, and gives what it writes", () => {
 });
 
 test("a transform computes each of its keys from the state as it was before", () => {
-  expect(carryOut("transform", { set: { a: "state.a + 1.0", b: "state.a" } }, { state: { a: 1 } })).toEqual({
+  expect(
+    executeNode("transform", { set: { a: "state.a + 1.0", b: "state.a" } }, { state: { a: 1 } }),
+  ).toEqual({
     asked: [],
     gave: { output: { a: 2, b: 1 } },
   });
@@ -167,13 +169,15 @@ describe("a request", () => {
       {},
     ],
   ])("%s", (_what, config, request, world) => {
-    expect(carryOut("http_request", config, { ...world, answer: ok, node: { output_keys: ["k"] } })).toEqual({
+    expect(
+      executeNode("http_request", config, { ...world, answer: ok, node: { output_keys: ["k"] } }),
+    ).toEqual({
       asked: [["tool", ...(request as unknown[])]],
       gave: { output: { k: ok } },
     });
   });
   test("with a query needs an address", () => {
-    expect(carryOut("http_request", { url: "nowhere", query: { q: "1" } })).toEqual({
+    expect(executeNode("http_request", { url: "nowhere", query: { q: "1" } })).toEqual({
       asked: [],
       failed: {
         code: "CONFIG",
@@ -201,7 +205,7 @@ describe("a request", () => {
     [503, "200", "tried again"],
     ["500", undefined, "a success"],
   ])("that is answered with %j where %j counts as success is %s", (status, ok_status, what) => {
-    const { gave, failed } = carryOut(
+    const { gave, failed } = executeNode(
       "http_request",
       { url, ...(ok_status ? { ok_status } : {}) },
       { answer: { status }, node: { output_keys: ["k"] } },
@@ -218,7 +222,9 @@ describe("a request", () => {
     );
   });
   test("that is answered with something else than a status is a success", () => {
-    expect(carryOut("http_request", { url }, { answer: "text", node: { output_keys: ["k"] } }).gave).toEqual({
+    expect(
+      executeNode("http_request", { url }, { answer: "text", node: { output_keys: ["k"] } }).gave,
+    ).toEqual({
       output: { k: "text" },
     });
   });
@@ -231,7 +237,7 @@ test.each<[object, unknown[], string[], object]>([
   [{ signal: "go" }, ["signal", "go", undefined], ["a"], { a: 1 }],
   [{ signal: "go" }, ["signal", "go", undefined], ["a", "b"], {}],
 ])("a wait with %j asks for %j", (config, request, output_keys, output) => {
-  expect(carryOut("wait", config, { answer: { a: 1 }, node: { output_keys } })).toEqual({
+  expect(executeNode("wait", config, { answer: { a: 1 }, node: { output_keys } })).toEqual({
     asked: [request],
     gave: { output },
   });
@@ -259,8 +265,8 @@ test.each([
   [3_599_999, "60 min"],
   [3_600_000, "1 h"],
   [5_400_000, "1.5 h"],
-])("%i ms in words is %s", (ms, words) => {
-  expect(durationText(ms)).toBe(words);
+])("%i ms in words is %s", (ms, label) => {
+  expect(durationText(ms)).toBe(label);
 });
 
 test.each<[string, World, object]>([
@@ -280,5 +286,5 @@ test.each<[string, World, object]>([
     { output: { [`b${"x".repeat(60)}`]: 2 }, writes: { [`final_output_b${"x".repeat(50)}`]: 2 } },
   ],
 ])("an end hands out %s", (_what, world, gave) => {
-  expect(carryOut("end", {}, world).gave).toEqual(gave);
+  expect(executeNode("end", {}, world).gave).toEqual(gave);
 });

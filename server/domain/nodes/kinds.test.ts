@@ -14,7 +14,7 @@ import {
   writtenKeys,
 } from ".";
 import { newNode } from "./new-node";
-import { carryOut, nodeOf, shownFields, summaryOf } from "./testing/carry-out";
+import { executeNode, nodeOf, shownFields, summaryOf } from "./testing/execute-node";
 
 const crew = (process?: string, count = 2) => ({
   agents: ["ann", "bob", "cy"]
@@ -72,8 +72,8 @@ test.each<[NodeType, object, object, string]>([
   ["end", {}, { input_mapping: {} }, "Returns chosen values"],
   ["end", { status: "ERROR" }, { input_keys: ["a"] }, "Ends as an error"],
   ["note", { text: "Look here" }, {}, "Look here"],
-])("the card of %s with %j and %j says %s", (type, config, node, said) => {
-  expect(summaryOf(type, config, node)).toBe(said);
+])("the card of %s with %j and %j says %s", (type, config, node, summary) => {
+  expect(summaryOf(type, config, node)).toBe(summary);
 });
 
 test.each<[NodeType, object, string[]]>([
@@ -119,10 +119,10 @@ describe("what is wrong with a node by itself", () => {
     ["wait", {}, ["error E_WAIT_KIND ms"]],
     ["wait", { ms: 1, signal: "go" }, ["error E_WAIT_KIND ms"]],
     ["wait", { ms: 1, until: "true" }, ["error E_WAIT_KIND ms"]],
-  ])("of %s with %j: %j", (type, config, faults) => {
+  ])("of %s with %j: %j", (type, config, diagnostics) => {
     const node = nodeOf(type, config);
-    const found = getNodeKind(type).faults?.(node.config, node, () => null) ?? [];
-    expect(found.map(({ severity, code, field }) => `${severity} ${code} ${field}`)).toEqual(faults);
+    const found = getNodeKind(type).validate?.(node.config, node, () => null) ?? [];
+    expect(found.map(({ severity, code, field }) => `${severity} ${code} ${field}`)).toEqual(diagnostics);
   });
   test.each([
     [{}, "Say how long to wait."],
@@ -130,7 +130,7 @@ describe("what is wrong with a node by itself", () => {
     [{ signal: "go", until: "true" }, "Waiting for a condition cannot run yet; give a duration or a signal."],
   ])("of a wait with %j it is said what to do: %s", (config, message) => {
     const node = nodeOf("wait", config);
-    expect(getNodeKind("wait").faults?.(node.config, node, () => null)[0]?.message).toBe(message);
+    expect(getNodeKind("wait").validate?.(node.config, node, () => null)[0]?.message).toBe(message);
   });
 });
 
@@ -248,8 +248,8 @@ test.each([
 });
 
 test("a note and a start are carried out as what they are: not at all, and as the values that were given", () => {
-  expect(carryOut("note", {}).gave).toBeUndefined();
+  expect(executeNode("note", {}).gave).toBeUndefined();
   expect(
-    carryOut("start", {}, { state: { a: 1, c: null }, node: { output_keys: ["a", "b", "c"] } }).gave,
+    executeNode("start", {}, { state: { a: 1, c: null }, node: { output_keys: ["a", "b", "c"] } }).gave,
   ).toEqual({ output: { a: 1, c: null } });
 });

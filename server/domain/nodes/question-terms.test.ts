@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { termsOf, timeoutFaults } from "./question-terms";
+import { termsOf, timeoutDiagnostics } from "./question-terms";
 
 const all = {
   mode: "sync" as const,
@@ -74,8 +74,8 @@ test.each([
     null,
     [],
   ],
-])("what is wrong with what follows silence: %s", (_what, terms, own, faults) => {
-  const found = timeoutFaults(terms, own);
-  expect(found.map(({ code, message, field }) => [code, message, field])).toEqual(faults);
+])("what is wrong with what follows silence: %s", (_what, terms, own, diagnostics) => {
+  const found = timeoutDiagnostics(terms, own);
+  expect(found.map(({ code, message, field }) => [code, message, field])).toEqual(diagnostics);
   expect(found.every(({ severity }) => severity === "error")).toBe(true);
 });

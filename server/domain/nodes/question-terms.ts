@@ -1,11 +1,11 @@
 import { ON_LIMITS } from "@/server/domain/agent/on-limit";
-import { type BasicLook, choicesOf, type FieldOf, type FormField } from "@/server/domain/base/form";
+import { type BasicFieldVariant, choicesOf, type FieldOf, type FormField } from "@/server/domain/base/form";
 import type { CrewQuestions } from "@/server/domain/crew/questions";
-import { escalationFault } from "@/server/domain/tool/escalation";
+import { escalationError } from "@/server/domain/tool/escalation";
 import type { QuestionParts, QuestionTerms } from "@/server/domain/tool/person-question";
-import type { Fault, Field } from "./define";
+import type { Field, NodeDiagnostic } from "./define";
 
-type TermField = FieldOf<unknown, Exclude<keyof QuestionTerms, "default_response">, BasicLook>;
+type TermField = FieldOf<unknown, Exclude<keyof QuestionTerms, "default_response">, BasicFieldVariant>;
 
 /** How long a question waits, what then, who is waited for. */
 const TERMS: readonly TermField[] = [
@@ -138,8 +138,8 @@ export function termsOf(config: QuestionTerms): QuestionParts {
 }
 
 /** What is wrong with what follows where nobody answers. `own`: what the kind itself has against it. */
-export function timeoutFaults(terms: QuestionTerms, own: string | null): Fault[] {
-  const wrong = escalationFault(terms);
+export function timeoutDiagnostics(terms: QuestionTerms, own: string | null): NodeDiagnostic[] {
+  const wrong = escalationError(terms);
   return [
     ...(own === null
       ? []

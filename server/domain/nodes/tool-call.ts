@@ -27,7 +27,7 @@ export const toolCall = defineNode({
   summary: (config) => (config.tool_name ? `Calls ${config.tool_name}` : "No tool yet"),
   newConfig: () => ({ tool_name: "", args: {} }),
   newNode: () => ({ name: "Tool", output_keys: ["tool_result"] }),
-  faults: (config) =>
+  validate: (config) =>
     config.tool_name
       ? []
       : [{ severity: "error", code: "E_TOOL", message: "Choose the tool to call.", field: "tool_name" }],

@@ -24,7 +24,7 @@ export const transform = defineNode({
   },
   newConfig: () => ({ set: {} }),
   newNode: () => ({ name: "Transform" }),
-  faults: (config) =>
+  validate: (config) =>
     Object.keys(config.set).length === 0
       ? [
           {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { getNodeKind } from ".";
-import { carryOut, nodeOf, summaryOf, type World } from "./testing/carry-out";
+import { executeNode, nodeOf, summaryOf, type World } from "./testing/execute-node";
 
 const kind = getNodeKind("user_input");
 const schemaOf = (...keys: string[]) => ({
@@ -9,15 +9,15 @@ const schemaOf = (...keys: string[]) => ({
 });
 const one = { schema: schemaOf("name") };
 const given = (value: unknown) => ({ answer: "given", value, by: "user" });
-const ask = (config: object, world: World) => carryOut("user_input", config, world);
+const ask = (config: object, world: World) => executeNode("user_input", config, world);
 
 test.each([
   [{}, "Asks for nothing yet"],
   [{ schema: { properties: ["a"] } }, "Asks for nothing yet"],
   [{ schema: schemaOf() }, "Asks for nothing yet"],
   [{ schema: schemaOf("name", "age") }, "Asks for name, age"],
-])("a card with %j says %s", (config, said) => {
-  expect(summaryOf("user_input", config)).toBe(said);
+])("a card with %j says %s", (config, summary) => {
+  expect(summaryOf("user_input", config)).toBe(summary);
 });
 
 test.each([
@@ -38,16 +38,16 @@ test.each([
 
 describe("what is wrong with a form by itself", () => {
   const fields = (of: object) => ({ schema: { properties: { ok: { type: "string" }, it: of } } });
-  const fault = (code: string, field: string, message: string) => [
+  const diagnostic = (code: string, field: string, message: string) => [
     { severity: "error", code, message, field },
   ];
-  const noFields = fault("E_FORM_NO_FIELDS", "schema", "Add at least one field that a person fills in.");
-  const file = fault(
+  const noFields = diagnostic("E_FORM_NO_FIELDS", "schema", "Add at least one field that a person fills in.");
+  const file = diagnostic(
     "E_FORM_FILE",
     "schema",
     "“it” asks for a file, and a form takes none yet. Ask for its text or for a link instead.",
   );
-  const timeout = (message: string) => fault("E_QUESTION_TIMEOUT", "on_timeout", message);
+  const timeout = (message: string) => diagnostic("E_QUESTION_TIMEOUT", "on_timeout", message);
   const noValues = timeout("Say the standard values, as an object with a value for each field.");
   test.each<[string, object, object[]]>([
     ["nothing, of one with a field", one, []],
@@ -57,7 +57,11 @@ describe("what is wrong with a form by itself", () => {
     [
       "a schema of something else",
       { schema: { type: "array", properties: { a: {} } } },
-      fault("E_FORM_SCHEMA", "schema", "A form is an object with properties; this schema is something else."),
+      diagnostic(
+        "E_FORM_SCHEMA",
+        "schema",
+        "A form is an object with properties; this schema is something else.",
+      ),
     ],
     ["nothing, of a field that may be anything", fields({}), []],
     ["nothing, of a field whose schema is true", { schema: { properties: { it: true } } }, []],
@@ -83,7 +87,7 @@ describe("what is wrong with a form by itself", () => {
     [
       "no values meanwhile",
       { ...one, mode: "advisory", default_response: "a" },
-      fault(
+      diagnostic(
         "E_FORM_MEANWHILE",
         "default_response",
         "Nobody is waited for. Say with which values the run goes on meanwhile, as the standard answer.",
@@ -91,11 +95,11 @@ describe("what is wrong with a form by itself", () => {
     ],
     ["nothing, with values meanwhile", { ...one, mode: "advisory", default_response: { name: "a" } }, []],
     ["nothing, where no values meanwhile are needed", { ...one, mode: "sync", default_response: "a" }, []],
-  ])("%s", (_what, config, faults) => {
+  ])("%s", (_what, config, diagnostics) => {
     const node = nodeOf("user_input", config);
     const misfit = (schema: { type?: unknown }, value: unknown) =>
       JSON.stringify(value).includes("odd") ? `${JSON.stringify(value)} of ${String(schema.type)}` : null;
-    expect(kind.faults?.(node.config, node, misfit)).toEqual(faults);
+    expect(kind.validate?.(node.config, node, misfit)).toEqual(diagnostics);
   });
 });
 

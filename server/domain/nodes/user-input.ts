@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { isObject } from "@/server/domain/base/guards";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { defineNode, type Fault, type Misfit, NodeFailure, type SchemaParts } from "./define";
-import { questionFields, termsOf, timeoutFaults } from "./question-terms";
+import { defineNode, type Misfit, type NodeDiagnostic, NodeFailure, type SchemaParts } from "./define";
+import { questionFields, termsOf, timeoutDiagnostics } from "./question-terms";
 
 const InputConfig = ({ z, JsonSchema, QuestionTerms, Template }: SchemaParts) =>
   z.object({
@@ -47,12 +47,12 @@ export const userInput = defineNode({
     },
   }),
   newNode: () => ({ name: "Form", output_keys: ["answer"] }),
-  faults: (config, _node, misfit) => [
-    ...schemaFaults(config.schema),
-    ...timeoutFaults(config, silentFault(config, misfit)),
+  validate: (config, _node, misfit) => [
+    ...schemaDiagnostics(config.schema),
+    ...timeoutDiagnostics(config, timeoutError(config, misfit)),
     ...(config.mode === "advisory" && !isObject(config.default_response)
       ? [
-          fault(
+          diagnostic(
             "E_FORM_MEANWHILE",
             "Nobody is waited for. Say with which values the run goes on meanwhile, as the standard answer.",
             "default_response",
@@ -94,24 +94,28 @@ export const userInput = defineNode({
 const fieldsOf = (schema: JsonSchema | undefined): string[] =>
   isObject(schema?.properties) ? Object.keys(schema.properties) : [];
 
-const fault = (code: string, message: string, field: string): Fault => ({
+const diagnostic = (code: string, message: string, field: string): NodeDiagnostic => ({
   severity: "error",
   code,
   message,
   field,
 });
 
-function schemaFaults(schema: JsonSchema | undefined): Fault[] {
+function schemaDiagnostics(schema: JsonSchema | undefined): NodeDiagnostic[] {
   if (fieldsOf(schema).length === 0)
-    return [fault("E_FORM_NO_FIELDS", "Add at least one field that a person fills in.", "schema")];
+    return [diagnostic("E_FORM_NO_FIELDS", "Add at least one field that a person fills in.", "schema")];
   if (schema?.type !== undefined && schema.type !== "object")
     return [
-      fault("E_FORM_SCHEMA", "A form is an object with properties; this schema is something else.", "schema"),
+      diagnostic(
+        "E_FORM_SCHEMA",
+        "A form is an object with properties; this schema is something else.",
+        "schema",
+      ),
     ];
   const file = fieldsOf(schema).find((key) => asksForFile(schema?.properties, key));
   if (file !== undefined)
     return [
-      fault(
+      diagnostic(
         "E_FORM_FILE",
         `“${file}” asks for a file, and a form takes none yet. Ask for its text or for a link instead.`,
         "schema",
@@ -135,7 +139,7 @@ function asksForFile(properties: unknown, key: string): boolean {
 }
 
 /** Why what follows where nobody fills it in cannot be done; null where it can. */
-function silentFault({ on_timeout, default_response, schema }: Config, misfit: Misfit): string | null {
+function timeoutError({ on_timeout, default_response, schema }: Config, misfit: Misfit): string | null {
   if (on_timeout === "approve")
     return "A form cannot be approved. Choose standard values, or let the node fail.";
   if (on_timeout !== "default") return null;

@@ -42,9 +42,9 @@ export const wait = defineNode({
   },
   newConfig: () => ({ ms: 5000 }),
   newNode: () => ({ name: "Wait" }),
-  faults: (config) => {
-    const fault = faultOf(config);
-    return fault === null ? [] : [{ severity: "error", code: "E_WAIT_KIND", message: fault, field: "ms" }];
+  validate: (config) => {
+    const error = waitError(config);
+    return error === null ? [] : [{ severity: "error", code: "E_WAIT_KIND", message: error, field: "ms" }];
   },
   *run(config, ctx) {
     if (!config.signal) {
@@ -56,7 +56,7 @@ export const wait = defineNode({
   },
 });
 
-function faultOf({
+function waitError({
   ms,
   until,
   signal,

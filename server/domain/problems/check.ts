@@ -2,7 +2,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import type { AnyNodeKind, WorkflowNode } from "@/server/domain/nodes";
-import type { TextFault } from "@/server/domain/text/text-fault";
+import type { TextDiagnostic } from "@/server/domain/text/text-diagnostic";
 import type { Fix } from "./fixes";
 import type { Problem, ProblemContext } from "./problem";
 import type { Reading } from "./reading";
@@ -33,8 +33,8 @@ export class Report {
     });
   }
   /** Faults of an expression or a template, each with its place in the field's text. */
-  texts(code: string, at: Problem["at"], field: string, faults: readonly TextFault[]): void {
-    for (const { message, from, to } of faults) this.error(code, { ...at, field, from, to }, message);
+  texts(code: string, at: Problem["at"], field: string, diagnostics: readonly TextDiagnostic[]): void {
+    for (const { message, from, to } of diagnostics) this.error(code, { ...at, field, from, to }, message);
   }
 
   private add(severity: Problem["severity"], code: string, at: Problem["at"], message: string, fix?: Fix) {

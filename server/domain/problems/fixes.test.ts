@@ -3,11 +3,11 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { applyFix, type Fix } from "./fixes";
-import { inWords, named, nameOf, quoted } from "./names";
+import { formatCount, named, nameOf, quoted } from "./names";
 
 type Wanted<F> = F extends unknown ? Omit<F, "label"> : never;
 const fixed = (graph: WorkflowGraph, fix: Wanted<Fix>) => applyFix(graph, { label: "Mend", ...fix });
-const ways = ({ edges }: WorkflowGraph) =>
+const edgeTexts = ({ edges }: WorkflowGraph) =>
   edges.map(
     ({ id, source_node_id, target_node_id, edge_label }) =>
       `${id} ${source_node_id} ${edge_label ?? ""}> ${target_node_id}`,
@@ -31,8 +31,8 @@ describe("a repair", () => {
       ...GRAPH,
       edges: [...GRAPH.edges, { ...(GRAPH.edges[0] as WorkflowEdge), target_node_id: "b" }],
     };
-    expect(ways(fixed(twice, { kind: "remove_edge", edge_id: "e0" }))).toEqual(ways(GRAPH));
-    expect(ways(fixed(GRAPH, { kind: "remove_edge", edge_id: "gone" }))).toEqual(ways(GRAPH));
+    expect(edgeTexts(fixed(twice, { kind: "remove_edge", edge_id: "e0" }))).toEqual(edgeTexts(GRAPH));
+    expect(edgeTexts(fixed(GRAPH, { kind: "remove_edge", edge_id: "gone" }))).toEqual(edgeTexts(GRAPH));
   });
   test("changes one edge, one node, where a run begins", () => {
     const edge = fixed(GRAPH, {
@@ -71,14 +71,14 @@ describe("a repair", () => {
   });
   test("leads edges elsewhere, and leaves out what would then be there twice", () => {
     const graph = draw("start > r; r x> a; r x> b; r y> b; a > b; a > end");
-    expect(ways(fixed(graph, { kind: "lead_to", node_id: "b", edge_ids: ["e1", "e3"] }))).toEqual([
+    expect(edgeTexts(fixed(graph, { kind: "lead_to", node_id: "b", edge_ids: ["e1", "e3"] }))).toEqual([
       "e0 start > r",
       "e2 r x> b",
       "e3 r y> b",
       "e4 a > b",
       "e5 a > end",
     ]);
-    expect(ways(fixed(graph, { kind: "lead_to", node_id: "end", edge_ids: ["e1", "e2"] }))).toEqual([
+    expect(edgeTexts(fixed(graph, { kind: "lead_to", node_id: "end", edge_ids: ["e1", "e2"] }))).toEqual([
       "e0 start > r",
       "e1 r x> end",
       "e3 r y> b",
@@ -177,7 +177,7 @@ test("nodes are told by their names, or by their ids where they have none", () =
     '"end"',
     '"gone"',
   ]);
-  expect([nameOf(present(graph)), inWords(12345), quoted(["a", "b"])]).toEqual([
+  expect([nameOf(present(graph)), formatCount(12345), quoted(["a", "b"])]).toEqual([
     '"First"',
     "12,345",
     '"a", "b"',

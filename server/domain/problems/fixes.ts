@@ -92,13 +92,13 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
 /** Edges led to another node; one that would then say the same as an edge that leads there already is left out. */
 function leadTo(graph: WorkflowGraph, target_node_id: string, ids: ReadonlySet<string>): WorkflowGraph {
   if (!graph.nodes[target_node_id]) return graph;
-  const said = ({ id: _id, ...rest }: WorkflowEdge) => canonicalJson(rest);
-  const there = new Set(graph.edges.filter((edge) => !ids.has(edge.id)).map(said));
+  const edgeKey = ({ id: _id, ...rest }: WorkflowEdge) => canonicalJson(rest);
+  const there = new Set(graph.edges.filter((edge) => !ids.has(edge.id)).map(edgeKey));
   const edges = graph.edges.flatMap((edge) => {
     if (!ids.has(edge.id)) return [edge];
     const led = { ...edge, target_node_id };
-    if (there.has(said(led))) return [];
-    there.add(said(led));
+    if (there.has(edgeKey(led))) return [];
+    there.add(edgeKey(led));
     return [led];
   });
   return { ...graph, edges };

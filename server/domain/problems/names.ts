@@ -9,7 +9,7 @@ export const named = (graph: WorkflowGraph, id: string) =>
   graph.nodes[id] ? nameOf(graph.nodes[id]) : `"${id}"`;
 
 /** A number as people write it. */
-export const inWords = (count: number) => count.toLocaleString("en-US");
+export const formatCount = (count: number) => count.toLocaleString("en-US");
 
 /** Words in a row, each in quotes. */
-export const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
+export const quoted = (items: readonly string[]) => items.map((word) => `"${word}"`).join(", ");

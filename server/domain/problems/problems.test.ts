@@ -821,7 +821,7 @@ describe("every code", () => {
   });
 
   test("more conditions of the ways on from a node than one step can evaluate", () => {
-    const ways = (count: number) => {
+    const withConditions = (count: number) => {
       const drawn = graph("start > a > end");
       const to = drawn.edges.find(({ target_node_id }) => target_node_id === "end")!;
       const edges = Array.from({ length: count }, (_, i) => ({
@@ -833,8 +833,10 @@ describe("every code", () => {
         ({ code }) => code === "E_NODE_TOO_LARGE",
       );
     };
-    expect(ways(30)).toEqual([]);
-    expect(ways(50)[0]?.message).toMatch(/50 conditions of the ways on from "a" have 5\d,\d{3} characters/);
+    expect(withConditions(30)).toEqual([]);
+    expect(withConditions(50)[0]?.message).toMatch(
+      /50 conditions of the ways on from "a" have 5\d,\d{3} characters/,
+    );
   });
 
   test("more expressions and templates in a whole workflow than can be read: it says so once and reads no more", () => {

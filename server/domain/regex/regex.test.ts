@@ -54,7 +54,7 @@ const { pattern } = fc.letrec<{ pattern: string; piece: string }>((tie) => ({
   pattern: fc.oneof(
     { maxDepth: 3 },
     fc.array(tie("piece"), { maxLength: 4 }).map((parts) => parts.join("")),
-    fc.tuple(tie("piece"), tie("pattern")).map((ways) => ways.join("|")),
+    fc.tuple(tie("piece"), tie("pattern")).map((alternatives) => alternatives.join("|")),
   ),
 }));
 
@@ -111,7 +111,7 @@ test.each([
   ["\\Z", "means nothing", false],
   ["\\p{Foo}", "not a known property", false],
 ])("%s is refused with the reason", (source, why, isValid) => {
-  const fault = (() => {
+  const thrown = (() => {
     try {
       compileRegex(source);
     } catch (error) {
@@ -119,9 +119,9 @@ test.each([
     }
     return null;
   })();
-  expect(fault).toBeInstanceOf(PatternFault);
-  expect((fault as PatternFault).message).toContain(why);
-  expect((fault as PatternFault).isValid).toBe(isValid);
+  expect(thrown).toBeInstanceOf(PatternFault);
+  expect((thrown as PatternFault).message).toContain(why);
+  expect((thrown as PatternFault).isValid).toBe(isValid);
 });
 
 test("what people write without the flag u is read as they mean it", () => {

@@ -2,7 +2,7 @@ import { present } from "@/server/domain/base/must";
 import {
   belongs,
   type Edge,
-  PatternFault,
+  PatternError,
   type PatternPart,
   readPattern,
   type SignSet,
@@ -11,7 +11,7 @@ import {
 } from "./syntax";
 import type { Work } from "./work";
 
-export { PatternFault } from "./syntax";
+export { PatternError as PatternFault } from "./syntax";
 
 /**
  * Regular expressions of strangers: every character of a text is looked at once, for all ways of matching at the same
@@ -32,7 +32,7 @@ export const regexSize = (source: string): number => sizeOfRead(readPattern(sour
 
 function sizeOfRead({ part, aheads }: ReturnType<typeof readPattern>): number {
   const size = sizeOf(part) + aheads.reduce((sum, { of }) => sum + sizeOf(of), 0);
-  if (size > MAX_SIZE) throw new PatternFault("its repetitions unfold to too many places", true);
+  if (size > MAX_SIZE) throw new PatternError("its repetitions unfold to too many places", true);
   return size;
 }
 
@@ -59,7 +59,7 @@ function sizeOf(part: PatternPart): number {
     case "all":
       return part.parts.reduce((sum, inner) => sum + sizeOf(inner), 0);
     case "any":
-      return part.ways.reduce((sum, inner) => sum + sizeOf(inner) + 2, 0);
+      return part.alternatives.reduce((sum, inner) => sum + sizeOf(inner) + 2, 0);
     case "repeat": {
       // What takes nothing still takes a round of writing.
       const size = Math.max(sizeOf(part.of), 1);
@@ -135,7 +135,7 @@ class Automaton {
       case "any": {
         const fork = this.fork();
         const ends: number[][] = [];
-        for (const way of part.ways) {
+        for (const way of part.alternatives) {
           fork.push(steps.length);
           this.write(way);
           ends.push(this.fork());
@@ -186,7 +186,7 @@ class Automaton {
 /** Whether every way through begins with "^". */
 function startsAtStart(part: PatternPart): boolean {
   if (part.kind === "edge") return part.edge === "start";
-  if (part.kind === "any") return part.ways.every(startsAtStart);
+  if (part.kind === "any") return part.alternatives.every(startsAtStart);
   if (part.kind === "all")
     return part.parts.length > 0 && startsAtStart(present(part.parts[0], "part.parts[0]"));
   return part.kind === "repeat" && part.least > 0 && startsAtStart(part.of);

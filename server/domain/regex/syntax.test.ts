@@ -3,7 +3,7 @@ import { compileRegex, PatternFault, regexSize } from "./regex";
 import { belongs, MAX_PATTERN_CHARS, type SignSet, weightOf } from "./syntax";
 import { Work } from "./work";
 
-const refused = (source: string) => {
+const rejection = (source: string) => {
   try {
     compileRegex(source);
   } catch (error) {
@@ -114,25 +114,27 @@ test.each<[string, string, boolean]>([
   ["^(?=a)*b", "it repeats a look-ahead", true],
   ["^(?=a){2}b", "it repeats a look-ahead", true],
 ])("%s is refused: %s", (source, why, isValid) => {
-  expect(refused(source)).toEqual([why, isValid]);
+  expect(rejection(source)).toEqual([why, isValid]);
 });
 
 test("a pattern may be as long, as deep and as large as its limits, and no more", () => {
   const deep = (levels: number) => `${"(".repeat(levels)}a${")".repeat(levels)}`;
-  expect(["a".repeat(MAX_PATTERN_CHARS), deep(100), "a{9999}", "(?:a{100}){100}"].map(refused)).toEqual([
+  expect(["a".repeat(MAX_PATTERN_CHARS), deep(100), "a{9999}", "(?:a{100}){100}"].map(rejection)).toEqual([
     null,
     null,
     null,
     null,
   ]);
-  expect(["a".repeat(MAX_PATTERN_CHARS + 1), deep(101), "a{10001}", "(?:a{100}){101}"].map(refused)).toEqual([
+  expect(
+    ["a".repeat(MAX_PATTERN_CHARS + 1), deep(101), "a{10001}", "(?:a{100}){101}"].map(rejection),
+  ).toEqual([
     ["it is longer than 5000 characters", true],
     ["its brackets are nested too deep", true],
     ["its repetitions unfold to too many places", true],
     ["its repetitions unfold to too many places", true],
   ]);
   // Brackets beside each other are not inside of each other.
-  expect(refused("(a)".repeat(150))).toBeNull();
+  expect(rejection("(a)".repeat(150))).toBeNull();
 });
 
 test.each([

@@ -20,7 +20,7 @@ export type PatternPart =
   | { kind: "one"; set: SignSet }
   | { kind: "edge"; edge: Edge }
   | { kind: "all"; parts: PatternPart[] }
-  | { kind: "any"; ways: PatternPart[] }
+  | { kind: "any"; alternatives: PatternPart[] }
   | { kind: "repeat"; of: PatternPart; least: number; most: number };
 /** What must follow, or must not, at the very start of the text. */
 export interface Ahead {
@@ -33,7 +33,7 @@ export interface Pattern {
 }
 
 /** Why a pattern cannot be run. `isValid`: it is a regular expression, but one that takes more than linear time. */
-export class PatternFault extends Error {
+export class PatternError extends Error {
   override name = "PatternFault";
   constructor(
     message: string,
@@ -81,7 +81,7 @@ const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, 
 /** Throws a PatternFault where the text is no pattern, or one that only a searching engine can run. */
 export function readPattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_CHARS)
-    throw new PatternFault(`it is longer than ${MAX_PATTERN_CHARS} characters`, true);
+    throw new PatternError(`it is longer than ${MAX_PATTERN_CHARS} characters`, true);
   return new Reader(source).pattern();
 }
 
@@ -100,7 +100,7 @@ class Reader {
         if (/[*+?{]/.test(this.source[this.at] ?? "")) throw unusual("it repeats a look-ahead");
       }
     }
-    const rest = this.ways();
+    const rest = this.alternation();
     if (this.at < this.source.length) throw wrong("a bracket is closed that was not opened");
     const part: PatternPart =
       aheads.length > 0 ? { kind: "all", parts: [{ kind: "edge", edge: "start" }, rest] } : rest;
@@ -123,24 +123,24 @@ class Reader {
     return false;
   }
 
-  private ways(): PatternPart {
-    const ways: PatternPart[][] = [[]];
+  private alternation(): PatternPart {
+    const alternatives: PatternPart[][] = [[]];
     while (this.at < this.source.length && this.source[this.at] !== ")") {
       if (this.source[this.at] === "|") {
         this.at++;
-        ways.push([]);
-      } else present(ways.at(-1), "ways.at(-1)").push(this.repeated());
+        alternatives.push([]);
+      } else present(alternatives.at(-1), "ways.at(-1)").push(this.repeated());
     }
-    const parts = ways.map(
+    const parts = alternatives.map(
       (way): PatternPart => (way.length === 1 ? present(way[0], "way[0]") : { kind: "all", parts: way }),
     );
-    return parts.length === 1 ? present(parts[0], "parts[0]") : { kind: "any", ways: parts };
+    return parts.length === 1 ? present(parts[0], "parts[0]") : { kind: "any", alternatives: parts };
   }
 
   /** What stands up to the closing bracket of a group whose opening one was read. */
   private group(): PatternPart {
-    if (++this.depth > MAX_GROUPS) throw new PatternFault("its brackets are nested too deep", true);
-    const inner = this.ways();
+    if (++this.depth > MAX_GROUPS) throw new PatternError("its brackets are nested too deep", true);
+    const inner = this.alternation();
     if (this.source[this.at++] !== ")") throw wrong("a bracket is not closed");
     this.depth--;
     return inner;
@@ -171,7 +171,7 @@ class Reader {
     const sign = String.fromCodePoint(
       present(this.source.codePointAt(this.at), "this.source.codePointAt(this.at)"),
     );
-    if (/[*+?]/.test(sign) || this.looksAt(/\{\d+(?:,\d*)?\}/y)) throw wrong("there is nothing to repeat");
+    if (/[*+?]/.test(sign) || this.matchesAt(/\{\d+(?:,\d*)?\}/y)) throw wrong("there is nothing to repeat");
     this.at += sign.length;
     switch (sign) {
       case "^":
@@ -194,15 +194,15 @@ class Reader {
   private bracket(): PatternPart {
     if (this.source[this.at] !== "?") return this.group();
     if (this.take(/\?:/y) || this.take(/\?<[A-Za-z_$][\w$]*>/y)) return this.group();
-    if (this.looksAt(/\?<?[=!]/y)) throw unusual("it looks ahead or behind");
-    if (this.looksAt(/\?[a-z-]+:/y)) throw unusual("it changes its flags");
+    if (this.matchesAt(/\?<?[=!]/y)) throw unusual("it looks ahead or behind");
+    if (this.matchesAt(/\?[a-z-]+:/y)) throw unusual("it changes its flags");
     throw wrong("a bracket begins with ? and an unknown sign");
   }
 
   private escaped(): PatternPart {
     if (this.take(/b/y)) return { kind: "edge", edge: "word" };
     if (this.take(/B/y)) return { kind: "edge", edge: "inside" };
-    if (this.looksAt(/[1-9]|k</y)) throw unusual("it refers back to a group");
+    if (this.matchesAt(/[1-9]|k</y)) throw unusual("it refers back to a group");
     const found = this.escape();
     return { kind: "one", set: typeof found === "number" ? only(found) : found };
   }
@@ -235,7 +235,7 @@ class Reader {
         return control.charCodeAt(0) % 32;
       }
       case "0":
-        if (this.looksAt(/\d/y)) throw wrong("it holds an octal number");
+        if (this.matchesAt(/\d/y)) throw wrong("it holds an octal number");
         return 0;
     }
     if (CONTROLS[letter] !== undefined) return CONTROLS[letter];
@@ -280,7 +280,7 @@ class Reader {
       if (this.take(/\]/y)) return found;
       const from = this.classSign();
       // A hyphen at either end, or beside a set, is one.
-      const isRange = this.looksAt(/-[^\]]/y);
+      const isRange = this.matchesAt(/-[^\]]/y);
       if (!isRange || typeof from !== "number") {
         if (typeof from === "number") found.ranges.push([from, from]);
         else found.inner.push(from);
@@ -305,7 +305,7 @@ class Reader {
     this.at += code > 0xffff ? 2 : 1;
     if (code !== 92) return code;
     if (this.take(/b/y)) return 8;
-    if (this.looksAt(/[1-9]/y)) throw wrong("it holds an octal number");
+    if (this.matchesAt(/[1-9]/y)) throw wrong("it holds an octal number");
     return this.escape();
   }
 
@@ -317,15 +317,15 @@ class Reader {
     return found;
   }
 
-  private looksAt(what: RegExp): boolean {
+  private matchesAt(what: RegExp): boolean {
     what.lastIndex = this.at;
     return what.test(this.source);
   }
 }
 
 const only = (code: number): SignSet => set([[code, code]]);
-const wrong = (why: string) => new PatternFault(why, false);
-const unusual = (why: string) => new PatternFault(why, true);
+const wrong = (why: string) => new PatternError(why, false);
+const unusual = (why: string) => new PatternError(why, true);
 
 /** Whether a code point belongs to a set. */
 export function belongs(to: SignSet, code: number): boolean {

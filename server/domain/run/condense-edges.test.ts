@@ -12,7 +12,7 @@ import {
 } from "./condense";
 import type { ChatMessage } from "./events";
 
-const say = (role: ChatMessage["role"], content: string): ChatMessage => ({ role, content });
+const message = (role: ChatMessage["role"], content: string): ChatMessage => ({ role, content });
 const call = (...ids: string[]): ChatMessage => ({
   role: "assistant",
   content: "",
@@ -39,17 +39,18 @@ test("tokens are a quarter of the bytes, rounded up, with a few for each message
     estimateTokens("ää"),
     estimateTokens("abcd", 1.5),
   ]).toEqual([0, 1, 2, 1, 2]);
-  expect([estimateTranscript([]), estimateTranscript([say("user", "abcd"), say("user", "")])]).toEqual([
-    0, 9,
-  ]);
+  expect([
+    estimateTranscript([]),
+    estimateTranscript([message("user", "abcd"), message("user", "")]),
+  ]).toEqual([0, 9]);
   // look{} is six bytes.
   expect(estimateTranscript([{ ...call("a", "b"), content: "ab" }])).toBe(4 + Math.ceil((2 + 12) / 4));
-  expect(estimateTranscript([say("user", "abcd")], 2)).toBe(6);
+  expect(estimateTranscript([message("user", "abcd")], 2)).toBe(6);
 });
 
 test("a transcript is too long beyond its limits, not at them", () => {
   const messages = (count: number, length: number) =>
-    Array.from({ length: count }, () => say("user", "x".repeat(length)));
+    Array.from({ length: count }, () => message("user", "x".repeat(length)));
   const at = { ...limits, context_window: 100 };
   expect([
     isTooLong(messages(6, 4), limits),
@@ -73,9 +74,9 @@ describe("results of tools that may be cut", () => {
     const short = [
       call("a"),
       answer("a", PRUNED_LENGTH),
-      say("user", "x".repeat(3000)),
-      say("user", "x"),
-      say("user", "y"),
+      message("user", "x".repeat(3000)),
+      message("user", "x"),
+      message("user", "y"),
     ];
     expect(cutBefore(short)).toEqual([]);
   });
@@ -83,22 +84,22 @@ describe("results of tools that may be cut", () => {
   test("stay with the call that they answer, whatever stands between, and without one with what is before", () => {
     const between = [
       call("a"),
-      say("user", "wait"),
-      say("user", "still"),
+      message("user", "wait"),
+      message("user", "still"),
       answer("a", 3000),
-      say("user", "x"),
-      say("user", "y"),
+      message("user", "x"),
+      message("user", "y"),
     ];
     expect([cutBefore(between, 2), cutBefore(between, 3)]).toEqual([[3], []]);
-    const stray = [say("user", "x"), answer(undefined, 3000), say("user", "y"), say("user", "z")];
+    const stray = [message("user", "x"), answer(undefined, 3000), message("user", "y"), message("user", "z")];
     expect([cutBefore(stray, 2), cutBefore(stray, 3)]).toEqual([[1], []]);
-    const leading = [answer(undefined, 3000), say("user", "y"), say("user", "z")];
+    const leading = [answer(undefined, 3000), message("user", "y"), message("user", "z")];
     expect([cutBefore(leading, 2), cutBefore(leading, 3)]).toEqual([[0], []]);
   });
 
   test("keep their beginning and their end, and say how long they were", () => {
     const long = `${"a".repeat(2000)}${"z".repeat(2000)}`;
-    const [cut] = applyCondensation([say("tool", long)], { kind: "prune", cut: [0] });
+    const [cut] = applyCondensation([message("tool", long)], { kind: "prune", cut: [0] });
     const notice = " [… 4000 characters in all; the rest was left out …] ";
     const end = Math.floor((PRUNED_LENGTH - notice.length) * 0.4);
     expect(cut?.content).toBe(
@@ -108,7 +109,12 @@ describe("results of tools that may be cut", () => {
 });
 
 describe("a summary", () => {
-  const messages = [say("system", "S"), say("user", "1"), say("assistant", "2"), say("user", "3")];
+  const messages = [
+    message("system", "S"),
+    message("user", "1"),
+    message("assistant", "2"),
+    message("user", "3"),
+  ];
   const summed = (summary: string, summary_tokens: number, ratio?: number) =>
     applyCondensation(
       messages,
@@ -151,7 +157,7 @@ describe("a summary", () => {
 
   test("is asked for with who said what and what was called", () => {
     const asked = summaryPrompt(
-      [...messages, { ...say("user", "4"), name: "ann" }, { ...call("a"), content: " x " }],
+      [...messages, { ...message("user", "4"), name: "ann" }, { ...call("a"), content: " x " }],
       {
         kind: "summarise",
         cut: [],
@@ -173,26 +179,26 @@ describe("a plan for too long a conversation", () => {
     planCondensation(messages, { ...limits, ...more }, reset);
   test("is only to cut where nothing is left to sum up", () => {
     const read = [
-      say("system", "x".repeat(1600)),
+      message("system", "x".repeat(1600)),
       call("a"),
       answer("a", 6000),
-      say("user", "y"),
-      say("user", "z"),
+      message("user", "y"),
+      message("user", "z"),
     ];
     expect(plan(read, { keep_first: 2 })).toEqual({ kind: "prune", cut: [2] });
   });
 
   test("sums up what fits neither by its length nor by its number, and keeps the newest piece in any case", () => {
-    const long = Array.from({ length: 6 }, () => say("user", "x".repeat(1200)));
-    expect(plan([say("system", "S"), ...long], { max_messages: 80 })).toEqual({
+    const long = Array.from({ length: 6 }, () => message("user", "x".repeat(1200)));
+    expect(plan([message("system", "S"), ...long], { max_messages: 80 })).toEqual({
       kind: "summarise",
       cut: [],
       from: 1,
       to: 6,
       summary_tokens: 100,
     });
-    const many = Array.from({ length: 20 }, () => say("user", "x".repeat(100)));
-    expect(plan([say("system", "S"), ...many], { context_window: 10_000 })).toEqual({
+    const many = Array.from({ length: 20 }, () => message("user", "x".repeat(100)));
+    expect(plan([message("system", "S"), ...many], { context_window: 10_000 })).toEqual({
       kind: "summarise",
       cut: [],
       from: 1,
@@ -203,10 +209,10 @@ describe("a plan for too long a conversation", () => {
 
   test("keeps whole pieces at the beginning", () => {
     const messages = [
-      say("system", "S"),
+      message("system", "S"),
       call("a"),
       answer("a", 40),
-      ...Array.from({ length: 20 }, () => say("user", "x".repeat(100))),
+      ...Array.from({ length: 20 }, () => message("user", "x".repeat(100))),
     ];
     const from = (keep_first: number) => {
       const made = plan(messages, { context_window: 10_000, keep_first });
@@ -216,15 +222,15 @@ describe("a plan for too long a conversation", () => {
   });
 
   test("is not made at all after five resets, nor where only the system speaks", () => {
-    const short = [say("user", "x")];
+    const short = [message("user", "x")];
     expect([plan(short, {}, 5)?.kind, plan(short, {}, 6)?.kind, plan(short)]).toEqual([
       "impossible",
       "impossible",
       null,
     ]);
-    expect(plan([say("system", "x".repeat(9000)), say("system", "y")])?.kind).toBe("impossible");
-    const said = plan(short, {}, 6);
-    expect(said?.kind === "impossible" && said.message).toBe(
+    expect(plan([message("system", "x".repeat(9000)), message("system", "y")])?.kind).toBe("impossible");
+    const result = plan(short, {}, 6);
+    expect(result?.kind === "impossible" && result.message).toBe(
       "The conversation does not fit into the model's context, also after 5 attempts to shorten it.",
     );
   });

@@ -18,7 +18,7 @@ const limits: CondenseLimits = {
   keep_first: 4,
   max_messages: 80,
 };
-const say = (role: ChatMessage["role"], content: string): ChatMessage => ({ role, content });
+const message = (role: ChatMessage["role"], content: string): ChatMessage => ({ role, content });
 const call = (...ids: string[]): ChatMessage => ({
   role: "assistant",
   content: "",
@@ -30,11 +30,11 @@ const answer = (id: string, length: number): ChatMessage => ({
   tool_call_id: id,
 });
 const opening = [
-  say("system", "You are a clerk."),
-  say("user", "Task"),
-  say("assistant", "1"),
-  say("user", "2"),
-  say("assistant", "3"),
+  message("system", "You are a clerk."),
+  message("user", "Task"),
+  message("assistant", "1"),
+  message("user", "2"),
+  message("assistant", "3"),
 ];
 
 describe("a plan", () => {
@@ -62,7 +62,9 @@ describe("a plan", () => {
   });
 
   test("where shorter results are not enough, the plan names the middle for a summary", () => {
-    const chat = Array.from({ length: 12 }, (_, n) => say(n % 2 ? "user" : "assistant", `${n} `.repeat(120)));
+    const chat = Array.from({ length: 12 }, (_, n) =>
+      message(n % 2 ? "user" : "assistant", `${n} `.repeat(120)),
+    );
     const messages = [...opening, ...chat];
     expect(planCondensation(messages, limits)).toEqual({
       kind: "summarise",
@@ -78,25 +80,28 @@ describe("a plan", () => {
     );
     expect(shorter).toEqual([
       ...opening,
-      say("user", "[8 earlier messages were left out. This is their summary.]\nPENDING: all"),
+      message("user", "[8 earlier messages were left out. This is their summary.]\nPENDING: all"),
       ...chat.slice(8),
     ]);
   });
 
   test("summarises a long talk of short messages", () => {
-    const messages = [...opening, ...Array.from({ length: 80 }, (_, n) => say("user", `${n}`))];
+    const messages = [...opening, ...Array.from({ length: 80 }, (_, n) => message("user", `${n}`))];
     const plan = planCondensation(messages, { ...limits, context_window: 100_000 });
     // Half of 80 messages: the opening, the summary, and the newest 34.
     expect(plan).toMatchObject({ kind: "summarise", from: 5, to: 51 });
   });
 
   test("says where nothing can be gained", () => {
-    const messages = [say("system", "x".repeat(4000)), say("user", "Go on")];
+    const messages = [message("system", "x".repeat(4000)), message("user", "Go on")];
     expect(planCondensation(messages, limits)).toMatchObject({ kind: "impossible" });
   });
 
   test("a hard reset cuts more each time, five times", () => {
-    const messages = [...opening, ...Array.from({ length: 60 }, (_, n) => say("user", `${n} `.repeat(30)))];
+    const messages = [
+      ...opening,
+      ...Array.from({ length: 60 }, (_, n) => message("user", `${n} `.repeat(30))),
+    ];
     const wide = { ...limits, context_window: 8000, max_messages: 500 };
     const ends = [1, 2, 3, 4, 5].map((reset) => {
       const plan = planCondensation(messages, wide, reset);
@@ -115,7 +120,7 @@ describe("a plan", () => {
 });
 
 test("the question for the summary carries the messages, cut, and the headings", () => {
-  const messages = [...opening, call("a"), answer("a", 900), say("assistant", "done")];
+  const messages = [...opening, call("a"), answer("a", 900), message("assistant", "done")];
   const [system, user] = summaryPrompt(messages, {
     kind: "summarise",
     cut: [6],
@@ -142,8 +147,8 @@ test("the question for the summary carries the messages, cut, and the headings",
 test("a result that a cut would not make shorter stays whole", () => {
   const limits = { context_window: 500, condense_at: 0.5, target: 0.3, keep_first: 0, max_messages: 10 };
   const barely = [
-    say("system", "You are a clerk."),
-    say("user", "Task"),
+    message("system", "You are a clerk."),
+    message("user", "Task"),
     call("a"),
     answer("a", PRUNED_LENGTH + 1),
   ];
@@ -161,10 +166,10 @@ const transcript = fc
     { maxLength: 60 },
   )
   .map((turns) => [
-    say("system", "You are a clerk."),
-    say("user", "Task"),
+    message("system", "You are a clerk."),
+    message("user", "Task"),
     ...turns.flatMap((turn, n) => {
-      if ("role" in turn) return [say(turn.role, "wört ".repeat(turn.length / 6))];
+      if ("role" in turn) return [message(turn.role, "wört ".repeat(turn.length / 6))];
       const ids = turn.results.map((_, at) => `call_${n}_${at}`);
       const answers = turn.results.map((length, at) => answer(ids[at]!, length));
       return [call(...ids), ...(turn.turned ? answers.toReversed() : answers)];

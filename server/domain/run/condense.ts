@@ -163,7 +163,7 @@ export function summaryPrompt(
   run: { edition?: number } = {},
 ): ChatMessage[] {
   const span = applyCondensation(messages, { kind: "prune", cut: plan.cut }).slice(plan.from, plan.to);
-  const said = span.map(spoken).join("\n\n");
+  const transcript = span.map(spoken).join("\n\n");
   return [
     {
       role: "system",
@@ -181,8 +181,8 @@ Leave a heading out where there is nothing to say. Where the conversation begins
     {
       role: "user",
       content: isSince(run, 3)
-        ? FENCES.fence("conversation", said)
-        : `<conversation>\n${said}\n</conversation>`,
+        ? FENCES.fence("conversation", transcript)
+        : `<conversation>\n${transcript}\n</conversation>`,
     },
   ];
 }

@@ -18,7 +18,7 @@ import {
 
 const line = draw("start > a > end");
 const members = { ann: "Writer", bob: "Reader" };
-const { atWork } = crewRun({ members });
+const { running } = crewRun({ members });
 const by = (agent_id: string, task_id?: string) => ({ agent_id, ...(task_id ? { task_id } : {}) });
 
 describe("work that ends before what it had under way", () => {
@@ -44,7 +44,7 @@ describe("work that ends before what it had under way", () => {
       by(agent),
     );
   const events = [
-    ...atWork,
+    ...running,
     agentStarted("ann", "Writer"),
     agentStarted("bob", "Reader"),
     asked("ann", "m1"),
@@ -57,7 +57,7 @@ describe("work that ends before what it had under way", () => {
     question("q2", "bob"),
     question("q3", "ann", { mode: "advisory" }),
   ];
-  const look = (state: ReturnType<typeof fold>) => [
+  const snapshot = (state: ReturnType<typeof fold>) => [
     Object.values(state.calls).map(({ status }) => status),
     Object.values(state.tool_calls).map(({ status }) => status),
     Object.values(state.interactions).map(({ status }) => status),
@@ -74,7 +74,7 @@ describe("work that ends before what it had under way", () => {
       { status: "failed", usage: NO_USAGE, cost_usd: 0 },
       by("ann"),
     );
-    expect(look(fold(...events, failed))).toEqual([
+    expect(snapshot(fold(...events, failed))).toEqual([
       ["stopped", "running", "running"],
       ["stopped", "running", "running"],
       ["withdrawn", "open", "open"],
@@ -83,11 +83,11 @@ describe("work that ends before what it had under way", () => {
     ]);
     const last = of("crew", "agent_finished", { status: "stopped", usage: NO_USAGE, cost_usd: 0 }, by("bob"));
     // With the last question that holds it up withdrawn, the node goes on.
-    expect(look(fold(...events, failed, last)).at(-1)).toEqual(["running", undefined]);
+    expect(snapshot(fold(...events, failed, last)).at(-1)).toEqual(["running", undefined]);
   });
 
   test("leaves all of it where the agent came to its end", () => {
-    expect(look(fold(...events, agentFinished("ann"))).slice(0, 3)).toEqual([
+    expect(snapshot(fold(...events, agentFinished("ann"))).slice(0, 3)).toEqual([
       ["running", "running", "running"],
       ["running", "running", "running"],
       ["open", "open", "open"],
@@ -102,19 +102,19 @@ describe("work that ends before what it had under way", () => {
       [[], [], ["q3"]],
     ];
     const ended = fold(...events, completed("crew"));
-    expect(look(ended)).toEqual([...all, ["completed", undefined]]);
+    expect(snapshot(ended)).toEqual([...all, ["completed", undefined]]);
     expect([ended.agents[ann]?.status, ended.agents[bob]?.status, ended.crews["crew#1"]?.status]).toEqual([
       "stopped",
       "stopped",
       "completed",
     ]);
     const cancelled = fold(...events, of("crew", "node_cancelled", { reason: "x" }));
-    expect([...look(cancelled), cancelled.crews["crew#1"]?.status]).toEqual([
+    expect([...snapshot(cancelled), cancelled.crews["crew#1"]?.status]).toEqual([
       ...all,
       ["cancelled", undefined],
       "stopped",
     ]);
-    expect(look(fold(...events, over({ final_status: "CANCELLED" })))).toEqual([
+    expect(snapshot(fold(...events, over({ final_status: "CANCELLED" })))).toEqual([
       ...all,
       ["cancelled", undefined],
     ]);
@@ -142,7 +142,7 @@ describe("work that ends before what it had under way", () => {
       escalated(2, { expires_at: 990 }),
       answer("q2"),
     );
-    expect(look(state).at(-1)).toEqual(["waiting", { for: "human", until: 990 }]);
+    expect(snapshot(state).at(-1)).toEqual(["waiting", { for: "human", until: 990 }]);
     expect(state.interactions.q1).toEqual({
       id: "q1",
       node_id: "crew",
@@ -158,7 +158,7 @@ describe("work that ends before what it had under way", () => {
       ],
     });
     const done = fold(...events, answer("q1"), answer("q2"));
-    expect(look(done).at(-1)).toEqual(["running", undefined]);
+    expect(snapshot(done).at(-1)).toEqual(["running", undefined]);
     expect(done.interactions.q2).toMatchObject({
       status: "answered",
       answered_at: 160,

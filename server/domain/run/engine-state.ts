@@ -20,7 +20,7 @@ export const WorkerState = z.object({
 export type WorkerState = z.infer<typeof WorkerState>;
 
 /** A run that the engine cannot get on with. */
-export const TroubledRun = z.object({
+export const StalledRun = z.object({
   run_id: z.string(),
   state: z.enum(["tried_again", "paused"]).meta({
     description: "tried_again: again and again, by itself. paused: until somebody resumes it in the engine",
@@ -28,7 +28,7 @@ export const TroubledRun = z.object({
   tries: z.int(),
   cause: z.string().meta({ description: "In words" }),
 });
-export type TroubledRun = z.infer<typeof TroubledRun>;
+export type StalledRun = z.infer<typeof StalledRun>;
 
 export const EngineState = z.object({
   kind: z.enum(["embedded", "restate"]).meta({ description: "Who carries out runs that begin now" }),
@@ -46,7 +46,7 @@ export const EngineState = z.object({
       away_since: z.int().nullable().meta({ description: "Since when the engine does not answer" }),
     })
     .meta({ description: "On its way to the engine" }),
-  troubled: z.array(TroubledRun),
+  troubled: z.array(StalledRun),
 });
 export type EngineState = z.infer<typeof EngineState>;
 
@@ -66,7 +66,7 @@ export const RunPlace = z.object({
 export type RunPlace = z.infer<typeof RunPlace>;
 
 /** How long the engine may be away before people are told on every page, in milliseconds. */
-export const AWAY_TOLD_AFTER_MS = 10_000;
+export const AWAY_ALERT_AFTER_MS = 10_000;
 
 /** Of a server that carries out its runs itself. */
 export const EMBEDDED: EngineState = {

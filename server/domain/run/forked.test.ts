@@ -89,7 +89,7 @@ describe("a fork", () => {
   });
 
   test("has messages that say something else, and passes over those that are not there", () => {
-    const told = (content: string) =>
+    const messageAdded = (content: string) =>
       of(
         "crew",
         "message_added",
@@ -105,13 +105,18 @@ describe("a fork", () => {
     const s = fold(
       ...begun(origin()),
       agentStarted("ann", "Writer"),
-      told("one"),
-      told("two"),
-      told("three"),
+      messageAdded("one"),
+      messageAdded("two"),
+      messageAdded("three"),
       forked({ messages: messages.slice(0, 1) }),
     );
     expect(s.agents[agent]?.messages.map(({ content }) => content)).toEqual(["one", "other", "three"]);
-    const few = fold(...begun(origin()), agentStarted("ann", "Writer"), told("one"), forked({ messages }));
+    const few = fold(
+      ...begun(origin()),
+      agentStarted("ann", "Writer"),
+      messageAdded("one"),
+      forked({ messages }),
+    );
     expect(few.agents[agent]?.messages).toEqual([{ role: "user", content: "one" }]);
     expect(Object.keys(few.agents)).toEqual([agent]);
   });

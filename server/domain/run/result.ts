@@ -2,7 +2,7 @@ import { isSameJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import { findNodeKind } from "@/server/domain/nodes";
 import { REPEATED } from "@/server/domain/nodes/end";
-import { plainWords } from "@/server/domain/text/plain-words";
+import { plainText } from "@/server/domain/text/plain-text";
 import type { RunState } from "./state";
 
 /** What a run hands out, parted into what people wait for and what is only passed along. */
@@ -75,17 +75,17 @@ export function failedNode(s: RunState): string | null {
 export const RUN_TEXT = { kept: 4000, shown: 200 } as const;
 
 /** Values as plain words in one line. */
-export const wordsOf = (values: JsonObject): string =>
+export const valuesText = (values: JsonObject): string =>
   Object.values(values)
-    .map((value) => plainWords(value))
+    .map((value) => plainText(value))
     .filter(Boolean)
     .join(" · ")
     .slice(0, RUN_TEXT.kept);
 
 /** What a run came to in words: its result, or why there is none. */
-export const outcomeInWords = (s: RunState): string =>
+export const outcomeText = (s: RunState): string =>
   s.run.status !== "finished"
     ? ""
     : s.run.final_status !== "COMPLETED" && s.run.error
       ? s.run.error.message.slice(0, RUN_TEXT.kept)
-      : wordsOf(resultOf(s).main);
+      : valuesText(resultOf(s).main);

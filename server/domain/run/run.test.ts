@@ -28,12 +28,12 @@ test("only an agent that was told so counts as almost stuck, whatever else happe
     },
   ];
   expect(nudges(fold(STARTED, ...harmless))).toBeUndefined();
-  const told: NewEvent = {
+  const nudge: NewEvent = {
     ...AGENT,
     type: "stuck_detected",
     payload: { pattern: "same_call", message: "The same call again.", action: "nudge" },
   };
-  expect(nudges(fold(STARTED, ...harmless, told, told))).toBe(2);
+  expect(nudges(fold(STARTED, ...harmless, nudge, nudge))).toBe(2);
 });
 
 test.each(["holiday_announced", "constructor", "__proto__"])(

@@ -124,7 +124,7 @@ describe("a pinned output", () => {
     ["that is gone is not", pin(1), {}, "Its output was pinned in this run, and is not any more."],
     ["is not, where nobody pins any", pin(1), undefined, "Its output was pinned in this run."],
     ["of another node says nothing", undefined, { x: { output: {} } }, null],
-  ])("%s", (_what, then, now, said) => {
-    expect(reason(then, now)).toBe(said);
+  ])("%s", (_what, then, now, expected) => {
+    expect(reason(then, now)).toBe(expected);
   });
 });

@@ -50,7 +50,7 @@ function reasonOf(s: RunState, node: WorkflowNode, now: Now): string | null {
   if (makeOf(drawn) !== makeOf(node)) return "It was changed since.";
   const other = [...roleUses({ nodes: { [id]: node } }).keys()].find((name) => !isSameRole(name, s, now));
   if (other !== undefined) return `The role ${other} was changed since.`;
-  return waysTo(s.graph, id) === waysTo(now.graph, id) ? null : "Other ways lead to it since.";
+  return incomingEdges(s.graph, id) === incomingEdges(now.graph, id) ? null : "Other ways lead to it since.";
 }
 
 const isSamePin = (a: Pins[string] | undefined, b: Pins[string] | undefined): boolean =>
@@ -74,7 +74,7 @@ function isSameRole(name: string, s: RunState, now: Now): boolean {
 }
 
 /** The ways that lead to a node, as text; their order and their ids are no part of it. */
-const waysTo = ({ edges }: Now["graph"], id: string): string =>
+const incomingEdges = ({ edges }: Now["graph"], id: string): string =>
   edges
     .filter(({ target_node_id }) => target_node_id === id)
     .map(({ id: _id, ...way }) => canonicalJson(way))

@@ -104,7 +104,7 @@ export function crewRun({
     graph,
     a: analyse(graph),
     begin: [created(graph, { roles, config }), ready("crew")],
-    atWork: [
+    running: [
       created(graph, { roles, config }),
       ready("crew"),
       started("crew"),

@@ -6,7 +6,7 @@ import { openInteractions, openQuestions } from "./questions/open-questions";
 import { agentStarted, completed, crewRun, fold, of, over } from "./testing";
 import { workDone, workSince } from "./work-done";
 
-const { atWork } = crewRun({
+const { running } = crewRun({
   members: { ann: "Writer", bob: "Reader" },
   roles: [RoleDefinition.parse({ name: "Writer", icon: "pen", color: "red" })],
 });
@@ -47,7 +47,7 @@ const row = (agent_id: string, role_name: string, counts: object) => ({
 
 test("what members did is counted by how it ended, and what people sent back", () => {
   const s = fold(
-    ...atWork,
+    ...running,
     ...ended("ann", "completed", "1"),
     ...ended("ann", "handed_off", "2"),
     ...ended("ann", "failed", "3"),
@@ -72,7 +72,7 @@ test("what members did is counted by how it ended, and what people sent back", (
     row("ann", "Writer", { done: 2, failed: 2, sent_back: 1 }),
     row("bob", "Reader", { sent_back: 1 }),
   ]);
-  expect(workDone(fold(...atWork))).toEqual([]);
+  expect(workDone(fold(...running))).toEqual([]);
 });
 
 test("what was counted already is not counted again", () => {
@@ -85,15 +85,15 @@ test("what was counted already is not counted again", () => {
     row("ann", "Writer", { done: 3, sent_back: 2 }),
     row("bob", "Reader", { done: 1 }),
   ]);
-  const elsewhere = [{ ...row("ann", "Writer", { done: 2 }), node_id: "other" }];
-  expect(workSince(done, elsewhere)).toEqual(done);
+  const otherNode = [{ ...row("ann", "Writer", { done: 2 }), node_id: "other" }];
+  expect(workSince(done, otherNode)).toEqual(done);
 });
 
 test("a question that waits names who asks, with the role that this one has", () => {
   const asks = (events: NewEvent[]) =>
     openQuestions(fold(...events)).map(({ ask, ...rest }) => ({ id: ask.id, ...rest }));
   const events = [
-    ...atWork,
+    ...running,
     agentStarted("ann", "Writer", "t"),
     agentStarted("bob", "Reader"),
     { ...question("q1", "review", { urgency: "high", assigned_to: "lead" }), task_id: "t" } as NewEvent,
@@ -119,7 +119,7 @@ test("a question that waits names who asks, with the role that this one has", ()
 });
 
 test("a question of a node without a name is asked by its id", () => {
-  const [created, ...rest] = atWork as [NewEvent & { type: "run_created" }, ...NewEvent[]];
+  const [created, ...rest] = running as [NewEvent & { type: "run_created" }, ...NewEvent[]];
   const { graph } = created.payload;
   const nodes = { ...graph.nodes, crew: { ...graph.nodes.crew!, name: "" } };
   const nameless: NewEvent = { ...created, payload: { ...created.payload, graph: { ...graph, nodes } } };

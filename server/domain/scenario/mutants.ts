@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { keysOf } from "@/server/domain/base/guards";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
-import { isBeginning } from "@/server/domain/graph/run-input";
+import { isStartNode } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { roleUses } from "@/server/domain/library/role-use";
 import {
@@ -186,7 +186,7 @@ function ofEdge(graph: WorkflowGraph, edge: WorkflowEdge): Changed[] {
 
 function ofNode(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
   const kind = findNodeKind(node.node_type);
-  if (!kind || !isExecutable(node) || isBeginning(node)) return [];
+  if (!kind || !isExecutable(node) || isStartNode(node)) return [];
   const made: Changed[] = [];
   const name = nameOf(graph, node.id);
   const { when: _when, ...always } = node;

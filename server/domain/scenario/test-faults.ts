@@ -3,12 +3,12 @@ import { errorMessage } from "@/server/domain/base/guards";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
-import { inputFields, isBeginning } from "@/server/domain/graph/run-input";
+import { inputFields, isStartNode } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { findNodeKind, isExecutable, writtenKeys } from "@/server/domain/nodes";
 import { REPEATED } from "@/server/domain/nodes/end";
 import { compileRegex } from "@/server/domain/regex/regex";
-import type { ToldCommand } from "@/server/domain/run/commands/repeated";
+import type { ControlCommand } from "@/server/domain/run/commands/repeated";
 import { checkExpression } from "@/server/domain/text/expression";
 import { CASSETTE_LIMITS } from "./cassette";
 import type { Expectation } from "./expectation";
@@ -57,7 +57,7 @@ const nodeFault = (graph: WorkflowGraph, id: string, who: string): string[] => {
 };
 
 /** The nodes that a command names. */
-function nodesOf(command: ToldCommand): string[] {
+function nodesOf(command: ControlCommand): string[] {
   const nodes = "activation_id" in command ? [command.activation_id.split("#", 1)[0] ?? ""] : [];
   if (command.kind === "override_next") return [...nodes, command.to];
   if (command.kind === "edit_team") return [command.node_id];
@@ -67,7 +67,7 @@ function nodesOf(command: ToldCommand): string[] {
 function pinFaults(graph: WorkflowGraph, id: string): string[] {
   const node = graph.nodes[id];
   if (!node) return [`There is no node ${id} whose output could be pinned.`];
-  return findNodeKind(node.node_type)?.ends || isBeginning(node)
+  return findNodeKind(node.node_type)?.ends || isStartNode(node)
     ? [`${node.name || id} gives no output that could be pinned.`]
     : [];
 }

@@ -5,7 +5,7 @@ import { TooMuchWork } from "../regex/work";
 export type Verdict = "yes" | "no" | "unknown";
 
 /** What is wrong with a value, and where. The message goes on from the place: "is missing", "must be text". */
-export interface Fault {
+export interface ValidationError {
   path: (string | number)[];
   message: string;
   /** What a type or a list of allowed values would have taken here, so that alternatives can be told together. */
@@ -83,7 +83,7 @@ export interface Node {
 }
 
 const MAX_DEPTH = 500;
-export const MAX_FAULTS = 8;
+export const MAX_ERRORS = 8;
 
 /** One check of one value. */
 export class Run {
@@ -91,30 +91,30 @@ export class Run {
   /** The resources on the way, for references that depend on it. */
   readonly scope: Resource[] = [];
   /** Null where nobody asks why. */
-  faults: Fault[] | null;
+  errors: ValidationError[] | null;
 
   constructor(
     readonly work: Work,
-    wantsFaults = true,
+    wantsErrors = true,
   ) {
-    this.faults = wantsFaults ? [] : null;
+    this.errors = wantsErrors ? [] : null;
   }
 
   /** Notes what is wrong; answers "no". */
   refuse(place: Place | null, message: string, wanted?: readonly string[]): "no" {
     this.work.spend(20);
-    if (this.faults && this.faults.length < MAX_FAULTS) {
-      this.faults.push({ path: pathOf(place), message, ...(wanted ? { wanted } : {}) });
+    if (this.errors && this.errors.length < MAX_ERRORS) {
+      this.errors.push({ path: pathOf(place), message, ...(wanted ? { wanted } : {}) });
     }
     return "no";
   }
 
   /** Checks without noting what is wrong, or noting it in a list of its own. */
-  aside<T>(faults: Fault[] | null, check: () => T): T {
-    const before = this.faults;
-    this.faults = faults;
+  aside<T>(errors: ValidationError[] | null, check: () => T): T {
+    const before = this.errors;
+    this.errors = errors;
     const result = check();
-    this.faults = before;
+    this.errors = before;
     return result;
   }
 
@@ -133,7 +133,7 @@ export class Run {
     } else
       for (const check of node.checks) {
         verdict = both(verdict, check(value, place, this, mine));
-        if (verdict === "no" && (!this.faults || this.faults.length >= MAX_FAULTS)) break;
+        if (verdict === "no" && (!this.errors || this.errors.length >= MAX_ERRORS)) break;
       }
     if (isNew) this.scope.pop();
     this.depth--;

@@ -36,13 +36,13 @@ const DIALECT = /^https?:\/\/json-schema\.org\/draft(?:\/(2020-12|2019-09)|-0([4
 
 /** Makes a schema ready to be checked. Never throws: what cannot be checked is told, and refuses nobody. */
 export function compile(schema: unknown): Compiled {
-  const tooLarge = sizeFault(schema);
+  const tooLarge = sizeError(schema);
   if (tooLarge) return { root: anything(), unchecked: [{ path: [], message: tooLarge }] };
   return new Compiler(schema).run();
 }
 
 /** Why a schema is not read at all. Walks without recursion, for the nesting may be what is wrong. */
-function sizeFault(schema: unknown): string | null {
+function sizeError(schema: unknown): string | null {
   const open: [unknown, number][] = [[schema, 0]];
   let parts = 0;
   let chars = 0;
@@ -106,7 +106,7 @@ class Compiler {
     for (let next = this.waiting.pop(); next; next = this.waiting.pop()) this.fill(next.node, next.standing);
     for (const node of endless(this.nodes.values())) {
       node.isEndless = true;
-      this.tell(
+      this.reportUnchecked(
         [],
         "it refers to itself without end, or leads through too many others; that part is not checked",
       );
@@ -114,7 +114,7 @@ class Compiler {
     return { root, unchecked: this.unchecked };
   }
 
-  private tell(path: string[], message: string): void {
+  private reportUnchecked(path: string[], message: string): void {
     if (this.unchecked.length < MAX_UNCHECKED) this.unchecked.push({ path, message });
   }
 
@@ -124,7 +124,8 @@ class Compiler {
     const found = typeof $schema === "string" ? DIALECT.exec($schema) : null;
     this.refStandsAlone = found?.[2] !== undefined;
     this.isFirstDraft = found?.[2] === "4";
-    if (!found) this.tell(["$schema"], "this dialect is not known, so it is read as draft 2020-12");
+    if (!found)
+      this.reportUnchecked(["$schema"], "this dialect is not known, so it is read as draft 2020-12");
   }
 
   /** Gives every schema its resource, and every resource its anchors. */
@@ -158,7 +159,7 @@ class Compiler {
   /** The node of a schema. Its rules are read later, so that schemas may refer to each other in circles. */
   private node(schema: unknown, path: string[]): Node {
     if (!isObject(schema)) {
-      if (typeof schema !== "boolean") this.tell(path, "it is no schema, so it is not checked");
+      if (typeof schema !== "boolean") this.reportUnchecked(path, "it is no schema, so it is not checked");
       const node = emptyNode(nowhere);
       if (schema === false)
         node.checks.push((_value, place, run) => run.refuse(place, "is not allowed here"));
@@ -170,7 +171,7 @@ class Compiler {
     const node = emptyNode(this.resourceOf.get(schema) ?? nowhere);
     this.nodes.set(schema, node);
     if (this.nodes.size > SCHEMA_LIMITS.schemas) {
-      this.tell(path, "there are too many schemas in it; those from here on are not checked");
+      this.reportUnchecked(path, "there are too many schemas in it; those from here on are not checked");
       node.checks.push(unknown);
       return node;
     }
@@ -194,31 +195,32 @@ class Compiler {
         if (word === "items" && more.length === 1) node.items = made;
         return made;
       },
-      tell: (message, ...more) => this.tell([...path, ...more], message),
+      reportUnchecked: (message, ...more) => this.reportUnchecked([...path, ...more], message),
       regex: (pattern, ...more) => this.regex(pattern, [...path, ...more]),
       canonical: (value) => canonical(value, this.work),
     };
     for (const word of keywordsOf(schema)) {
       if (isAlone) {
-        this.tell([...path, word], `"${word}" beside a reference is not checked in this draft`);
+        this.reportUnchecked([...path, word], `"${word}" beside a reference is not checked in this draft`);
         continue;
       }
       const check = must(KEYWORDS, word)(schema[word], making);
       if (check) node.checks.push(check);
       node.asksForRest ||= isAboutRest(word);
     }
-    for (const word of Object.keys(schema)) this.tellOfWord(word, schema, path);
+    for (const word of Object.keys(schema)) this.reportKeyword(word, schema, path);
   }
 
-  private tellOfWord(word: string, schema: Record<string, unknown>, path: string[]): void {
+  private reportKeyword(word: string, schema: Record<string, unknown>, path: string[]): void {
     if (this.unchecked.length >= MAX_UNCHECKED) return;
     if (REFERENCES.has(word) || KEYWORDS.has(word) || ANNOTATIONS.has(word) || word.startsWith("x-")) return;
     const reader = READ_BY.get(word);
     if (reader && NEEDS_ITSELF.has(reader)) {
-      if (!(reader in schema)) this.tell([...path, word], `"${word}" says nothing without "${reader}"`);
+      if (!(reader in schema))
+        this.reportUnchecked([...path, word], `"${word}" says nothing without "${reader}"`);
       return;
     }
-    if (!reader) this.tell([...path, word], `"${word}" is not checked`);
+    if (!reader) this.reportUnchecked([...path, word], `"${word}" is not checked`);
   }
 
   private refsOf(node: Node, schema: Record<string, unknown>, path: string[]): Check[] {
@@ -230,9 +232,9 @@ class Compiler {
       if (
         typeof ref !== "string" ||
         target === undefined ||
-        (word === "$recursiveRef" && "$recursiveAnchor" in this.rootWords())
+        (word === "$recursiveRef" && "$recursiveAnchor" in this.rootKeywords())
       ) {
-        this.tell(
+        this.reportUnchecked(
           [...path, word],
           `${JSON.stringify(ref)} leads nowhere in this schema, so what is there is not checked`,
         );
@@ -252,7 +254,7 @@ class Compiler {
     return checks;
   }
 
-  private rootWords = (): Record<string, unknown> => (isObject(this.schema) ? this.schema : {});
+  private rootKeywords = (): Record<string, unknown> => (isObject(this.schema) ? this.schema : {});
 
   /** The schema that a reference leads to; undefined where there is none. Nothing is ever fetched. */
   private target(ref: string, from: Resource): unknown {
@@ -261,17 +263,17 @@ class Compiler {
     const [home = "", fragment = ""] = address.split("#");
     const resource = this.resources.get(home) ?? (home === HOME ? this.resources.get(HOME) : undefined);
     if (!resource) return undefined;
-    let words: string;
+    let decoded: string;
     try {
-      words = decodeURIComponent(fragment);
+      decoded = decodeURIComponent(fragment);
     } catch {
       return undefined;
     }
-    if (words === "") return resource.root;
-    if (!words.startsWith("/")) return resource.anchors.get(words);
+    if (decoded === "") return resource.root;
+    if (!decoded.startsWith("/")) return resource.anchors.get(decoded);
     let place: unknown = resource.root;
     let owner = resource;
-    for (const word of words.slice(1).split("/")) {
+    for (const word of decoded.slice(1).split("/")) {
       const key = word.replace(/~1/g, "/").replace(/~0/g, "~");
       const inside = isList(place) ? Object.fromEntries(place.entries()) : place;
       if (!isObject(inside) || !Object.hasOwn(inside, key)) return undefined;
@@ -290,7 +292,7 @@ class Compiler {
       this.regexes.set(pattern, found);
     }
     if (!(found instanceof PatternFault)) return found;
-    this.tell(path, `the pattern ${shortened(pattern)} is not checked: ${found.message}`);
+    this.reportUnchecked(path, `the pattern ${shortened(pattern)} is not checked: ${found.message}`);
     return null;
   }
 
@@ -329,13 +331,13 @@ const RANKS = new Map([...KEYWORDS.keys()].map((word, at) => [word, at]));
 
 /** The keywords to read, those about the rest last. */
 function keywordsOf(schema: Record<string, unknown>): string[] {
-  const words = new Set<string>();
+  const keywords = new Set<string>();
   for (const word of Object.keys(schema)) {
     const reader = READ_BY.get(word);
-    if (KEYWORDS.has(word)) words.add(word);
-    else if (reader && !NEEDS_ITSELF.has(reader)) words.add(reader);
+    if (KEYWORDS.has(word)) keywords.add(word);
+    else if (reader && !NEEDS_ITSELF.has(reader)) keywords.add(reader);
   }
-  return [...words].sort((a, b) => must(RANKS, a) - must(RANKS, b));
+  return [...keywords].sort((a, b) => must(RANKS, a) - must(RANKS, b));
 }
 
 /** Keywords that say nothing where only those stand that lean on them. */

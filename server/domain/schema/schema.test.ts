@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { faultTexts, readSchema } from "./schema";
+import { errorTexts, readSchema } from "./schema";
 
-const faults = (schema: JsonSchema, value: unknown) => faultTexts(readSchema(schema).faults(value));
+const errorsOf = (schema: JsonSchema, value: unknown) => errorTexts(readSchema(schema).errors(value));
 const unchecked = (schema: JsonSchema) =>
   readSchema(schema).unchecked.map(({ path, message }) => `${path.join(".")}: ${message}`);
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
@@ -24,7 +24,7 @@ test.each<[string, JsonSchema, unknown]>([
     ["a", 1],
   ],
 ])("a right value is not refused: %s", (_name, schema, value) => {
-  expect(faults(schema, value)).toEqual([]);
+  expect(errorsOf(schema, value)).toEqual([]);
 });
 
 test.each<[string, JsonSchema, unknown, string[]]>([
@@ -71,8 +71,8 @@ test.each<[string, JsonSchema, unknown, string[]]>([
     ["fits more than one of the 2 shapes of which it may have only one (1 and 2)"],
   ],
   ["a format", { format: "date" }, "2026-02-30", ['must be text in the format "date"']],
-])("a broken rule is told in words: %s", (_name, schema, value, words) => {
-  expect(faults(schema, value)).toEqual(words);
+])("a broken rule is told in words: %s", (_name, schema, value, errors) => {
+  expect(errorsOf(schema, value)).toEqual(errors);
 });
 
 test.each<[string, JsonSchema, unknown]>([
@@ -95,7 +95,7 @@ test.each<[string, JsonSchema, unknown]>([
   ["a schema that leads to itself", { $ref: "#" }, 1],
   ["a schema nested too deep", nested(300, (not) => ({ not }), {}) as JsonSchema, 1],
 ])("what cannot be checked refuses nobody and is told: %s", (_name, schema, value) => {
-  expect(faults(schema, value)).toEqual([]);
+  expect(errorsOf(schema, value)).toEqual([]);
   expect(unchecked(schema)).toHaveLength(_name.includes("two") ? 2 : 1);
 });
 
@@ -124,7 +124,7 @@ test("beside a reference of an older draft nothing is checked, and that is told"
     properties: { a: { $ref: "#/definitions/a", maxLength: 1 } },
     definitions: { a: { type: "string" } },
   };
-  expect(faults(schema, { a: "long" })).toEqual([]);
+  expect(errorsOf(schema, { a: "long" })).toEqual([]);
   expect(unchecked(schema)).toEqual([
     'properties.a.maxLength: "maxLength" beside a reference is not checked in this draft',
   ]);
@@ -141,10 +141,10 @@ const mixed = (length: number) => {
     .join("");
 };
 const TOO_MUCH = ["takes too much work to check by its JSON Schema: make it smaller, or the schema simpler"];
-const chain = (words: (next: string) => Record<string, unknown>) => ({
+const chain = (keywordsFor: (next: string) => Record<string, unknown>) => ({
   $ref: "#/$defs/d0",
   $defs: Object.fromEntries([
-    ...numbers(30).map((n) => [`d${n}`, words(`#/$defs/d${n + 1}`)]),
+    ...numbers(30).map((n) => [`d${n}`, keywordsFor(`#/$defs/d${n + 1}`)]),
     ["d30", { type: "string" }],
   ]) as JsonSchema,
 });
@@ -181,7 +181,7 @@ test.each<[string, JsonSchema, unknown]>([
   ],
   ["a pattern that grows with its text", { pattern: "[ab]*a[ab]{3000}c" }, mixed(50_000)],
 ])("a check ends before it takes too much work: %s", (_name, schema, value) => {
-  expect(faults(schema, value)).toEqual(TOO_MUCH);
+  expect(errorsOf(schema, value)).toEqual(TOO_MUCH);
 });
 
 test.each<[string, JsonSchema, unknown, string[]]>([
@@ -206,8 +206,8 @@ test.each<[string, JsonSchema, unknown, string[]]>([
     [],
   ],
   ["a text of a megabyte", { type: "string", minLength: 1, maxLength: 2_000_000 }, "é".repeat(1_000_000), []],
-])("what is large but plain is checked: %s", (_name, schema, value, words) => {
-  expect(faults(schema, value)).toEqual(words);
+])("what is large but plain is checked: %s", (_name, schema, value, errors) => {
+  expect(errorsOf(schema, value)).toEqual(errors);
 });
 
 test.each<[string, JsonSchema]>([
@@ -225,7 +225,7 @@ test.each<[string, JsonSchema]>([
   ],
 ])("a schema beyond its limits is told, and refuses nobody: %s", (_name, schema) => {
   expect(unchecked(schema).length).toBeGreaterThan(0);
-  expect(faults(schema, { p5999: 1 })).toEqual([]);
+  expect(errorsOf(schema, { p5999: 1 })).toEqual([]);
 });
 
 test("defaults fill what is missing, at every depth and through references", () => {
@@ -256,9 +256,11 @@ test("a large default is not written into a thousand places", () => {
 });
 
 test("words of strangers are cut where they are long", () => {
-  const [fault = ""] = faults({ additionalProperties: false }, { ["k".repeat(10_000)]: 1 });
-  expect(fault).toBe(`${"k".repeat(80)}…: is not expected here`);
-  expect(faults({ pattern: "a".repeat(3000) }, "b")[0]).toHaveLength("must match the pattern ".length + 201);
+  const [error = ""] = errorsOf({ additionalProperties: false }, { ["k".repeat(10_000)]: 1 });
+  expect(error).toBe(`${"k".repeat(80)}…: is not expected here`);
+  expect(errorsOf({ pattern: "a".repeat(3000) }, "b")[0]).toHaveLength(
+    "must match the pattern ".length + 201,
+  );
 });
 
 test("keys that reach prototypes are keys like any other", () => {
@@ -266,5 +268,5 @@ test("keys that reach prototypes are keys like any other", () => {
   const schema = JSON.parse(
     '{"properties": {"__proto__": {"type": "string"}}, "required": ["toString"]}',
   ) as JsonSchema;
-  expect(faults(schema, value)).toEqual(["toString: is missing", "__proto__: must be text, not a number"]);
+  expect(errorsOf(schema, value)).toEqual(["toString: is missing", "__proto__: must be text, not a number"]);
 });

@@ -1,11 +1,11 @@
 import { isList } from "@/server/domain/base/guards";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, Work } from "../regex/work";
-import { type Fault, type Node, Run, type Verdict } from "./check";
+import { type Node, Run, type ValidationError, type Verdict } from "./check";
 import { compile, type Unchecked } from "./compile";
 import { isObject } from "./values";
 
-export type { Fault } from "./check";
+export type { ValidationError as Fault } from "./check";
 export type { Unchecked } from "./compile";
 
 /**
@@ -16,7 +16,7 @@ export interface Schema {
   /** What in it is not checked; nobody is refused for that. */
   readonly unchecked: readonly Unchecked[];
   /** What is wrong with a value, the first eight faults; empty where it fits. `work`: shared by several checks. */
-  faults(value: unknown, work?: Work): Fault[];
+  errors(value: unknown, work?: Work): ValidationError[];
   /** Whether a value fits; quicker than asking for the faults. */
   fits(value: unknown, work?: Work): boolean;
   /** The value with what its schema has as defaults where something is missing. */
@@ -63,21 +63,21 @@ function make(schema: JsonSchema | boolean): Schema {
   const { root, unchecked } = compile(schema);
   const run = (
     value: unknown,
-    wantsFaults: boolean,
+    wantsErrors: boolean,
     work: Work = newWork(),
-  ): { verdict: Verdict; faults: Fault[] } => {
-    const one = new Run(work, wantsFaults);
+  ): { verdict: Verdict; errors: ValidationError[] } => {
+    const one = new Run(work, wantsErrors);
     try {
       const verdict = one.check(root, value, null, null);
-      return { verdict, faults: verdict === "no" ? (one.faults ?? []) : [] };
+      return { verdict, errors: verdict === "no" ? (one.errors ?? []) : [] };
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
-      return { verdict: "no", faults: [{ path: [], message: TOO_MUCH }] };
+      return { verdict: "no", errors: [{ path: [], message: TOO_MUCH }] };
     }
   };
   return {
     unchecked,
-    faults: (value, work) => run(value, true, work).faults,
+    errors: (value, work) => run(value, true, work).errors,
     fits: (value, work) => run(value, false, work).verdict !== "no",
     withDefaults: (value) => {
       try {
@@ -117,12 +117,12 @@ function filled(node: Node, value: unknown, work: Work, depth: number): unknown 
 }
 
 /** Faults as people and models read them: the place, and what is wrong there. */
-export const faultTexts = (faults: readonly Fault[]): string[] =>
-  faults.map(({ path, message }) => (path.length > 0 ? `${placeText(path)}: ${message}` : message));
+export const errorTexts = (errors: readonly ValidationError[]): string[] =>
+  errors.map(({ path, message }) => (path.length > 0 ? `${placeText(path)}: ${message}` : message));
 
 const MAX_KEY = 80;
 /** The way to a part of a value, dotted; keys of strangers may be long. */
-export const placeText = (path: Fault["path"]): string =>
+export const placeText = (path: ValidationError["path"]): string =>
   path
     .map(String)
     .map((key) => (key.length > MAX_KEY ? `${key.slice(0, MAX_KEY)}…` : key))

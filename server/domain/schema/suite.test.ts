@@ -66,7 +66,7 @@ const results = Object.entries(files).flatMap(([file, groups]) =>
   groups.flatMap(({ description, schema, tests }) => {
     const ready = readSchema(schema);
     return tests.map(({ data, valid }) => {
-      const isValid = ready.faults(data).length === 0;
+      const isValid = ready.errors(data).length === 0;
       return {
         file,
         group: `${file}: ${description}`,

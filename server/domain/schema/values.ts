@@ -58,7 +58,7 @@ export function lengthOf(text: string, most: number, work: Work): number {
 }
 
 /** Words for what a type wants and for what is there. */
-export const KIND_WORDS: Readonly<Record<string, string>> = {
+export const JSON_TYPE_LABELS: Readonly<Record<string, string>> = {
   null: "null",
   boolean: "true or false",
   number: "a number",
@@ -69,8 +69,8 @@ export const KIND_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** "a, b or c", without saying the same twice. */
-export function orList(words: readonly string[]): string {
-  const all = [...new Set(words)];
+export function orList(items: readonly string[]): string {
+  const all = [...new Set(items)];
   return all.length < 2 ? (all[0] ?? "") : `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
 }
 

@@ -17,12 +17,12 @@ export function draw(text: string, options: Record<string, JsonObject> = {}): Wo
     .split(";")
     .map((part) => part.trim())
     .filter(Boolean)) {
-    const words = chain.split(/\s+/);
-    let from = words[0]!;
+    const tokens = chain.split(/\s+/);
+    let from = tokens[0]!;
     add(from);
-    for (let at = 1; at + 1 < words.length; at += 2) {
-      const arrow = words[at]!.slice(0, -1);
-      const to = words[at + 1]!;
+    for (let at = 1; at + 1 < tokens.length; at += 2) {
+      const arrow = tokens[at]!.slice(0, -1);
+      const to = tokens[at + 1]!;
       add(to);
       edges.push({
         id: `e${edges.length}`,

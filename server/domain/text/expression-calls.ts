@@ -1,9 +1,9 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { present } from "@/server/domain/base/must";
-import { type Compile, type Compiled, CompileFault, type Names } from "./expression-compiled";
+import { type Compile, type Compiled, CompileError, type Names } from "./expression-compiled";
 import { functionsNamed } from "./expression-functions";
 import { noFunction } from "./expression-hints";
-import { Fault, type Type, typeOf } from "./expression-values";
+import { EvaluationError, type Type, typeOf } from "./expression-values";
 import { type CelFunction, fits } from "./functions/define";
 
 /** What calling a function costs beyond visiting the node. */
@@ -24,12 +24,12 @@ export function compileCall(
   );
   if (named.length === 0) {
     // Said first: what it is called with may not be known either.
-    throw new CompileFault(noFunction(name, receiver !== null, null), node);
+    throw new CompileError(noFunction(name, receiver !== null, null), node);
   }
   const values = written.map((arg) => compile(arg, names));
   const types = values.map(({ type }) => type);
   const fitting = named.filter((candidate) => accepts(candidate, types));
-  if (fitting.length === 0) throw new CompileFault(noFunction(name, receiver !== null, types), node);
+  if (fitting.length === 0) throw new CompileError(noFunction(name, receiver !== null, types), node);
   const runs = values.map(({ run }) => run);
   const [first] = fitting;
   return {
@@ -42,7 +42,7 @@ export function compileCall(
       frame.at = node;
       const found = given.map(typeOf);
       const chosen = fitting.find((candidate) => accepts(candidate, found));
-      if (!chosen) throw new Fault(noFunction(name, receiver !== null, found));
+      if (!chosen) throw new EvaluationError(noFunction(name, receiver !== null, found));
       return chosen.run(frame.work, ...given);
     },
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "./testing/outcome";
+import { given, type Refusal, rejectionOf } from "./testing/outcome";
 
 test.each<[string, Json]>([
   ["state.yes ? 1 : 2", 1],
@@ -228,5 +228,5 @@ test.each<[string, Refusal]>([
   ["input.a", ['There is no "a".', "input.a", "a"]],
   ["state.none.x", ['There is no "none".', "state.none", "none"]],
 ])("a part that cannot be evaluated is refused with its place: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });

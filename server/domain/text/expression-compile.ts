@@ -5,7 +5,7 @@ import { compileCall } from "./expression-calls";
 import {
   bool,
   type Compiled,
-  CompileFault,
+  CompileError,
   expectBool,
   keepGoing,
   type Names,
@@ -14,10 +14,10 @@ import {
   reservedKey,
   setKey,
 } from "./expression-compiled";
-import { TYPE_WORDS, unknownName } from "./expression-hints";
+import { TYPE_LABELS, unknownName } from "./expression-hints";
 import { compileMacro } from "./expression-macros";
 import {
-  Fault,
+  EvaluationError,
   int,
   isMap,
   isNumeric,
@@ -122,7 +122,7 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     case "-_": {
       const inner = compile(node.args, names);
       if (inner.type !== "dyn" && inner.type !== "int" && inner.type !== "double")
-        throw new CompileFault(`There is no negative of ${inner.type}.`, node);
+        throw new CompileError(`There is no negative of ${inner.type}.`, node);
       return {
         type: inner.type,
         run: (frame) => {
@@ -130,7 +130,7 @@ function compileNode(node: ASTNode, names: Names): Compiled {
           frame.at = node;
           if (typeof value === "number") return -value;
           if (typeof value === "bigint") return int(-value);
-          throw new Fault(`There is no negative of ${typeOf(value)}.`);
+          throw new EvaluationError(`There is no negative of ${typeOf(value)}.`);
         },
       };
     }
@@ -152,7 +152,7 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     }
     default: {
       const operator = OPERATORS.find((known) => known === node.op);
-      if (!operator) throw new CompileFault(`"${String(node.op)}" is not available.`, node);
+      if (!operator) throw new CompileError(`"${String(node.op)}" is not available.`, node);
       return compileOperator(node, operator, node.args, names);
     }
   }
@@ -168,7 +168,7 @@ function compileName(node: ASTNode, name: string, names: Names): Compiled {
         const value = frame.slots[slot];
         if (value !== undefined) return value;
         frame.at = node;
-        throw new Fault(`"${name}" has no value here: this is not evaluated at a time of a run.`);
+        throw new EvaluationError(`"${name}" has no value here: this is not evaluated at a time of a run.`);
       },
     };
   }
@@ -176,7 +176,7 @@ function compileName(node: ASTNode, name: string, names: Names): Compiled {
     const value = constants.get(name);
     return { type: typeOf(value), run: () => value };
   }
-  throw new CompileFault(unknownName(name), node);
+  throw new CompileError(unknownName(name), node);
 }
 
 function compileMap(
@@ -186,7 +186,7 @@ function compileMap(
 ): Compiled {
   const compiled = entries.map(([key, value]) => {
     if (key.op === "value" && typeof key.args === "string" && RESERVED_KEYS.has(key.args))
-      throw new CompileFault(reservedKey(key.args), key);
+      throw new CompileError(reservedKey(key.args), key);
     return [compile(key, names).run, compile(value, names).run] as const;
   });
   return {
@@ -214,12 +214,12 @@ function access(
 ): Compiled {
   const { type } = receiver;
   if (type !== "dyn" && type !== "map" && type !== "list" && type !== "optional")
-    throw new CompileFault(
-      `${capital(TYPE_WORDS[type])} has no ${field === null ? "items" : `"${field}"`}.`,
+    throw new CompileError(
+      `${capital(TYPE_LABELS[type])} has no ${field === null ? "items" : `"${field}"`}.`,
       node,
     );
   if (type === "list" && index.type !== "dyn" && !isNumeric(index.type))
-    throw new CompileFault(LIST_INDEX, node);
+    throw new CompileError(LIST_INDEX, node);
   return {
     type: isOptional || type === "optional" ? "optional" : "dyn",
     run: (frame) => {
@@ -238,20 +238,20 @@ function access(
 
 const LIST_INDEX = "The items of a list have whole numbers, the first is [0].";
 
-function missing(node: ASTNode, key: unknown, isItem: boolean): Fault {
+function missing(node: ASTNode, key: unknown, isItem: boolean): EvaluationError {
   const name = isItem ? node.input.slice(node.start, node.end) : String(key);
-  return new Fault(`There is no "${name}".`, name);
+  return new EvaluationError(`There is no "${name}".`, name);
 }
 
 function valueAt(from: unknown, key: unknown): unknown {
   if (Array.isArray(from)) {
     if (!isNumeric(typeOf(key))) return undefined;
     const index = toDouble(key);
-    if (!Number.isInteger(index)) throw new Fault(LIST_INDEX);
+    if (!Number.isInteger(index)) throw new EvaluationError(LIST_INDEX);
     return from[index];
   }
   const name = keyText(key);
-  if (name === null) throw new Fault(`A key is a text or a whole number, not ${typeOf(key)}.`);
+  if (name === null) throw new EvaluationError(`A key is a text or a whole number, not ${typeOf(key)}.`);
   return isMap(from) && Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
@@ -264,11 +264,11 @@ function compileOperator(
   const [left, right] = [compile(args[0], names), compile(args[1], names)];
   const type = operatorType(operator, left.type, right.type);
   if (!type)
-    throw new CompileFault(`These do not go together: ${left.type} ${operator} ${right.type}.`, node);
+    throw new CompileError(`These do not go together: ${left.type} ${operator} ${right.type}.`, node);
   if (operator === "%")
     for (const arg of args)
       if (arg.op === "value" && typeof arg.args === "number" && !Number.isInteger(arg.args))
-        throw new CompileFault(noRemainder(arg.args), node);
+        throw new CompileError(noRemainder(arg.args), node);
   return {
     type,
     run: (frame) => {
@@ -291,7 +291,7 @@ function compileLogic(
   const operator = deciding ? "||" : "&&";
   for (const { type } of [left, right])
     if (type !== "bool" && type !== "dyn")
-      throw new CompileFault(`These do not go together: ${left.type} ${operator} ${right.type}.`, node);
+      throw new CompileError(`These do not go together: ${left.type} ${operator} ${right.type}.`, node);
   return {
     type: "bool",
     run: (frame) => {
@@ -319,7 +319,7 @@ function compileLogic(
 
 function compileHas(node: ASTNode, arg: ASTNode, names: Names): Compiled {
   if (arg.op !== "." && arg.op !== ".?")
-    throw new CompileFault("has(...) takes a key with a dot, such as has(state.key).", node);
+    throw new CompileError("has(...) takes a key with a dot, such as has(state.key).", node);
   const receiver = compile(arg.args[0], names);
   const key: string = arg.args[1];
   return {
@@ -342,20 +342,20 @@ function compileOr(
   const optional = compile(receiver, names);
   const message = `${name} follows a value that may be missing, as in state.?key.${name === "or" ? "or(state.?other)" : 'orValue("none")'}.`;
   if (args.length !== 1 || (optional.type !== "optional" && optional.type !== "dyn"))
-    throw new CompileFault(message, node);
+    throw new CompileError(message, node);
   const other = compile(present(args[0], "args[0]"), names);
   if (name === "or" && other.type !== "optional" && other.type !== "dyn")
-    throw new CompileFault(message, node);
+    throw new CompileError(message, node);
   return {
     type: name === "or" ? "optional" : "dyn",
     run: (frame) => {
       const value = optional.run(frame);
       frame.at = node;
-      if (!(value instanceof Optional)) throw new Fault(message);
+      if (!(value instanceof Optional)) throw new EvaluationError(message);
       if (value.held !== undefined) return name === "or" ? value : value.held;
       const instead = other.run(frame);
       frame.at = node;
-      if (name === "or" && !(instead instanceof Optional)) throw new Fault(message);
+      if (name === "or" && !(instead instanceof Optional)) throw new EvaluationError(message);
       return instead;
     },
   };

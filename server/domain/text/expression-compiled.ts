@@ -1,7 +1,7 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { type Work, WorkError } from "@/server/domain/base/work-budget";
-import { TYPE_WORDS } from "./expression-hints";
-import { Fault, keyText, type Type, typeOf } from "./expression-values";
+import { TYPE_LABELS } from "./expression-hints";
+import { EvaluationError, keyText, type Type, typeOf } from "./expression-values";
 
 /** What an expression becomes: functions over a frame, and what all kinds of them do in the same way. */
 
@@ -22,7 +22,7 @@ export interface Compiled {
 }
 
 /** A fault that is known before it runs, with its place. */
-export class CompileFault extends Error {
+export class CompileError extends Error {
   override name = "CompileFault";
   constructor(
     message: string,
@@ -51,8 +51,8 @@ export const reservedKey = (key: string) => `"${key}" is a reserved word and can
 
 export function setKey(frame: Frame, into: Record<string, unknown>, key: unknown, value: unknown): void {
   const name = keyText(key);
-  if (name === null) throw new Fault(`A key is a text or a whole number, not ${typeOf(key)}.`);
-  if (RESERVED_KEYS.has(name)) throw new Fault(reservedKey(name));
+  if (name === null) throw new EvaluationError(`A key is a text or a whole number, not ${typeOf(key)}.`);
+  if (RESERVED_KEYS.has(name)) throw new EvaluationError(reservedKey(name));
   frame.work.spend(KEY_UNITS);
   into[name] = value;
 }
@@ -70,10 +70,10 @@ export function keepGoing(frame: Frame, error: unknown): ASTNode {
 
 export function expectBool({ type }: Compiled, node: ASTNode, what: string): void {
   if (type !== "bool" && type !== "dyn")
-    throw new CompileFault(`${what}, but this is ${TYPE_WORDS[type]}.`, node);
+    throw new CompileError(`${what}, but this is ${TYPE_LABELS[type]}.`, node);
 }
 
 export function bool(value: unknown, what: string): boolean {
   if (typeof value === "boolean") return value;
-  throw new Fault(`${what} is true or false, but this is ${TYPE_WORDS[typeOf(value)]}.`);
+  throw new EvaluationError(`${what} is true or false, but this is ${TYPE_LABELS[typeOf(value)]}.`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Refusal, refused } from "./testing/outcome";
+import { type Refusal, rejectionOf } from "./testing/outcome";
 
 test.each<[string, Refusal]>([
   ["1 +", ["The expression ends too early.", ""]],
@@ -83,7 +83,7 @@ test.each<[string, Refusal]>([
   ["today", ['"today" is not known here; write now.', "today"]],
   ["False", ['"False" is not known here; write false.', "False"]],
 ])("what cannot be read is said with its place, and what to write instead: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });
 
 test.each<[string, Refusal]>([
@@ -172,6 +172,6 @@ test.each<[string, Refusal]>([
 ])(
   "a function that is not there, or takes something else, is said with those that are: %s",
   (text, expected) => {
-    expect(refused(text)).toEqual(expected);
+    expect(rejectionOf(text)).toEqual(expected);
   },
 );

@@ -83,7 +83,7 @@ export function noFunction(name: string, isMethod: boolean, types: readonly Type
 }
 
 /** A type in words. */
-export const TYPE_WORDS: Readonly<Record<Type, string>> = {
+export const TYPE_LABELS: Readonly<Record<Type, string>> = {
   dyn: "any value",
   null: "nothing (null)",
   bool: "true or false",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "./testing/outcome";
+import { given, type Refusal, rejectionOf } from "./testing/outcome";
 
 test.each<[string, Json]>([
   ["[1, 2, 3].exists_one(x, x > 2)", true],
@@ -111,5 +111,5 @@ test.each<[string, Refusal]>([
     ['"y" is not known here. Values of the run are read as state.y, text stands in quotes.', "y"],
   ],
 ])("what cannot be gone through, or not in that way, is refused with its place: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });

@@ -6,7 +6,7 @@ import {
   bool,
   type Compile,
   type Compiled,
-  CompileFault,
+  CompileError,
   expectBool,
   type Frame,
   keepGoing,
@@ -14,8 +14,8 @@ import {
   type Run,
   setKey,
 } from "./expression-compiled";
-import { TYPE_WORDS } from "./expression-hints";
-import { Fault, isMap, keysOf, type Type, typeOf } from "./expression-values";
+import { TYPE_LABELS } from "./expression-hints";
+import { EvaluationError, isMap, keysOf, type Type, typeOf } from "./expression-values";
 
 /** What goes through a list or an object and names its items: `all`, `exists`, `filter`, `map` and their like. */
 
@@ -51,11 +51,11 @@ export function compileMacro(
   if (bound === 0) return null;
   const over = compile(receiver, names);
   if (over.type !== "dyn" && over.type !== "list" && over.type !== "map")
-    throw new CompileFault(goesThrough(name, over.type), node);
+    throw new CompileError(goesThrough(name, over.type), node);
   const slot = names.size;
   const known = new Map(names.known);
   for (const [i, arg] of args.slice(0, bound).entries()) {
-    if (arg.op !== "id") throw new CompileFault(`${name} first names its item, as in ${example(name)}.`, arg);
+    if (arg.op !== "id") throw new CompileError(`${name} first names its item, as in ${example(name)}.`, arg);
     known.set(arg.args, { slot: slot + i, type: "dyn" });
   }
   const inner = { known, size: slot + bound };
@@ -93,7 +93,7 @@ const example = (name: string) =>
   name.startsWith("transform") ? `state.list.${name}(i, item, item)` : `state.list.${name}(item, item > 0)`;
 
 const goesThrough = (name: string, type: Type) =>
-  `${name} goes through a list or the keys of an object, not through ${TYPE_WORDS[type]}.`;
+  `${name} goes through a list or the keys of an object, not through ${TYPE_LABELS[type]}.`;
 
 interface Loop {
   name: string;
@@ -117,7 +117,7 @@ function each(loop: Loop, frame: Frame, step: () => boolean): void {
     }
     return;
   }
-  if (!isMap(value)) throw new Fault(goesThrough(loop.name, typeOf(value)));
+  if (!isMap(value)) throw new EvaluationError(goesThrough(loop.name, typeOf(value)));
   for (const key of keysOf(frame.work, value)) {
     frame.work.spend(4);
     slots[loop.slot] = key;
@@ -171,19 +171,19 @@ function quantify(loop: Loop, condition: Run, deciding: boolean): Compiled {
   return {
     type: "bool",
     run: (frame) => {
-      const faults: { error: unknown; at: ASTNode }[] = [];
+      const errors: { error: unknown; at: ASTNode }[] = [];
       let isDecided = false;
       each(loop, frame, () => {
         try {
           isDecided = holds(loop, frame, condition) === deciding;
         } catch (error) {
           const at = keepGoing(frame, error);
-          if (faults.length === 0) faults.push({ error, at });
+          if (errors.length === 0) errors.push({ error, at });
         }
         return !isDecided;
       });
       if (isDecided) return deciding;
-      for (const { error, at } of faults) {
+      for (const { error, at } of errors) {
         frame.at = at;
         throw error;
       }

@@ -45,7 +45,10 @@ test("a pattern is refused wherever it stands, and only the first fault is said"
   const message = "Patterns (matches) are not available; use contains, startsWith or ==.";
   expect(
     ["matches('a', 'b')", "[matches('a', 'b'), matches('a', 'c')]", "!'a'.matches('b')"].map((text) =>
-      checkExpression(text).map((fault) => [fault.message, text.slice(fault.from, fault.to)]),
+      checkExpression(text).map((diagnostic) => [
+        diagnostic.message,
+        text.slice(diagnostic.from, diagnostic.to),
+      ]),
     ),
   ).toEqual([
     [[message, "matches('a', 'b')"]],
@@ -57,10 +60,12 @@ test("a pattern is refused wherever it stands, and only the first fault is said"
 
 test("keys that no node writes are named, unless they may be missing or are not of the state", () => {
   const keys = ["a"];
-  const said = (text: string) =>
+  const diagnosticsOf = (text: string) =>
     checkExpression(text, { keys }).map(({ message, from, to }) => [message, text.slice(from, to)]);
-  expect(said("state.a && input.b && state.?b.orValue(true) && has(state.c) && nodes.d")).toEqual([]);
-  expect(said("state.b == state.c")).toEqual([
+  expect(diagnosticsOf("state.a && input.b && state.?b.orValue(true) && has(state.c) && nodes.d")).toEqual(
+    [],
+  );
+  expect(diagnosticsOf("state.b == state.c")).toEqual([
     ['No node before this one writes "b".', "state.b"],
     ['No node before this one writes "c".', "state.c"],
   ]);

@@ -1,7 +1,7 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { macroBinds } from "./expression-macros";
 import type { Type } from "./expression-values";
-import type { TextFault } from "./text-fault";
+import type { TextDiagnostic } from "./text-diagnostic";
 
 /** The names that an expression may read, and which of them a tree does. */
 
@@ -22,7 +22,7 @@ export const names = {
 };
 
 /** A key of the state or of the input that an expression names. `optional`: it may be missing without harm. */
-export interface KeyRead extends Omit<TextFault, "message"> {
+export interface KeyRead extends Omit<TextDiagnostic, "message"> {
   variable: (typeof READ_FROM)[number];
   key: string;
   optional: boolean;
@@ -34,14 +34,14 @@ export interface Walked {
   reads: KeyRead[];
   /** Names that stand for nothing that an expression may read. */
   bare: { name: string; from: number }[];
-  fault: TextFault | null;
+  diagnostic: TextDiagnostic | null;
 }
 
 /** Reads an expression's tree: which keys it names, and what it must not use. */
 export function walk(root: ASTNode): Walked {
-  const walked: Walked = { reads: [], bare: [], fault: null };
+  const walked: Walked = { reads: [], bare: [], diagnostic: null };
   const refuse = (node: ASTNode, message: string) => {
-    walked.fault ??= { message, from: node.start, to: node.end };
+    walked.diagnostic ??= { message, from: node.start, to: node.end };
   };
   // A stack instead of recursion: long chains of operators nest as deep as they are long.
   const stack: { node: ASTNode; bound: ReadonlySet<string>; optional: boolean; negated: boolean }[] = [

@@ -1,7 +1,7 @@
 import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
-import { Duration, Fault, Optional } from "./expression-values";
+import { Duration, EvaluationError, Optional } from "./expression-values";
 
 /** What making an object of the result costs, and each of its keys. */
 const OBJECT_UNITS = 8;
@@ -13,7 +13,7 @@ export class JsonWriter {
   constructor(private readonly work: Work) {}
 
   write(value: unknown, depth: number): Json {
-    if (depth > WORK_LIMITS.depth) throw new Fault("The result is nested too deeply.");
+    if (depth > WORK_LIMITS.depth) throw new EvaluationError("The result is nested too deeply.");
     switch (typeof value) {
       case "string":
         this.count(value.length);
@@ -23,7 +23,8 @@ export class JsonWriter {
         return value;
       case "number":
         this.count(8);
-        if (!Number.isFinite(value)) throw new Fault("The result is not a number (division by zero?).");
+        if (!Number.isFinite(value))
+          throw new EvaluationError("The result is not a number (division by zero?).");
         return value;
       case "bigint":
         this.count(8);
@@ -45,7 +46,7 @@ export class JsonWriter {
     if (value instanceof Duration) return String(value);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== null && prototype !== Object.prototype)
-      throw new Fault("The result is not a value that can be kept; convert it with string(...).");
+      throw new EvaluationError("The result is not a value that can be kept; convert it with string(...).");
     const made: { [key: string]: Json } = {};
     for (const [key, item] of Object.entries(value)) {
       this.work.spend(KEY_UNITS);
@@ -59,7 +60,7 @@ export class JsonWriter {
     this.work.spend(2);
     this.length += characters;
     if (this.length > WORK_LIMITS.resultLength)
-      throw new Fault(
+      throw new EvaluationError(
         `The result is larger than ${WORK_LIMITS.resultLength.toLocaleString("en-US")} characters. Keep less of it.`,
       );
   }

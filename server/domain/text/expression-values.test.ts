@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "./testing/outcome";
+import { given, type Refusal, rejectionOf } from "./testing/outcome";
 
 test.each<[string, Json]>([
   ["null == null", true],
@@ -320,6 +320,6 @@ test.each<[string, Refusal]>([
 ])(
   "what does not go together, or leaves the range of its type, is refused with its place: %s",
   (text, expected) => {
-    expect(refused(text)).toEqual(expected);
+    expect(rejectionOf(text)).toEqual(expected);
   },
 );

@@ -27,7 +27,7 @@ export const TYPES = [
 export type Type = (typeof TYPES)[number];
 
 /** What went wrong in an evaluation. `missing`: it asked for a value that is not there. */
-export class Fault extends Error {
+export class EvaluationError extends Error {
   override name = "Fault";
   constructor(
     message: string,
@@ -55,7 +55,9 @@ export class Optional {
 export class Duration {
   constructor(readonly nanos: bigint) {
     if (nanos > MAX_DURATION || nanos < -MAX_DURATION)
-      throw new Fault("The length of time is out of range; at most about 10,000 years are possible.");
+      throw new EvaluationError(
+        "The length of time is out of range; at most about 10,000 years are possible.",
+      );
   }
   toString(): string {
     const sign = this.nanos < 0n ? "-" : "";
@@ -104,19 +106,20 @@ export const isNumeric = (type: Type) => type === "int" || type === "double" || 
 
 /** A whole number, inside the 64 bits that the language has. */
 export function int(value: bigint): bigint {
-  if (value < MIN_INT || value > MAX_INT) throw new Fault("The whole number is out of range (64 bits).");
+  if (value < MIN_INT || value > MAX_INT)
+    throw new EvaluationError("The whole number is out of range (64 bits).");
   return value;
 }
 
 export function intFromNumber(value: number): bigint {
   if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63)
-    throw new Fault(`${value} is out of the range of whole numbers (64 bits).`);
+    throw new EvaluationError(`${value} is out of the range of whole numbers (64 bits).`);
   return BigInt(Math.trunc(value));
 }
 
 export function uint(value: bigint): UnsignedInt {
   if (value < 0n || value >= 2n ** 64n)
-    throw new Fault("The number is out of range: unsigned whole numbers go from 0 to 2^64 - 1.");
+    throw new EvaluationError("The number is out of range: unsigned whole numbers go from 0 to 2^64 - 1.");
   return new UnsignedInt(value);
 }
 
@@ -135,7 +138,7 @@ export const toDouble = (value: unknown) => Number(isUint(value) ? value.valueOf
 /** A time inside the years 1 to 9999, which is what a timestamp can hold. */
 export function time(milliseconds: number): Date {
   if (!(milliseconds >= MIN_TIME && milliseconds <= MAX_TIME))
-    throw new Fault("The time is out of range; years go from 1 to 9999.");
+    throw new EvaluationError("The time is out of range; years go from 1 to 9999.");
   return new Date(milliseconds);
 }
 
@@ -268,8 +271,8 @@ function onDoubles(operator: "+" | "-" | "*" | "/" | "%", left: number, right: n
       return left / right;
     case "%": {
       const broken = [left, right].find((value) => !Number.isInteger(value));
-      if (broken !== undefined) throw new Fault(noRemainder(broken));
-      if (right === 0) throw new Fault("Division by zero.");
+      if (broken !== undefined) throw new EvaluationError(noRemainder(broken));
+      if (right === 0) throw new EvaluationError("Division by zero.");
       return left % right;
     }
   }
@@ -287,13 +290,13 @@ function onInts(operator: "+" | "-" | "*" | "/" | "%", left: bigint, right: bigi
     case "*":
       return left * right;
     default:
-      if (right === 0n) throw new Fault("Division by zero.");
+      if (right === 0n) throw new EvaluationError("Division by zero.");
       return operator === "/" ? left / right : left % right;
   }
 }
 
 export const mismatch = (operator: string, left: unknown, right: unknown) =>
-  new Fault(`These do not go together: ${typeOf(left)} ${operator} ${typeOf(right)}.`);
+  new EvaluationError(`These do not go together: ${typeOf(left)} ${operator} ${typeOf(right)}.`);
 
 /** Which of two comes first: negative, zero or positive, NaN for what has no order, null if they cannot be compared. */
 export function compare(work: Work, left: unknown, right: unknown): number | null {

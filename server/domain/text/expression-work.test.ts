@@ -93,10 +93,10 @@ describe("an expression that would hold the server ends in an error that names i
       `${"-".repeat(999)}1`,
       `true${" ? true : true".repeat(140)}`,
     ]) {
-      const faults = checkExpression(text).map(({ message }) => message);
-      for (const message of faults)
+      const messages = checkExpression(text).map(({ message }) => message);
+      for (const message of messages)
         expect(message).toMatch(/at most 2000 characters|nested too deeply or has too many parts/);
-      if (faults.length === 0) expect(tried(text, { a: 1 }).outcome).toBeTypeOf("string");
+      if (messages.length === 0) expect(tried(text, { a: 1 }).outcome).toBeTypeOf("string");
     }
   });
 

@@ -223,8 +223,8 @@ describe("what is refused", () => {
     expect(checkExpression("state.n", { result: "bool" })).toEqual([]);
     // Of a choice it is known where both ways give the same.
     expect(
-      ["1 : 2", "true : false", "1 : true", "true : 1"].map((ways) =>
-        checkExpression(`state.yes ? ${ways}`, { result: "bool" }).map(({ message }) => message),
+      ["1 : 2", "true : false", "1 : true", "true : 1"].map((branches) =>
+        checkExpression(`state.yes ? ${branches}`, { result: "bool" }).map(({ message }) => message),
       ),
     ).toEqual([["This must be true or false, but it gives a number."], [], [], []]);
     expect(checkExpression("state.a > state.b && has(state.c)", { keys: ["a"] })).toEqual([

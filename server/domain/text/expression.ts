@@ -4,12 +4,12 @@ import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import { compileTree } from "./expression-compile";
-import { CompileFault, type Frame } from "./expression-compiled";
-import { NO_OPTIONAL_SYNTAX, TYPE_WORDS } from "./expression-hints";
+import { CompileError, type Frame } from "./expression-compiled";
+import { NO_OPTIONAL_SYNTAX, TYPE_LABELS } from "./expression-hints";
 import { type KeyRead, names, type Walked, walk } from "./expression-reads";
 import { JsonWriter } from "./expression-result";
-import { Fault, type Type } from "./expression-values";
-import type { TextFault } from "./text-fault";
+import { EvaluationError, type Type } from "./expression-values";
+import type { TextDiagnostic } from "./text-diagnostic";
 
 /**
  * Expressions of workflows: CEL, which has no loops beyond its macros, no functions of its own and no way to
@@ -96,7 +96,8 @@ function compileAnew(text: string): Compiled {
   try {
     const root = parser.parse(text).ast;
     const walked = walk(root);
-    if (walked.fault) return refuse(walked.fault.message, walked.fault.from, walked.fault.to);
+    if (walked.diagnostic)
+      return refuse(walked.diagnostic.message, walked.diagnostic.from, walked.diagnostic.to);
     return { ok: true, program: { root, ...compileTree(root, names), reads: walked.reads } };
   } catch (error) {
     return { ok: false, error: toExpressionError(error, text) };
@@ -165,17 +166,17 @@ export function evaluateCondition(
 export function checkExpression(
   text: string,
   options: { result?: "bool" | "any"; keys?: readonly string[] } = {},
-): TextFault[] {
+): TextDiagnostic[] {
   const compiled = compile(text);
   if (!compiled.ok) {
     const { message, from, to } = compiled.error;
     return [{ message, from, to }];
   }
   const { type, reads } = compiled.program;
-  const faults: TextFault[] = [];
+  const diagnostics: TextDiagnostic[] = [];
   if (options.result === "bool" && type !== "bool" && type !== "dyn")
-    faults.push({
-      message: `This must be true or false, but it gives ${TYPE_WORDS[type]}.`,
+    diagnostics.push({
+      message: `This must be true or false, but it gives ${TYPE_LABELS[type]}.`,
       from: 0,
       to: text.length,
     });
@@ -183,9 +184,9 @@ export function checkExpression(
     const known = new Set(options.keys);
     for (const { variable, key, optional, from, to } of reads)
       if (variable === "state" && !optional && !known.has(key))
-        faults.push({ message: `No node before this one writes "${key}".`, from, to });
+        diagnostics.push({ message: `No node before this one writes "${key}".`, from, to });
   }
-  return faults;
+  return diagnostics;
 }
 
 /** The state keys that an expression reads, each once; none if it cannot be parsed. */
@@ -224,19 +225,19 @@ function bareNames(text: string): Walked["bare"] {
 /** An error with words and a place, whatever went wrong; `at`: the operation that was under way. */
 function toExpressionError(error: unknown, text: string, at?: ASTNode): ExpressionError {
   if (error instanceof ExpressionError) return error;
-  if (error instanceof CompileFault)
+  if (error instanceof CompileError)
     return new ExpressionError(error.message, text, error.node.start, error.node.end);
   if (error instanceof WorkError)
     return new ExpressionError(`${error.message} The expression: ${shorten(text)}`, text, 0, text.length);
-  if (error instanceof Fault && at)
+  if (error instanceof EvaluationError && at)
     return new ExpressionError(error.message, text, at.start, at.end, error.missing);
   // What the parser throws, and what of it is there.
   const { code, summary, message, range } = recordOf(error);
   const { start, end } = recordOf(range);
   const from = Math.min(typeof start === "number" ? start : 0, text.length);
   const to = Math.min(Math.max(typeof end === "number" ? end : text.length, from), text.length);
-  const said = present(String(summary ?? message ?? error).split("\n")[0], "split");
-  return new ExpressionError(describeParseError(String(code), said, text, from, to), text, from, to);
+  const parserMessage = present(String(summary ?? message ?? error).split("\n")[0], "split");
+  return new ExpressionError(describeParseError(String(code), parserMessage, text, from, to), text, from, to);
 }
 
 const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
@@ -251,15 +252,15 @@ function describeParseError(code: string, summary: string, text: string, from: n
   if (rest.startsWith("=")) return "A single = is not available here; write == to compare.";
   if (rest.startsWith("&") || rest.startsWith("|")) return "Write && for and, || for or.";
   if (rest.startsWith("?") && /(?:[{[,]\s*|\?)$/.test(text.slice(0, from))) return NO_OPTIONAL_SYNTAX;
-  if (OTHER_WORDS.has(word))
-    return `"${word}" is not a word of this language; write ${OTHER_WORDS.get(word)}.`;
+  if (OPERATOR_HINTS.has(word))
+    return `"${word}" is not a word of this language; write ${OPERATOR_HINTS.get(word)}.`;
   if (code === "unexpected_character" && /^["'\w.([{]/.test(rest) && from > 0)
     return `Something is missing before ${shorten(rest)}: write an operator such as == or &&, or call a function with brackets, as in state.key.contains("x").`;
   if (code === "unexpected_character") return `The character ${rest.charAt(0)} does not belong here.`;
   return sentence(summary);
 }
 
-const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+const OPERATOR_HINTS: ReadonlyMap<string, string> = new Map([
   ["and", "&&"],
   ["or", "||"],
   ["not", "!"],

@@ -64,7 +64,9 @@ export const FENCES: Fences = {
   harmless: (text, own) => broken(text, STRUCTURE_NAMES, own),
   harmlessResult: (text) => broken(text, DIRECTING),
   fence(name, value, attributes = {}) {
-    const safe = Object.entries(attributes).map(([key, said]) => [key, FENCES.harmless(said)] as const);
+    const safe = Object.entries(attributes).map(
+      ([key, attribute]) => [key, FENCES.harmless(attribute)] as const,
+    );
     return tagged(name, FENCES.harmless(promptText(value), name), Object.fromEntries(safe));
   },
   named: (name, value) =>

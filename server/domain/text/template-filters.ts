@@ -16,7 +16,7 @@ export interface FilterRule {
   /** In its quoted arguments, \n is a new line and \t a tab. */
   escapes?: true;
   /** What is wrong with a written argument. */
-  fault?(argument: Literal, index: number): string | null;
+  validate?(argument: Literal, index: number): string | null;
   apply(work: Work, value: Value, args: readonly Value[], scope: TemplateScope): Value;
 }
 
@@ -40,7 +40,7 @@ const filterRules: Record<string, FilterRule> = {
   truncate: {
     args: [0, 2],
     hint: "at most n characters",
-    fault: (argument, index) =>
+    validate: (argument, index) =>
       index === 0 && !Number.isFinite(Number(argument)) ? "truncate takes a number of characters." : null,
     apply: (work, value, [length = 50, ellipsis = "..."]) =>
       truncate(toText(work, value), Number(length), toText(work, ellipsis)),
@@ -69,7 +69,7 @@ const filterRules: Record<string, FilterRule> = {
   date: {
     args: [1, 1],
     hint: 'a time, for example date: "%d %B %Y"',
-    fault: (argument) => {
+    validate: (argument) => {
       const unknown = typeof argument === "string" ? unknownDirective(argument) : String(argument);
       return unknown === null
         ? null

@@ -237,8 +237,10 @@ test.each([
       ['This "{{" is never closed; end it with "}}".', "{{"],
     ],
   ],
-])("each fault of a template is said with its place: %j", (text, faults) => {
-  expect(checkTemplate(text).map(({ message, from, to }) => [message, text.slice(from, to)])).toEqual(faults);
+])("each fault of a template is said with its place: %j", (text, diagnostics) => {
+  expect(checkTemplate(text).map(({ message, from, to }) => [message, text.slice(from, to)])).toEqual(
+    diagnostics,
+  );
 });
 
 test("a template may be as long as the limit, and no longer", () => {

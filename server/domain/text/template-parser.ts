@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import { type FilterRule, filters, isDefault, type Literal, templateFilters } from "./template-filters";
-import type { TextFault } from "./text-fault";
+import type { TextDiagnostic } from "./text-diagnostic";
 
 /** From a template's text to its parts: plain texts, and what stands in double braces. */
 
@@ -22,16 +22,16 @@ type Part = { text: string } | Output;
 
 interface Parsed {
   parts: Part[];
-  faults: TextFault[];
+  diagnostics: TextDiagnostic[];
 }
 
 export function parseTemplate(text: string): Parsed {
   if (text.length > MAX_TEMPLATE_LENGTH) {
     const message = `A template has at most ${MAX_TEMPLATE_LENGTH.toLocaleString("en-US")} characters. Shorten this one.`;
-    return { parts: [], faults: [{ message, from: MAX_TEMPLATE_LENGTH, to: text.length }] };
+    return { parts: [], diagnostics: [{ message, from: MAX_TEMPLATE_LENGTH, to: text.length }] };
   }
   const parts: Part[] = [];
-  const faults: TextFault[] = [];
+  const diagnostics: TextDiagnostic[] = [];
   let trimNext = false;
   let position = 0;
   const addText = (end: number, trimEnd: boolean) => {
@@ -40,7 +40,7 @@ export function parseTemplate(text: string): Parsed {
     if (tag >= 0) {
       const close = text.indexOf("%}", position + tag);
       const to = close < 0 ? end : close + 2;
-      faults.push({
+      diagnostics.push({
         message:
           "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
         from: position + tag,
@@ -58,7 +58,7 @@ export function parseTemplate(text: string): Parsed {
     const read = readOutput(text, open);
     trimNext = false;
     if ("message" in read) {
-      faults.push({ message: read.message, from: read.from, to: read.to });
+      diagnostics.push({ message: read.message, from: read.from, to: read.to });
       position = read.next;
       // What follows has no end either: one fault says it.
       if (text.indexOf("}}", open) < 0) break;
@@ -69,10 +69,10 @@ export function parseTemplate(text: string): Parsed {
     }
   }
   addText(text.length, false);
-  return { parts, faults };
+  return { parts, diagnostics };
 }
 
-type Failure = TextFault & { next: number };
+type Failure = TextDiagnostic & { next: number };
 
 const NAME = /[A-Za-z_][A-Za-z0-9_-]*/y;
 const NAME_START = /[A-Za-z_]/;
@@ -198,8 +198,8 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
         skipSpace();
         const argument = literal(rule.escapes);
         if (argument) {
-          const fault = rule.fault?.(argument.value, args.length);
-          if (fault) return fail(fault, from);
+          const error = rule.validate?.(argument.value, args.length);
+          if (error) return fail(error, from);
           args.push({ literal: argument.value });
         } else {
           const path = readPath();

@@ -2,7 +2,7 @@ import { present } from "@/server/domain/base/must";
 import { WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import { type Argument, type Output, type Path, parseTemplate } from "./template-parser";
 import { find, isBlank, type TemplateScope, toText, type Value } from "./template-values";
-import type { TextFault } from "./text-fault";
+import type { TextDiagnostic } from "./text-diagnostic";
 
 /**
  * Templates of task texts: `{{path | filter}}` and nothing else. There is no logic and no way to JavaScript's
@@ -26,7 +26,7 @@ export class TemplateError extends Error {
 }
 
 /** A place where a template names a value. `optional`: it says what to write where the value is missing. */
-export interface TemplateRead extends Omit<TextFault, "message"> {
+export interface TemplateRead extends Omit<TextDiagnostic, "message"> {
   key: string;
   path: readonly string[];
   optional: boolean;
@@ -43,9 +43,9 @@ export function renderTemplate(
   /** What is written in place of a value that the template names; the value itself where absent. */
   write: (value: WrittenValue) => string = ({ text: plain }) => plain,
 ): string {
-  const { parts, faults } = parseTemplate(text);
-  const fault = faults[0];
-  if (fault) throw new TemplateError(fault.message, fault.from, fault.to);
+  const { parts, diagnostics } = parseTemplate(text);
+  const diagnostic = diagnostics[0];
+  if (diagnostic) throw new TemplateError(diagnostic.message, diagnostic.from, diagnostic.to);
   const written: string[] = [];
   let length = 0;
   for (const part of parts) {
@@ -142,8 +142,8 @@ export function missingKeys(text: string, scope: TemplateScope): string[] {
 }
 
 /** What is wrong with a template; empty if nothing is. */
-export function checkTemplate(text: string): TextFault[] {
-  return parseTemplate(text).faults;
+export function checkTemplate(text: string): TextDiagnostic[] {
+  return parseTemplate(text).diagnostics;
 }
 
 function valueOf(output: Output, scope: TemplateScope, work: Work): Value {

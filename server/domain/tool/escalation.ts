@@ -1,7 +1,7 @@
 import type { QuestionTerms } from "./person-question";
 
 /** Why others cannot be asked as these terms say; null where they can. */
-export function escalationFault({
+export function escalationError({
   on_timeout,
   escalation = [],
 }: Pick<QuestionTerms, "on_timeout" | "escalation">): string | null {

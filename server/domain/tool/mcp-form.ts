@@ -97,7 +97,7 @@ const hasProof = ({ client_secret, private_key }: McpDraft) =>
   client_secret.trim() !== "" || private_key.trim() !== "";
 
 /** What is wrong, by field; empty where it can be saved. */
-export function mcpFaults(
+export function mcpErrors(
   draft: McpDraft,
   saved: McpBefore | null,
 ): Partial<Record<"name" | "url" | "client_id" | "client_secret", string>> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { saysNo, saysYes } from "../base/yes-no";
-import { isOtherClient, type McpBefore, mcpFaults } from "./mcp-form";
+import { isApproval, isRejection } from "../base/yes-no";
+import { isOtherClient, type McpBefore, mcpErrors } from "./mcp-form";
 import { findRouterFunction, routerFunctions } from "./router-functions";
 import { isGranted, resourcesOf, succeeded, ToolSpec } from "./tool";
 
@@ -65,7 +65,7 @@ test.each([
   [" Declined", false, true],
   ["maybe", false, false],
 ])("%j says yes: %s, no: %s", (name, yes, no) => {
-  expect([saysYes(name), saysNo(name)]).toEqual([yes, no]);
+  expect([isApproval(name), isRejection(name)]).toEqual([yes, no]);
 });
 
 const DRAFT = {
@@ -119,5 +119,5 @@ test.each<[object, McpBefore | null, string[]]>([
   [{ as_program: true, client_id: "c" }, saved({ ...own, as_program: true }), []],
   [{ as_program: true, client_id: "c" }, saved(own), ["client_secret"]],
 ])("a form with %j, kept as %j, has something wrong with %j", (more, before, fields) => {
-  expect(Object.keys(mcpFaults({ ...DRAFT, ...more }, before))).toEqual(fields);
+  expect(Object.keys(mcpErrors({ ...DRAFT, ...more }, before))).toEqual(fields);
 });

@@ -153,14 +153,14 @@ Crew(tasks=[T], ${fields.crew ?? "agents=[A]"})
 `;
 const agent = (lines: string, input: string): string =>
   `from agents import Agent, Runner
-a = Agent(name="A", instructions="Do.")
+a = Agent(name="A", instructions=${input})
 def main(q):
 ${lines.replace(/^/gm, "    ")}
     return Runner.run_sync(a, ${input})
 `;
 const typescript = (input: string): string =>
   `import { Agent, run } from "@openai/agents";
-const a = new Agent({ name: "A", instructions: "Do." });
+const a = new Agent({ name: "A", instructions: ${input} });
 async function main(q: string) { return await run(a, ${input}); }
 `;
 const classes = (levels: number, fields: number): string => {

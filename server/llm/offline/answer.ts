@@ -162,20 +162,20 @@ function chooseWord(
   const text = ` ${prompt.data.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
   const scored = options.map((option) => ({
     option,
-    score: wordsOf(option, prompt).filter((word) => text.includes(` ${word}`)).length,
+    score: termsOf(option, prompt).filter((word) => text.includes(` ${word}`)).length,
   }));
   return scored.reduce((a, b) => (b.score > a.score ? b : a), { option: options[0], score: 0 }).option;
 }
 
 /** The words that stand for an option: its own, and those of its description in the prompt. */
-function wordsOf(option: unknown, prompt: Prompt): string[] {
+function termsOf(option: unknown, prompt: Prompt): string[] {
   const name = String(option);
   const line =
     prompt.all.split("\n").find((part) => part.toLowerCase().startsWith(`- ${name.toLowerCase()}:`)) ?? "";
-  const words =
+  const terms =
     `${name.replace(/_/g, " ")} ${line.slice(name.length + 3)}`.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ??
     [];
-  return [...new Set(words)]
+  return [...new Set(terms)]
     .filter((word) => !["the", "and", "for", "with", "node", "task", "end"].includes(word))
     .map((word) => word.replace(/(?:ing|ed|es|s)$/, ""));
 }
@@ -206,6 +206,6 @@ function textFor(key: string, prompt: Prompt, persona: Persona, vary: Numbers): 
 }
 
 function sentenceCase(key: string): string {
-  const words = key.replace(/_+/g, " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const text = key.replace(/_+/g, " ").trim();
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

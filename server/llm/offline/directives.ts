@@ -12,7 +12,7 @@ export type Directive =
   | { kind: "textcall"; text: string };
 
 /** What happens before the answer, or instead of it for the first `times` attempts. */
-export type Trouble =
+export type ScriptedFailure =
   | { kind: "error"; status: number; retryAfter: string | null; times: number }
   | { kind: "drop"; chunks: number; times: number }
   | { kind: "truncate"; times: number }
@@ -20,7 +20,7 @@ export type Trouble =
 
 /** Everything that directives say about one turn of a conversation. */
 export interface DirectedTurn {
-  troubles: Trouble[];
+  failures: ScriptedFailure[];
   delayMs: number;
   /** null: never answers. */
   hangMs: number | null;
@@ -87,7 +87,7 @@ export function withoutStatus(text: string): string {
   return plain + text.slice(at);
 }
 
-const newTurn = (): DirectedTurn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
+const newTurn = (): DirectedTurn => ({ failures: [], delayMs: 0, hangMs: 0, think: null, answer: null });
 
 /** Sorts the directives of a conversation into turns: an answer ends a turn, the rest prepares the next answer. */
 export function readTurns(texts: readonly string[]): DirectedTurn[] {
@@ -116,7 +116,7 @@ function applyTo(turn: DirectedTurn, body: string): boolean {
   const [, word = "", rest = ""] = /^(\S+)\s*([\s\S]*)/.exec(body) ?? [];
   switch (word.toLowerCase()) {
     case "error":
-      turn.troubles.push({
+      turn.failures.push({
         kind: "error",
         status: integer(/^\d{3}/.exec(rest)?.[0], 500),
         retryAfter: /retry-after=(\S+)/.exec(rest)?.[1] ?? null,
@@ -124,13 +124,13 @@ function applyTo(turn: DirectedTurn, body: string): boolean {
       });
       return false;
     case "drop-after":
-      turn.troubles.push({ kind: "drop", chunks: integer(/^\d+/.exec(rest)?.[0], 1), times: times(rest) });
+      turn.failures.push({ kind: "drop", chunks: integer(/^\d+/.exec(rest)?.[0], 1), times: times(rest) });
       return false;
     case "truncate":
-      turn.troubles.push({ kind: "truncate", times: times(rest) });
+      turn.failures.push({ kind: "truncate", times: times(rest) });
       return false;
     case "blank":
-      turn.troubles.push({ kind: "blank", times: times(rest) });
+      turn.failures.push({ kind: "blank", times: times(rest) });
       return false;
     case "hang":
       turn.hangMs = rest.trim() === "" ? null : duration(rest);

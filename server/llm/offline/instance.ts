@@ -81,8 +81,8 @@ function make(schema: Json | undefined, key: string, making: Making, depth: numb
   if (schema === false) return null;
   const plain = flatten(asSchema(schema), making, 0);
   if (plain.const !== undefined) return plain.const;
-  const words = enumOf(plain);
-  if (words) return pick(words, making.suggest(key, plain));
+  const values = enumOf(plain);
+  if (values) return pick(values, making.suggest(key, plain));
   const wish = wholeWish(plain, key, making);
   if (wish !== undefined) return wish;
   const choices = optionsOf(plain);
@@ -263,8 +263,8 @@ const singular = (key: string) =>
 function distinct(value: Json, n: number, schema: JsonSchema, making: Making): Json {
   if (n === 0) return value;
   const plain = flatten(schema, making, 0);
-  const words = enumOf(plain);
-  if (words) return words[n % words.length] ?? value;
+  const values = enumOf(plain);
+  if (values) return values[n % values.length] ?? value;
   let other: Json = value;
   if (typeof value === "string") other = `${value} (${n + 1})`;
   else if (typeof value === "number")

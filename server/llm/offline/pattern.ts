@@ -12,11 +12,11 @@ const MAX_CHARS = 10_000;
 export function sampleOf(pattern: string, wish: string, least = 0, most = Number.POSITIVE_INFINITY): string {
   const fits = (text: string) => text.length >= least && text.length <= most && matches(pattern, text);
   if (fits(wish)) return wish;
-  const words = wish
+  const slug = wish
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_|_$/g, "");
-  if (fits(words)) return words;
+  if (fits(slug)) return slug;
   for (const extra of [0, 1, 2, 4, 8, 16]) {
     const sample = new Sampler(pattern, extra).sample();
     if (sample !== null && fits(sample)) return sample;

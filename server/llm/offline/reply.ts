@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { answerTo, inShape, type Numbers } from "./answer";
 import type { ChatRequest } from "./chat-request";
-import type { DirectedTurn, Trouble } from "./directives";
+import type { DirectedTurn, ScriptedFailure } from "./directives";
 import {
   asLines,
   chooseCalls,
@@ -93,8 +93,8 @@ function ownReply(
   const prompt = readPrompt(messages);
   const choice = choiceOf(body.tool_choice);
   const written = choice === "auto" ? writtenFor(prompt, tools) : null;
-  const said = written?.gives === undefined ? null : inShape(written.gives, prompt, shapeOf(body));
-  if (said !== null) return { content: said, calls: [], finish: "stop" };
+  const prepared = written?.gives === undefined ? null : inShape(written.gives, prompt, shapeOf(body));
+  if (prepared !== null) return { content: prepared, calls: [], finish: "stop" };
   const calls = written?.call ? [written.call] : chooseCalls(prompt, messages, tools, choice);
   if (calls.length > 0) return { content: null, calls, finish: "tool_calls" };
   return { content: answerTo(prompt, shapeOf(body), vary), calls: [], finish: "stop" };
@@ -120,11 +120,11 @@ function shapeOf(body: ChatRequest): JsonSchema | "object" | null {
 }
 
 /** The reply as a scripted trouble spoils it. */
-export function withTrouble(reply: Reply, trouble: Trouble | undefined): Reply {
+export function withScriptedFailure(reply: Reply, scripted: ScriptedFailure | undefined): Reply {
   const text = reply.content ?? "";
-  switch (trouble?.kind) {
+  switch (scripted?.kind) {
     case "drop":
-      return { ...reply, dropAfter: trouble.chunks };
+      return { ...reply, dropAfter: scripted.chunks };
     case "truncate":
       return { ...reply, content: text.slice(0, Math.ceil(text.length / 2)), calls: [], finish: "length" };
     case "blank":

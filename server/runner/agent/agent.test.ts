@@ -47,7 +47,7 @@ test.each([
   ["", "ask"],
 ])(
   "what an agent lacks is said with the name of its step, or its id where it has none: %j",
-  async (name, said) => {
+  async (name, label) => {
     const { nodes } = graph;
     const failing = async (roles: RoleDefinition[]) => {
       const { events } = await stage([], []).run(
@@ -57,12 +57,12 @@ test.each([
       return of(events, "node_failed").map(({ error }) => [error.code, error.message]);
     };
     expect(await failing([])).toEqual([
-      ["CONFIG", `There is no role called "Worker". Create it, or choose another for ${said}.`],
+      ["CONFIG", `There is no role called "Worker". Create it, or choose another for ${label}.`],
     ]);
     expect(await failing([worker({ input_schema: { type: "object", required: ["town"] } })])).toEqual([
       [
         "INPUT_MISSING",
-        `Worker was not given what it needs: town: is missing. Pass it on to ${said}, or change what the role takes in.`,
+        `Worker was not given what it needs: town: is missing. Pass it on to ${label}, or change what the role takes in.`,
       ],
     ]);
   },

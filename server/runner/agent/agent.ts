@@ -13,7 +13,7 @@ import type { ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import { changeMessages } from "../interpreter/forks";
-import type { AgentRuntime, CheaperModel } from "../ports";
+import type { AgentRuntime, CheaperModel } from "../node/ports";
 import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
 import { personTools } from "./person-tools";
@@ -183,8 +183,12 @@ export class Agent implements Caller {
   }
 
   /** `instruction`: that of a person which it brings, by its number. */
-  say(said: ChatMessage, origin: Payloads["message_added"]["origin"], instruction?: number): void {
-    const message = this.withoutTasks(said, origin);
+  addMessage(
+    rawMessage: ChatMessage,
+    origin: Payloads["message_added"]["origin"],
+    instruction?: number,
+  ): void {
+    const message = this.withoutTasks(rawMessage, origin);
     this.messages.push(message);
     const brings = instruction === undefined ? {} : { instruction };
     this.run.emit({ type: "message_added", ...this.about, payload: { message, origin, ...brings } });

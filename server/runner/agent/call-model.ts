@@ -9,9 +9,9 @@ import { isSince } from "@/server/domain/run/edition";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import { fraction } from "@/server/domain/run/schedule/retry-delay";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
-import { StepFailed } from "../flow";
-import { asError, internalError, recordedError } from "../internal-error";
-import type { AgentRuntime, CheaperModel } from "../ports";
+import { StepFailed } from "../node/flow";
+import { asError, internalError, recordedError } from "../node/internal-error";
+import type { AgentRuntime, CheaperModel } from "../node/ports";
 import type { Agent } from "./agent";
 import { hearInstructions } from "./instructions";
 import { atLimit } from "./limit-question";
@@ -261,8 +261,8 @@ function warnOfBudget(run: AgentRuntime, paid: Spent, cap?: number) {
 export function errorOf(error: unknown): RunError {
   if (error instanceof NodeFailure) return error.toRunError();
   if (error instanceof StepFailed) {
-    const told = recordedError(error.error);
-    if (told) return told;
+    const recorded = recordedError(error.error);
+    if (recorded) return recorded;
   }
   return internalError(error instanceof StepFailed ? error.error : asError(error), "The agent failed");
 }

@@ -5,7 +5,7 @@ import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChooseRequest } from "@/server/domain/nodes/define";
 import { asTemplate } from "@/server/domain/text/template";
-import type { AgentRuntime } from "../ports";
+import type { AgentRuntime } from "../node/ports";
 import { runAgent } from "./loop";
 
 const ROUTER: RoleDefinition = {

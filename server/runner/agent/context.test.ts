@@ -6,7 +6,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { ModelError, type Models, type Reads } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { defineTool } from "@/server/tools/define";
-import { cutAt, fakeTools, newStage, told } from "../testing";
+import { cutAt, eventLines, fakeTools, newStage } from "../testing";
 
 // How much a model reads decides when an agent's conversation is shortened, and it is recorded: whatever is learned
 // later, a run that is taken up again goes the way it went.
@@ -121,5 +121,7 @@ test("taken up again, a run goes the way it went, whatever was learned meanwhile
   const again = later.store.events(whole.id, 0, 1e6);
   expect(later.store.state(whole.id)!.state.answer).toBe("Bees.");
   expect(condensed(again)).toEqual(condensed(whole.events));
-  expect(told(again).filter((line) => !line.startsWith("run_recovered"))).toEqual(told(whole.events));
+  expect(eventLines(again).filter((line) => !line.startsWith("run_recovered"))).toEqual(
+    eventLines(whole.events),
+  );
 });

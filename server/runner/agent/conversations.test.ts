@@ -173,7 +173,7 @@ const drop = defineTool({
   execute: () => "dropped",
 });
 
-type Wire = {
+type RequestBody = {
   stream?: boolean;
   tools?: unknown[];
   messages: { role: string; content: string | null; tool_calls?: { id: string }[]; tool_call_id?: string }[];
@@ -181,11 +181,11 @@ type Wire = {
 
 /** A service that plays the turns, one a request, as a model of that protocol would send them. */
 function replay(turns: readonly Turn[], protocol: ToolProtocol) {
-  const requests: Wire[] = [];
+  const requests: RequestBody[] = [];
   const service: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     if (request.method === "GET") return Response.json({ object: "list", data: [] });
-    const body = (await request.json()) as Wire;
+    const body = (await request.json()) as RequestBody;
     const turn = turns[requests.length];
     requests.push(body);
     if (!turn) return Response.json({ error: { message: "The conversation is over." } }, { status: 400 });

@@ -5,7 +5,7 @@ import { estimateTokens } from "@/server/domain/run/condense";
 import { type Fences, promptText } from "@/server/domain/text/fence";
 import type { Reads } from "@/server/llm/model";
 import { isInsidePair } from "@/server/tools/truncate";
-import { defineRunTool, done, refused } from "./run-tool";
+import { defineRunTool, done, rejected } from "./run-tool";
 import type { RunTool } from "./task";
 
 /** The tool that reads on in a value that was cut. */
@@ -88,7 +88,7 @@ export class Given implements WriteValues {
   private *read(name: string, offset: number, limit: number) {
     const text = this.whole.get(name);
     if (text === undefined)
-      return refused(404, `No value of that name was cut. There are: ${[...this.whole.keys()].join(", ")}.`);
+      return rejected(404, `No value of that name was cut. There are: ${[...this.whole.keys()].join(", ")}.`);
     const end = Math.min(text.length, offset + limit);
     return done({
       content: text.slice(offset, end),

@@ -172,9 +172,9 @@ test("what a tool is called with: a call that does not pass is not made, and the
 test("what a tool answers: what does not pass never reaches the model", async () => {
   const rule = { target: "tool_output", kind: "regex", spec: "of garden" } as const;
   const { models } = await held(rule, [calls(call("look", { text: "hive" })), { text: "seen" }]);
-  const told = models.calls[1]!.messages.at(-1)!.content;
-  expect(told).toMatch(/^look \(403\): /);
-  expect(told).not.toContain("hive");
+  const content = models.calls[1]!.messages.at(-1)!.content;
+  expect(content).toMatch(/^look \(403\): /);
+  expect(content).not.toContain("hive");
 });
 
 test.each([

@@ -9,9 +9,9 @@ import { parseJson } from "@/server/domain/base/json";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { NodeFailure } from "@/server/domain/nodes";
-import { faultTexts, readSchema } from "@/server/domain/schema/schema";
+import { errorTexts, readSchema } from "@/server/domain/schema/schema";
 import { evaluateCondition } from "@/server/domain/text/expression";
-import { parseOutput } from "@/server/llm/structured-output";
+import { parseOutput } from "@/server/llm/tool-calls/structured-output";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";
 import { taskIdOf } from "./prompt-edition";
@@ -45,32 +45,32 @@ export function* checkGuardrails(
   const rules = agent.guardrails.filter((rule) => rule.target === target);
   const work = new Work();
   for (const [at, rule] of rules.entries()) {
-    const fault = yield* check(agent, rule, value, `${key}/guard${at}`, work);
+    const error = yield* check(agent, rule, value, `${key}/guard${at}`, work);
     const tries = agent.guardTries.get(rule) ?? 0;
     const mayRetry = rule.on_fail === "retry" && tries < rule.max_retries;
     const action =
-      fault === null ? "none" : rule.on_fail === "retry" ? (mayRetry ? "retry" : "fail") : rule.on_fail;
+      error === null ? "none" : rule.on_fail === "retry" ? (mayRetry ? "retry" : "fail") : rule.on_fail;
     agent.run.emit({
       type: "guardrail_checked",
       ...agent.about,
-      payload: { name: rule.name, target, ok: fault === null, action, ...(fault ? { reason: fault } : {}) },
+      payload: { name: rule.name, target, ok: error === null, action, ...(error ? { reason: error } : {}) },
     });
-    if (fault === null || action === "warn") continue;
+    if (error === null || action === "warn") continue;
     if (action === "retry") {
       agent.guardTries.set(rule, tries + 1);
-      return fault;
+      return error;
     }
     if (action === "escalate") {
       const answer = yield* agent.run.ask(`${key}/guard${at}`, {
         about: agent.about,
         kind: "review",
         title: `The rule "${rule.name}" does not hold`,
-        why: fault,
+        why: error,
         args: value,
       });
       if (answer.answer === "approve" || answer.answer === "approve_always") continue;
     }
-    throw new NodeFailure("GUARDRAIL", `The rule "${rule.name}" does not hold: ${fault}`, {
+    throw new NodeFailure("GUARDRAIL", `The rule "${rule.name}" does not hold: ${error}`, {
       user_action: "edit_graph",
     });
   }
@@ -98,8 +98,8 @@ function* check(
         return "Its JSON Schema cannot be read.";
       }
       if (typeof schema !== "boolean" && !isObject(schema)) return "Its JSON Schema cannot be read.";
-      const faults = readSchema(schema).faults(value);
-      return faults.length === 0 ? null : faultTexts(faults).join("; ");
+      const errors = readSchema(schema).errors(value);
+      return errors.length === 0 ? null : errorTexts(errors).join("; ");
     }
     case "regex":
       return yield* agent.run.matches(key, rule.spec, textOf(value).slice(0, MAX_MATCHED));

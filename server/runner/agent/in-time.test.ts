@@ -8,9 +8,9 @@ import { draw } from "@/server/domain/testing/drawing";
 import { type FailedCost, ModelError } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { ToolFailure } from "@/server/tools/define";
-import { execute } from "../execute";
+import { NothingLeft, VirtualRun } from "../durable/virtual-run";
+import { execute } from "../interpreter/execute";
 import { fakeTools } from "../testing";
-import { NothingLeft, VirtualRun } from "../virtual-run";
 import { backOff } from "./call-model";
 
 // What an agent waits for, in a time of its own: nothing here waits.
@@ -36,18 +36,18 @@ async function inTime(
     config = {},
     tools = [tool("look")],
     people,
-    says = [],
+    answers = [],
   }: {
     task?: JsonObject;
     config?: Partial<RunConfig>;
     tools?: ReturnType<typeof tool>[];
     people?: PeopleRules;
-    says?: JsonObject[];
+    answers?: JsonObject[];
   } = {},
 ) {
   const scripted = newScriptedModels(steps);
   const at: number[] = [];
-  const left = [...says];
+  const left = [...answers];
   const run: VirtualRun = new VirtualRun("r", 0, {
     first: "by_place",
     serve: () => undefined,
@@ -299,7 +299,7 @@ describe("a run from before limits asked everywhere", () => {
   test("offers the agent's own next model, with which it goes on for good", async () => {
     const went = await inTime([{ error: broke }, look, done], {
       ...old,
-      says: [{ answer: "chosen", option: "next_model" }],
+      answers: [{ answer: "chosen", option: "next_model" }],
     });
     expect(of(went.events, "interaction_requested").map(({ options }) => options)).toEqual([
       [
@@ -315,7 +315,7 @@ describe("a run from before limits asked everywhere", () => {
   test("goes on with the model it has where the limit is raised", async () => {
     const raised = await inTime([{ error: broke }, done], {
       ...old,
-      says: [{ answer: "chosen", option: "raise", value: { to: 500 } }],
+      answers: [{ answer: "chosen", option: "raise", value: { to: 500 } }],
     });
     expect([models(raised), raised.run.config.budget.max_total_tokens, raised.run.final_status]).toEqual([
       ["large", "large"],
@@ -340,7 +340,7 @@ describe("a tool that is not there for a moment", () => {
   const cameTo = async (...tools: ReturnType<typeof tool>[]) => {
     const { at, events, requests } = await inTime([look, done], { tools });
     return {
-      said: requests[1]!.messages.at(-1)!.content,
+      output: requests[1]!.messages.at(-1)!.content,
       at: at[1],
       retried: of(events, "tool_call_retried"),
     };
@@ -350,25 +350,25 @@ describe("a tool that is not there for a moment", () => {
     async (status) => {
       const once = await cameTo(asleep(1, status));
       expect(once).toEqual({
-        said: "look (200): awake",
+        output: "look (200): awake",
         at: once.retried[0]!.delay_ms,
         retried: [{ tool_name: "look", attempt: 1, status_code: status, error: "asleep", delay_ms: once.at }],
       });
       const gone = await cameTo(asleep(9, status));
-      expect([gone.said, gone.retried.map(({ attempt }) => attempt)]).toEqual([
+      expect([gone.output, gone.retried.map(({ attempt }) => attempt)]).toEqual([
         `look (${status}): asleep`,
         [1, 2],
       ]);
     },
   );
   test("is not called again for another failure, or where that could do something twice", async () => {
-    expect(await cameTo(asleep(1, 404))).toEqual({ said: "look (404): asleep", at: 0, retried: [] });
+    expect(await cameTo(asleep(1, 404))).toEqual({ output: "look (404): asleep", at: 0, retried: [] });
     expect(await cameTo(asleep(1, 503, { read_only: false }))).toEqual({
-      said: "look (503): asleep",
+      output: "look (503): asleep",
       at: 0,
       retried: [],
     });
-    expect((await cameTo(asleep(1, 503, { read_only: false, idempotent: true }))).said).toBe(
+    expect((await cameTo(asleep(1, 503, { read_only: false, idempotent: true }))).output).toBe(
       "look (200): awake",
     );
   });

@@ -3,7 +3,7 @@ import type { Fences } from "@/server/domain/text/fence";
 import type { Agent } from "./agent";
 
 /** An instruction of a person, as the agent reads it. */
-const wordsOf = ({ text, by }: Instruction, { harmless }: Fences): string =>
+const instructionText = ({ text, by }: Instruction, { harmless }: Fences): string =>
   `A person who watches this run (${by}) tells you:\n${harmless(text)}\nHeed it from now on. What your answer has to look like stays the same.`;
 
 /** Whoever judges the work of others is not told how to. */
@@ -24,9 +24,9 @@ export const isInstructed = (agent: Agent): boolean => unheard(agent).length > 0
 /** Tells an agent what people have instructed meanwhile; what its conversation brought along it has heard. */
 export function hearInstructions(agent: Agent): void {
   for (const instruction of unheard(agent)) {
-    const content = wordsOf(instruction, agent.fences);
+    const content = instructionText(instruction, agent.fences);
     if (agent.messages.some((message) => message.role === "user" && message.content === content)) continue;
-    agent.say({ role: "user", content }, "person", instruction.number);
+    agent.addMessage({ role: "user", content }, "person", instruction.number);
   }
   agent.instructed = agent.run.s.instructions.length;
 }

@@ -5,7 +5,7 @@ import {
   type ToolProtocol,
   type ToolSpec,
 } from "@/server/domain/tool/tool";
-import type { AskedCall } from "../tool-call";
+import type { AskedCall } from "../node/tool-call";
 import type { Agent } from "./agent";
 import type { AgentEnd } from "./task";
 

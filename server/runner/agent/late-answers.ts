@@ -1,4 +1,4 @@
-import { answerText } from "@/server/domain/run/questions/question-words";
+import { answerText } from "@/server/domain/run/questions/question-text";
 import type { Agent } from "./agent";
 
 /** Tells an agent what people have answered meanwhile to questions with which it did not wait. */
@@ -10,6 +10,6 @@ export function hearLateAnswers(agent: Agent): void {
     if (agent_id !== about.agent_id || task_id !== about.task_id) continue;
     heard.add(id);
     const content = `About what you asked before (${requested.title}):\n${answerText(answered, requested)}`;
-    agent.say({ role: "user", content }, "person");
+    agent.addMessage({ role: "user", content }, "person");
   }
 }

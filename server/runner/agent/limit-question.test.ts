@@ -162,9 +162,9 @@ test.each([
   ["the run where neither does", undefined, undefined, "ask", true],
 ] as const)("who says whether a limit asks: %s", async (_who, node, ofRole, run, asks) => {
   const stage = newStage({ models: models() });
-  const said = structuredClone(graph);
-  if (node) Object.assign(said.nodes.a!.config, { on_limit: node });
-  const id = stage.start(said, {
+  const copy = structuredClone(graph);
+  if (node) Object.assign(copy.nodes.a!.config, { on_limit: node });
+  const id = stage.start(copy, {
     roles: [{ ...role("Worker"), ...(ofRole ? { on_limit: ofRole } : {}) }],
     config: { ...ASK.config, on_limit: run },
   });

@@ -9,7 +9,7 @@ import {
   raisedTo,
 } from "../interpreter/limit-question";
 import { limitValue } from "../interpreter/limits";
-import type { CheaperModel } from "../ports";
+import type { CheaperModel } from "../node/ports";
 import type { Agent } from "./agent";
 
 const NEXT_MODEL = "next_model";

@@ -38,14 +38,14 @@ async function work(
   return {
     ...run,
     requests: stage.models.calls,
-    told: stage.models.calls.slice(1).map(({ messages }) => messages.at(-1)!.content),
+    feedback: stage.models.calls.slice(1).map(({ messages }) => messages.at(-1)!.content),
     ended: of(run.events, "agent_finished").map(({ status, output, error }) => [
       status,
       output ?? error?.message ?? null,
     ]),
   };
 }
-const again = (fault: string) => `Your answer did not match: ${fault}. Return only the corrected JSON.`;
+const again = (error: string) => `Your answer did not match: ${error}. Return only the corrected JSON.`;
 const finish = (message: string, outputs?: JsonObject) =>
   calls(call("finish", { message, ...(outputs ? { outputs } : {}) }));
 
@@ -62,9 +62,9 @@ describe("an agent that ends its work by a call", () => {
   });
 
   test("with nothing is asked once more, for its answer alone and without tools", async () => {
-    const { state, told, requests } = await work([finish(" "), { text: "all done" }]);
+    const { state, feedback, requests } = await work([finish(" "), { text: "all done" }]);
     expect(state.state.answer).toBe("all done");
-    expect(told).toEqual([again("The answer was empty")]);
+    expect(feedback).toEqual([again("The answer was empty")]);
     expect(requests.map((request) => [request.tools?.length ?? 0, request.response ?? null])).toEqual([
       [3, null],
       [0, null],
@@ -77,21 +77,21 @@ describe("an agent that ends its work by a call", () => {
       properties: { verdict: { enum: ["yes", "no"] } },
       required: ["verdict"],
     };
-    const { state, told, requests } = await work(
+    const { state, feedback, requests } = await work(
       [finish("fine", { other: 1 }), { json: { verdict: "yes" } }],
       { worker: { output_schema } },
     );
     expect(state.state.answer).toEqual({ verdict: "yes" });
-    expect(told).toEqual([again("verdict: is missing")]);
+    expect(feedback).toEqual([again("verdict: is missing")]);
     expect(requests.map(({ response }) => response?.schema.required ?? null)).toEqual([null, ["verdict"]]);
   });
 
   test("is held to what must hold of an answer", async () => {
-    const { state, told, events } = await work([finish("cat"), { text: "dog" }], {
+    const { state, feedback, events } = await work([finish("cat"), { text: "dog" }], {
       worker: { guardrails: [{ name: "no_cats", kind: "expression", spec: "output.answer != 'cat'" }] },
     });
     expect(state.state.answer).toBe("dog");
-    expect(told).toEqual([again("output.answer != 'cat' is not true")]);
+    expect(feedback).toEqual([again("output.answer != 'cat' is not true")]);
     expect(of(events, "guardrail_checked").map(({ ok, action }) => [ok, action])).toEqual([
       [false, "retry"],
       [true, "none"],
@@ -101,10 +101,10 @@ describe("an agent that ends its work by a call", () => {
 
 describe("an answer of the wrong shape", () => {
   test("is corrected twice at most, each with what was wrong", async () => {
-    const { state, told, events, ended } = await work([{ text: " " }, { text: "" }, { text: "\n" }]);
+    const { state, feedback, events, ended } = await work([{ text: " " }, { text: "" }, { text: "\n" }]);
     const message =
       "The model's answer did not have the asked shape, also after 2 corrections: The answer was empty.";
-    expect(told).toEqual([again("The answer was empty"), again("The answer was empty")]);
+    expect(feedback).toEqual([again("The answer was empty"), again("The answer was empty")]);
     expect(of(events, "output_parsed")).toEqual(
       [1, 2, 3].map((attempt) => ({
         ok: false,
@@ -220,7 +220,7 @@ describe("an agent that goes round in circles", () => {
       "Look under the bed.",
     ],
     ["without a word", { answer: "approve_always" as const }, "Go on, but take another way."],
-  ])("goes on where a person lets it, %s", async (_how, answer, told) => {
+  ])("goes on where a person lets it, %s", async (_how, answer, feedback) => {
     const here = stage([{ text: "found" }]);
     const id = start(here, "nudge_then_escalate");
     const question = await asked(here, id);
@@ -234,7 +234,7 @@ describe("an agent that goes round in circles", () => {
     const state = here.store.state(id)!;
     expect([state.state.answer, here.models.calls.at(-1)!.messages.at(-1)]).toEqual([
       "found",
-      { role: "user", content: told },
+      { role: "user", content: feedback },
     ]);
     expect(
       of(here.store.events(id, 0, 1e6), "stuck_detected").map(({ pattern, action }) => [pattern, action]),

@@ -15,11 +15,11 @@ import {
 } from "@/server/domain/run/condense";
 import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
-import { faultTexts, readSchema } from "@/server/domain/schema/schema";
-import { MAX_REPAIR_CHARS } from "@/server/llm/json";
+import { errorTexts, readSchema } from "@/server/domain/schema/schema";
 import type { ModelAnswer } from "@/server/llm/model";
-import { type OutputShape, parseOutput, reaskMessage } from "@/server/llm/structured-output";
-import type { AgentRuntime } from "../ports";
+import { MAX_REPAIR_CHARS } from "@/server/llm/tool-calls/json";
+import { type OutputShape, parseOutput, reaskMessage } from "@/server/llm/tool-calls/structured-output";
+import type { AgentRuntime } from "../node/ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
@@ -28,7 +28,7 @@ import { hearLateAnswers } from "./late-answers";
 import { atLimit } from "./limit-question";
 import { openConversation, shapeOf } from "./opening";
 import type { AgentEnd, AgentResult, AgentTask } from "./task";
-import { carryOut } from "./tool-calls";
+import { executeCalls } from "./tool-calls";
 
 const MAX_ITERATIONS = 10;
 const MAX_REASKS = 2;
@@ -37,7 +37,7 @@ const LEAST_SHARE = 0.25;
 const LAST_TURN = "Give your best final answer now.";
 
 /** What a model's refusal of a long prompt may tell. */
-const WindowSaid = z.object({ context_window: z.number().positive() });
+const ReportedWindow = z.object({ context_window: z.number().positive() });
 
 /** Lets one role work on one task, turn by turn, until it has answered in the right shape or handed the task over. */
 export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult> {
@@ -125,7 +125,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
     yield* awaitRateLimit(agent, local, begun, calledAt);
     hearLateAnswers(agent);
     const isLast = mayCall && local > 0 && local === limit - 1;
-    if (isLast) agent.say({ role: "user", content: LAST_TURN }, "nudge");
+    if (isLast) agent.addMessage({ role: "user", content: LAST_TURN }, "nudge");
     else yield* detectStuck(agent);
     yield* condense(agent, `${local}`, 0);
     run.emit({
@@ -150,8 +150,8 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
     } catch (error) {
       const cause = errorOf(error);
       if (cause.code !== "CONTEXT_OVERFLOW") throw error;
-      const said = WindowSaid.safeParse(cause.detail);
-      if (said.success) agent.reads = { ...agent.reads, ...said.data };
+      const reported = ReportedWindow.safeParse(cause.detail);
+      if (reported.success) agent.reads = { ...agent.reads, ...reported.data };
       if (!(yield* condense(agent, `${local}`, ++resets))) throw error;
       continue;
     }
@@ -181,19 +181,19 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
         : {}),
     });
     if (calls.length > 0) {
-      const end = yield* carryOut(agent, calls, {
+      const end = yield* executeCalls(agent, calls, {
         by_call: answer.call_id,
         protocol: answer.tool_protocol ?? "native",
         thought: answer.content,
         turn: local,
       });
       if (end?.kind === "finish") {
-        const faults = yield* finishFaults(agent, shape, end, String(local));
-        if ("output" in faults) {
+        const checked = yield* checkFinish(agent, shape, end, String(local));
+        if ("output" in checked) {
           if (mayHearMore(local)) continue;
-          return { kind: "answer", output: faults.output };
+          return { kind: "answer", output: checked.output };
         }
-        agent.say({ role: "user", content: reaskMessage(faults.errors) }, "reask");
+        agent.addMessage({ role: "user", content: reaskMessage(checked.errors) }, "reask");
         wantsShape = true;
       } else if (end) return end;
       continue;
@@ -211,10 +211,15 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       },
     });
     if (read.output && read.errors.length === 0) {
-      const fault = yield* checkGuardrails(agent, "output", read.output, `${agent.path}/turn${local}`);
-      if (fault === null && mayHearMore(local)) continue;
-      if (fault === null) return { kind: "answer", output: read.output };
-      agent.say({ role: "user", content: reaskMessage([fault]) }, "reask");
+      const guardrailError = yield* checkGuardrails(
+        agent,
+        "output",
+        read.output,
+        `${agent.path}/turn${local}`,
+      );
+      if (guardrailError === null && mayHearMore(local)) continue;
+      if (guardrailError === null) return { kind: "answer", output: read.output };
+      agent.addMessage({ role: "user", content: reaskMessage([guardrailError]) }, "reask");
       continue;
     }
     if (++reasks > MAX_REASKS)
@@ -223,7 +228,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
         `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${read.errors[0]}`,
         { retryable: true, user_action: "retry" },
       );
-    agent.say({ role: "user", content: reaskMessage(read.errors) }, "reask");
+    agent.addMessage({ role: "user", content: reaskMessage(read.errors) }, "reask");
     wantsShape = true;
   }
   throw new NodeFailure("MAX_ITERATIONS", `${agent.role.name} did not come to an answer in ${limit} turns.`, {
@@ -235,18 +240,19 @@ function* guardInput(agent: Agent): Flow<void> {
   const { run, task } = agent;
   const { input_schema } = agent.role;
   const given = task.inputs ?? run.input;
-  const faults = input_schema ? readSchema(input_schema).faults(given) : [];
-  if (faults.length > 0)
+  const errors = input_schema ? readSchema(input_schema).errors(given) : [];
+  if (errors.length > 0)
     throw new NodeFailure(
       "INPUT_MISSING",
-      `${agent.role.name} was not given what it needs: ${faultTexts(faults).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
+      `${agent.role.name} was not given what it needs: ${errorTexts(errors).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
       { user_action: "edit_graph" },
     );
   if (!agent.guardrails.some(({ target }) => target === "input")) return;
   const inputs = { task: task.task, ...given };
-  const fault = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
+  const guardrailError = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
   // What came in cannot be tried again.
-  if (fault !== null) throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${fault}`);
+  if (guardrailError !== null)
+    throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${guardrailError}`);
 }
 
 /** Waits for whatever stands in the way of another turn: the run's limits, the agent's own time and rate. */
@@ -288,7 +294,7 @@ function* detectStuck(agent: Agent): Flow<void> {
   });
   if (action === "nudge") {
     steps.push({ kind: "nudge", pattern: stuck.pattern });
-    agent.say({ role: "user", content: stuck.message }, "nudge");
+    agent.addMessage({ role: "user", content: stuck.message }, "nudge");
     return;
   }
   if (action === "escalate") {
@@ -300,7 +306,7 @@ function* detectStuck(agent: Agent): Flow<void> {
     });
     if (answer.answer === "approve" || answer.answer === "approve_always") {
       steps.push({ kind: "human" });
-      agent.say({ role: "user", content: answer.message ?? "Go on, but take another way." }, "person");
+      agent.addMessage({ role: "user", content: answer.message ?? "Go on, but take another way." }, "person");
       return;
     }
   }
@@ -355,7 +361,7 @@ function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
 }
 
 /** What `finish` gave, as the outputs that were asked for. */
-function* finishFaults(
+function* checkFinish(
   agent: Agent,
   shape: OutputShape,
   end: Extract<AgentEnd, { kind: "finish" }>,
@@ -372,8 +378,13 @@ function* finishFaults(
         : end.message;
   const read = readAnswer(text, shape, agent);
   if (!read.output || read.errors.length > 0) return { errors: read.errors };
-  const fault = yield* checkGuardrails(agent, "output", read.output, `${agent.path}/turn${turn}/finish`);
-  return fault === null ? { output: read.output } : { errors: [fault] };
+  const guardrailError = yield* checkGuardrails(
+    agent,
+    "output",
+    read.output,
+    `${agent.path}/turn${turn}/finish`,
+  );
+  return guardrailError === null ? { output: read.output } : { errors: [guardrailError] };
 }
 
 function readAnswer(
@@ -389,8 +400,8 @@ function readAnswer(
   const isBefore3 = !isSince(run.s.run, 3);
   const parsed = parseOutput(content, shape.schema, isBefore3 ? { mostGuessed: MAX_REPAIR_CHARS } : {});
   if (!parsed.ok) return { errors: parsed.errors, repair: "none" };
-  const faults = task.check?.(parsed.value) ?? [];
-  if (faults.length > 0) return { errors: faults, repair: parsed.repair };
+  const checkErrors = task.check?.(parsed.value) ?? [];
+  if (checkErrors.length > 0) return { errors: checkErrors, repair: parsed.repair };
   const { value } = parsed;
   const output = shape.whole === undefined ? value : { [shape.whole]: value };
   // Its schema asks for an object at the root.

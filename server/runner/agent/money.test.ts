@@ -6,8 +6,8 @@ import { foldRun } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
+import type { TransportLimits } from "@/server/llm/openai/transport";
 import { type Handler, memoryProviders, newServer, remoteProvider, sendSse } from "@/server/llm/testing";
-import type { WireLimits } from "@/server/llm/wire";
 import { sized } from "@/server/testing/thorough";
 import { newStage, role } from "../testing";
 
@@ -32,7 +32,7 @@ async function paid(
     graph?: typeof graph;
     config?: Partial<RunConfig>;
     settings?: ProviderSettings;
-    limits?: Partial<WireLimits>;
+    limits?: Partial<TransportLimits>;
     provider?: Partial<Provider>;
   } = {},
 ) {

@@ -4,9 +4,9 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
-import { newMemoryStore } from "@/server/store/memories";
+import { newMemoryStore } from "@/server/store/library/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
-import { cutAt, fakeTools, newStage, told } from "../testing";
+import { cutAt, eventLines, fakeTools, newStage } from "../testing";
 
 const clerk = (more: object = {}) =>
   RoleDefinition.parse({ name: "Clerk", description: "Answers.", ...more });
@@ -180,7 +180,7 @@ describe("what memory holds on a task", () => {
     again.host.recover();
     await again.host.settled(id);
     expect(nothing.calls).toEqual([]);
-    const lines = told(again.store.events(id, 0, 1e6));
-    expect(lines.filter((line) => !line.startsWith("run_recovered"))).toEqual(told(events));
+    const lines = eventLines(again.store.events(id, 0, 1e6));
+    expect(lines.filter((line) => !line.startsWith("run_recovered"))).toEqual(eventLines(events));
   });
 });

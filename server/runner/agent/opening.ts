@@ -4,7 +4,7 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
 import { templateKeys } from "@/server/domain/text/template";
-import { type OutputShape, outputSchema } from "@/server/llm/structured-output";
+import { type OutputShape, outputSchema } from "@/server/llm/tool-calls/structured-output";
 import type { Grants } from "@/server/tools/policy";
 import type { Agent } from "./agent";
 import { taskIdOf } from "./prompt-edition";
@@ -33,7 +33,7 @@ export function* openConversation(
   const { run, task, role } = agent;
   const isBefore3 = !isSince(run.s.run, 3);
   const memory = yield* recall(agent);
-  agent.say(
+  agent.addMessage(
     {
       role: "system",
       content: systemPrompt(role, {
@@ -53,8 +53,8 @@ export function* openConversation(
     },
     "system",
   );
-  for (const message of task.history ?? []) agent.say(message, "handoff");
-  agent.say({ role: "user", content: taskOf(agent, shape, memory) }, "template");
+  for (const message of task.history ?? []) agent.addMessage(message, "handoff");
+  agent.addMessage({ role: "user", content: taskOf(agent, shape, memory) }, "template");
   for (const { name, shown, total } of agent.given.cuts)
     run.warn(
       "VALUE_CUT",
@@ -74,7 +74,7 @@ function taskOf(agent: Agent, shape: OutputShape, memory: string): string {
     ...(goal === undefined ? [] : [goal]),
   ];
   given.makeRoom(values, agent.reads, agent.mayCall);
-  const { text, shown } = wordsOf(agent);
+  const { text, shown } = renderTask(agent);
   const hidden = new Set([...shown, ...(task.shown ?? [])]);
   const inputs: JsonObject = task.continues
     ? {}
@@ -97,7 +97,7 @@ function taskOf(agent: Agent, shape: OutputShape, memory: string): string {
 }
 
 /** The words of a task, and the inputs that stand in them whole. */
-function wordsOf(agent: Agent): { text: string; shown: Set<string> } {
+function renderTask(agent: Agent): { text: string; shown: Set<string> } {
   const { run, task, given } = agent;
   const shown = new Set<string>();
   if (task.prompt !== undefined || task.template === undefined)

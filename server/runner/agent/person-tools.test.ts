@@ -199,8 +199,8 @@ test.each<[PersonsAnswer, JsonObject]>([
     { go_on: false, by: "ann", answer: "stop" },
   ],
 ])("an escalation is answered with a yes or a no: %j", async (answer, output) => {
-  const { output: told, requested } = await turnsTo("escalate_to_human", { issue: "What now?" }, answer);
-  expect(told).toEqual(output);
+  const { output: actual, requested } = await turnsTo("escalate_to_human", { issue: "What now?" }, answer);
+  expect(actual).toEqual(output);
   expect(requested).toMatchObject({ urgency: "normal", mode: "async", body: "What now?" });
   expect(requested).not.toHaveProperty("required_expertise");
 });

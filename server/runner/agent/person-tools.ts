@@ -7,8 +7,8 @@ import {
   TimeoutSeconds,
   Urgency,
 } from "@/server/domain/tool/person-question";
-import type { Answered } from "../ask";
-import type { AgentRuntime, PersonQuestion } from "../ports";
+import type { AgentRuntime, PersonQuestion } from "../node/ports";
+import type { Answered } from "../people/ask";
 import { defineRunTool, done } from "./run-tool";
 import type { Caller, RunTool, RunToolResult } from "./task";
 

@@ -20,7 +20,7 @@ const memory = (value: string, key = "bees") => ({
 });
 
 /** What an agent that may search memory is told of it, where that finds this. */
-async function told(
+async function recalled(
   found: Json | Error,
   { text = "Count the bees", more = {} }: { text?: string; more?: object } = {},
 ) {
@@ -37,15 +37,15 @@ async function told(
   const sent = stage.models.calls[0]!.messages.map(({ content }) => content).join("\n");
   return {
     args: of(events, "tool_call_started").map(({ args }): JsonObject => args),
-    told: /What memory holds on this[\s\S]*?<\/memory>/.exec(sent)?.[0] ?? null,
+    text: /What memory holds on this[\s\S]*?<\/memory>/.exec(sent)?.[0] ?? null,
     tainted: state.taint_sources,
   };
 }
 
 test("what memory holds on a task is told with its first message, with where it is from", async () => {
-  expect(await told({ memories: [memory("They hum."), memory("Or not.", "doubt")] })).toEqual({
+  expect(await recalled({ memories: [memory("They hum."), memory("Or not.", "doubt")] })).toEqual({
     args: [{ query: "Count the bees", k: 5 }],
-    told: `What memory holds on this; it may be old or wrong, and retrieve_memory gives the whole of what is cut:
+    text: `What memory holds on this; it may be old or wrong, and retrieve_memory gives the whole of what is cut:
 <memory>
 <value key="bees" scope="project" from="2026-01-02">They hum.</value>
 <value key="doubt" scope="project" from="2026-01-02">Or not.</value>
@@ -55,20 +55,22 @@ test("what memory holds on a task is told with its first message, with where it 
 });
 
 test("a memory of up to 600 characters is told whole, a longer one with its beginning", async () => {
-  expect((await told({ memories: [memory("x".repeat(600))] })).told).toContain(`\n${"x".repeat(600)}\n`);
-  expect((await told({ memories: [memory("x".repeat(601))] })).told).toContain(`\n${"x".repeat(600)} […]\n`);
+  expect((await recalled({ memories: [memory("x".repeat(600))] })).text).toContain(`\n${"x".repeat(600)}\n`);
+  expect((await recalled({ memories: [memory("x".repeat(601))] })).text).toContain(
+    `\n${"x".repeat(600)} […]\n`,
+  );
 });
 
 test("it is looked for by the first thousand characters of the task", async () => {
-  const { args } = await told({ memories: [] }, { text: "y".repeat(1200) });
+  const { args } = await recalled({ memories: [] }, { text: "y".repeat(1200) });
   expect(args).toEqual([{ query: "y".repeat(1000), k: 5 }]);
 });
 
 test("an agent that is told content of strangers has read it", async () => {
-  expect((await told({ memories: [memory("x")] }, { more: { taints: true } })).tainted).toEqual([
+  expect((await recalled({ memories: [memory("x")] }, { more: { taints: true } })).tainted).toEqual([
     "search_memory",
   ]);
-  expect((await told({ memories: [] }, { more: { taints: true } })).tainted).toEqual([]);
+  expect((await recalled({ memories: [] }, { more: { taints: true } })).tainted).toEqual([]);
 });
 
 test.each<[string, Json | Error]>([
@@ -77,5 +79,5 @@ test.each<[string, Json | Error]>([
   ["what is found is no memory", { memories: [{ key: "bees" }] }],
   ["what comes is no list", "bees"],
 ])("nothing is told where %s, and the agent works", async (_what, found) => {
-  expect((await told(found)).told).toBeNull();
+  expect((await recalled(found)).text).toBeNull();
 });

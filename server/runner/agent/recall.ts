@@ -3,7 +3,7 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { group } from "@/server/domain/text/fence";
 import { succeeded } from "@/server/domain/tool/tool";
-import { recordCall, taints } from "../tool-call";
+import { recordCall, taints } from "../node/tool-call";
 import type { Agent } from "./agent";
 
 const SEARCH = "search_memory";
@@ -27,9 +27,9 @@ export function* recall(agent: Agent): Flow<string> {
   const spec = agent.tool(SEARCH);
   if (!spec || !agent.mayCall || task.continues || spec.unavailable) return "";
   const key = `${agent.path}/recall`;
-  const words = [task.task, task.goal ?? ""].join("\n").trim();
-  if (words === "") return "";
-  const args: JsonObject = { query: words.slice(0, LONGEST_QUERY), k: MOST };
+  const queryText = [task.task, task.goal ?? ""].join("\n").trim();
+  if (queryText === "") return "";
+  const args: JsonObject = { query: queryText.slice(0, LONGEST_QUERY), k: MOST };
   const { output } = yield* recordCall(
     run,
     {

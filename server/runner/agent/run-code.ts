@@ -14,7 +14,7 @@ import type { CallOutcome, Job } from "./job";
 export function* runAgentsCode(
   agent: Agent,
   job: Job,
-  carryOutOne: (agent: Agent, job: Job) => Flow<CallOutcome>,
+  executeOne: (agent: Agent, job: Job) => Flow<CallOutcome>,
 ): Flow<ToolOutput> {
   const { run } = agent;
   const { code, input } = job.call.args;
@@ -62,7 +62,7 @@ export function* runAgentsCode(
       id: `${job.id}/call${results.length + 1}`,
       spec: agent.tool(tool),
     };
-    const { output } = yield* carryOutOne(agent, inner);
+    const { output } = yield* executeOne(agent, inner);
     results.push({ tool, args, output });
   }
 }

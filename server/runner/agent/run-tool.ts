@@ -41,7 +41,7 @@ export const done = (output: ToolOutput["output"]): RunToolResult => ({
   status_code: 200,
   ...(output === undefined ? {} : { output }),
 });
-export const refused = (status_code: ToolOutput["status_code"], error: string): RunToolResult => ({
+export const rejected = (status_code: ToolOutput["status_code"], error: string): RunToolResult => ({
   status_code,
   error,
 });

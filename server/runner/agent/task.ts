@@ -5,7 +5,7 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
-import type { ToolCaller } from "../ports";
+import type { ToolCaller } from "../node/ports";
 
 // What an agent is given and gives back, and the tools of a crew that it may call: they speak of one another.
 

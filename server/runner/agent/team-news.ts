@@ -15,13 +15,16 @@ export function hearTeamNews(agent: Agent): void {
     .slice(teamHeard)
     .filter(({ node_id, agent_id }) => node_id === run.node.id && agent_id !== about.agent_id);
   if (news.length === 0) return;
-  const content = `A person changed your team while you work:\n${news.map((one) => `- ${wordsOf(agent, one)}`).join("\n")}`;
+  const content = `A person changed your team while you work:\n${news.map((one) => `- ${describeTeamNews(agent, one)}`).join("\n")}`;
   if (agent.messages.some((message) => message.role === "user" && message.content === content)) return;
-  agent.say({ role: "user", content }, "person");
+  agent.addMessage({ role: "user", content }, "person");
 }
 
 /** What became of a member, as it is by now. */
-function wordsOf({ run, fences: { harmless } }: Agent, { agent_id, action, node_id }: TeamNews): string {
+function describeTeamNews(
+  { run, fences: { harmless } }: Agent,
+  { agent_id, action, node_id }: TeamNews,
+): string {
   const member = crewNow(run.s, node_id)?.agents.find((one) => one.agent_id === agent_id);
   if (!member) return `${harmless(agent_id)} is not in it any more.`;
   const { description = "" } = run.findRole(member.role_name) ?? {};

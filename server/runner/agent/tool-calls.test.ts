@@ -26,7 +26,7 @@ async function work(
     ...run,
     called: stage.tools.calls.map((one) => one.replace(/^Worker /, "")),
     answers: last.filter(({ role: from }) => from === "tool").map(({ content }) => content),
-    refused: of(run.events, "tool_call_refused"),
+    rejected: of(run.events, "tool_call_refused"),
   };
 }
 const done: ScriptedStep = { text: "done" };
@@ -34,7 +34,7 @@ const done: ScriptedStep = { text: "done" };
 describe("of the calls of one message", () => {
   test("eight are made and the others are refused, each by name", async () => {
     const many = Array.from({ length: 10 }, (_, at) => look(`${at}`));
-    const { called, answers, refused } = await work([calls(...many), done]);
+    const { called, answers, rejected } = await work([calls(...many), done]);
     const reason = "At most 8 calls in one message; this one was not executed.";
     expect(called).toHaveLength(8);
     expect(answers).toEqual([
@@ -42,7 +42,7 @@ describe("of the calls of one message", () => {
       `look (400): ${reason}`,
       `look (400): ${reason}`,
     ]);
-    expect(refused).toEqual(
+    expect(rejected).toEqual(
       [8, 9].map((at) => ({
         tool_name: "look",
         args: { text: `${at}` },
@@ -55,21 +55,21 @@ describe("of the calls of one message", () => {
   });
 
   test("the first that ends the work counts, after all others, and the next ones are ignored", async () => {
-    const { state, called, refused } = await work([
+    const { state, called, rejected } = await work([
       calls(call("finish", { message: "first" }), look("x"), call("finish", { message: "second" })),
     ]);
     expect([state.state.answer, called]).toEqual(["first", ['look {"text":"x"}']]);
-    expect(refused.map(({ status_code, reason, args }) => [status_code, reason, args])).toEqual([
+    expect(rejected.map(({ status_code, reason, args }) => [status_code, reason, args])).toEqual([
       [409, "Multiple endings detected, ignoring this one.", { message: "second" }],
     ]);
   });
 
   test("one that ends the work and is refused leaves the way to the next", async () => {
-    const { state, refused } = await work([
+    const { state, rejected } = await work([
       calls(call("reject_task", { reason: "" }), call("finish", { message: "second" })),
     ]);
     expect(state.state.answer).toBe("second");
-    expect(refused.map(({ tool_name, status_code }) => [tool_name, status_code])).toEqual([
+    expect(rejected.map(({ tool_name, status_code }) => [tool_name, status_code])).toEqual([
       ["reject_task", 400],
     ]);
   });
@@ -85,12 +85,12 @@ describe("of the calls of one message", () => {
 });
 
 test("an agent without tools that calls one all the same is told that it has none", async () => {
-  const { answers, refused } = await work([calls(look("x"), call("lok")), done], { worker: { tools: [] } });
+  const { answers, rejected } = await work([calls(look("x"), call("lok")), done], { worker: { tools: [] } });
   expect(answers).toEqual([
     'look (404): There is no tool named "look". Available: none.',
     'lok (404): There is no tool named "lok". Available: none.',
   ]);
-  expect(refused).toHaveLength(2);
+  expect(rejected).toHaveLength(2);
 });
 
 describe("a rule for calls", () => {

@@ -8,12 +8,12 @@ import {
   type ToolProtocol,
   type ToolSpec,
 } from "@/server/domain/tool/tool";
-import { toolResultText } from "@/server/llm/text-protocol";
+import { toolResultText } from "@/server/llm/tool-calls/text-protocol";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import { checkBySchema } from "@/server/tools/schema-check";
-import { Children } from "../flow";
-import { askPerson, askTogether, questionOf, recordCall, taints } from "../tool-call";
+import { Children } from "../node/flow";
+import { askPerson, askTogether, questionOf, recordCall, taints } from "../node/tool-call";
 import type { Agent } from "./agent";
 import { backOff } from "./call-model";
 import { checkGuardrails } from "./guardrails";
@@ -35,7 +35,7 @@ const ENDING: ReadonlySet<string> = new Set(["handoff", "finish", "reject_task"]
  * Carries out what a message calls, native or text alike: known, permitted, valid, agreed to, executed. Results go
  * into the transcript in the order of the calls, one for each. Answers how the agent's work ended, if it did.
  */
-export function* carryOut(
+export function* executeCalls(
   agent: Agent,
   calls: readonly ToolCall[],
   about: { by_call: string; protocol: ToolProtocol; thought: string; turn: number },
@@ -62,7 +62,7 @@ export function* carryOut(
         if (ahead.some((other) => inConflict(job, other))) continue;
         waiting.splice(waiting.indexOf(job), 1);
         running.set(job.id, job);
-        children.add(job.id, carryOutOne(agent, job, agreed.get(job)));
+        children.add(job.id, executeCall(agent, job, agreed.get(job)));
       }
       if (children.size === 0) break;
       const next = yield* children.next();
@@ -80,7 +80,7 @@ export function* carryOut(
       results.set(job.id, refuse(agent, job, 409, `Multiple ${what} detected, ignoring this one.`));
       continue;
     }
-    const outcome = yield* carryOutOne(agent, job);
+    const outcome = yield* executeCall(agent, job);
     results.set(job.id, outcome.output);
     end = outcome.ends ?? null;
   }
@@ -94,7 +94,7 @@ export function* carryOut(
       tool_call_id: job.call.id,
       content: toolResultText(job.call.tool_name, output.status_code, text),
     };
-    agent.say(message, "tool");
+    agent.addMessage(message, "tool");
     agent.steps.push(
       {
         kind: "action",
@@ -145,7 +145,7 @@ function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<
   return new Map(questions.map(({ job }, at) => [job, present(answers[at], "answers[at]")]));
 }
 
-function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
+function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
   const { run } = agent;
   const { call, spec } = job;
   if (call.fault !== undefined) return { output: refuse(agent, job, 400, call.fault) };
@@ -169,8 +169,13 @@ function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
   const checked = argumentsOf(agent, spec, call);
   if (!checked.ok) return { output: refuse(agent, job, 400, invalidArguments(spec, checked.errors)) };
   if (mustBeMadeAgain(agent, call, spec)) return { output: refuse(agent, job, 400, madeAgain(call)) };
-  const faults = yield* checkGuardrails(agent, "tool_input", { tool: spec.name, args: call.args }, job.key);
-  if (faults !== null) return { output: refuse(agent, job, 403, faults) };
+  const guardrailError = yield* checkGuardrails(
+    agent,
+    "tool_input",
+    { tool: spec.name, args: call.args },
+    job.key,
+  );
+  if (guardrailError !== null) return { output: refuse(agent, job, 403, guardrailError) };
 
   const answer = agreed ?? (yield* askPerson(run, job.key, asking(agent, job, spec)));
   if (answer?.answer === "expired")
@@ -196,7 +201,7 @@ function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
       const { ends, ...output }: RunToolResult = crewTool
         ? yield* crewTool.call(checked.input, agent, job.key)
         : spec.name === RUN_JAVASCRIPT
-          ? yield* runAgentsCode(agent, job, carryOutOne)
+          ? yield* runAgentsCode(agent, job, executeCall)
           : yield* callPatiently(agent, job, spec);
       return { output: yield* guardOutput(agent, spec, output, job.key), ...(ends ? { ends } : {}) };
     },
@@ -236,14 +241,16 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
 
 function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: string): Flow<ToolOutput> {
   if (!succeeded(output)) return output;
-  const fault = yield* checkGuardrails(
+  const guardrailError = yield* checkGuardrails(
     agent,
     "tool_output",
     { tool: spec.name, output: output.output ?? null },
     `${key}/output`,
   );
   // Its reason may repeat what was read.
-  return fault === null ? output : { status_code: 403, error: fault, tainted: taints(spec, output) };
+  return guardrailError === null
+    ? output
+    : { status_code: 403, error: guardrailError, tainted: taints(spec, output) };
 }
 
 /**

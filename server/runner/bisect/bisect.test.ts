@@ -73,7 +73,7 @@ async function twoRuns(
 }
 
 const state = (when: string): RuleExpectation => ({ kind: "state", when });
-const told = ({ verdict, step, differences, tries }: BisectReport) => ({
+const summarize = ({ verdict, step, differences, tries }: BisectReport) => ({
   verdict,
   step: step === undefined ? null : differences[step]?.title,
   tries: tries.map(({ from_good, outcome }) => `${from_good} ${outcome}`),
@@ -89,7 +89,7 @@ test("of several answers of models that are other, the one that makes the differ
     three(),
   );
   const report = await find(state("state.b != 'wrong'"));
-  expect(told(report)).toEqual({
+  expect(summarize(report)).toEqual({
     verdict: "found",
     step: "The model's answer in b",
     tries: ["0 fails", "3 holds", "1 fails", "2 holds"],
@@ -113,7 +113,7 @@ test("an answer that all the others follow from is the difference, though they a
     { answer: (task) => (/after.*odd/s.test(task) ? "bad" : "odd") },
     drawing,
   );
-  expect(told(await find(state("state.b == 'good'")))).toEqual({
+  expect(summarize(await find(state("state.b == 'good'")))).toEqual({
     verdict: "found",
     step: "The model's answer in a",
     tries: ["0 fails", "1 holds"],
@@ -127,12 +127,12 @@ test("what a tool gave, the input and the drawing are found as well", async () =
   });
   const more = (n: number) => ({ more: { input: { more: n } } });
   const tool = await twoRuns({ ...more(1) }, { price: () => 9, ...more(2) }, priced);
-  expect(told(await tool.find(state("state.q < 11")))).toEqual({
+  expect(summarize(await tool.find(state("state.q < 11")))).toEqual({
     verdict: "found",
     step: "The input",
     tries: ["0 fails", "2 holds", "1 holds"],
   });
-  expect(told(await tool.find(state("state.q < 4")))).toEqual({
+  expect(summarize(await tool.find(state("state.q < 4")))).toEqual({
     verdict: "found",
     step: "What price gave in p",
     tries: ["0 fails", "2 holds", "1 fails"],
@@ -143,7 +143,7 @@ test("what a tool gave, the input and the drawing are found as well", async () =
   });
   const drawn = await twoRuns({ ...more(1) }, { drawing: other, ...more(2) }, priced);
   const report = await drawn.find(state("state.q < 10"));
-  expect(told(report)).toEqual({
+  expect(summarize(report)).toEqual({
     verdict: "found",
     step: "The drawing",
     tries: ["0 fails", "2 holds", "1 holds"],
@@ -172,7 +172,7 @@ test("a person's answer that sent the run another way is found by the path", asy
   );
   const [good, bad] = ids.map((id) => recordingOf(stage.store, id)!);
   const report = await bisect(good!, bad!, { kind: "path", nodes: ["b"], mode: "visited" });
-  expect(told(report)).toEqual({
+  expect(summarize(report)).toEqual({
     verdict: "found",
     step: "A person's answer in gate",
     tries: ["0 fails", "1 holds"],
@@ -200,12 +200,12 @@ test("what a person did on the way is a difference like any other, also where th
   await stage.host.command(id, { kind: "resume" }, "ann");
   await stage.host.settled(id);
   const way: RuleExpectation = { kind: "path", nodes: ["a"], mode: "visited" };
-  expect(told(await find(way, [ids[0]!, id]))).toEqual({
+  expect(summarize(await find(way, [ids[0]!, id]))).toEqual({
     verdict: "found",
     step: "What a person changed in it, and pinned",
     tries: ["0 fails", "1 holds"],
   });
-  expect(told(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe(
+  expect(summarize(await find({ ...way, nodes: ["b"] }, [id, ids[0]!])).step).toBe(
     "What a person changed in it, and pinned",
   );
 });
@@ -222,7 +222,7 @@ test("where a replay comes to what neither run was asked, it says between what i
     drawing,
   );
   const report = await find(state("state.c == 'good'"));
-  expect(told(report)).toEqual({
+  expect(summarize(report)).toEqual({
     verdict: "undecided",
     step: null,
     tries: ["0 fails", "2 holds", "1 unknown"],
@@ -236,7 +236,7 @@ test("where a replay comes to what neither run was asked, it says between what i
 
 test("runs that had all the same say so, and a call that failed in one of them counts", async () => {
   const same = await twoRuns({}, {}, three());
-  expect(told(await same.find(state("state.b == 'other'")))).toEqual({
+  expect(summarize(await same.find(state("state.b == 'other'")))).toEqual({
     verdict: "no_difference",
     step: null,
     tries: ["0 fails"],
@@ -251,7 +251,7 @@ test("runs that had all the same say so, and a call that failed in one of them c
     },
     three(),
   );
-  expect(told(await failing.find({ kind: "status", is: "COMPLETED" }))).toMatchObject({
+  expect(summarize(await failing.find({ kind: "status", is: "COMPLETED" }))).toMatchObject({
     verdict: "found",
     step: "The model's answer in b",
   });
@@ -271,7 +271,7 @@ test("among many differences the place is searched by halves", async () => {
   const { find } = await twoRuns({}, { price: (at) => 100 + at }, drawing);
   const report = await find(state("state.a30.price != 130"));
   expect(report.differences).toHaveLength(44);
-  expect(told(report).step).toBe("What price gave in a30");
+  expect(summarize(report).step).toBe("What price gave in a30");
   expect(report.tries.length).toBeLessThan(10);
 });
 

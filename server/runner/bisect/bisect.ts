@@ -1,11 +1,11 @@
-import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { differenceFrom } from "../recorded/difference";
 import { type Both, both, type Difference } from "./differences";
 import { findingOf } from "./expected";
-import { type Code, carryOutOnRecord, type FoundOnRecord, type Wanted } from "./on-record";
+import { type Code, executeOnRecord, type FoundOnRecord, type Wanted } from "./on-record";
 import type { Recording } from "./recording";
 
 /** With more differences than these, the place is searched by halves instead of one by one. */
@@ -35,18 +35,18 @@ export async function bisect(
     return made.outcome;
   };
   const all = runs.differences.length;
-  const told = (found: Omit<BisectReport, "differences" | "tries">): BisectReport => ({
+  const toReport = (found: Omit<BisectReport, "differences" | "tries">): BisectReport => ({
     ...found,
     differences: runs.differences.map(({ fields: _f, place: _p, ...difference }) => difference),
     tries,
   });
   const asBad = await attempt(0);
-  if (asBad !== "fails") return told(notReproduced("bad", tries[0]));
-  if (all === 0) return told(NOTHING_OTHER);
+  if (asBad !== "fails") return toReport(notReproduced("bad", tries[0]));
+  if (all === 0) return toReport(NOTHING_OTHER);
   const asGood = await attempt(all);
-  if (asGood !== "holds") return told(notReproduced("good", tries[1]));
+  if (asGood !== "holds") return toReport(notReproduced("good", tries[1]));
   const [fails, holds] = all <= MOST_ONE_BY_ONE ? await walk(all, attempt) : await halve(all, attempt);
-  return told(verdictOf(runs.differences, fails, holds));
+  return toReport(verdictOf(runs.differences, fails, holds));
 }
 
 type Attempt = (from_good: number) => Promise<BisectTry["outcome"]>;
@@ -126,7 +126,7 @@ async function replay(
   const taken = runs.differences.slice(0, from_good);
   const { good, bad } = runs;
   const isGoodTime = taken.some(({ kind }) => kind === "time") || from_good === runs.differences.length;
-  const done = await carryOutOnRecord(
+  const done = await executeOnRecord(
     begun(good, bad, taken),
     { runId: bad.run_id, begunAt: (isGoodTime ? good : bad).begunAt, execute: bad.execute },
     newAnswering(runs, taken),
@@ -134,7 +134,7 @@ async function replay(
   );
   if (done.unknown !== undefined) return { from_good, outcome: "unknown", why: done.unknown };
   const { run } = done.state;
-  const ended = run.final_status ? FINAL_STATUS_WORDS[run.final_status] : "Not ended";
+  const ended = run.final_status ? FINAL_STATUS_LABELS[run.final_status] : "Not ended";
   return {
     from_good,
     outcome: findingOf(done.events, expectation, done.state).holds ? "holds" : "fails",

@@ -16,7 +16,7 @@ const day = Date.UTC(2026, 0, 1);
 
 const run = (
   answers: readonly Partial<RetracedAnswer>[] = [],
-  beginning: Partial<Creation> = {},
+  creation: Partial<Creation> = {},
   begunAt = day,
 ): Recording => ({
   run_id: "r",
@@ -33,7 +33,7 @@ const run = (
       config: RunConfig.parse({}),
       trigger: "test",
       provider_summary: null,
-      ...beginning,
+      ...creation,
     },
   },
   begunAt,
@@ -63,7 +63,7 @@ const event = (seq: number, activation_id?: string): { event: RunEventOf<"warnin
 });
 /** What two runs had otherwise, without what leads a replay to it. */
 const between = (good: Recording, bad: Recording) =>
-  both(good, bad).differences.map(({ place: _place, fields: _fields, ...told }: Difference) => told);
+  both(good, bad).differences.map(({ place: _place, fields: _fields, ...rest }: Difference) => rest);
 
 describe("what two runs began with", () => {
   test.each<[string, Partial<Creation>, Partial<Creation>, object[]]>([
@@ -306,9 +306,9 @@ describe("what two runs were answered", () => {
   });
 
   test("a long answer is cut at 400 characters, and one of just as many is whole", () => {
-    const told = ([good, bad]: [number, number]) =>
+    const valuesOf = ([good, bad]: [number, number]) =>
       between(run([gave("x".repeat(good))]), run([gave("y".repeat(bad))])).map((one) => [one.good, one.bad]);
-    expect(told([400, 401])).toEqual([["x".repeat(400), `${"y".repeat(399)}…`]]);
+    expect(valuesOf([400, 401])).toEqual([["x".repeat(400), `${"y".repeat(399)}…`]]);
   });
 
   test.each<[string, Partial<RetracedAnswer>, Partial<RetracedAnswer>]>([

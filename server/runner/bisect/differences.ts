@@ -58,7 +58,7 @@ export function both(good: Recording, bad: Recording): Both {
     bad,
     answers,
     hash,
-    differences: [...beginnings(good, bad), ...answeredOtherwise(good, bad, answers, hash, text)],
+    differences: [...creationDifferences(good, bad), ...answeredOtherwise(good, bad, answers, hash, text)],
   };
 }
 
@@ -77,14 +77,14 @@ const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = 
   ["edits", "What a person changed in it, and pinned", ["forks", "pins", "repeats"]],
 ];
 
-function beginnings(good: Recording, bad: Recording): Difference[] {
+function creationDifferences(good: Recording, bad: Recording): Difference[] {
   const [a, b] = [good.created.payload, bad.created.payload];
   const parts = PARTS.flatMap(([kind, title, fields]): Difference[] => {
     const [one, other] = [a, b].map((payload) =>
       canonicalJson(fields.map((field) => payload[field] ?? null)),
     );
     if (one === other || (kind === "drawing" && isSameDrawing(a.graph, b.graph))) return [];
-    return [{ kind, title, fields, ...wordsOf(kind, a, b) }];
+    return [{ kind, title, fields, ...describeDifference(kind, a, b) }];
   });
   // Nobody reads the time where no expression asks for it.
   const readsTime = [a, b].some(({ graph }) => /\bnow\b/.test(JSON.stringify(graph)));
@@ -97,8 +97,12 @@ function beginnings(good: Recording, bad: Recording): Difference[] {
   return [...(readsTime ? [time] : []), ...parts];
 }
 
-function wordsOf(kind: DifferenceKind, a: Creation, b: Creation): Pick<RunDifference, "good" | "bad"> {
-  if (kind === "drawing") return drawnWords(a.graph, b.graph);
+function describeDifference(
+  kind: DifferenceKind,
+  a: Creation,
+  b: Creation,
+): Pick<RunDifference, "good" | "bad"> {
+  if (kind === "drawing") return describeGraphs(a.graph, b.graph);
   if (kind !== "input") return { good: null, bad: null };
   return { good: shown(a.input), bad: shown(b.input) };
 }
@@ -113,8 +117,8 @@ const drawn = ({ nodes, edges, ...rest }: WorkflowGraph) =>
 const isSameDrawing = (a: WorkflowGraph, b: WorkflowGraph) => drawn(a) === drawn(b);
 
 /** The nodes that are other, or only in one of the two. */
-function drawnWords(a: WorkflowGraph, b: WorkflowGraph): Pick<RunDifference, "good" | "bad"> {
-  const told = (one: WorkflowGraph, other: WorkflowGraph) => {
+function describeGraphs(a: WorkflowGraph, b: WorkflowGraph): Pick<RunDifference, "good" | "bad"> {
+  const describeNodes = (one: WorkflowGraph, other: WorkflowGraph) => {
     const names = Object.values(one.nodes)
       .filter(({ id }) => {
         const [mine, theirs] = [one.nodes[id], other.nodes[id]];
@@ -123,7 +127,7 @@ function drawnWords(a: WorkflowGraph, b: WorkflowGraph): Pick<RunDifference, "go
       .map(({ id, name }) => name || id);
     return names.length > 0 ? cut(`other here: ${names.join(", ")}`) : "its ways";
   };
-  return { good: told(a, b), bad: told(b, a) };
+  return { good: describeNodes(a, b), bad: describeNodes(b, a) };
 }
 
 function answeredOtherwise(
@@ -145,8 +149,8 @@ function answeredOtherwise(
         title: titleOf(one, nameOf(good.created.payload.graph, node_id)),
         ...(node_id === undefined ? {} : { node_id }),
         ...(activation_id === undefined ? {} : { activation_id }),
-        good: answerWords(one),
-        bad: answerWords(other),
+        good: describeAnswer(one),
+        bad: describeAnswer(other),
         ...(one.event ? { good_seq: one.event.seq } : {}),
         ...(other.event ? { bad_seq: other.event.seq } : {}),
         place: { asked, time },
@@ -176,7 +180,7 @@ function titleOf({ kind, asked }: RetracedAnswer, where: string): string {
   return kind === "person" ? `A person's answer in ${where}` : `The tools that there were for ${where}`;
 }
 
-function answerWords({ kind, result }: RetracedAnswer): string | null {
+function describeAnswer({ kind, result }: RetracedAnswer): string | null {
   if (result === null) return null;
   if (!result.ok) return cut(`It failed: ${result.error.message}`);
   const value = isObject(result.value) ? result.value : null;
@@ -195,4 +199,4 @@ function answerWords({ kind, result }: RetracedAnswer): string | null {
 }
 
 const shown = (value: Json) => cut(typeof value === "string" ? value : canonicalJson(value));
-const cut = (words: string) => (words.length <= 400 ? words : `${words.slice(0, 399)}…`);
+const cut = (text: string) => (text.length <= 400 ? text : `${text.slice(0, 399)}…`);

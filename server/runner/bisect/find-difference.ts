@@ -2,14 +2,14 @@ import { namedError } from "@/server/domain/base/named-error";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
 import { checkExpression, ExpressionError } from "@/server/domain/text/expression";
-import type { RunStore } from "@/server/store/runs";
+import type { RunStore } from "@/server/store/runs/runs";
 import { bisect } from "./bisect";
 import { findingOf } from "./expected";
 import type { Code } from "./on-record";
 import { recordingOf } from "./recording";
 
 /** Why nothing can be searched for between two runs, in a sentence. */
-export class RefusedBisect extends namedError("RefusedBisect") {}
+export class BisectRejected extends namedError("RefusedBisect") {}
 
 export interface BisectRequest {
   good: string;
@@ -19,15 +19,15 @@ export interface BisectRequest {
 
 /** Finds what made the difference between runs of the store. */
 export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">, code: Code) {
-  const lookAt = (id: string, expectation: RuleExpectation) => {
+  const readRun = (id: string, expectation: RuleExpectation) => {
     const events = store.events(id, 0, Number.MAX_SAFE_INTEGER);
-    if (events.length === 0) throw new RefusedBisect("The log of one of these runs is not there any more.");
+    if (events.length === 0) throw new BisectRejected("The log of one of these runs is not there any more.");
     return findingOf(events, expectation);
   };
   const recorded = (id: string) => {
     const recording = recordingOf(store, id);
     if (!recording)
-      throw new RefusedBisect(
+      throw new BisectRejected(
         "One of these runs was made by another version of Troupe and cannot be replayed here.",
       );
     return recording;
@@ -37,23 +37,23 @@ export function newBisector(store: Pick<RunStore, "find" | "events" | "journal">
     async findDifference({ good, bad, expect }: BisectRequest): Promise<BisectReport> {
       const runs = [good, bad].map((id) => store.find(id));
       if (runs.some((run) => run?.status !== "finished"))
-        throw new RefusedBisect("Both runs have to have ended before they can be searched.");
+        throw new BisectRejected("Both runs have to have ended before they can be searched.");
       const [one, other] = runs.map((run) => run?.workflow_id ?? null);
       if (good === bad || one !== other)
-        throw new RefusedBisect(
+        throw new BisectRejected(
           "Choose two runs of the same workflow: one that was good, and one that was not.",
         );
       // A condition that nobody can read would fail in both.
-      const [fault] = expect.kind === "state" ? checkExpression(expect.when, { result: "bool" }) : [];
-      if (fault && expect.kind === "state")
-        throw new ExpressionError(fault.message, expect.when, fault.from, fault.to);
-      const [inGood, inBad] = [lookAt(good, expect), lookAt(bad, expect)];
+      const [error] = expect.kind === "state" ? checkExpression(expect.when, { result: "bool" }) : [];
+      if (error && expect.kind === "state")
+        throw new ExpressionError(error.message, expect.when, error.from, error.to);
+      const [inGood, inBad] = [readRun(good, expect), readRun(bad, expect)];
       if (!inGood.holds)
-        throw new RefusedBisect(
+        throw new BisectRejected(
           `In the good run this does not hold. ${inGood.sentence} Choose what was good in it.`,
         );
       if (inBad.holds)
-        throw new RefusedBisect(
+        throw new BisectRejected(
           `In the bad run this holds as well. ${inBad.sentence} Choose what is wrong in it.`,
         );
       return bisect(recorded(good), recorded(bad), expect, code);

@@ -3,9 +3,9 @@ import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import { execute } from "../execute";
+import { execute } from "../interpreter/execute";
 import { role } from "../testing";
-import { carryOutOnRecord, type FoundOnRecord, isLookUp, type Wanted } from "./on-record";
+import { executeOnRecord, type FoundOnRecord, isLookUp, type Wanted } from "./on-record";
 
 const asks = (more: JsonObject = {}): JsonObject => ({
   node_type: "agent_task",
@@ -50,10 +50,10 @@ const answer = (content: string): FoundOnRecord => ({
 async function onRecord(
   graph: WorkflowGraph,
   found: (wanted: Wanted) => FoundOnRecord,
-  code?: Parameters<typeof carryOutOnRecord>[3],
+  code?: Parameters<typeof executeOnRecord>[3],
 ) {
   const wanted: string[] = [];
-  const done = await carryOutOnRecord(
+  const done = await executeOnRecord(
     {
       seq: 1,
       ts: 0,

@@ -2,9 +2,9 @@ import type { Settled } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
-import type { Effects } from "../ports";
+import { type Begun, BrokenOff, NothingLeft, type Served, VirtualRun } from "../durable/virtual-run";
+import type { Effects } from "../node/ports";
 import { ANSWER, askedOf, type Execute, type RetracedAnswer } from "../recorded/retrace";
-import { type Begun, BrokenOff, NothingLeft, type Served, VirtualRun } from "../virtual-run";
 
 /** What a run waits for, as its record is asked for it. */
 export interface Wanted {
@@ -33,7 +33,7 @@ export type Code = Pick<NonNullable<Effects["tools"]>, "runCode" | "matches">;
 export const isLookUp = (key: string) => key.endsWith("/tools");
 
 /** Carries a run out with what `answer` finds alone, as long as each answer took then. */
-export async function carryOutOnRecord(
+export async function executeOnRecord(
   created: RunEventOf<"run_created">,
   about: { runId: string; begunAt: number; execute: Execute },
   answer: (wanted: Wanted) => FoundOnRecord,

@@ -1,8 +1,8 @@
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import { keptCommands } from "@/server/domain/run/commands/repeated";
 import type { RunEventOf } from "@/server/domain/run/events";
-import type { RunStore } from "@/server/store/runs";
-import { interpreters } from "../interpreters";
+import type { RunStore } from "@/server/store/runs/runs";
+import { interpreters } from "../interpreter/interpreters";
 import { commandsOf } from "../recorded/commands-of";
 import { type Execute, type RetracedAnswer, retraced } from "../recorded/retrace";
 

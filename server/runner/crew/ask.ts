@@ -1,8 +1,8 @@
 import type { Flow } from "@/server/domain/base/durable";
 import { NodeFailure } from "@/server/domain/nodes";
 import { termsOf } from "@/server/domain/nodes/question-terms";
-import type { Answered } from "../ask";
-import type { PersonQuestion } from "../ports";
+import type { PersonQuestion } from "../node/ports";
+import type { Answered } from "../people/ask";
 import type { Crew } from "./crew";
 
 /**

@@ -1,9 +1,9 @@
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
-import { pointFaults, pointFaultText } from "@/server/domain/crew/intervention";
+import { pointDiagnostics, pointDiagnosticText } from "@/server/domain/crew/intervention";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { startingPlan } from "@/server/domain/crew/starting-plan";
-import { syncFaultText } from "@/server/domain/crew/sync-points";
+import { syncDiagnosticText } from "@/server/domain/crew/sync-points";
 import { NodeFailure } from "@/server/domain/nodes";
 import { askForCrew } from "./ask";
 import type { Crew } from "./crew";
@@ -15,14 +15,14 @@ export function* beginPlan(crew: Crew): Flow<void> {
   const own = request.plan && !config.planning && request.plan.tasks.length > 0 ? request.plan : undefined;
   const written = own ? undefined : yield* writePlan(crew);
   const wanted = written ? { ...written.plan, ...settingsOf(request.plan, written.plan) } : own;
-  const { plan, faults } = startingPlan(present(wanted, "wanted"), config);
+  const { plan, diagnostics } = startingPlan(present(wanted, "wanted"), config);
   run.emit({ type: "plan_created", payload: { plan, by: written?.by ?? "workflow" } });
-  for (const fault of faults) {
-    const text = syncFaultText(fault);
-    if (fault.kind === "circle") throw new NodeFailure("CONFIG", text, { user_action: "edit_graph" });
+  for (const diagnostic of diagnostics) {
+    const text = syncDiagnosticText(diagnostic);
+    if (diagnostic.kind === "circle") throw new NodeFailure("CONFIG", text, { user_action: "edit_graph" });
     run.warn("SYNC_POINT_EMPTY", text);
   }
-  const missed = pointFaults(plan).map(pointFaultText);
+  const missed = pointDiagnostics(plan).map(pointDiagnosticText);
   for (const text of missed) run.warn("POINT_UNMATCHED", text);
   // Where people drew the plan, they were told of it then.
   if (!written || missed.length === 0) return;

@@ -22,12 +22,12 @@ const edit = (one: TeamEdit, more: Partial<TeamCommand> = {}): TeamCommand => ({
   edit: one,
   ...more,
 });
-const tell = async (stage: Stage, id: string, command: RunCommand) => {
+const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
   const { heard } = await stage.host.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
-  const event = (await tell(stage, id, command))?.find(({ type }) => type === "warning");
+  const event = (await sendCommand(stage, id, command))?.find(({ type }) => type === "warning");
   return event?.type === "warning" ? event.payload.message : null;
 };
 const startedIn = (stage: Stage, id: string) =>
@@ -37,13 +37,13 @@ const startedIn = (stage: Stage, id: string) =>
 async function meanwhile(crew: Case, commands: RunCommand[], { nth = 1, roles = crewRoles } = {}) {
   const models = modelsOf(crew.answer);
   const requests: ModelRequest[] = [];
-  const said: (string | null)[] = [];
+  const replies: (string | null)[] = [];
   const stage: Stage = newStage({
     models: {
       ...models,
       async complete(request, io) {
         requests.push(request);
-        if (requests.length === nth) for (const one of commands) said.push(await refusal(stage, id, one));
+        if (requests.length === nth) for (const one of commands) replies.push(await refusal(stage, id, one));
         return models.complete(request, io);
       },
     },
@@ -51,7 +51,7 @@ async function meanwhile(crew: Case, commands: RunCommand[], { nth = 1, roles = 
   const id: string = stage.start(graphOf(crew), { roles });
   await stage.host.settled(id);
   const state = stage.store.state(id)!;
-  return { said, order: startedIn(stage, id), state, requests, stage, id };
+  return { said: replies, order: startedIn(stage, id), state, requests, stage, id };
 }
 
 const threeTasks: Case = {
@@ -66,8 +66,8 @@ const threeTasks: Case = {
 
 test("a role of the library joins a crew at work, does the task that is given to it, and everybody knows of it", async () => {
   const chosen: RunCommand = { kind: "override_agent", activation_id: "crew#1", agent_id: "expert" };
-  const { said, order, state, requests, stage, id } = await meanwhile(threeTasks, [add(), chosen]);
-  expect([said, order, state.run.final_status]).toEqual([[null, null], ["worker", "expert"], "COMPLETED"]);
+  const { said: replies, order, state, requests, stage, id } = await meanwhile(threeTasks, [add(), chosen]);
+  expect([replies, order, state.run.final_status]).toEqual([[null, null], ["worker", "expert"], "COMPLETED"]);
   expect(state.crews["crew#1"]!.members.map(({ agent_id, role_name }) => [agent_id, role_name])).toEqual([
     ["lead", "Lead"],
     ["worker", "Worker"],
@@ -105,13 +105,16 @@ const manager: Case = {
 };
 
 test("who is taken out is sent nothing any more, and the manager is told who is there now", async () => {
-  const { said, order, state, requests } = await meanwhile(manager, [
-    edit({ kind: "remove", agent_id: "worker" }),
-  ]);
-  expect([said, order, state.run.final_status]).toEqual([[null], ["lead", "lead"], "COMPLETED"]);
-  const told = requests[1]!.messages.at(-1)!.content;
-  expect(told).toMatch(/worker is not in your team any more/);
-  expect(told).toMatch(/These are its members now:\n- checker \(Checker\)/);
+  const {
+    said: replies,
+    order,
+    state,
+    requests,
+  } = await meanwhile(manager, [edit({ kind: "remove", agent_id: "worker" })]);
+  expect([replies, order, state.run.final_status]).toEqual([[null], ["lead", "lead"], "COMPLETED"]);
+  const content = requests[1]!.messages.at(-1)!.content;
+  expect(content).toMatch(/worker is not in your team any more/);
+  expect(content).toMatch(/These are its members now:\n- checker \(Checker\)/);
 });
 
 test("a member that an agent hands over to, and that is gone by then, takes nothing over", async () => {
@@ -133,20 +136,22 @@ test("an agent at work learns before its next turn who joined its team and who l
   const answer: Case["answer"] = ({ messages }) => {
     const who = /You are (\w+)/.exec(messages[0]!.content)![1]!;
     if (who === "Expert") return { text: "the expert's answer" };
-    const isTold = messages.some(({ content }) => content.includes("New in it: expert"));
+    const isNotified = messages.some(({ content }) => content.includes("New in it: expert"));
     return {
       tool_calls: [
-        isTold
+        isNotified
           ? { id: "c2", tool_name: "handoff", args: { destination_agent: "expert", reason: "for you" } }
           : searching,
       ],
     };
   };
-  const { said, order, state, requests } = await meanwhile({ ...cases.swarm!, answer }, [
-    add(),
-    edit({ kind: "remove", agent_id: "checker" }),
-  ]);
-  expect([said, order, state.run.final_status]).toEqual([[null, null], ["lead", "expert"], "COMPLETED"]);
+  const {
+    said: replies,
+    order,
+    state,
+    requests,
+  } = await meanwhile({ ...cases.swarm!, answer }, [add(), edit({ kind: "remove", agent_id: "checker" })]);
+  expect([replies, order, state.run.final_status]).toEqual([[null, null], ["lead", "expert"], "COMPLETED"]);
   expect(requests[0]!.messages.some(({ content }) => content.includes("expert"))).toBe(false);
   expect(requests[1]!.messages.at(-1)).toEqual({
     role: "user",
@@ -175,7 +180,7 @@ test("another model is asked from the next call on, also where the run was held 
   await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
   const patch = { llm_config: { model: "better" }, backstory: "You are thorough." };
   expect(await refusal(stage, id, edit({ kind: "change", agent_id: "worker", patch }))).toBeNull();
-  await tell(stage, id, { kind: "resume" });
+  await sendCommand(stage, id, { kind: "resume" });
   await stage.host.settled(id);
   expect(asked).toEqual(["better", undefined]);
 });
@@ -185,14 +190,14 @@ test("a member can be left less than its role may use, and never more", async ()
     role.name === "Lead" ? { ...role, tools: ["calculator", "web_search"] } : role,
   );
   const change = (tools: string[]) => edit({ kind: "change", agent_id: "lead", patch: { tools } });
-  const { said, stage, id } = await meanwhile(
-    threeTasks,
-    [change(["http_request"]), change(["calculator"])],
-    {
-      roles,
-    },
-  );
-  expect(said).toEqual([
+  const {
+    said: replies,
+    stage,
+    id,
+  } = await meanwhile(threeTasks, [change(["http_request"]), change(["calculator"])], {
+    roles,
+  });
+  expect(replies).toEqual([
     'The role "Lead" may not use http_request. A member uses what its role may, or less: give it a role that may.',
     null,
   ]);
@@ -207,7 +212,7 @@ test("a member can be left less than its role may use, and never more", async ()
 test("what would widen what agents may do is refused where it comes from a program", async () => {
   const roles = crewRoles.map((role) => (role.name === "Lead" ? { ...role, tools: ["calculator"] } : role));
   const only = { only_narrows: true as const };
-  const { said } = await meanwhile(
+  const { said: replies } = await meanwhile(
     threeTasks,
     [
       add(only),
@@ -220,7 +225,7 @@ test("what would widen what agents may do is refused where it comes from a progr
     { roles },
   );
   const person = "Only a person who is signed in may do this:";
-  expect(said).toEqual([
+  expect(replies).toEqual([
     `${person} expert would get tools that no Expert of this crew may use now: calculator.`,
     null,
     `${person} lead would get tools that no Lead of this crew may use now: calculator.`,
@@ -231,15 +236,15 @@ test("what would widen what agents may do is refused where it comes from a progr
 });
 
 test("where a change does not fit, it is refused with the reason and changes nothing", async () => {
-  const refusedIn = async (crew: Case, ...edits: (TeamEdit | TeamCommand)[]) => {
+  const rejectionsIn = async (crew: Case, ...edits: (TeamEdit | TeamCommand)[]) => {
     const commands = edits.map((one) => ("node_id" in one ? one : edit(one)));
-    const { said, state } = await meanwhile(crew, commands);
+    const { said: replies, state } = await meanwhile(crew, commands);
     expect(state.team_changes).toEqual({});
-    return said;
+    return replies;
   };
   const out = (agent_id: string) => ({ kind: "remove" as const, agent_id });
   expect(
-    await refusedIn(
+    await rejectionsIn(
       threeTasks,
       out("worker"),
       out("lead"),
@@ -260,27 +265,27 @@ test("where a change does not fit, it is refused with the reason and changes not
     "end has no crew.",
     'This workflow has no node "luck".',
   ]);
-  expect(await refusedIn(cases.hierarchical!, out("lead"))).toEqual([
+  expect(await rejectionsIn(cases.hierarchical!, out("lead"))).toEqual([
     "lead leads this crew, which cannot go on without. Change its model or its instructions instead.",
   ]);
-  expect(await refusedIn(cases["sample and vote"]!, out("worker"), add())).toEqual([
+  expect(await rejectionsIn(cases["sample and vote"]!, out("worker"), add())).toEqual([
     "One agent gives all the answers of this crew, and they are only compared if it stays the same.",
     "One agent gives all the answers of this crew, and they are only compared if it stays the same.",
   ]);
-  expect(await refusedIn(cases.custom!, out("checker"))).toEqual([
+  expect(await rejectionsIn(cases.custom!, out("checker"))).toEqual([
     'Without checker the crew could not go on: The step "check" is for "checker", and no agent of the crew is called so. Add the agent, or give the step to another.',
   ]);
   const alone: Case = {
     crew: { process: "swarm", agents: [{ agent_id: "lead", role_name: "Lead" }] },
     answer: () => ({ text: "done" }),
   };
-  expect(await refusedIn(alone, out("lead"))).toEqual([
+  expect(await rejectionsIn(alone, out("lead"))).toEqual([
     "lead is the last of this crew. Add another member first.",
   ]);
   // The first call is the chair's, who puts the proposal; the second is a vote.
-  const { said } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
+  const { said: replies } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
   const voting = "Its members are voting. Who they are stays the same until it is decided.";
-  expect(said).toEqual([voting, voting]);
+  expect(replies).toEqual([voting, voting]);
 });
 
 test("a team can be changed before its crew begins, and a crew begins with it", async () => {
@@ -295,7 +300,7 @@ test("a team can be changed before its crew begins, and a crew begins with it", 
   expect(
     await refusal(stage, id, { kind: "inject", target: { agent_id: "expert" }, text: "Help." }),
   ).toBeNull();
-  await tell(stage, id, { kind: "resume" });
+  await sendCommand(stage, id, { kind: "resume" });
   await stage.host.settled(id);
   const { crews, run } = stage.store.state(id)!;
   expect([crews["crew#1"]!.members.map(({ agent_id }) => agent_id), run.final_status]).toEqual([

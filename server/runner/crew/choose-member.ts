@@ -13,7 +13,7 @@ export interface ChosenMember {
 
 /** How many tasks an agent is at work on, and how many it was given so far. */
 interface Load {
-  atWork(agent_id: string): number;
+  activeTasks(agent_id: string): number;
   given(agent_id: string): number;
 }
 
@@ -32,7 +32,8 @@ export function chooseMember(crew: Crew, task: Task, load: Load): ChosenMember |
   const agent = agents
     .filter(({ agent_id, role_name }) => (team ? team.includes(agent_id) : role_name === role))
     .toSorted(
-      ({ agent_id: a }, { agent_id: b }) => load.atWork(a) - load.atWork(b) || load.given(a) - load.given(b),
+      ({ agent_id: a }, { agent_id: b }) =>
+        load.activeTasks(a) - load.activeTasks(b) || load.given(a) - load.given(b),
     )[0];
   return agent && { agent };
 }
@@ -46,7 +47,7 @@ function bestOf(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
         agent_id,
         fits: skills ? fitness(task.description, skills) : 0,
         failed: crew.countFailed(agent_id),
-        at_work: load.atWork(agent_id),
+        at_work: load.activeTasks(agent_id),
         given: load.given(agent_id),
         past: crew.pastOf(agent_id),
       };

@@ -5,7 +5,7 @@ import { cutAt, newStage } from "../testing";
 import { cases, graphOf, modelsOf, roles } from "./testing";
 
 /** What a run came to, without the times at which it did. */
-const told = ({ run, state, agents, crews, plans }: RunState) =>
+const summarize = ({ run, state, agents, crews, plans }: RunState) =>
   JSON.parse(
     JSON.stringify({
       status: run.final_status,
@@ -38,9 +38,9 @@ describe("a crew whose server stops after any turn comes to the same result", ()
         const stage = newStage({ db, models: again });
         stage.host.recover();
         await stage.host.settled(first.id);
-        expect({ cut, ...told(stage.store.state(first.id)!) }).toEqual({
+        expect({ cut, ...summarize(stage.store.state(first.id)!) }).toEqual({
           cut,
-          ...told(first.state),
+          ...summarize(first.state),
         });
         // Answers that were known are not asked for again.
         expect({ cut, asked: again.asked.length }).toEqual({ cut, asked: models.asked.length - known });

@@ -9,7 +9,7 @@ import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { memberNamed, plainName } from "@/server/domain/crew/member";
-import { type PastWork, pastInWords } from "@/server/domain/crew/past-work";
+import { describePastWork, type PastWork } from "@/server/domain/crew/past-work";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { isPlanFile, planText } from "@/server/domain/crew/plan-file";
 import { type TeamChanges, teamNow } from "@/server/domain/crew/team-now";
@@ -22,7 +22,7 @@ import { isGranted } from "@/server/domain/tool/tool";
 import { runAgent } from "../agent/loop";
 import { fencesOf } from "../agent/prompt-edition";
 import type { AgentResult, AgentTask, RunTool } from "../agent/task";
-import type { CrewRuntime } from "../ports";
+import type { CrewRuntime } from "../node/ports";
 
 /** Of each bulletin, this much is shown to every agent; who needs the rest reads the board. Characters. */
 const BOARD_CHARS = 4000;
@@ -52,7 +52,7 @@ export class Crew {
   /** What all of them did, for telling whether they only hand the work to and fro. */
   readonly steps: AgentStep[] = [];
   /** What each agent was told of how things stand: in one conversation it is told once. */
-  private readonly told = new Map<string, Set<string>>();
+  private readonly sentParts = new Map<string, Set<string>>();
 
   private savedPlan: ExecutionPlan | undefined;
   private saves = 0;
@@ -144,11 +144,11 @@ export class Crew {
         ? []
         : [this.fences.fence("bulletin", shortened(bulletin, BOARD_CHARS), { by })],
     );
-    const known = continues ? (this.told.get(agent_id) ?? new Set()) : new Set<string>();
+    const known = continues ? (this.sentParts.get(agent_id) ?? new Set()) : new Set<string>();
     const record = continues ? [] : this.records(agent_id);
     const past = continues ? [] : this.pastRecords(agent_id);
     const parts = [...this.history(), ...board].filter((part) => !known.has(part));
-    this.told.set(agent_id, new Set([...known, ...parts]));
+    this.sentParts.set(agent_id, new Set([...known, ...parts]));
     return group("crew_status", [
       ...parts,
       this.lines("Work in earlier runs", past.slice(0, MOST_SHOWN)),
@@ -183,7 +183,7 @@ export class Crew {
   private pastRecords(self: string): string[] {
     return this.config.agents.flatMap(({ agent_id }) => {
       const past = agent_id === self ? undefined : this.pastOf(agent_id);
-      return past ? [pastInWords(past)] : [];
+      return past ? [describePastWork(past)] : [];
     });
   }
 

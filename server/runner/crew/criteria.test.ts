@@ -3,7 +3,7 @@ import { agent, as, of } from "@/server/conformance/stage";
 import { runAsked } from "./testing";
 
 const agents = ["boss", "ann"].map((name) => agent(name));
-const says = (text: string) => as("ann", { text });
+const reply = (text: string) => as("ann", { text });
 const verdicts = (...given: [criterion: string, met: boolean, evidence: string][]) => ({
   json: { verdicts: given.map(([criterion, met, evidence]) => ({ criterion, met, evidence })) },
 });
@@ -18,7 +18,7 @@ describe("what a crew made is held to the plan's criteria", () => {
   test("where they are met at once, it stands, and a judge is asked about those in words alone", async () => {
     const exact = "cel: output.result.size() > 2";
     const done = await run(
-      [says("long"), verdicts(["it shines", true, "it does"])],
+      [reply("long"), verdicts(["it shines", true, "it does"])],
       [exact, "it shines", " "],
     );
     expect(checked(done)).toEqual([
@@ -30,7 +30,7 @@ describe("what a crew made is held to the plan's criteria", () => {
     expect(judge[0]).toMatch(/^You are a judge\./);
     expect(judge[1]).toContain("<criteria>- it shines</criteria>");
     expect(judge[1]).toContain("long");
-    const none = await run([says("long")], [" "]);
+    const none = await run([reply("long")], [" "]);
     expect([checked(none), none.models.calls.length]).toEqual([[], 1]);
   });
 
@@ -38,9 +38,9 @@ describe("what a crew made is held to the plan's criteria", () => {
     const exact = "cel: output.result == 'very long'";
     const done = await run(
       [
-        says("long"),
+        reply("long"),
         verdicts(["it shines", false, "it is dull"]),
-        says("longer"),
+        reply("longer"),
         verdicts(["it shines", true, "it does"]),
       ],
       [exact, "it shines"],
@@ -62,9 +62,9 @@ describe("what a crew made is held to the plan's criteria", () => {
     const done = await runAsked(
       [
         as("boss", { text: "fact: owls see well" }),
-        says("Owls see well."),
+        reply("Owls see well."),
         verdicts(["every claim stands in the facts", false, "one does not"]),
-        says("Owls see."),
+        reply("Owls see."),
         verdicts(["every claim stands in the facts", true, "it does"]),
       ],
       { agents, manager: { agent_id: "boss" } },
@@ -90,9 +90,9 @@ describe("what a crew made is held to the plan's criteria", () => {
   test("a judge's verdicts are taken by their criterion, else by their place, and what it leaves out is not met", async () => {
     const done = await run(
       [
-        says("long"),
+        reply("long"),
         verdicts(["second", true, "yes"], ["first", true, "of course"]),
-        says("longer"),
+        reply("longer"),
         verdicts(["1. first", true, "so"], ["2. second", false, "not so"]),
       ],
       ["first", "second", "third"],
@@ -112,7 +112,7 @@ test("exact criteria are noted as soon as they come to be met, and when they are
   const exact = ["cel: has(state.a)", "cel: !has(state.b)", "cel: state.nothing"];
   const tasks = ["a", "b", "c"].map((task_id) => ({ task_id, description: task_id, assigned_agent: "ann" }));
   const { events } = await runAsked(
-    [says("A"), says("B"), says("C"), says("D")],
+    [reply("A"), reply("B"), reply("C"), reply("D")],
     { agents: [agent("ann")] },
     [],
     { plan: { success_criteria: exact.slice(0, 2), tasks } },

@@ -56,10 +56,10 @@ export function* meetCriteria(
   const agent = crew.config.agents.find(({ agent_id }) => agent_id === last?.assigned_agent);
   let better = output;
   if (agent) {
-    const faults = unmet.map(({ criterion, evidence }) => `- ${criterion}: ${evidence}`).join("\n");
+    const unmetText = unmet.map(({ criterion, evidence }) => `- ${criterion}: ${evidence}`).join("\n");
     const result = yield* crew.work(agent, {
       task_id: crew.idBesideTasks("correction"),
-      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", faults)}\nGive the whole improved result.`,
+      task: `Improve the result so that it meets these criteria, which it does not meet yet:\n${crew.fences.fence("criteria", unmetText)}\nGive the whole improved result.`,
       output_keys: crew.request.output_keys,
       inputs: { goal: crew.goal, result: valueOf(output) },
       earlier,
@@ -119,10 +119,10 @@ function* check(
   round: number,
 ): Flow<Verdict[]> {
   const exact = criteria.filter((criterion) => criterion.startsWith("cel:"));
-  const worded = criteria.filter((criterion) => !criterion.startsWith("cel:"));
+  const textCriteria = criteria.filter((criterion) => !criterion.startsWith("cel:"));
   const work = new Work();
   const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs, work));
-  if (worded.length > 0) {
+  if (textCriteria.length > 0) {
     const judge = leaderOf(crew.config);
     const earlier = seenResults(crew, output, outputs);
     const behind =
@@ -134,14 +134,14 @@ function* check(
       purpose: "judge",
       may_use_tools: false,
       role: JUDGE,
-      task: `Say of each criterion whether the result meets it, with evidence from the result.${behind}\n${crew.fences.fence("criteria", worded.map((criterion) => `- ${criterion}`).join("\n"))}`,
+      task: `Say of each criterion whether the result meets it, with evidence from the result.${behind}\n${crew.fences.fence("criteria", textCriteria.map((criterion) => `- ${criterion}`).join("\n"))}`,
       output_keys: [],
       answer_schema: VERDICTS,
       inputs: { goal: crew.goal, result: textOf(valueOf(output)) },
       earlier,
     });
     const given = Verdicts.parse(answer.output).verdicts;
-    for (const [at, criterion] of worded.entries()) {
+    for (const [at, criterion] of textCriteria.entries()) {
       const verdict = given.find((one) => one.criterion === criterion) ?? given[at];
       verdicts.push(
         verdict ? { ...verdict, criterion } : { criterion, met: false, evidence: "The judge did not say." },

@@ -47,8 +47,8 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
     state,
     tasks: () => state().plans[activation()]!.tasks.map((t) => [t.task_id, t.assigned_agent, t.status]),
     edit: (edit: PlanEdit) => {
-      const told = stage.host.editPlan(id, activation(), edit, "ann");
-      return typeof told === "string" ? told : null;
+      const result = stage.host.editPlan(id, activation(), edit, "ann");
+      return typeof result === "string" ? result : null;
     },
     turns: () =>
       stage.db.$client.prepare("select count(*) from run_turns where run_id = ?").pluck().get(id) as number,

@@ -7,7 +7,7 @@ import {
   customPatterns,
   outcomesOf,
   type PatternStep,
-  STEP_WORDS,
+  STEP_DESCRIPTIONS,
   type Target,
   targetOf,
 } from "@/server/domain/crew/pattern";
@@ -105,10 +105,10 @@ function outcomeSchema(outcomes: readonly string[]): JsonSchema {
     type: "object",
     properties: {
       ...(outcomes.length > 0
-        ? { outcome: { type: "string", enum: [...outcomes], description: STEP_WORDS.outcome } }
+        ? { outcome: { type: "string", enum: [...outcomes], description: STEP_DESCRIPTIONS.outcome } }
         : {}),
-      summary: { type: "string", minLength: 1, description: STEP_WORDS.summary },
-      result: { type: "string", description: STEP_WORDS.result },
+      summary: { type: "string", minLength: 1, description: STEP_DESCRIPTIONS.summary },
+      result: { type: "string", description: STEP_DESCRIPTIONS.result },
     },
     required: outcomes.length > 0 ? ["outcome", "summary"] : ["summary"],
     additionalProperties: false,

@@ -58,7 +58,7 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
   });
 
   test("what a manager asked: whoever takes over answers it", async () => {
-    const says = (answer: boolean) => ({ answer, reason: "so" });
+    const verdict = (answer: boolean) => ({ answer, reason: "so" });
     const decision = (send_to: string, satisfied: boolean) =>
       as("lead", {
         json: {
@@ -67,9 +67,9 @@ describe("a role that names handoff hands its work over, in whatever crew", () =
           send_to,
           message: "solve it",
           ledger: {
-            is_request_satisfied: says(satisfied),
-            is_in_loop: says(false),
-            is_progress_being_made: says(true),
+            is_request_satisfied: verdict(satisfied),
+            is_in_loop: verdict(false),
+            is_progress_being_made: verdict(true),
           },
           stop: satisfied ? "Completed" : null,
         },

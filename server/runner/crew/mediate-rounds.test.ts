@@ -56,7 +56,7 @@ const stuck = (more: object = {}) => decides({ progress: false, ...more });
 const counts = (events: Parameters<typeof of>[0]) =>
   of(events, "ledger_updated").map(({ stalls, replans }) => [stalls, replans]);
 /** What the manager was told in each round. */
-const toldBoss = ({ models }: Awaited<ReturnType<typeof runAsked>>) =>
+const managerPrompts = ({ models }: Awaited<ReturnType<typeof runAsked>>) =>
   models.calls.flatMap(({ messages, response }) => (response ? [messages.at(-1)!.content] : []));
 
 test("a manager sends one message in a round, and what it is told and writes down stands in the log", async () => {
@@ -94,10 +94,10 @@ test("a manager sends one message in a round, and what it is told and writes dow
     stalls: 0,
     replans: 0,
   });
-  const told = toldBoss(run);
-  expect(told[0]).toContain("Lead your team to the goal. This is round 1 of at most 5.");
-  expect(told[1]).toContain('<reply from="bob">bob\'s part</reply>\nGo on with round 2 of at most 5.');
-  expect(told[2]).toContain('<reply from="cid">cid\'s part</reply>\nGo on with round 3 of at most 5.');
+  const prompts = managerPrompts(run);
+  expect(prompts[0]).toContain("Lead your team to the goal. This is round 1 of at most 5.");
+  expect(prompts[1]).toContain('<reply from="bob">bob\'s part</reply>\nGo on with round 2 of at most 5.');
+  expect(prompts[2]).toContain('<reply from="cid">cid\'s part</reply>\nGo on with round 3 of at most 5.');
 });
 
 test("a worker remembers what it and the manager said to each other, and nobody else's talks", async () => {
@@ -183,7 +183,7 @@ describe("rounds without progress", () => {
         kind: "feedback",
       },
     ]);
-    expect(toldBoss(run)[3]).toContain(
+    expect(managerPrompts(run)[3]).toContain(
       "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.",
     );
   });
@@ -268,7 +268,7 @@ test("where one value is asked for, none of that is said, and the manager's own 
 describe("a worker that fails", () => {
   test("is told of to the manager, who may find another way", async () => {
     const run = await runAsked([decides(), as("bob", { refusal: "never" }), done()], crew(), []);
-    expect(toldBoss(run)[1]).toContain(
+    expect(managerPrompts(run)[1]).toContain(
       '<reply from="bob">I could not do it: The model refused: never</reply>',
     );
     expect(run.state.state.result).toBe("all of it");
@@ -294,7 +294,7 @@ describe("a question to the person", () => {
       { from: "boss", to: "User", message: "Which town?", kind: "question" },
       { from: "User", to: "boss", message: "Go on as you think best.", kind: "answer" },
     ]);
-    expect(toldBoss(run)[1]).toContain("User answers:\n<answer>Go on as you think best.</answer>");
+    expect(managerPrompts(run)[1]).toContain("User answers:\n<answer>Go on as you think best.</answer>");
   });
   test("that a person does not answer ends the crew", async () => {
     const { state } = await runAsked([asks], crew(), [{ answer: "reject" }]);

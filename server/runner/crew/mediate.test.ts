@@ -5,15 +5,15 @@ import type { Json } from "@/server/domain/base/values";
 const team = [agent("Manager"), agent("worker")];
 const decision = (more: { send_to: string; message: string; stop: string | null; satisfied?: boolean }) => {
   const { satisfied = false, ...rest } = more;
-  const says = (answer: boolean) => ({ answer, reason: "so" });
+  const verdict = (answer: boolean) => ({ answer, reason: "so" });
   return {
     json: {
       plan: ["answer"],
       current_plan_step: "answer",
       ledger: {
-        is_request_satisfied: says(satisfied),
-        is_in_loop: says(false),
-        is_progress_being_made: says(true),
+        is_request_satisfied: verdict(satisfied),
+        is_in_loop: verdict(false),
+        is_progress_being_made: verdict(true),
       },
       ...rest,
     } as Json,

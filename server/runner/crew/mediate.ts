@@ -52,7 +52,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
   /** What the manager and each worker said to each other. */
   const talks = new Map<string, readonly ChatMessage[]>();
   const how = howToLead(crew);
-  let told = `Lead your team to the goal. This is round 1 of at most ${config.max_rounds}.`;
+  let prompt = `Lead your team to the goal. This is round 1 of at most ${config.max_rounds}.`;
   let plan: string[] = [];
   let stalls = 0;
   let replans = 0;
@@ -60,17 +60,17 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     run.emit({ type: "round_started", payload: { round } });
     const before = workers;
     workers = workersNow();
-    told += newTeam(crew, before, workers);
+    prompt += newTeam(crew, before, workers);
     const managed = yield* crew.work(manager, {
       task_id: `round-${round}`,
       purpose: "manage",
       may_use_tools: false,
-      task: told,
+      task: prompt,
       how,
       continues: round > 1,
       output_keys: [],
       answer_schema: decisionSchema(workers, crew.request.output_keys),
-      check: (value) => faultsOf(Decision.parse(value), crew.request.output_keys),
+      check: (value) => validateDecision(Decision.parse(value), crew.request.output_keys),
       inputs: { goal: crew.goal, ...run.input },
       history,
       ...(crew.config.manager?.llm_config ? { llm_config: crew.config.manager.llm_config } : {}),
@@ -94,7 +94,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     });
 
     if (asksPerson(decision)) {
-      told = yield* askPerson(crew, manager, decision.message, round);
+      prompt = yield* askPerson(crew, manager, decision.message, round);
       continue;
     }
     if (decision.stop === "TaskFailure" || decision.stop === "SecurityRisks")
@@ -122,7 +122,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
         "There was no progress; the plan is made anew.",
         "feedback",
       );
-      told =
+      prompt =
         "There was no progress. Write down anew what is known and what is not, and make another plan that avoids what did not work.";
       continue;
     }
@@ -130,7 +130,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     const chosen = crew.takeNext() ?? crew.member(decision.send_to);
     const worker = chosen && chosen.agent_id !== manager.agent_id ? chosen : undefined;
     if (!worker) {
-      told = `${decision.send_to} is not in your team any more and was told nothing.\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
+      prompt = `${decision.send_to} is not in your team any more and was told nothing.\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
       continue;
     }
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
@@ -145,7 +145,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     );
     crew.post(by, manager.agent_id, reply, "reply");
     talks.set(worker.agent_id, [...talk, asked, { role: "assistant", content: reply }]);
-    told = `${crew.fences.fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
+    prompt = `${crew.fences.fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
   }
   keepReplies(crew, talks);
   throw new NodeFailure(
@@ -300,7 +300,7 @@ function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]
   };
 }
 
-function faultsOf(decision: Decision, keys: readonly string[]): string[] {
+function validateDecision(decision: Decision, keys: readonly string[]): string[] {
   const { stop, send_to, ledger } = decision;
   if (send_to !== USER) return stop === "Completed" ? [`stop "Completed" goes with send_to "${USER}".`] : [];
   if (stop === "Completed" && !ledger.is_request_satisfied.answer)

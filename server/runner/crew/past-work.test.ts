@@ -3,7 +3,7 @@ import { agent, as, call, calls, crewGraph, newScriptedStage, of, role } from "@
 import { present } from "@/server/domain/base/must";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { cutAt, newStage } from "@/server/runner/testing";
-import { newRetention } from "@/server/store/retention";
+import { newRetention } from "@/server/store/runs/retention";
 
 const team = { agents: [agent("ann"), agent("bob")], on_task_failure: "continue_independent" as const };
 const roles = [role("ann"), role("bob")];
@@ -107,8 +107,8 @@ test("whoever hands over is told how the others did in earlier runs", async () =
     as("bob", { text: "done" }),
   );
   await stage.run(crewGraph({ ...team, process: "swarm", entry_agent: "ann" }), { roles });
-  const [told] = stage.models.calls.slice(-2).map(({ messages }) => messages.at(-1)?.content);
-  expect(told).toMatch(
+  const [content] = stage.models.calls.slice(-2).map(({ messages }) => messages.at(-1)?.content);
+  expect(content).toMatch(
     /<crew_status>[^]*Work in earlier runs:\n- bob: 5 done, 0 failed, 0 sent back[^]*<\/crew_status>/,
   );
 });

@@ -3,7 +3,7 @@ import { emptyDb } from "@/db/testing";
 import { agent, as, call, calls, crewGraph, role } from "@/server/conformance/stage";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
-import { newWorkspaceStore } from "@/server/store/workspace";
+import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import { fileTools } from "@/server/tools/builtin/files";
 import { fakeTools, newStage } from "../testing";
 
@@ -38,10 +38,10 @@ async function run(...steps: ScriptedStep[]) {
         )!.content,
       ),
     );
-  const told = Object.values(run.state.agents).flatMap(({ messages }) =>
+  const toolResults = Object.values(run.state.agents).flatMap(({ messages }) =>
     messages.flatMap(({ role: from, content }) => (from === "tool" ? [content] : [])),
   );
-  return { ...run, versions, read, told };
+  return { ...run, versions, read, told: toolResults };
 }
 
 test("plan.json is a file of the run, written at each change, as the plan is", async () => {
@@ -54,7 +54,7 @@ test("plan.json is a file of the run, written at each change, as the plan is", a
 });
 
 test("agents read it, also what they just changed", async () => {
-  const { told } = await run(
+  const { told: toolResults } = await run(
     as(
       "analyst",
       calls(call("plan_add_task", { description: "do c", task_id: "c", assigned_agent: "coder" })),
@@ -64,12 +64,16 @@ test("agents read it, also what they just changed", async () => {
     as("coder", { text: "C" }),
     as("coder", { text: "B" }),
   );
-  expect(told[1]).toContain("do c");
+  expect(toolResults[1]).toContain("do c");
 });
 
 test("no agent writes it, however the path is written, so nobody is told of another plan than there is", async () => {
   const forged = { content: '{"tasks":[]}' };
-  const { told, read, state } = await run(
+  const {
+    told: toolResults,
+    read,
+    state,
+  } = await run(
     as(
       "analyst",
       calls(
@@ -81,7 +85,7 @@ test("no agent writes it, however the path is written, so nobody is told of anot
     as("analyst", { text: "A" }),
     as("coder", { text: "B" }),
   );
-  expect(told.map((text) => /\((\d+)\)|status="?(\d+)/.exec(text)?.slice(1).find(Boolean))).toEqual([
+  expect(toolResults.map((text) => /\((\d+)\)|status="?(\d+)/.exec(text)?.slice(1).find(Boolean))).toEqual([
     "403",
     "403",
     "200",

@@ -14,7 +14,7 @@ const one = (task_id: string, more: object = {}) => ({
 });
 const writes = (tasks: JsonObject[], more: object = {}) =>
   as("boss", { json: { parsed_intent: { goal: "g", complexity: "complex" }, tasks, ...more } });
-const says = (text: string, who = "ann") => as(who, { text });
+const reply = (text: string, who = "ann") => as(who, { text });
 type Ran = Awaited<ReturnType<typeof runAsked>>;
 const planOf = ({ state }: Ran) => Object.values(state.plans)[0]!;
 /** What the planner was told to mend, before each of its further answers. */
@@ -33,8 +33,8 @@ describe("a planner", () => {
           one("a", { tags: ["x"], priority: null }),
           one("b", { required_role: "bob", dependencies: ["a"] }),
         ]),
-        says("A"),
-        says("B", "bob"),
+        reply("A"),
+        reply("B", "bob"),
       ],
       planning,
       [],
@@ -57,7 +57,7 @@ describe("a planner", () => {
 
   test("that is alone writes for its own role", async () => {
     const run = await runAsked(
-      [writes([one("a", { required_role: "boss" })]), says("A", "boss")],
+      [writes([one("a", { required_role: "boss" })]), reply("A", "boss")],
       { planning: true, agents: [agent("boss")] },
       [],
     );
@@ -79,17 +79,17 @@ describe("a planner", () => {
       { complexity: "simple" },
       "A simple goal is divided into at most 2 tasks, and these are 3. Join some of them, or say that the goal is more complex",
     ],
-  ])("is told of %s, and writes again", async (_what, tasks, intent, fault) => {
+  ])("is told of %s, and writes again", async (_what, tasks, intent, error) => {
     const run = await runAsked(
       [
         writes(tasks, intent ? { parsed_intent: { goal: "g", ...intent } } : {}),
         writes([one("a")]),
-        says("A"),
+        reply("A"),
       ],
       planning,
       [],
     );
-    expect(mended(run)).toEqual([expect.stringContaining(fault)]);
+    expect(mended(run)).toEqual([expect.stringContaining(error)]);
     expect(run.state.state.result).toBe("A");
   });
 
@@ -97,8 +97,8 @@ describe("a planner", () => {
     const run = await runAsked(
       [
         writes([one("a"), one("b")], { parsed_intent: { goal: "g", complexity: "simple" } }),
-        says("A"),
-        says("B"),
+        reply("A"),
+        reply("B"),
       ],
       planning,
       [],
@@ -110,7 +110,7 @@ describe("a planner", () => {
   test("is told at which points people want to be asked, and their criteria win over its own", async () => {
     const criteria = ["cel: output.result == 'A'"];
     const run = await runAsked(
-      [writes([one("deploy", { tags: ["deploy"] })], { success_criteria: ["it shines"] }), says("A")],
+      [writes([one("deploy", { tags: ["deploy"] })], { success_criteria: ["it shines"] }), reply("A")],
       planning,
       [{ answer: "approve" }],
       {
@@ -139,7 +139,7 @@ describe("a planner", () => {
   test("whose plan misses a point that people want is agreed to by a person, or is not carried out", async () => {
     const plan = { tasks: [], human_intervention_points: ["before_deployment"] };
     const title = "Carry out this plan, although nobody is asked where you wanted it?";
-    const yes = await runAsked([writes([one("write")]), says("A")], planning, [{ answer: "approve" }], {
+    const yes = await runAsked([writes([one("write")]), reply("A")], planning, [{ answer: "approve" }], {
       plan,
     });
     expect(yes.asked.map((question) => question.title)).toEqual([title]);
@@ -165,13 +165,13 @@ describe("after a task that failed, a planner", () => {
       { task_id: "after", description: "go on", assigned_agent: "ann", dependencies: ["hard"] },
     ],
   };
-  const failing = [says("R", "bob"), as("ann", { refusal: "never" })];
+  const failing = [reply("R", "bob"), as("ann", { refusal: "never" })];
   const replans = (...tasks: JsonObject[]) => as("boss", { json: { tasks } });
   const crew = { agents, on_task_failure: "replan" as const, manager: { agent_id: "boss" } };
 
   test("replaces what is left by other tasks, which may rest on what is done", async () => {
     const run = await runAsked(
-      [...failing, replans(one("easy", { dependencies: ["ready"], tags: ["new"] })), says("E")],
+      [...failing, replans(one("easy", { dependencies: ["ready"], tags: ["new"] })), reply("E")],
       crew,
       [],
       { plan },
@@ -214,11 +214,11 @@ describe("after a task that failed, a planner", () => {
       one("easy", { dependencies: ["after"] }),
       'Task "easy" waits for "after", which is not in the plan',
     ],
-  ])("that %s is told so, and plans again", async (_what, task, fault) => {
-    const run = await runAsked([...failing, replans(task), replans(one("easy")), says("E")], crew, [], {
+  ])("that %s is told so, and plans again", async (_what, task, error) => {
+    const run = await runAsked([...failing, replans(task), replans(one("easy")), reply("E")], crew, [], {
       plan,
     });
-    expect(mended(run)).toEqual([expect.stringContaining(fault)]);
+    expect(mended(run)).toEqual([expect.stringContaining(error)]);
     expect(run.state.state.result).toBe("E");
   });
 

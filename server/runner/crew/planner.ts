@@ -7,8 +7,8 @@ import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { parallelGroups } from "@/server/domain/crew/pattern";
-import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
-import { syncFaultText, withSyncPoints } from "@/server/domain/crew/sync-points";
+import { ExecutionPlan, planErrors, Task } from "@/server/domain/crew/plan";
+import { syncDiagnosticText, withSyncPoints } from "@/server/domain/crew/sync-points";
 import type { Crew } from "./crew";
 
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
@@ -21,7 +21,7 @@ export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }
     task: `Write a plan that reaches the goal.\nSay first in parsed_intent what the goal asks for and how complex it is: ${sizes}. Divide it into tasks accordingly. Give each task to exactly one of these roles: ${roles.join(", ")}.\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.${wishes(crew)}`,
     output_keys: [],
     answer_schema: planSchema(roles, { parsed_intent: INTENT, success_criteria: CRITERIA }),
-    check: (value) => findPlanFaults(crew, value),
+    check: (value) => validatePlan(crew, value),
     ...managerModel(crew.config),
   });
   return {
@@ -81,7 +81,7 @@ export function* replan(
     const lost = read.data.filter(({ dependencies }) => dependencies.includes(failed));
     if (lost.length > 0) return [`No new task may depend on "${failed}", which failed.`];
     return [
-      ...planFaults([...kept, ...read.data]).map(({ message }) => message),
+      ...planErrors([...kept, ...read.data]).map(({ message }) => message),
       ...takenIds(crew, read.data),
     ];
   };
@@ -184,20 +184,20 @@ const takenIds = ({ run }: Crew, tasks: readonly Task[]): string[] =>
       : [],
   );
 
-function findPlanFaults(crew: Crew, value: Json): string[] {
+function validatePlan(crew: Crew, value: Json): string[] {
   const result = ExecutionPlan.safeParse(asPlan(value));
   if (!result.success)
     return result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
   const { tasks, parsed_intent } = result.data;
   const complexity = Complexity.safeParse(parsed_intent?.complexity).data;
   const most = complexity && MOST_TASKS[complexity];
-  const faults = [
+  const errors = [
     ...takenIds(crew, tasks),
-    ...withSyncPoints(tasks, crew.config).faults.flatMap((fault) =>
-      fault.kind === "circle" ? [syncFaultText(fault)] : [],
+    ...withSyncPoints(tasks, crew.config).diagnostics.flatMap((diagnostic) =>
+      diagnostic.kind === "circle" ? [syncDiagnosticText(diagnostic)] : [],
     ),
   ];
-  if (faults.length > 0) return faults;
+  if (errors.length > 0) return errors;
   return most !== undefined && tasks.length > most
     ? [
         `A ${complexity} goal is divided into at most ${most} tasks, and these are ${tasks.length}. Join some of them, or say that the goal is more complex.`,

@@ -1,11 +1,11 @@
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
-import { crewFaults, planFaultsIn } from "@/server/domain/crew/crew-faults";
+import { crewDiagnostics, planDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { teamNow } from "@/server/domain/crew/team-now";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
-import type { CrewRuntime } from "../ports";
+import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
 import { followPattern } from "./follow-pattern";
 import { mediate } from "./mediate";
@@ -31,9 +31,12 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
   const { crew: drawn } = request;
   if (!drawn) throw new NodeFailure("CONFIG", `${run.node.name || run.node.id} has no crew. Add its agents.`);
   const config = teamNow(drawn, run.s.team_changes[run.node.id]);
-  const faults = [...crewFaults(config), ...(request.plan ? planFaultsIn(config, request.plan) : [])];
-  const fault = faults.find(({ severity }) => severity === "error");
-  if (fault) throw new NodeFailure("CONFIG", fault.message, { user_action: "edit_graph" });
+  const diagnostics = [
+    ...crewDiagnostics(config),
+    ...(request.plan ? planDiagnostics(config, request.plan) : []),
+  ];
+  const error = diagnostics.find(({ severity }) => severity === "error");
+  if (error) throw new NodeFailure("CONFIG", error.message, { user_action: "edit_graph" });
   const crew = new Crew(run, drawn, request, toolsOf);
   const manager =
     config.process === "hierarchical" || config.process === "consensus" || config.manager?.agent_id

@@ -9,7 +9,7 @@ const task = (task_id: string, more: object = {}) => ({
   assigned_agent: "ann",
   ...more,
 });
-const says = (text: string, who = "ann") => as(who, { text });
+const reply = (text: string, who = "ann") => as(who, { text });
 type Ran = Awaited<ReturnType<typeof runAsked>>;
 /** How each task stood from one moment to the next. */
 const moves = ({ events }: Ran) =>
@@ -23,7 +23,7 @@ const sent = ({ models }: Ran) => models.calls.map(({ messages }) => messages.at
 
 describe("a task with a condition", () => {
   test("is done where it holds of what came before, and else passed over, and what waits for it goes on", async () => {
-    const run = await runAsked([says("two"), says("done a"), says("end")], { agents }, [], {
+    const run = await runAsked([reply("two"), reply("done a"), reply("end")], { agents }, [], {
       plan: {
         tasks: [
           task("count"),
@@ -62,7 +62,7 @@ describe("a task that nobody can do", () => {
     });
   });
   test("leaves the others to be done where they go on, except those that wait for it", async () => {
-    const run = await runAsked([says("B")], { agents, on_task_failure: "continue_independent" }, [], {
+    const run = await runAsked([reply("B")], { agents, on_task_failure: "continue_independent" }, [], {
       plan,
     });
     expect(statuses(run)).toEqual(["failed", "completed", "blocked"]);
@@ -93,7 +93,7 @@ describe("a person who is asked before a task", () => {
     tasks: [task("a"), task("b", { dependencies: ["a"] })],
   };
   test("lets it begin", async () => {
-    const run = await runAsked([says("A"), says("B")], { agents }, [{ answer: "approve" }], { plan });
+    const run = await runAsked([reply("A"), reply("B")], { agents }, [{ answer: "approve" }], { plan });
     expect(run.asked).toEqual([{ title: 'Begin "do b"?', why: "The plan says before_b." }]);
     expect(moves(run)).toEqual([
       "a: pending > in_progress",
@@ -108,7 +108,7 @@ describe("a person who is asked before a task", () => {
     [{ answer: "reject" as const }, 'A person declined "b".'],
     [{ answer: "reject" as const, message: "too early" }, 'A person declined "b": too early'],
   ])("or declines it, which stops the crew: %j", async (answer, message) => {
-    const run = await runAsked([says("A")], { agents }, [answer], { plan });
+    const run = await runAsked([reply("A")], { agents }, [answer], { plan });
     expect(statuses(run)).toEqual(["completed", "failed"]);
     expect(run.state.run.error).toMatchObject({
       code: "HUMAN_REJECTED",
@@ -117,7 +117,7 @@ describe("a person who is asked before a task", () => {
   });
   test("is asked about every task where the plan is carried out in steps", async () => {
     const run = await runAsked(
-      [says("A"), says("B")],
+      [reply("A"), reply("B")],
       { agents },
       [{ answer: "approve" }, { answer: "approve_always" }],
       { plan: { execution_mode: "step", tasks: plan.tasks } },
@@ -131,16 +131,16 @@ describe("a person who is asked before a task", () => {
 });
 
 describe("a person who looks at a result", () => {
-  const look = 'Look at the result of "do a"';
+  const reviewTitle = 'Look at the result of "do a"';
   test("sends it back with what is missing until it is good, three times at most", async () => {
     const run = await runAsked(
-      [says("one"), says("two"), says("three"), says("four")],
+      [reply("one"), reply("two"), reply("three"), reply("four")],
       { agents },
       [{ answer: "reject", message: "longer" }, { answer: "reject" }, { answer: "reject", message: "more" }],
       { plan: { tasks: [task("a", { human_review: true })] } },
     );
     expect(run.asked).toEqual(
-      [1, 2, 3].map(() => ({ title: look, why: "The plan asks for a person's review of this task." })),
+      [1, 2, 3].map(() => ({ title: reviewTitle, why: "The plan asks for a person's review of this task." })),
     );
     expect(run.state.state.result).toBe("four");
     const back = "A person sent the last result back: ";
@@ -161,10 +161,10 @@ describe("a person who looks at a result", () => {
       "The plan says after_a.",
     ],
   ])("is told why: %s", async (_what, settings, more, why) => {
-    const run = await runAsked([says("one")], { agents }, [{ answer: "approve" }], {
+    const run = await runAsked([reply("one")], { agents }, [{ answer: "approve" }], {
       plan: { ...settings, tasks: [task("a", more)] },
     });
-    expect(run.asked).toEqual([{ title: look, why }]);
+    expect(run.asked).toEqual([{ title: reviewTitle, why }]);
     expect(run.state.state.result).toBe("one");
   });
 });
@@ -173,7 +173,7 @@ describe("a person who is asked about a failure", () => {
   const plan = { tasks: [task("a"), task("b", { assigned_agent: "bob", dependencies: ["a"] })] };
   test("lets the crew go on without the task, which is said", async () => {
     const run = await runAsked(
-      [as("ann", { refusal: "never" }), says("B", "bob")],
+      [as("ann", { refusal: "never" }), reply("B", "bob")],
       { agents, on_task_failure: "escalate" },
       [{ answer: "approve" }],
       { plan },
@@ -196,7 +196,7 @@ describe("a person who is asked about a failure", () => {
     "is asked where the plan says %s, whatever the crew does",
     async (point) => {
       const run = await runAsked(
-        [as("ann", { refusal: "never" }), says("B", "bob")],
+        [as("ann", { refusal: "never" }), reply("B", "bob")],
         { agents },
         [{ answer: "approve" }],
         {
@@ -211,7 +211,7 @@ describe("a person who is asked about a failure", () => {
 describe("what a task is told of earlier ones", () => {
   const results = (run: Ran) =>
     sent(run).map((content) => [...content.matchAll(/<result task="(\w+)">/g)].map(([, id]) => id));
-  const three = [says("A"), says("B", "bob"), says("C")];
+  const three = [reply("A"), reply("B", "bob"), reply("C")];
   test("is what it waits for, or what came right before it where it waits for nothing", async () => {
     const plan = {
       tasks: [task("a"), task("b", { assigned_agent: "bob" }), task("c", { dependencies: ["a"] })],
@@ -227,7 +227,7 @@ describe("what a task is told of earlier ones", () => {
       ],
     };
     const run = await runAsked(
-      [says("x".repeat(400)), says("B", "bob"), says("C")],
+      [reply("x".repeat(400)), reply("B", "bob"), reply("C")],
       { agents, process: "parallel" },
       [],
       { plan },
@@ -244,7 +244,7 @@ describe("what comes out under several names", () => {
   const keys = ["a", "report"];
   test("is asked of the last task by these names", async () => {
     const run = await runAsked(
-      [says("first"), as("ann", { json: { a: "new", report: "R" } })],
+      [reply("first"), as("ann", { json: { a: "new", report: "R" } })],
       { agents },
       [],
       { keys, plan: { tasks: [task("a"), task("b", { dependencies: ["a"] })] } },
@@ -252,7 +252,7 @@ describe("what comes out under several names", () => {
     expect(run.state.state).toMatchObject({ a: "new", report: "R" });
   });
   test("is of each last task what it gave under its name, and else all of it", async () => {
-    const run = await runAsked([says("A"), says("B")], { agents }, [], {
+    const run = await runAsked([reply("A"), reply("B")], { agents }, [], {
       keys,
       plan: { tasks: [task("a"), task("b")] },
     });

@@ -12,7 +12,7 @@ import { NodeFailure } from "@/server/domain/nodes";
 import type { Payloads } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { errorOf } from "../agent/call-model";
-import { Children } from "../flow";
+import { Children } from "../node/flow";
 import { askForCrew } from "./ask";
 import { beginPlan } from "./begin-plan";
 import { type ChosenMember, chooseMember, unroutable } from "./choose-member";
@@ -35,7 +35,7 @@ const PASSED_ON = 300;
 export function* runTasks(crew: Crew): Flow<JsonObject> {
   yield* beginPlan(crew);
   const work = new PlanWork(crew);
-  yield* work.carryOut();
+  yield* work.execute();
   const output = work.result();
   return yield* meetCriteria(crew, output, work.outputs);
 }
@@ -83,7 +83,7 @@ class PlanWork {
     );
   }
 
-  *carryOut(): Flow<void> {
+  *execute(): Flow<void> {
     for (const { task_id, status, error_message } of this.tasks)
       if (status === "failed") yield* this.afterFailure(task_id, failedBefore(task_id, error_message));
     try {
@@ -180,13 +180,13 @@ class PlanWork {
           assigned_agent: agent.agent_id,
           ...(why === undefined ? {} : { chosen_because: why }),
         });
-        this.children.add(id, this.carryOutOne(task, agent));
+        this.children.add(id, this.executeTask(task, agent));
         hasChanged = true;
       }
     }
   }
 
-  private *carryOutOne(planned: Task, chosen: AgentConfig): Flow<TaskDone> {
+  private *executeTask(planned: Task, chosen: AgentConfig): Flow<TaskDone> {
     const { crew } = this;
     const { plan } = crew;
     const { harmless } = crew.fences;
@@ -319,7 +319,7 @@ class PlanWork {
   /** Who does a task, and why where it names nobody. */
   private memberFor(task: Task): ChosenMember | undefined {
     return chooseMember(this.crew, task, {
-      atWork: (id) => [...this.busy.values()].filter((other) => other === id).length,
+      activeTasks: (id) => [...this.busy.values()].filter((other) => other === id).length,
       given: (id) => this.given.get(id) ?? 0,
     });
   }

@@ -42,16 +42,16 @@ describe("of several answers of one agent", () => {
   const run = async (answer: Parameters<typeof modelsOf>[0], samples = 3) => {
     const models = modelsOf(answer);
     const done = await newStage({ models }).run(crewOf(samples), { roles });
-    return { ...done, models, said: posts(done.events) };
+    return { ...done, models, posted: posts(done.events) };
   };
 
   test("it is said how many agree, or which one a judge chose", async () => {
     const agreed = await run((request) => ({ text: nth(request) === 3 ? "Rome" : "Paris" }));
-    expect(agreed.said).toEqual(["2 of 3 answers agree: Paris"]);
+    expect(agreed.posted).toEqual(["2 of 3 answers agree: Paris"]);
     const judged = await run((request) =>
       request.response ? { json: { choice: "answer_3", reason: "so" } } : { text: `town ${nth(request)}` },
     );
-    expect(judged.said).toEqual(["no two of 3 answers agree; a judge chose answer 3: town 3"]);
+    expect(judged.posted).toEqual(["no two of 3 answers agree; a judge chose answer 3: town 3"]);
     expect(judged.state.run.warnings).toEqual(["In crew no two of 3 answers agree; a judge chose answer 3."]);
     expect(judged.models.asked).toHaveLength(4);
   });

@@ -7,7 +7,7 @@ import { agreement } from "@/server/domain/crew/samples";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
 import { concernsRun, errorOf } from "../agent/call-model";
-import { Children } from "../flow";
+import { Children } from "../node/flow";
 import type { Crew } from "./crew";
 import { textOf, valueOf } from "./values";
 

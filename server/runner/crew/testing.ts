@@ -43,7 +43,7 @@ export interface Case {
 
 const who = ({ messages }: ModelRequest) => /You are (\w+)/.exec(messages[0]!.content)![1]!;
 const last = ({ messages }: ModelRequest) => messages.at(-1)!.content;
-const text = (words: string): ScriptedStep => ({ text: words });
+const text = (content: string): ScriptedStep => ({ text: content });
 const json = (value: Json): ScriptedStep => ({ json: value });
 const yes = { answer: true, reason: "so" };
 const no = { answer: false, reason: "not so" };
@@ -235,15 +235,15 @@ export async function runAsked(
     roles: [...new Set(crew.agents.map(({ role_name }) => role_name))].map((name) => role(name)),
   });
   const state = () => stage.store.state(id);
-  const told = new Set<string>();
+  const answered = new Set<string>();
   const open = () =>
-    Object.values(state()?.interactions ?? {}).find((one) => one.status === "open" && !told.has(one.id));
+    Object.values(state()?.interactions ?? {}).find((one) => one.status === "open" && !answered.has(one.id));
   const asked: { title: string; why: string }[] = [];
   for (const answer of answers) {
     await expect.poll(() => open() !== undefined || stage.store.find(id)?.status === "finished").toBe(true);
     const question = open();
     if (!question) break;
-    told.add(question.id);
+    answered.add(question.id);
     asked.push({ title: question.requested.title, why: question.requested.why });
     stage.host.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
   }

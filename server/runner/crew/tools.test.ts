@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { finish, rejectTask } from "../agent/ending-tools";
 import { personTools } from "../agent/person-tools";
-import type { CrewRuntime } from "../ports";
+import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
 import { CREW_TOOLS, toolsOf } from "./tools";
 
@@ -25,6 +25,6 @@ test("the tools that people read about are those that a run carries out", () => 
   };
   const people = personTools({} as unknown as CrewRuntime).map(({ spec }) => spec.name);
   const ends = [finish.spec.name, rejectTask.spec.name];
-  const carriedOut = [...names("swarm"), ...names("hierarchical"), ...people, ...ends];
-  expect([...new Set(carriedOut)].sort()).toEqual([...CREW_TOOLS].sort());
+  const implemented = [...names("swarm"), ...names("hierarchical"), ...people, ...ends];
+  expect([...new Set(implemented)].sort()).toEqual([...CREW_TOOLS].sort());
 });

@@ -10,7 +10,7 @@ import { leaderOf } from "@/server/domain/crew/leader";
 import type { Payloads } from "@/server/domain/run/events";
 import { type Fences, group } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
-import { Children } from "../flow";
+import { Children } from "../node/flow";
 import { askForCrew } from "./ask";
 import type { Crew } from "./crew";
 
@@ -89,7 +89,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
     payload: { proposal_id, rule: rules.rule, ...count, ...settled },
   });
   const reasons = Object.fromEntries(
-    votes.map(({ agent_id, vote: cast, reasoning }) => [agent_id, `${cast}: ${reasoning}`]),
+    votes.map(({ agent_id, vote: vote, reasoning }) => [agent_id, `${vote}: ${reasoning}`]),
   );
   return crew.outputs({
     decision,
@@ -105,8 +105,8 @@ export function* vote(crew: Crew): Flow<JsonObject> {
 const votesSeen = (votes: readonly Vote[], { fence }: Fences): string =>
   group(
     "votes",
-    votes.map(({ agent_id, vote: cast, reasoning }) =>
-      fence("vote", `${cast}: ${reasoning}`, { by: agent_id }),
+    votes.map(({ agent_id, vote: vote, reasoning }) =>
+      fence("vote", `${vote}: ${reasoning}`, { by: agent_id }),
     ),
   );
 
@@ -160,8 +160,8 @@ function* ballot(
       output_keys: [],
       answer_schema: BALLOT,
     });
-    const { vote: cast, reasoning, confidence } = Ballot.parse(result.output);
-    return { ...about, vote: cast, reasoning, confidence };
+    const { vote: vote, reasoning, confidence } = Ballot.parse(result.output);
+    return { ...about, vote: vote, reasoning, confidence };
   } catch (error) {
     const { code, message } = errorOf(error);
     if (code !== "OUTPUT_INVALID" && code !== "MODEL_REFUSAL") throw error;

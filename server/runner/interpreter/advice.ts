@@ -3,7 +3,7 @@ import type { Durable, DurableContext, Settlement } from "@/server/domain/base/d
 import { agentKey, type Interaction, type RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent } from "@/server/domain/run/events";
-import { answerText } from "@/server/domain/run/questions/question-words";
+import { answerText } from "@/server/domain/run/questions/question-text";
 import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 
 const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
@@ -46,16 +46,16 @@ export class Advice {
         payload: { interaction_id: id, ...given.data },
         ...(isSince(s.run, 3) ? { command_id: answer.key } : {}),
       },
-      ...toldTo(s, interaction, given.data),
+      ...answerEvents(s, interaction, given.data),
     ];
   }
 }
 
 /** How the answer reaches those who are still at work: the agent that asked hears it itself, else it stands on its crew's board. */
-function toldTo(s: RunState, asked: Interaction, given: Given): NewEvent[] {
+function answerEvents(s: RunState, asked: Interaction, given: Given): NewEvent[] {
   const { id, node_id, activation_id, agent_id, task_id, requested } = asked;
-  const isAtWork = agent_id !== undefined && s.at_work.has(agentKey(activation_id, agent_id, task_id));
-  if (isAtWork || s.crews[activation_id]?.status !== "running") return [];
+  const isActive = agent_id !== undefined && s.at_work.has(agentKey(activation_id, agent_id, task_id));
+  if (isActive || s.crews[activation_id]?.status !== "running") return [];
   const bulletin = `${requested.title}\n${answerText(given, requested)}`;
   return [{ type: "board_written", node_id, activation_id, payload: { alias: `human:${id}`, bulletin } }];
 }

@@ -10,8 +10,8 @@ import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { complete, fail, isWanted, passThrough } from "@/server/domain/run/schedule/outcomes";
 import { referring } from "@/server/domain/run/schedule/state-write";
 import { StateReads } from "@/server/domain/run/state-reads";
-import { NodeRun } from "../node-run";
-import type { Effects, Engine, StepOptions } from "../ports";
+import { NodeRun } from "../node/node-run";
+import type { Effects, Engine, StepOptions } from "../node/ports";
 import { Advice } from "./advice";
 import { limitRaised } from "./commands";
 import type { ReachedEnd } from "./ends";
@@ -274,7 +274,7 @@ export abstract class Attempts implements Engine {
 
   /** A handle that is settled when a person changes this activation's plan. */
   planEdited(activationId: string): Durable {
-    return this.tasks.newBell(planEditSignal(activationId));
+    return this.tasks.newSignal(planEditSignal(activationId));
   }
 
   /** Holds a task until a limit is raised. */

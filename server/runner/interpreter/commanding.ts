@@ -2,24 +2,24 @@ import { RaisableLimit } from "@/server/domain/agent/outcome";
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
-import { commandFault, RunCommand, tooLateEvent } from "@/server/domain/run/commands/command";
+import { commandError, RunCommand, tooLateEvent } from "@/server/domain/run/commands/command";
 import { overrideNext } from "@/server/domain/run/commands/override";
 import { waitersFor } from "@/server/domain/run/commands/signals";
 import { memberChanged } from "@/server/domain/run/commands/team-edit";
 import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { complete } from "@/server/domain/run/schedule/outcomes";
-import type { Effects } from "../ports";
+import type { Effects } from "../node/ports";
 import { planEditSignal } from "./attempts";
 import { Command, limitRaised, planEdited, type SkipCommand, signalKey, stateEdited } from "./commands";
-import { Holding } from "./holding";
 import { LimitAsking } from "./limit-asking";
 import { limitsAskEverywhere, openLimitQuestion, raisedNow, raisedTo } from "./limit-question";
 import { limitValue } from "./limits";
+import { Pausing } from "./pausing";
 import { notFitting, Repeating } from "./repeating";
 
 /** What people tell a run on its way: commands, and their word at a limit. Each is taken in between two answers. */
-export abstract class Commanding extends Holding {
+export abstract class Commanding extends Pausing {
   protected control: Durable;
   private controls = 1;
   /** It failed, and goes on only if a person tries the node again. */
@@ -45,7 +45,7 @@ export abstract class Commanding extends Holding {
   }
 
   /** Whether people told the run something that it has not come to. */
-  protected get isTold(): boolean {
+  protected get hasPendingCommand(): boolean {
     return [this.control, ...this.advice.pending].some(({ key }) => this.ctx.isSent(key));
   }
 
@@ -68,23 +68,23 @@ export abstract class Commanding extends Holding {
     const read = RunCommand.safeParse(answer.result.value);
     if (!read.success) return;
     // The run may have gone on since the person saw it.
-    const fault = commandFault(this.a, this.s, read.data);
-    if (fault === null) this.follow(read.data, by);
-    else this.apply(tooLateEvent(fault));
+    const rejection = commandError(this.a, this.s, read.data);
+    if (rejection === null) this.follow(read.data, by);
+    else this.apply(tooLateEvent(rejection));
   }
 
   /** Gives the run what a person told the one that it repeats, where it has come to that place. True if it did. */
   protected repeat(): boolean {
-    const told = this.repeating.take(!this.tasks.areMoving);
-    if (!told) return false;
-    const { command, by } = told;
+    const repeated = this.repeating.take(!this.tasks.areMoving);
+    if (!repeated) return false;
+    const { command, by } = repeated;
     if (command.kind === "cancel") throw new Cancelled(by, command.reason, this.at);
     if (command.kind === "edit_plan") this.editPlan(command, by);
     else if (command.kind === "raise_limit") this.raiseLimit(command, by);
     else {
-      const fault = commandFault(this.a, this.s, command);
-      if (fault === null) this.follow(command, by);
-      else this.applyAll(notFitting(told, fault));
+      const rejection = commandError(this.a, this.s, command);
+      if (rejection === null) this.follow(command, by);
+      else this.applyAll(notFitting(repeated, rejection));
     }
     return true;
   }
@@ -134,7 +134,7 @@ export abstract class Commanding extends Holding {
     else if (to > (limitValue(limit, this.s) ?? 0)) this.raiseNow(limit, to, answered.by);
   }
 
-  protected override continueRun(...how: Parameters<Holding["continueRun"]>): void {
+  protected override continueRun(...how: Parameters<Pausing["continueRun"]>): void {
     super.continueRun(...how);
     const kept = this.limitAsking.takeKept();
     if (kept) this.atLimit(kept);

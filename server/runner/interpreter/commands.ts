@@ -7,7 +7,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import { editPlan, PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import type { NewEvent } from "@/server/domain/run/events";
-import { wordsAdded } from "@/server/tools/own-words";
+import { addedPhrases } from "@/server/tools/user-provided-text";
 import { limitValue } from "./limits";
 
 const Word = z.string().optional().catch(undefined);
@@ -41,7 +41,7 @@ export function planEdited(
   if (!read.success || !crew || !plan) return null;
   const { node_id } = present(s.activations[activation_id], "s.activations[activation_id]");
   const at = { node_id, activation_id };
-  const refused = (message: string) => ({
+  const rejected = (message: string) => ({
     event: {
       type: "warning" as const,
       ...at,
@@ -49,9 +49,9 @@ export function planEdited(
     },
     isChanged: false,
   });
-  if (crew.status !== "running") return refused("The crew's work is over.");
+  if (crew.status !== "running") return rejected("The crew's work is over.");
   const edited = editPlan(plan, crew, read.data);
-  if (!edited.ok) return refused(edited.message);
+  if (!edited.ok) return rejected(edited.message);
   if (edited.cancelled) {
     const { task_id, status } = edited.cancelled;
     const payload = { from: status, to: "cancelled" as const, by };
@@ -67,7 +67,7 @@ function writtenIn(edit: PlanEdit, { tasks }: ExecutionPlan): string[] {
   if (edit.kind === "cancel") return [];
   const before = edit.kind === "change" && tasks.find(({ task_id }) => task_id === edit.task_id);
   const { description = "" } = edit.kind === "add" ? edit.task : edit.patch;
-  return wordsAdded(description, before ? before.description : "");
+  return addedPhrases(description, before ? before.description : "");
 }
 
 /** What an activation waits for that waits for a signal. */
@@ -83,7 +83,7 @@ export function stateEdited(
 ): NewEvent {
   const words = Object.entries(set).flatMap(([key, value]) => {
     const before = textsIn(state[key] ?? null).join("\n");
-    return textsIn(value).flatMap((text) => wordsAdded(text, before));
+    return textsIn(value).flatMap((text) => addedPhrases(text, before));
   });
   return { type: "state_edited", payload: { set, remove, words, by } };
 }

@@ -26,7 +26,7 @@ export const messageEdits = (s: RunState, { messages = [] }: ForkPatches): Messa
 export function changeMessages(messages: ChatMessage[], edits: readonly MessageEdit[]): void {
   for (const { before, content } of edits) {
     const at = messages.findIndex(
-      ({ role, content: said }) => role === before.role && said === before.content,
+      ({ role, content: text }) => role === before.role && text === before.content,
     );
     const message = messages[at];
     if (message) messages[at] = { ...message, content };

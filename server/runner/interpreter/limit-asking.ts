@@ -2,7 +2,7 @@ import type { RaisableLimit } from "@/server/domain/agent/outcome";
 import type { Durable, DurableContext, Flow, Settlement } from "@/server/domain/base/durable";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent } from "@/server/domain/run/events";
-import { type Answered, askPerson } from "../ask";
+import { type Answered, askPerson } from "../people/ask";
 import { limitQuestion, limitsAskEverywhere, mayRaise, openLimitQuestion } from "./limit-question";
 import { limitValue } from "./limits";
 

@@ -1,10 +1,10 @@
-import { limitFault, type RaisableLimit } from "@/server/domain/agent/outcome";
+import { limitRaiseError, type RaisableLimit } from "@/server/domain/agent/outcome";
 import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
-import type { PersonQuestion } from "../ports";
+import type { PersonQuestion } from "../node/ports";
 import { limitError, limitValue } from "./limits";
 
 const RAISE = "raise";
@@ -59,7 +59,8 @@ export function limitQuestion(
 }
 
 /** Whether a person can raise it at all: some limits have one of their own. */
-export const mayRaise = (limit: RaisableLimit, now: number): boolean => limitFault(limit, now + 1) === null;
+export const mayRaise = (limit: RaisableLimit, now: number): boolean =>
+  limitRaiseError(limit, now + 1) === null;
 
 /** What an answer raises the limit to, in the limit's own unit; null where it does not. */
 export function raisedTo(
@@ -85,16 +86,16 @@ export const raisedNow = (limit: RaisableLimit, s: RunState, by: string): Json =
 /** What it is raised to where nobody says: twice as much, as far as that may be. */
 function usual(limit: RaisableLimit, now: number): number {
   const wanted = now > 0 ? now * FACTOR : 1;
-  return limitFault(limit, wanted) === null ? wanted : (mostOf(limit, now) ?? wanted);
+  return limitRaiseError(limit, wanted) === null ? wanted : (mostOf(limit, now) ?? wanted);
 }
 
 /** The most that a limit can be, found by trying what a start may say. */
 function mostOf(limit: RaisableLimit, now: number): number | undefined {
-  if (limitFault(limit, Number.MAX_SAFE_INTEGER) === null) return undefined;
+  if (limitRaiseError(limit, Number.MAX_SAFE_INTEGER) === null) return undefined;
   let [fits, tooMuch] = [now, Number.MAX_SAFE_INTEGER];
   while (tooMuch - fits > 1) {
     const middle = Math.floor((fits + tooMuch) / 2);
-    if (limitFault(limit, middle) === null) fits = middle;
+    if (limitRaiseError(limit, middle) === null) fits = middle;
     else tooMuch = middle;
   }
   return fits;

@@ -3,7 +3,7 @@ import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { draw } from "@/server/domain/testing/drawing";
-import { StepFailed } from "../flow";
+import { StepFailed } from "../node/flow";
 import { toRunError } from "./node-error";
 
 const { nodes } = draw("start > a > r; r yes> end", { a: { name: "Write" } });
@@ -12,7 +12,7 @@ const unnamed = { ...a, name: "" };
 const failed = (name: string, message: string, detail?: Json) =>
   new StepFailed({ name, message, ...(detail === undefined ? {} : { detail }) });
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });
-const inside = (what: string, fault: string) => ({
+const inside = (what: string, errorText: string) => ({
   code: "INTERNAL",
   message: expect.stringMatching(
     new RegExp(
@@ -21,15 +21,15 @@ const inside = (what: string, fault: string) => ({
   ) as string,
   retryable: false,
   user_action: "none",
-  detail: { mark: expect.stringMatching(/^[0-9a-f]{8}$/) as string, fault },
+  detail: { mark: expect.stringMatching(/^[0-9a-f]{8}$/) as string, fault: errorText },
 });
-const inOurWords = (message: string) => ({
+const knownError = (message: string) => ({
   code: "INTERNAL",
   message,
   retryable: false,
   user_action: "none",
 });
-const told = { code: "AUTH", message: "No key.", retryable: false, user_action: "settings" };
+const recorded = { code: "AUTH", message: "No key.", retryable: false, user_action: "settings" };
 
 test.each<[string, unknown, typeof a, unknown]>([
   [
@@ -38,7 +38,12 @@ test.each<[string, unknown, typeof a, unknown]>([
     a,
     { code: "TOOL_FAILED", message: "It broke.", retryable: true, user_action: "retry", detail: 1 },
   ],
-  ["a step's failure is told as the step told it", failed("ModelError", "x", { error: told }), a, told],
+  [
+    "a step's failure is told as the step told it",
+    failed("ModelError", "x", { error: recorded }),
+    a,
+    recorded,
+  ],
   [
     "an answer that is too large is for whoever draws",
     failed("OversizedAnswer", "Too large."),
@@ -55,7 +60,7 @@ test.each<[string, unknown, typeof a, unknown]>([
     "a step's failure in our words is told in them",
     failed("DamagedLog", "It is damaged."),
     a,
-    inOurWords("It is damaged."),
+    knownError("It is damaged."),
   ],
   [
     "a step's failure in the platform's words is ours",

@@ -3,15 +3,15 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { cutText } from "@/server/domain/base/sizes";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, NodeFailure } from "@/server/domain/nodes";
-import { StepFailed } from "../flow";
-import { asError, internalError, recordedError } from "../internal-error";
+import { StepFailed } from "../node/flow";
+import { asError, internalError, recordedError } from "../node/internal-error";
 
 /** An error of a node's behaviour as data for people. */
 export function toRunError(error: unknown, node: WorkflowNode): RunError {
   if (error instanceof NodeFailure) return error.toRunError();
   if (error instanceof StepFailed) {
-    const told = recordedError(error.error);
-    if (told) return told;
+    const recorded = recordedError(error.error);
+    if (recorded) return recorded;
     if (error.error.name === "OversizedAnswer")
       return { code: "TOO_LARGE", message: error.message, retryable: false, user_action: "edit_graph" };
     if (error.error.name === "TimeoutError")

@@ -93,9 +93,9 @@ test.each([
     'Second needs "z", which nothing has written.',
   ],
   ["that only it would have written", ["x"], ["b"], {}, 'Second needs "x", which nothing has written.'],
-])("the lack %s is told with who would have written it", (_what, input_keys, skipped, state, words) => {
+])("the lack %s is told with who would have written it", (_what, input_keys, skipped, state, message) => {
   const { input, error } = read({ input_keys }, state, { skipped });
-  expect({ input: {}, error }).toEqual(missing(words));
+  expect({ input: {}, error }).toEqual(missing(message));
   expect(input).toEqual(state);
 });
 

@@ -4,7 +4,7 @@ import { cutText, sizeOf } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { isBeginning } from "@/server/domain/graph/run-input";
+import { isStartNode } from "@/server/domain/graph/run-input";
 import type { RunState } from "@/server/domain/run";
 import { writtenAs } from "@/server/domain/run/lineage";
 import { evaluateExpression } from "@/server/domain/text/expression";
@@ -60,7 +60,7 @@ function pickInput(s: RunState, node: WorkflowNode, now: number): { input: JsonO
     const value = s.state[key];
     if (value !== undefined) input[key] = value;
   }
-  if (missing.length === 0 || isBeginning(node)) return { input };
+  if (missing.length === 0 || isStartNode(node)) return { input };
   return {
     input,
     error: {

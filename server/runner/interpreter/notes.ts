@@ -6,7 +6,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { cutText } from "@/server/domain/base/sizes";
 import type { RunState } from "@/server/domain/run";
-import { targetInWords } from "@/server/domain/run/commands/control-words";
+import { describeTarget } from "@/server/domain/run/commands/control-labels";
 import type { NewEvent } from "@/server/domain/run/events";
 
 /** A question that was open while the server slept or was down is open at least so long afterwards. */
@@ -39,7 +39,7 @@ export function recovered(s: RunState, { worker_id = "", rules }: Note, requeued
 export function unread({ instructions, run, graph }: RunState): NewEvent[] {
   return instructions.flatMap(({ read_by, target, text }): NewEvent[] => {
     if (read_by.length > 0) return [];
-    const whom = targetInWords(target, (id) => graph.nodes[id]?.name || id);
+    const whom = describeTarget(target, (id) => graph.nodes[id]?.name || id);
     const message = `Nobody came to read what ${whom} was told: ${cutText(text)}`;
     if (run.warnings.includes(message)) return [];
     return [{ type: "warning", payload: { code: "INSTRUCTION_UNREAD", message } }];

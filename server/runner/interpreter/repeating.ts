@@ -67,24 +67,24 @@ const warning = (message: string): NewEvent => ({
 });
 
 /** What follows from a command that does not fit where it is repeated. What did not fail need not be tried again. */
-export function notFitting(told: RepeatedCommand, fault: string): NewEvent[] {
-  if (told.command.kind === "retry_node") return [];
-  const [words = "told it something"] = doneBy([told]);
+export function notFitting(repeated: RepeatedCommand, rejection: string): NewEvent[] {
+  if (repeated.command.kind === "retry_node") return [];
+  const [description = "told it something"] = doneBy([repeated]);
   return [
     warning(
-      `In the run that this one repeats ${told.by} ${words} at this place. It does not fit here: ${fault}`,
+      `In the run that this one repeats ${repeated.by} ${description} at this place. It does not fit here: ${rejection}`,
     ),
   ];
 }
 
 /** Says which commands were not repeated, as the run ends without having come to their place. */
 export function leftOut({ commands, isRetryNext }: Repeating): NewEvent[] {
-  const words = isRetryNext ? [] : doneBy(commands);
-  return words.length === 0
+  const descriptions = isRetryNext ? [] : doneBy(commands);
+  return descriptions.length === 0
     ? []
     : [
         warning(
-          `In the run that this one repeats a person ${words.join(", ")} at a place that this one did not come to: that is not repeated.`,
+          `In the run that this one repeats a person ${descriptions.join(", ")} at a place that this one did not come to: that is not repeated.`,
         ),
       ];
 }

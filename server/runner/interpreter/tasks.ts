@@ -27,7 +27,7 @@ export class Tasks {
   /** Waits until a person raises a limit, or lets the run go on. */
   private readonly gates = new Map<string, GateKind>();
   /** Waits for a change of a plan by a person, which nothing outside settles either. */
-  private readonly bells = new Set<string>();
+  private readonly signals = new Set<string>();
   private gateCount = 0;
 
   constructor(private readonly ctx: Pick<DurableContext, "abandon">) {}
@@ -76,7 +76,7 @@ export class Tasks {
   /** Gives up a handle that was still being waited for. */
   drop(handle: Durable): void {
     if (!this.byKey.delete(handle.key)) return;
-    if (this.gates.delete(handle.key) || this.bells.delete(handle.key)) return;
+    if (this.gates.delete(handle.key) || this.signals.delete(handle.key)) return;
     this.handles.delete(handle.key);
     this.ctx.abandon(handle);
   }
@@ -135,14 +135,14 @@ export class Tasks {
     }
   }
 
-  newBell(key: string): Durable {
-    this.bells.add(key);
+  newSignal(key: string): Durable {
+    this.signals.add(key);
     return { key };
   }
   /** Rings a bell: the task that waited for it. */
   ring(key: string): OpenAttempt | undefined {
     const task = this.byKey.get(key);
-    if (!task || !this.bells.delete(key)) return undefined;
+    if (!task || !this.signals.delete(key)) return undefined;
     this.byKey.delete(key);
     return task;
   }
@@ -154,6 +154,6 @@ export class Tasks {
   }
 
   private isInside({ key }: Durable): boolean {
-    return this.gates.has(key) || this.bells.has(key);
+    return this.gates.has(key) || this.signals.has(key);
   }
 }

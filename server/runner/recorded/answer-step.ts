@@ -1,5 +1,5 @@
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
-import type { Handle } from "../handles";
+import type { Handle } from "../durable/handles";
 import { AGREED, notRecorded, obstacle, questionOf, type RecordedAnswers } from "./recorded-answers";
 
 /** What a recorded answer makes of a step that asks this; undefined: it is executed. `hash`: of its request. */

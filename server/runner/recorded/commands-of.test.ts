@@ -6,7 +6,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { KeptCommand } from "@/server/domain/run/events/control-events";
 import { draw } from "@/server/domain/testing/drawing";
-import type { Journal, Turn } from "../embedded-contract";
+import type { Journal, Turn } from "../durable/embedded-contract";
 import { commandsOf } from "./commands-of";
 import type { Execute } from "./retrace";
 
@@ -18,10 +18,10 @@ const warning = (code: string): RunEvent => ({
   payload: { code, message: "m" },
 });
 const done = [warning("SOMETHING")];
-type Told = [key: string | null, value?: Json | Settled, events?: RunEvent[]];
+type Entry = [key: string | null, value?: Json | Settled, events?: RunEvent[]];
 
 /** A log with these answers, after its beginning. */
-function logOf(told: readonly Told[], repeats?: KeptCommand[], first?: RunEvent): Journal {
+function logOf(entries: readonly Entry[], repeats?: KeptCommand[], first?: RunEvent): Journal {
   const created: RunEvent = first ?? {
     seq: 1,
     ts: 0,
@@ -43,7 +43,7 @@ function logOf(told: readonly Told[], repeats?: KeptCommand[], first?: RunEvent)
   const turns = [
     { key: null, result: null, events: [created] },
     { key: null, result: null, events: [] },
-    ...told.map(([key, value = null, events = done]) => ({
+    ...entries.map(([key, value = null, events = done]) => ({
       key,
       result: isSettled(value) ? value : ok(value),
       events,
@@ -65,8 +65,8 @@ const execute: Execute = async (ctx, _created, _effects, watch) => {
     if (settled.key === "pause") state.run.paused_at = { seq: 1 };
   }
 };
-const commands = (told: readonly Told[], repeats?: KeptCommand[]) =>
-  commandsOf("r", logOf(told, repeats), execute);
+const commands = (entries: readonly Entry[], repeats?: KeptCommand[]) =>
+  commandsOf("r", logOf(entries, repeats), execute);
 const set = { kind: "edit_state" as const, set: { r: 1 }, remove: [] };
 const edit = { ...set, by: "ann" };
 
@@ -95,7 +95,7 @@ test("what a person told a run has its place behind the last answer of each part
 });
 
 test("a command hangs on the newest 64 places at most", () => {
-  const many = Array.from({ length: 70 }, (_, at): Told => [`n${at}#1/1/x`]);
+  const many = Array.from({ length: 70 }, (_, at): Entry => [`n${at}#1/1/x`]);
   const [found] = commands([...many, ["control#1", edit]]);
   expect([found!.after.length, found!.after[0], found!.after.at(-1)]).toEqual([64, "n6#1/1/x", "n69#1/1/x"]);
 });
@@ -111,7 +111,7 @@ test("that it was cancelled is told again, with the reason and by whom", () => {
 });
 
 describe("is not told again", () => {
-  test.each<[string, Told[]]>([
+  test.each<[string, Entry[]]>([
     ["what only says when the run goes on", [["control#1", { kind: "resume", by: "ann" }]]],
     ["what was refused", [["control#1", edit, [warning("PLAN_EDIT_REFUSED")]]]],
     ["what came too late", [["control#1", edit, [warning("SOMETHING"), warning("COMMAND_TOO_LATE")]]]],
@@ -123,8 +123,8 @@ describe("is not told again", () => {
     ["what is a list", [["control#1", [edit]]]],
     ["an answer that only looks like one", [["a#1/1/control", edit]]],
     ["a note of the engine", [["$tick", edit]]],
-  ])("%s", (_what, told) => {
-    expect(commands([["a#1/1/x"], ...told])).toEqual([]);
+  ])("%s", (_what, entries) => {
+    expect(commands([["a#1/1/x"], ...entries])).toEqual([]);
   });
 });
 
@@ -151,7 +151,7 @@ describe("a run that repeats another one", () => {
   });
   test("repeats a thousand commands at most", () => {
     const many = (count: number) => Array.from({ length: count }, () => kept);
-    const own: Told[] = [["control#1", edit]];
+    const own: Entry[] = [["control#1", edit]];
     expect(commands(own, many(999)).length).toBe(1000);
     // Of one more there is none that changes anything, and what only holds is not worth it.
     expect(commands(own, many(1000))).toEqual([]);

@@ -5,7 +5,7 @@ import {
   readCommands,
   worthRepeating,
 } from "@/server/domain/run/commands/repeated";
-import type { Journal, Turn } from "../embedded-contract";
+import type { Journal, Turn } from "../durable/embedded-contract";
 import { activationOf } from "../interpreter/repeating";
 import { type Execute, retell } from "./retrace";
 
@@ -28,8 +28,8 @@ export function commandsOf(runId: string, journal: Journal, execute: Execute): r
     ),
   ];
   let last = new Map<string, string>();
-  const isTold = journal.turns.some(({ key }) => key?.startsWith("control#") || key === "$cancel");
-  if (!isTold) return found;
+  const hasCommands = journal.turns.some(({ key }) => key?.startsWith("control#") || key === "$cancel");
+  if (!hasCommands) return found;
   retell(runId, journal, execute, (key, turn, state) => {
     const command = turn && commandIn(turn);
     if (command) {
@@ -61,8 +61,8 @@ function commandIn({ key, result, events }: Turn): { by: string; command: unknow
   if (key !== "$cancel" && !key?.startsWith("control#")) return null;
   if (!result?.ok || typeof result.value !== "object" || result.value === null || Array.isArray(result.value))
     return null;
-  const { by: told, ...value } = result.value;
-  const by = typeof told === "string" ? told : "user";
+  const { by: sender, ...value } = result.value;
+  const by = typeof sender === "string" ? sender : "user";
   if (key === "$cancel") return { by, command: { kind: "cancel", reason: value.reason ?? "" } };
   return events.length === 0 || tooLate(events) !== null ? null : { by, command: value };
 }

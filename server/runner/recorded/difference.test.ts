@@ -153,35 +153,35 @@ describe("which recorded request is the nearest", () => {
 });
 
 describe("how much of a value is told", () => {
-  const told = (recorded: Json, asked: Json) =>
+  const changesOf = (recorded: Json, asked: Json) =>
     differenceFrom({ kind: "tool", asked: { a: asked } }, [{ kind: "tool", asked: { a: recorded } }]).changes;
   test("a value that is no text is told as JSON, cut where it is long", () => {
-    expect(told(1, [])).toEqual([{ path: "a", recorded: "1", asked: "[]" }]);
-    expect(told(null, "x")).toEqual([{ path: "a", recorded: "null", asked: "x" }]);
+    expect(changesOf(1, [])).toEqual([{ path: "a", recorded: "1", asked: "[]" }]);
+    expect(changesOf(null, "x")).toEqual([{ path: "a", recorded: "null", asked: "x" }]);
   });
   test("texts of up to 120 characters in one line are told whole, longer ones by their line", () => {
     const [short, long] = ["x".repeat(120), "x".repeat(121)];
-    expect(told(short, "y")).toEqual([{ path: "a", recorded: short, asked: "y" }]);
-    expect(told(long, "y")).toEqual([{ path: "a", line: 1, recorded: long, asked: "y" }]);
-    expect(told("y", long)).toEqual([{ path: "a", line: 1, recorded: "y", asked: long }]);
-    expect(told(7, long)).toEqual([{ path: "a", recorded: "7", asked: long }]);
+    expect(changesOf(short, "y")).toEqual([{ path: "a", recorded: short, asked: "y" }]);
+    expect(changesOf(long, "y")).toEqual([{ path: "a", line: 1, recorded: long, asked: "y" }]);
+    expect(changesOf("y", long)).toEqual([{ path: "a", line: 1, recorded: "y", asked: long }]);
+    expect(changesOf(7, long)).toEqual([{ path: "a", recorded: "7", asked: long }]);
   });
   test("of lines of up to 240 characters the whole is told, of longer ones from a little before the difference", () => {
     const line = (length: number, end: string) => `${"x".repeat(length - end.length)}${end}`;
-    expect(told(line(240, "a"), line(240, "b"))).toEqual([
+    expect(changesOf(line(240, "a"), line(240, "b"))).toEqual([
       { path: "a", line: 1, recorded: line(240, "a"), asked: line(240, "b") },
     ]);
-    expect(told(line(241, "a"), "b")).toEqual([
+    expect(changesOf(line(241, "a"), "b")).toEqual([
       { path: "a", line: 1, recorded: `${"x".repeat(239)}…`, asked: "b" },
     ]);
-    expect(told("b", line(241, "a"))).toEqual([
+    expect(changesOf("b", line(241, "a"))).toEqual([
       { path: "a", line: 1, recorded: "b", asked: `${"x".repeat(239)}…` },
     ]);
     const cut = line(300, "y".repeat(280));
-    expect(told(line(300, ""), cut)).toEqual([
+    expect(changesOf(line(300, ""), cut)).toEqual([
       { path: "a", line: 1, recorded: "x".repeat(239).concat("…"), asked: `${cut.slice(0, 239)}…` },
     ]);
-    expect(told(line(300, "y".repeat(255)), line(300, "z".repeat(255)))).toEqual([
+    expect(changesOf(line(300, "y".repeat(255)), line(300, "z".repeat(255)))).toEqual([
       {
         path: "a",
         line: 1,
@@ -191,8 +191,8 @@ describe("how much of a value is told", () => {
     ]);
   });
   test("a text that goes on where the other ends has nothing beside its next line", () => {
-    expect(told("one\ntwo", "one")).toEqual([{ path: "a", line: 2, recorded: "two", asked: null }]);
-    expect(told("one", "one\n")).toEqual([{ path: "a", line: 2, recorded: null, asked: "" }]);
+    expect(changesOf("one\ntwo", "one")).toEqual([{ path: "a", line: 2, recorded: "two", asked: null }]);
+    expect(changesOf("one", "one\n")).toEqual([{ path: "a", line: 2, recorded: null, asked: "" }]);
   });
 });
 

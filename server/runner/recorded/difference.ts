@@ -32,7 +32,7 @@ export function differenceFrom(request: AskedRequest, recorded: readonly AskedRe
     return { ...about, nearest: null, changes: [], more: 0, sentence: noneLeft(request) };
   const changes = changesBetween(leavesOf(nearest.asked), mine);
   const shown = changes.slice(0, MOST_CHANGES);
-  const sentence = inWords(request, changes[0], changes.length);
+  const sentence = describeChange(request, changes[0], changes.length);
   return { ...about, nearest: best.at, changes: shown, more: changes.length - shown.length, sentence };
 }
 
@@ -49,7 +49,7 @@ const whatOf = (request: AskedRequest): string => {
 const noneLeft = (request: AskedRequest): string =>
   `It asks ${whatOf(request)}, and no recorded call of a ${request.kind} is left.`;
 
-function inWords(request: AskedRequest, first: RequestChange | undefined, count: number): string {
+function describeChange(request: AskedRequest, first: RequestChange | undefined, count: number): string {
   const what = whatOf(request);
   if (!first) return `It asks ${what} the same once more than was recorded.`;
   const was = first.recorded === null ? "nothing was recorded" : `recorded was ${quoted(first.recorded)}`;

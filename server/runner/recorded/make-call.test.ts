@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
 import { newRun } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
-import type { PersonQuestion } from "../ports";
+import type { PersonQuestion } from "../node/ports";
 import { MODEL_CALL, makeCall } from "./make-call";
 import { type Obstacle, obstacle } from "./recorded-answers";
 

@@ -4,8 +4,8 @@ import type { RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
 import type { Payloads } from "@/server/domain/run/events";
 import type { RiskLevel } from "@/server/domain/tool/tool";
-import { StepFailed } from "../flow";
-import type { About, PersonQuestion } from "../ports";
+import { StepFailed } from "../node/flow";
+import type { About, PersonQuestion } from "../node/ports";
 import { AGREED, type Obstacle, obstacleOf } from "./recorded-answers";
 
 /** As which tool a person is asked about a call of a model. */
@@ -88,7 +88,7 @@ function* agreement(
 ): Flow<"yes" | keyof typeof NOT_MADE> {
   const { about, tool_name, args, risk } = question;
   if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return "yes";
-  const { title, why } = WORDS[obstacle.why](tool_name, obstacle, run.s.run);
+  const { title, why } = QUESTION_TEXTS[obstacle.why](tool_name, obstacle, run.s.run);
   const { answer } = yield* run.ask(key, {
     about,
     kind: "tool_confirmation",
@@ -102,7 +102,7 @@ function* agreement(
   return answer === "approve" || answer === "approve_always" ? "yes" : "no";
 }
 
-const WORDS: Readonly<
+const QUESTION_TEXTS: Readonly<
   Record<
     Obstacle["why"],
     (tool: string, obstacle: Obstacle, run: RunState["run"]) => { title: string; why: string }

@@ -19,7 +19,7 @@ const ask = (text: string, more: object = {}) => ({
   ...more,
 });
 /** A way that hangs on the state, with an agent on each of both. */
-const twoWays = draw("start > set > r; r left> a > end; r right> b > end", {
+const twoBranches = draw("start > set > r; r left> a > end; r right> b > end", {
   set: { output_keys: ["r"], config: { set: { r: "'left'" } } },
   a: ask("Go left"),
   b: ask("Go right"),
@@ -36,7 +36,7 @@ const roles = [role("Worker")];
 const models = fakeModels(({ messages }) =>
   messages.some(({ content }) => content.includes("in blue")) ? "blue" : "black",
 );
-const tell = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const sendCommand = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
 const isPaused = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status).toBe("paused");
 const isOver = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status).toBe("finished");
 
@@ -110,12 +110,12 @@ const steered: [
 ][] = [
   [
     "changed the state at a breakpoint, so that it went the other way",
-    twoWays,
+    twoBranches,
     { config: { breakpoints: [{ on: "node_start", node_id: "r" }] } },
     async (stage, id) => {
       await isPaused(stage, id);
-      await tell(stage, id, { kind: "edit_state", set: { r: "right" }, remove: [] });
-      await tell(stage, id, { kind: "resume" });
+      await sendCommand(stage, id, { kind: "edit_state", set: { r: "right" }, remove: [] });
+      await sendCommand(stage, id, { kind: "resume" });
     },
   ],
   [
@@ -124,8 +124,8 @@ const steered: [
     { config: { breakpoints: [{ on: "llm_call", node_id: "b" }] } },
     async (stage, id) => {
       await isPaused(stage, id);
-      await tell(stage, id, { kind: "inject", target: { node_id: "b" }, text: "Write in blue." });
-      await tell(stage, id, { kind: "resume" });
+      await sendCommand(stage, id, { kind: "inject", target: { node_id: "b" }, text: "Write in blue." });
+      await sendCommand(stage, id, { kind: "resume" });
     },
   ],
   [
@@ -138,8 +138,8 @@ const steered: [
         const { run } = stage.store.state(id)!;
         if (run.status === "finished") return;
         if (run.paused_at?.node_id === "b")
-          await tell(stage, id, { kind: "skip_node", activation_id: "b#1", output: { b: "given" } });
-        await tell(stage, id, { kind: "step", granularity: "node" });
+          await sendCommand(stage, id, { kind: "skip_node", activation_id: "b#1", output: { b: "given" } });
+        await sendCommand(stage, id, { kind: "step", granularity: "node" });
       }
     },
   ],
@@ -149,8 +149,8 @@ const steered: [
     { config: { breakpoints: [{ on: "node_start", node_id: "a" }] } },
     async (stage, id) => {
       await isPaused(stage, id);
-      await tell(stage, id, { kind: "override_next", activation_id: "a#1", to: "c" });
-      await tell(stage, id, { kind: "resume" });
+      await sendCommand(stage, id, { kind: "override_next", activation_id: "a#1", to: "c" });
+      await sendCommand(stage, id, { kind: "resume" });
     },
   ],
   [
@@ -256,8 +256,8 @@ test("a replay that repeats what a person did, taken up after a crash in each of
 test("where a run was only paused and stepped through there is nothing to repeat", async () => {
   const stage = newStage();
   const id = stage.start(line, { roles });
-  await tell(stage, id, { kind: "pause" });
-  await tell(stage, id, { kind: "resume" });
+  await sendCommand(stage, id, { kind: "pause" });
+  await sendCommand(stage, id, { kind: "resume" });
   await isOver(stage, id);
   const { state } = await replayed(stage, id);
   expect([state.run.final_status, state.run.warnings]).toEqual(["COMPLETED", []]);

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { DurableContext, Settled, Settlement, StepRequest } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { Journal, Turn } from "../embedded-contract";
-import type { Effects } from "../ports";
+import type { Journal, Turn } from "../durable/embedded-contract";
+import type { Effects } from "../node/ports";
 import { requestHash } from "./request-hash";
 import { askedOf, type Execute, pure, retell, retraced, retracedCalls, retracedRequests } from "./retrace";
 
@@ -276,23 +276,23 @@ test("nothing outside is reached while a run is retraced", async () => {
 
 test("whether a signal was sent is known from what came after", () => {
   const found: boolean[] = [];
-  const look = (ctx: DurableContext) => found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
+  const inspect = (ctx: DurableContext) => found.push(ctx.isSent("a"), ctx.isSent("b"), ctx.isSent("c"));
   retraced(
     "r",
     logOf(turn(200, null, null), turn(210, "a", ok(1)), turn(220, "b", ok(1))),
-    flow(look, (_key, ctx) => look(ctx))(),
+    flow(inspect, (_key, ctx) => inspect(ctx))(),
   );
   expect(found).toEqual([true, true, false, false, true, false, false, false, false]);
 });
 
 test("a signal that came after the run's end was not there before it", () => {
   const found: boolean[] = [];
-  const look = (ctx: DurableContext) => found.push(ctx.isSent("a"));
+  const inspect = (ctx: DurableContext) => found.push(ctx.isSent("a"));
   const log = logOf(turn(200, null, null, { lastSeq: 2 }), turn(210, "a", ok(1)));
   const end = (ctx: DurableContext) => {
-    look(ctx);
+    inspect(ctx);
     ctx.emit(warning(2));
-    look(ctx);
+    inspect(ctx);
   };
   retraced("r", log, flow(end)());
   expect(found).toEqual([false, true]);

@@ -12,8 +12,8 @@ import { asJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { Journal, Turn } from "../embedded-contract";
-import type { Effects } from "../ports";
+import type { Journal, Turn } from "../durable/embedded-contract";
+import type { Effects } from "../node/ports";
 import type { AskedRequest } from "./difference";
 import { agreedTo, obstacleOf } from "./recorded-answers";
 import { requestHash } from "./request-hash";
@@ -108,12 +108,12 @@ export function retell(
   runId: string,
   journal: Journal,
   execute: Execute,
-  told: (key: string, turn: Turn | undefined, state: RunState | undefined) => void,
+  onTurn: (key: string, turn: Turn | undefined, state: RunState | undefined) => void,
 ): void {
   const created = journal.turns[0]?.events[0];
   if (!created) return;
   const states: RunState[] = [];
-  const context = new Retracing(runId, journal, (key, turn) => told(key, turn, states[0]));
+  const context = new Retracing(runId, journal, (key, turn) => onTurn(key, turn, states[0]));
   execute(context, created, NO_EFFECTS, (state) => void states.push(state)).catch(() => {});
 }
 
@@ -161,7 +161,7 @@ class Retracing implements DurableContext<RunEvent> {
   constructor(
     readonly runId: string,
     private readonly journal: Journal,
-    private readonly told: (key: string, turn?: Turn) => void = () => {},
+    private readonly onTurn: (key: string, turn?: Turn) => void = () => {},
   ) {
     this.begunAt = this.at = journal.turns[1]?.at ?? 0;
   }
@@ -207,7 +207,7 @@ class Retracing implements DurableContext<RunEvent> {
     if (first && this.inlined < (turns[this.turn]?.inlined ?? 0)) {
       this.inlined++;
       this.inline.delete(first[0]);
-      this.told(first[0]);
+      this.onTurn(first[0]);
       return { key: first[0], result: { ok: true, value: pure(first[1]) }, at: this.at };
     }
     const upcoming = turns[++this.turn];
@@ -216,7 +216,7 @@ class Retracing implements DurableContext<RunEvent> {
       throw new EndOfLog();
     const { key, result, at } = upcoming;
     this.at = at;
-    this.told(key, upcoming);
+    this.onTurn(key, upcoming);
     if (key === "$cancel") throw new Cancelled("", "", at);
     this.inline.delete(key);
     this.note(key, result, upcoming);

@@ -3,11 +3,11 @@ import type { StepRequest } from "@/server/domain/base/durable";
 import type { Cassette } from "@/server/domain/scenario/cassette";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
-import type { Effects } from "../ports";
+import type { Served } from "../durable/virtual-run";
+import type { Effects } from "../node/ports";
 import { requestHash } from "../recorded/request-hash";
-import type { Served } from "../virtual-run";
 import { CassettePlayer, Missed, missedOf } from "./cassette-player";
-import type { Purse } from "./purse";
+import type { Purse } from "./spending-cap";
 
 /** Who answers in a test. */
 export interface Answering {

@@ -2,8 +2,8 @@ import type { Settled, StepRequest } from "@/server/domain/base/durable";
 import { asStored } from "@/server/domain/base/json";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
 import type { MissedAnswer } from "@/server/domain/scenario/report";
+import { BrokenOff, type Served } from "../durable/virtual-run";
 import { differenceFrom } from "../recorded/difference";
-import { BrokenOff, type Served } from "../virtual-run";
 
 /** A test asked something that nobody has an answer for. */
 export class Missed extends BrokenOff {

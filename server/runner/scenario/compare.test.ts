@@ -7,7 +7,7 @@ import { newScratchTools } from "@/server/scratch-tools";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
 import { compare } from "./compare";
-import { Purse } from "./purse";
+import { Purse } from "./spending-cap";
 
 const graph = (model: string) =>
   draw("start > a > end", {

@@ -5,8 +5,8 @@ import { foldRun } from "@/server/domain/run";
 import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import { draw } from "@/server/domain/testing/drawing";
 import { ModelError } from "@/server/llm/model";
+import { BrokenOff } from "../durable/virtual-run";
 import { fakeModels } from "../testing";
-import { BrokenOff } from "../virtual-run";
 import { EMPTY_BOOK, type Judges, judge, judgeId, LONGEST_JUDGED, type Verdict } from "./judging";
 
 const state = (output: JsonObject | null, values: JsonObject = {}) => {

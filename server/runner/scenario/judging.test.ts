@@ -7,9 +7,9 @@ import { newScratchTools } from "@/server/scratch-tools";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
 import type { JudgeBook, Verdict } from "./judging";
-import { Purse } from "./purse";
 import { runSuite } from "./run-suite";
 import { runTest } from "./run-test";
+import { Purse } from "./spending-cap";
 
 const RUBRIC = "It names the city.";
 const GRAPH = draw("start > a > end", {

@@ -11,8 +11,8 @@ import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import type { ExpectationResult, Judged } from "@/server/domain/scenario/report";
 import { FENCES, promptText } from "@/server/domain/text/fence";
 import type { ModelAnswer, Models } from "@/server/llm/model";
-import { parseOutput } from "@/server/llm/structured-output";
-import { BrokenOff } from "../virtual-run";
+import { parseOutput } from "@/server/llm/tool-calls/structured-output";
+import { BrokenOff } from "../durable/virtual-run";
 
 /** A longer output is not judged: a part of it would be judged for the whole. Characters. */
 export const LONGEST_JUDGED = 60_000;

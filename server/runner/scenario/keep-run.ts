@@ -5,8 +5,8 @@ import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
 import type { ScenarioFields } from "@/server/domain/scenario/scenario-test";
-import type { Journal } from "../embedded-contract";
-import { repeatedOf } from "../forking";
+import type { Journal } from "../durable/embedded-contract";
+import { repeatedOf } from "../lifecycle/fork";
 import { cassetteOf } from "./record-cassette";
 
 /** What a run makes as a test: its input, its answers, its people, and what is proposed to expect of it. */

@@ -2,8 +2,8 @@ import type { Settled } from "@/server/domain/base/durable";
 import { asStored } from "@/server/domain/base/json";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
-import type { Journal } from "../embedded-contract";
-import { interpreters } from "../interpreters";
+import type { Journal } from "../durable/embedded-contract";
+import { interpreters } from "../interpreter/interpreters";
 import { type RetracedCall, retracedCalls } from "../recorded/retrace";
 
 /** Whether a run's answers can be made a cassette here: its interpreter is there, and its beginning. */

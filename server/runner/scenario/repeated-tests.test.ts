@@ -10,10 +10,10 @@ import { defineTool } from "@/server/tools/define";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
 import { compare } from "./compare";
-import { Purse } from "./purse";
 import { runMutants } from "./run-mutants";
 import { runSuite } from "./run-suite";
 import { runTest } from "./run-test";
+import { Purse } from "./spending-cap";
 import { TestGates } from "./test-gates";
 import { verifyKept } from "./verify-kept";
 

@@ -16,9 +16,9 @@ import { readAnswer } from "@/server/domain/run/questions/person-answer";
 import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
 import type { MissedAnswer, UnansweredQuestion } from "@/server/domain/scenario/report";
 import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/domain/scenario/scenario-test";
-import { storedCreation } from "../beginnings";
-import { execute } from "../execute";
-import { BrokenOff, NothingLeft, VirtualRun } from "../virtual-run";
+import { BrokenOff, NothingLeft, VirtualRun } from "../durable/virtual-run";
+import { execute } from "../interpreter/execute";
+import { storedCreation } from "../lifecycle/creation-cache";
 import type { Answering } from "./answering";
 import { Missed } from "./cassette-player";
 
@@ -205,7 +205,7 @@ class People {
         ...(message === undefined ? {} : { message }),
       });
       if (!read.ok) {
-        const faults = read.errors.map(({ key, message: fault }) => `${key}: ${fault}`).join(" ");
+        const faults = read.errors.map(({ key, message: message }) => `${key}: ${message}`).join(" ");
         throw new WrongAnswer(`The answer to “${title}” does not fit: ${faults}`);
       }
       deliver(`answer:${id}`, { ...read.answer, by: "test" });

@@ -3,9 +3,9 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { type SuiteReport, suiteOf, type TestReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import type { TestParts } from "./answering";
-import { MoneyGone } from "./purse";
 import type { Tested } from "./run-scenario";
 import { notRun, runTest, type TestRun } from "./run-test";
+import { MoneyGone } from "./spending-cap";
 
 interface Suite extends TestRun {
   tested: Tested;

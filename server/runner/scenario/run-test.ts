@@ -7,8 +7,8 @@ import { type ScenarioTest, USUAL_START } from "@/server/domain/scenario/scenari
 import { testFaults } from "@/server/domain/scenario/test-faults";
 import { type Answering, realAnswers, recordedAnswers, simulatedAnswers, type TestParts } from "./answering";
 import { type JudgeBook, type Judges, judge } from "./judging";
-import type { Purse } from "./purse";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
+import type { Purse } from "./spending-cap";
 
 /** How a test is run. */
 export interface TestRun {

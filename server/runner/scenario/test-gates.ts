@@ -1,5 +1,5 @@
 import { namedError } from "@/server/domain/base/named-error";
-import { newRateLimiter, type RateLimiter } from "@/server/llm/rate-limit";
+import { newRateLimiter, type RateLimiter } from "@/server/llm/limits/rate-limit";
 
 /** So many are carried out at once; those with real models have places of their own, as their calls may take long. */
 const AT_ONCE = { offline: 2, real: 2 } as const;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
-import { newMemoryStore } from "@/server/store/memories";
-import { newWorkspaceStore } from "@/server/store/workspace";
+import { newMemoryStore } from "@/server/store/library/memories";
+import { newWorkspaceStore } from "@/server/store/runs/workspace";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";
 import { calculate } from "./calculator";
@@ -189,7 +189,7 @@ describe("files", () => {
       status_code: 404,
       error: "There is no such file. There are: a.txt, mine.txt.",
     });
-    const refused: [string, Json, Partial<ToolScope>, number][] = [
+    const rejected: [string, Json, Partial<ToolScope>, number][] = [
       ["file_read", { path: "../../etc/passwd" }, {}, 400],
       ["file_write", { path: "/etc/passwd", content: "x" }, {}, 400],
       ["file_write", { path: "big.txt", content: "x".repeat(6 * 1024 * 1024) }, {}, 413],
@@ -199,7 +199,7 @@ describe("files", () => {
       ["read_artifact", { artifact_id, path: "a.txt" }, {}, 400],
       ["read_artifact", { artifact_id }, caller("run_b"), 404],
     ];
-    for (const [name, args, scope, status] of refused)
+    for (const [name, args, scope, status] of rejected)
       expect([name, args, (await call(name, args, scope)).status_code]).toEqual([name, args, status]);
   });
 });

@@ -176,8 +176,8 @@ const KINDS: Readonly<Record<string, (topic: string) => { title: string; text: s
 
 /** Pages of the demo on the query: those whose words match it, the best first, and then some made up for it. */
 export function searchDemo(purpose: SearchPurpose, query: string, count: number): Entry[] {
-  const wanted = wordsOf(query);
-  const shared = (text: string) => [...wordsOf(text)].filter((word) => wanted.has(word)).length;
+  const wanted = stemsOf(query);
+  const shared = (text: string) => [...stemsOf(text)].filter((word) => wanted.has(word)).length;
   const least = purpose === "web" ? 3 : 1;
   const known = CORPUS[purpose]
     .map((page) => ({ page, score: 2 * shared(page.title) + shared(page.text) }))
@@ -217,8 +217,8 @@ function decoded(text: string): string {
 /** The topic of a query as part of an address. */
 function slugOf(query: string): string {
   const terms = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const telling = terms.filter((word) => !COMMON.has(word));
-  return (telling.length > 0 ? telling : terms).slice(0, 8).join("-") || "anything";
+  const significant = terms.filter((word) => !COMMON.has(word));
+  return (significant.length > 0 ? significant : terms).slice(0, 8).join("-") || "anything";
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -230,7 +230,7 @@ const COMMON = new Set(
 );
 
 /** The beginnings of words, so that "review" finds "reviews" and "reviewed". */
-const wordsOf = (text: string) =>
+const stemsOf = (text: string) =>
   new Set(
     (text.toLowerCase().match(/\p{L}{4,}/gu) ?? [])
       .filter((word) => !COMMON.has(word))

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FileAddress, WorkspaceStore } from "@/server/store/workspace";
+import type { FileAddress, WorkspaceStore } from "@/server/store/runs/workspace";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { runOf, sourceOf } from "./caller";
 
@@ -22,7 +22,7 @@ export function fileTools(files: Files): ToolInterface[] {
     input: { path: string; content: string; append?: boolean },
     scope: ToolScope,
   ) => {
-    const written = refused(() =>
+    const written = withToolFailures(() =>
       files.write(runOf(scope, tool).id, input.path, input.content, {
         // The pipeline may keep the result of the same call under the call's own key.
         writtenBy: `${scope.idempotencyKey}/write`,
@@ -40,7 +40,7 @@ export function fileTools(files: Files): ToolInterface[] {
     scope: ToolScope,
   ) => {
     const run = runOf(scope, tool);
-    const found = refused(() => files.read(run.id, address, part));
+    const found = withToolFailures(() => files.read(run.id, address, part));
     if (!found) throw new ToolFailure(404, missing(address, files, run.id));
     const { tainted, artifact_id, path, version, media_type, content, offset, total, next_offset } = found;
     return new Labelled(
@@ -109,7 +109,7 @@ export function fileTools(files: Files): ToolInterface[] {
 }
 
 /** The store's refusals are known by name: tools import no store. */
-function refused<T>(act: () => T): T {
+function withToolFailures<T>(act: () => T): T {
   try {
     return act();
   } catch (error) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { Json } from "@/server/domain/base/values";
-import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/memories";
+import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/library/memories";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
 

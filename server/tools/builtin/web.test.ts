@@ -300,10 +300,10 @@ describe("search", () => {
       [422, {}, 400, /query/],
       [500, {}, 503, /500/],
     ];
-    for (const [status, head, expected, words] of cases) {
+    for (const [status, head, expected, message] of cases) {
       reply("application/json", '{"error":"bad key key-3"}', head, status);
       const output = await search("code_search", backend("github", "key-3"));
-      expect([output.status_code, output.error]).toEqual([expected, expect.stringMatching(words)]);
+      expect([output.status_code, output.error]).toEqual([expected, expect.stringMatching(message)]);
       expect(JSON.stringify(output)).not.toContain("key-3");
     }
     reply("application/json", "", { location: "http://example.org/" }, 302);

@@ -25,7 +25,7 @@ const SHOWN_HEADERS = [
   "x-ratelimit-reset",
 ];
 /** These belong to the connection, or say who is asking. */
-const REFUSED_HEADERS =
+const FORBIDDEN_HEADERS =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|origin|referer|forwarded|via|cookie2?|(proxy|sec|x-forwarded)-.*|x-real-ip)$/i;
 
 const Url = z.string().min(1).max(4_000).describe("An address that begins with https:// or http://");
@@ -202,8 +202,8 @@ export function toFailure(error: unknown, scope: ToolScope): unknown {
 }
 
 function checkedHeaders(headers: Record<string, string>): Record<string, string> {
-  const refused = Object.keys(headers).find((name) => REFUSED_HEADERS.test(name));
-  if (refused) throw new ToolFailure(400, `The header ${refused} cannot be set here.`);
+  const forbidden = Object.keys(headers).find((name) => FORBIDDEN_HEADERS.test(name));
+  if (forbidden) throw new ToolFailure(400, `The header ${forbidden} cannot be set here.`);
   return headers;
 }
 

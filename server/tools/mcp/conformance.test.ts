@@ -9,7 +9,7 @@ import { checkAnswer } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newMcpServerStore } from "@/server/store/library/mcp-servers";
 import { McpServers } from "./servers";
 import { bodyOf, listen } from "./testing/guarded-server";
 

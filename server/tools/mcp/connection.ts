@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isSameJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
-import { questionFault } from "@/server/domain/run/questions/tool-question";
+import { questionError } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
 import { signInBehind } from "./challenge";
 import { type McpToolDefinition, readable } from "./definition";
@@ -53,7 +53,7 @@ interface Call {
   /** What it was ended for. */
   asks: ToolQuestion | null;
   /** Why it was ended, where nobody can be asked that. */
-  fault: string | null;
+  error: string | null;
 }
 
 export interface McpHealth {
@@ -142,7 +142,7 @@ export class McpConnection {
       answers: options.answers ?? null,
       stop: new AbortController(),
       asks: null,
-      fault: null,
+      error: null,
     };
     this.calls.add(call);
     try {
@@ -173,7 +173,7 @@ export class McpConnection {
       });
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
-      if (call.fault !== null) return { status_code: 500, error: call.fault };
+      if (call.error !== null) return { status_code: 500, error: call.error };
       if (call.asks)
         return { status_code: 409, error: `${name} asks something of a person.`, asks: call.asks };
       const needed = signInBehind(error);
@@ -182,9 +182,9 @@ export class McpConnection {
         else await this.lose(needed.message, "needs_sign_in");
         return { status_code: 403, error: `${name}: ${needed.message}` };
       }
-      const { statusOf, wordsOf } = await loadLibrary();
+      const { statusOf, describeError } = await loadLibrary();
       const status_code = statusOf(error);
-      const why = wordsOf(error);
+      const why = describeError(error);
       if (status_code === 503) void this.lose(why);
       const message = status_code === 503 ? `Not connected to "${this.name}": ${why}` : why;
       return {
@@ -233,9 +233,9 @@ export class McpConnection {
       const { action, content } = known;
       return { action, ...(content && { content: Filled.parse(content) }) };
     }
-    const fault = questionFault(question);
-    if (fault === null) call.asks = question;
-    else call.fault = `mcp:${this.name} asks ${fault}. That was refused, and nothing was sent.`;
+    const error = questionError(question);
+    if (error === null) call.asks = question;
+    else call.error = `mcp:${this.name} asks ${error}. That was refused, and nothing was sent.`;
     call.stop.abort();
     // A stateless server asks by its answer to the call, so nobody waits there.
     if (this.client?.getProtocolEra() === "modern") throw new Error("The call ended to ask a person");
@@ -266,8 +266,8 @@ export class McpConnection {
     } catch (error) {
       const needed = signInBehind(error);
       if (needed) return this.lose(needed.message, "needs_sign_in");
-      const { wordsOf } = await loadLibrary();
-      await this.lose(wordsOf(error));
+      const { describeError } = await loadLibrary();
+      await this.lose(describeError(error));
     }
   }
 
@@ -285,8 +285,8 @@ export class McpConnection {
     this.note({ connected_at: Date.now() });
   }
 
-  private async connectBy({ transport, versions, lastWords }: Way): Promise<void> {
-    const { newClient, wordsOf } = await loadLibrary();
+  private async connectBy({ transport, versions, stderrTail }: Way): Promise<void> {
+    const { newClient, describeError } = await loadLibrary();
     const client = newClient({
       versions,
       closed: () => {
@@ -301,8 +301,8 @@ export class McpConnection {
       await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
     } catch (error) {
       await client.close().catch(() => {});
-      const words = lastWords();
-      throw words ? new Error(`${wordsOf(error)}; it wrote: ${words.slice(-500)}`) : error;
+      const stderr = stderrTail();
+      throw stderr ? new Error(`${describeError(error)}; it wrote: ${stderr.slice(-500)}`) : error;
     }
     this.client = client;
   }

@@ -30,7 +30,7 @@ export type McpToolDefinition = z.infer<typeof McpToolDefinition>;
 const MAX_BYTES = 64 * 1024;
 
 /** As tools come over the wire; nothing in it is believed to be as the protocol wants it. */
-const Wire = z.object({
+const WireTool = z.object({
   // A sign before it marks what is made here of a server's resources and prompts.
   name: z.string({ error: "it has no name" }).regex(/^(?!@)/, "A tool's name may not begin with @"),
   description: z.string().nullish(),
@@ -53,9 +53,9 @@ const Wire = z.object({
 
 /** A tool as it came over the wire, or what is wrong with it, in a sentence that names it. */
 export function readDefinition(tool: unknown): { definition: McpToolDefinition } | { problem: string } {
-  const wire = Wire.safeParse(tool);
-  if (!wire.success) return { problem: `"${nameOf(tool)}": ${faultOf(wire.error)}.` };
-  const { name, description, inputSchema, outputSchema, annotations, execution } = wire.data;
+  const parsed = WireTool.safeParse(tool);
+  if (!parsed.success) return { problem: `"${nameOf(tool)}": ${issueText(parsed.error)}.` };
+  const { name, description, inputSchema, outputSchema, annotations, execution } = parsed.data;
   const label = `"${readable(name).slice(0, 128)}"`;
   let text: string;
   try {
@@ -81,7 +81,7 @@ export function readDefinition(tool: unknown): { definition: McpToolDefinition }
       : jsonTextProblem(text);
   if (problem) return { problem: `${label}: ${problem}` };
   const read = McpToolDefinition.safeParse(JSON.parse(text));
-  return read.success ? { definition: read.data } : { problem: `${label}: ${faultOf(read.error)}` };
+  return read.success ? { definition: read.data } : { problem: `${label}: ${issueText(read.error)}` };
 }
 
 const nameOf = (tool: unknown): string => {
@@ -90,7 +90,7 @@ const nameOf = (tool: unknown): string => {
 };
 
 /** The first fault, with its place. */
-function faultOf({ issues }: z.ZodError): string {
+function issueText({ issues }: z.ZodError): string {
   const [first] = issues;
   const at = first?.path.join(".") ?? "";
   return `${at === "" ? "" : `${at}: `}${first?.message ?? "cannot be read"}`;

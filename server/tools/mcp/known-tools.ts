@@ -1,8 +1,8 @@
 import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
-import type { McpCorrection, McpPin } from "@/server/store/mcp-servers";
+import type { McpCorrection, McpPin } from "@/server/store/library/mcp-servers";
+import { type McpHints, McpToolWord } from "./annotations";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
-import { type McpHints, McpToolWord } from "./word";
 
 export interface McpToolStatus {
   /** As the server calls it. */
@@ -39,18 +39,18 @@ export function knownTools(
     pins: readonly McpPin[];
     corrections: readonly McpCorrection[];
     /** What the operator's file says of single tools, by full names. */
-    words: Readonly<Record<string, McpToolWord>>;
+    overrides: Readonly<Record<string, McpToolWord>>;
   },
 ): KnownTool[] {
-  const { definitions, words } = about;
+  const { definitions, overrides } = about;
   const pins = new Map(about.pins.map((pin) => [pin.tool, pin]));
   const corrections = new Map(about.corrections.map((one) => [one.tool, one]));
-  const said = (tool: string, fingerprint: string): Pick<McpToolStatus, "fixed" | "corrected"> => {
+  const overridesFor = (tool: string, fingerprint: string): Pick<McpToolStatus, "fixed" | "corrected"> => {
     const full_name = `mcp:${server}/${tool}`;
     const kept = corrections.get(tool);
     const word = kept && wordOf(kept);
     return {
-      fixed: Object.hasOwn(words, full_name) ? present(words[full_name], "words[full_name]") : null,
+      fixed: Object.hasOwn(overrides, full_name) ? present(overrides[full_name], "words[full_name]") : null,
       corrected: word ? { ...word, holds: kept.fingerprint === fingerprint } : null,
     };
   };
@@ -61,14 +61,14 @@ export function knownTools(
     const state = !pin ? "new" : pin.fingerprint === fingerprint ? "approved" : "changed";
     return {
       ...toStatus(server, definition, fingerprint, state, pin),
-      ...said(definition.name, fingerprint),
+      ...overridesFor(definition.name, fingerprint),
     };
   });
   const gone = [...pins.values()].flatMap((pin) => {
     const definition = definitionOf(pin);
     if (!definition) return [];
     const status = toStatus(server, definition, pin.fingerprint, "gone", pin);
-    return [{ ...status, ...said(definition.name, pin.fingerprint) }];
+    return [{ ...status, ...overridesFor(definition.name, pin.fingerprint) }];
   });
   return [...there, ...gone].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -84,10 +84,10 @@ function toStatus(
   return {
     name: definition.name,
     full_name: `mcp:${server}/${definition.name}`,
-    ...said(definition),
+    ...reviewablePart(definition),
     state,
     fingerprint,
-    approved: before && said(before),
+    approved: before && reviewablePart(before),
     definition,
   };
 }
@@ -101,7 +101,7 @@ function wordOf({ word }: McpCorrection): McpToolWord | null {
 }
 
 /** What a person reads of a definition before approving it. */
-const said = ({ description, input_schema, output_schema, hints }: McpToolDefinition) => ({
+const reviewablePart = ({ description, input_schema, output_schema, hints }: McpToolDefinition) => ({
   description: readable(description),
   input_schema,
   output_schema: output_schema ?? null,

@@ -17,10 +17,10 @@ import { errorMessage, isObject, recordOf } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
 import type { StdioServer } from "../operator/file";
+import { newChannelTransport, type OpenChannel } from "./channel-transport";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
-import { unreachedWords } from "./unreached";
-import { newWireTransport, type OpenWire } from "./wire-transport";
+import { describeUnreachable } from "./unreached";
 
 // Everything that needs the protocol's library. It is large, so it is only loaded once a server is to be connected.
 
@@ -29,7 +29,7 @@ export type McpAddress =
   | { kind: "http"; url: string; authorization: string | null; fetch: typeof globalThis.fetch }
   | { kind: "stdio"; server: StdioServer }
   /** A process of a worker with its label. */
-  | { kind: "worker"; open: OpenWire };
+  | { kind: "worker"; open: OpenChannel };
 
 /** What a server asks a person, and what becomes of it. */
 export type Asked = (question: Omit<ToolQuestion, "from">) => Promise<{
@@ -87,7 +87,7 @@ export interface Way {
    * of those before it (legacy).
    */
   versions: VersionNegotiationMode;
-  lastWords(): string;
+  stderrTail(): string;
 }
 
 export function newTransport(address: McpAddress): Way {
@@ -102,7 +102,7 @@ export function newTransport(address: McpAddress): Way {
       maxRetries: 2,
     },
   });
-  return { transport, versions: "auto", lastWords: () => "" };
+  return { transport, versions: "auto", stderrTail: () => "" };
 }
 
 /**
@@ -117,13 +117,13 @@ export function otherTransport(address: McpAddress, error: unknown): Way | null 
   if (!(error instanceof SdkHttpError) || ![400, 404, 405].includes(error.status)) return null;
   // Deprecated with the transport itself; there are servers that speak nothing else.
   const transport = new SSEClientTransport(new URL(address.url), optionsOf(address));
-  return { transport, versions: "legacy", lastWords: () => "" };
+  return { transport, versions: "legacy", stderrTail: () => "" };
 }
 
 const processTransport = (address: Exclude<McpAddress, { kind: "http" }>) =>
   address.kind === "stdio"
     ? newStdioTransport(address.server)
-    : { transport: newWireTransport(address.open), lastWords: () => "" };
+    : { transport: newChannelTransport(address.open), stderrTail: () => "" };
 
 const NEWEST = "2026-07-28";
 
@@ -133,21 +133,21 @@ const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" 
 });
 
 /** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */
-export function wordsOf(error: unknown): string {
+export function describeError(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause.name === "EgressError" || cause.name === "SignInFailure") return cause.message;
   // Finding out the version failed because of something else, which says more.
   if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && error.cause)
-    return wordsOf(error.cause);
+    return describeError(error.cause);
   if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403))
     return error.status === 401
       ? "The server refuses the Authorization header (401). Enter it again, or remove it and sign in."
       : "The server refuses access (403): whoever it is told to trust may not do this.";
   if (error instanceof SdkHttpError && error.status >= 400)
-    return `The server answers ${error.status} instead of speaking MCP${saidIn(error.message)}.`;
+    return `The server answers ${error.status} instead of speaking MCP${quotedMessage(error.message)}.`;
   if (error instanceof SseError && error.code !== undefined)
     return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
-  const unreached = unreachedWords(error);
+  const unreached = describeUnreachable(error);
   if (unreached !== null) return readable(unreached).slice(0, 1000);
   const message = errorMessage(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
@@ -155,19 +155,19 @@ export function wordsOf(error: unknown): string {
 }
 
 /** What a server said with its refusal, as `: “...”`: its JSON error's message, or the words of its page. */
-function saidIn(message: string): string {
+function quotedMessage(message: string): string {
   const body = message
     .replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, "")
     .slice(0, 20_000);
-  const words = withoutMarkup(messageIn(body) ?? body).slice(0, 300);
-  return words === "" ? "" : `: “${words}”`;
+  const text = withoutMarkup(messageIn(body) ?? body).slice(0, 300);
+  return text === "" ? "" : `: “${text}”`;
 }
 
 function messageIn(body: string): string | null {
   try {
     const { error, message } = recordOf(JSON.parse(body));
-    const said = isObject(error) ? error.message : (error ?? message);
-    return typeof said === "string" ? said : null;
+    const reported = isObject(error) ? error.message : (error ?? message);
+    return typeof reported === "string" ? reported : null;
   } catch {
     return null;
   }

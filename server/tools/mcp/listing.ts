@@ -100,10 +100,10 @@ async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]
   try {
     entries = await pagesOf(client, method, field, problems);
   } catch (error) {
-    const { isUnknownMethod, statusOf, wordsOf } = await loadLibrary();
+    const { isUnknownMethod, statusOf, describeError } = await loadLibrary();
     if (statusOf(error) === 503 || signInBehind(error)) throw error;
     // Many have resources and no templates, and do not know the question.
-    if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${wordsOf(error)}`);
+    if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${describeError(error)}`);
     return [];
   }
   const good = entries.flatMap((entry) => read(entry) ?? []);

@@ -12,7 +12,7 @@ import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newSealer } from "@/server/secrets/sealer";
-import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
+import { type McpServerStore, newMcpServerStore } from "@/server/store/library/mcp-servers";
 import type { ToolScope } from "../define";
 import { parseOperatorFile } from "../operator/file";
 import { ToolsRegistry } from "../registry";
@@ -185,7 +185,7 @@ describe("a server over HTTP", () => {
       "mcp_tools:\n  mcp:math/slow: { reads: true, own: true }\n  mcp:math/wipe: { risk: MEDIUM }\n",
       { file: "tools.yaml", folder: "/" },
     );
-    servers = newServers({ words: mcp_tools });
+    servers = newServers({ overrides: mcp_tools });
     await servers.save({ name: "math", url: remote.url });
     const specs = Object.fromEntries(servers.tools().map(({ spec }) => [spec.name, spec]));
     expect(specs["mcp:math/slow"]).toMatchObject({ risk: "LOW", read_only: true, taints: false, sink: true });
@@ -242,7 +242,7 @@ describe("a server over HTTP", () => {
     // The operator's file is stronger, and says so.
     await servers.stop();
     const fixed = { reads: false, inside: false, own: false };
-    servers = newServers({ words: { "mcp:math/slow": fixed } });
+    servers = newServers({ overrides: { "mcp:math/slow": fixed } });
     await servers.start();
     expect(shown("slow")).toMatchObject({ fixed, corrected: { own: true } });
     expect(specOf("mcp:math/slow")).toMatchObject({ read_only: false, taints: true, sink: true });
@@ -635,7 +635,7 @@ describe("what servers say", () => {
     const bytes = Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 89) % 256)).toString("base64");
     const plain = ["-", "ACGT", "Aha", "0af1", "0AF1"].map((part) => part.repeat(600 / part.length));
     const kept = [...plain, bytes.slice(0, 511)].join("|");
-    const said = (base64: string) =>
+    const payload = (base64: string) =>
       JSON.stringify({ page: `<img src="data:image/png;base64,${picture}">`, file: base64, kept });
     const shown = JSON.stringify({
       page: '<img src="[base64, 3000 bytes; not shown]">',
@@ -643,13 +643,13 @@ describe("what servers say", () => {
       kept,
     });
     const parts = [
-      { type: "text", text: said(bytes) },
-      { type: "resource", resource: { uri: "file:///b", text: said(bytes) } },
+      { type: "text", text: payload(bytes) },
+      { type: "resource", resource: { uri: "file:///b", text: payload(bytes) } },
     ];
     expect([
       outputOf("t", { content: parts }),
-      outputOf("t", { content: [], structuredContent: { said: said(bytes) } }),
-      outputOf("t", { content: [{ type: "text", text: said(bytes) }], isError: true }),
+      outputOf("t", { content: [], structuredContent: { said: payload(bytes) } }),
+      outputOf("t", { content: [{ type: "text", text: payload(bytes) }], isError: true }),
     ]).toEqual([
       { status_code: 200, output: `${shown}\n${shown}` },
       { status_code: 200, output: { said: shown } },

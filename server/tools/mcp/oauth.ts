@@ -219,8 +219,8 @@ export async function renew(
   client: OauthClient,
   fetch: Fetch,
   now: number,
-): Promise<OauthGrant | { refused: string; forgets_client: boolean }> {
-  if (grant.refresh_token === null) return { refused: "The sign-in has ended", forgets_client: false };
+): Promise<OauthGrant | { rejection: string; forgets_client: boolean }> {
+  if (grant.refresh_token === null) return { rejection: "The sign-in has ended", forgets_client: false };
   try {
     const tokens = await refreshAuthorization(grant.issuer, {
       // Kept as the library read it from the authorization server, which it trusts no further for that.
@@ -234,12 +234,12 @@ export async function renew(
   } catch (error) {
     if (error instanceof OAuthError && !isServerError(error))
       return {
-        refused: wordsOf(`${hostOf(grant.issuer)} does not renew the sign-in`, error),
+        rejection: describeOauthError(`${hostOf(grant.issuer)} does not renew the sign-in`, error),
         forgets_client: /^(invalid|unauthorized)_client$/.test(error.code),
       };
     throw isUnreachable(error)
       ? error
-      : new SignInFailure(wordsOf(`${hostOf(grant.issuer)} cannot renew the sign-in now`, error));
+      : new SignInFailure(describeOauthError(`${hostOf(grant.issuer)} cannot renew the sign-in now`, error));
   }
 }
 
@@ -354,17 +354,17 @@ async function explained<T>(what: string, step: () => Promise<T>): Promise<T> {
     return await step();
   } catch (error) {
     if (isUnreachable(error)) throw error;
-    throw new SignInFailure(wordsOf(what, error));
+    throw new SignInFailure(describeOauthError(what, error));
   }
 }
 
 /** What an authorization server said is told as its word, with hidden characters spelled out, and cut. */
-function wordsOf(what: string, error: unknown): string {
+function describeOauthError(what: string, error: unknown): string {
   if (error instanceof OAuthError) {
     const status = /^HTTP (\d{3}): /.exec(error.message)?.[1];
     if (isServerError(error) && status) return `${what}: it answered ${status} without a reason.`;
-    const said = readable(error.message).replace(/\s+/g, " ").trim().slice(0, 300);
-    return `${what} (${error.code})${said === "" ? "" : `: “${said}”`}`;
+    const reason = readable(error.message).replace(/\s+/g, " ").trim().slice(0, 300);
+    return `${what} (${error.code})${reason === "" ? "" : `: “${reason}”`}`;
   }
   // Their text quotes what was sent, in JSON of the checking library.
   if (error instanceof SyntaxError || (error instanceof Error && /ZodError/.test(error.name)))

@@ -4,7 +4,7 @@ import { emptyDb } from "@/db/testing";
 import type { Json } from "@/server/domain/base/values";
 import { isGranted } from "@/server/domain/tool/tool";
 import { newSealer } from "@/server/secrets/sealer";
-import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newMcpServerStore } from "@/server/store/library/mcp-servers";
 import { ToolsRegistry } from "../registry";
 import { readDefinition } from "./definition";
 import { PROMPTS, RESOURCES, readOutput, TEMPLATES } from "./offers";
@@ -105,7 +105,7 @@ describe("a server with resources and prompts", () => {
 
   test("what is too large, no text or not there is refused with the reason", async () => {
     approve();
-    for (const [uri, status_code, words] of [
+    for (const [uri, status_code, message] of [
       ["memo://huge", 413, "9000000 bytes; at most"],
       ["memo://long", 413, "gave more than"],
       ["memo://picture", 400, "is a file of 3 bytes (image/png), not text"],
@@ -113,7 +113,7 @@ describe("a server with resources and prompts", () => {
     ] as const)
       expect(await call("mcp:memos/@read_resource", { uri })).toMatchObject({
         status_code,
-        error: expect.stringContaining(words),
+        error: expect.stringContaining(message),
       });
   });
 

@@ -220,8 +220,8 @@ export const PromptAnswer = z.object({
 export function promptOutput(name: string, { description, messages }: z.infer<typeof PromptAnswer>) {
   const read: JsonObject[] = [];
   for (const { role, content } of messages) {
-    const { output, ...refused } = outputOf(name, { content: Array.isArray(content) ? content : [content] });
-    if (output === undefined) return refused;
+    const { output, ...failure } = outputOf(name, { content: Array.isArray(content) ? content : [content] });
+    if (output === undefined) return failure;
     read.push({ role, text: output });
   }
   return outputOf(name, {

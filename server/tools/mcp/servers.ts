@@ -1,18 +1,18 @@
 import { JsonObject } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
-import type { McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
-import { type AtWorkers, NO_LINES, type WorkerLines } from "../at-workers";
+import type { McpServerInput, McpServerStore } from "@/server/store/library/mcp-servers";
+import { type AtWorkers, NO_WORKER_CHANNELS, type WorkerChannels } from "../at-workers";
 import type { ToolInterface } from "../define";
 import type { StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
+import type { McpToolWord } from "./annotations";
 import { McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, readable } from "./definition";
-import type { SignInStatus } from "./kept-access";
 import { type KnownTool, knownTools, type McpToolStatus } from "./known-tools";
 import type { McpAddress } from "./library";
 import type { McpPrompt, McpResource } from "./offers";
 import { McpSignIn, type OauthClientInput, type SignInAnswer, SignInFailure } from "./sign-in";
-import type { McpToolWord } from "./word";
+import type { SignInStatus } from "./stored-credentials";
 
 export interface McpServerStatus extends McpHealth {
   name: string;
@@ -40,10 +40,10 @@ export interface McpServersParts {
   /** Servers of the operator's file. Their names go before those that people add. */
   declared: readonly StdioServer[];
   /** What the operator's file says of single tools, by full names. */
-  words?: Readonly<Record<string, McpToolWord>>;
+  overrides?: Readonly<Record<string, McpToolWord>>;
   fetch: typeof globalThis.fetch;
   /** The way to servers that are processes of workers. Absent: there are no workers. */
-  lines?: WorkerLines;
+  lines?: WorkerChannels;
   /** Tools or states changed. */
   onChange(): void;
 }
@@ -62,8 +62,8 @@ export class McpServers {
     });
   }
 
-  private get lines(): WorkerLines {
-    return this.parts.lines ?? NO_LINES;
+  private get lines(): WorkerChannels {
+    return this.parts.lines ?? NO_WORKER_CHANNELS;
   }
 
   /** Begins to connect to all that are enabled; resolves when each was tried once. */
@@ -234,7 +234,7 @@ export class McpServers {
   ): ToolInterface {
     const { name, description, input_schema, output_schema, hints, as_task = false } = definition;
     const full_name = `mcp:${server}/${name}`;
-    const said = fixed ?? (corrected?.holds ? corrected : undefined);
+    const override = fixed ?? (corrected?.holds ? corrected : undefined);
     const spec = ToolSpec.parse({
       name: full_name,
       description: readable(description).slice(0, 4000),
@@ -242,12 +242,14 @@ export class McpServers {
       output_schema,
       source: "mcp",
       // What a server says of itself is believed only where it warns; a person's word goes before it, the operator's first.
-      risk: said?.risk ?? (said?.reads ? "LOW" : hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN"),
-      read_only: said?.reads === true,
-      on_crash: said?.on_crash,
-      destructive: said?.reads !== true && hints.destructive === true && !hints.read_only,
-      taints: said?.own !== true,
-      sink: said?.inside !== true,
+      risk:
+        override?.risk ??
+        (override?.reads ? "LOW" : hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN"),
+      read_only: override?.reads === true,
+      on_crash: override?.on_crash,
+      destructive: override?.reads !== true && hints.destructive === true && !hints.read_only,
+      taints: override?.own !== true,
+      sink: override?.inside !== true,
       timeout_ms: MCP_CALL_MS + 2_000,
       ...(unavailable === null ? {} : { unavailable }),
     });
@@ -300,12 +302,12 @@ export class McpServers {
   }
 
   private known(server: string): KnownTool[] {
-    const { store, words = {} } = this.parts;
+    const { store, overrides = {} } = this.parts;
     return knownTools(server, {
       definitions: this.connections.get(server)?.definitions ?? [],
       pins: store.pins(server),
       corrections: store.corrections(server),
-      words,
+      overrides,
     });
   }
 
@@ -377,8 +379,8 @@ async function readably<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
   } catch (error) {
-    const { wordsOf } = await import("./library");
-    throw error instanceof SignInFailure ? error : new SignInFailure(wordsOf(error));
+    const { describeError } = await import("./library");
+    throw error instanceof SignInFailure ? error : new SignInFailure(describeError(error));
   }
 }
 

@@ -3,9 +3,9 @@ import { recordOf } from "@/server/domain/base/guards";
 import { challengeOf, SignInNeeded } from "./challenge";
 import { hostIn, isKnownTo, refusingMove, wantedScope } from "./client-choice";
 import { readable } from "./definition";
-import { type AccessParts, type Kept, KeptAccess, type SignInStatus, statusOf } from "./kept-access";
 import type { AuthorizationServer } from "./oauth";
 import { type Challenge, type OauthClient, type OauthClientInput, SignInFailure } from "./oauth-grant";
+import { type AccessParts, type Kept, KeptAccess, type SignInStatus, statusOf } from "./stored-credentials";
 
 export { type OauthClientInput, SignInFailure } from "./oauth-grant";
 
@@ -101,8 +101,8 @@ export class McpSignIn {
         : `${host} cannot be told that the access ended; it ends there when it runs out.`;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
-      const { wordsOf } = await import("./library");
-      return `${host} could not be told that the access ended: ${wordsOf(error)}`;
+      const { describeError } = await import("./library");
+      return `${host} could not be told that the access ended: ${describeError(error)}`;
     }
   }
 
@@ -215,14 +215,14 @@ export class McpSignIn {
     if (answer.iss !== undefined ? answer.iss !== (server.metadata?.issuer ?? server.issuer) : isAnnounced)
       throw new SignInFailure(`The answer did not come from ${host}, where you were sent. Begin again.`);
     if (answer.error !== undefined) {
-      const said = readable(answer.error_description ?? "")
+      const description = readable(answer.error_description ?? "")
         .replace(/\s+/g, " ")
         .trim()
         .slice(0, 300);
       throw new SignInFailure(
-        answer.error === "access_denied" && said === ""
+        answer.error === "access_denied" && description === ""
           ? `Access was not granted at ${host}.`
-          : `${host} did not grant access (${readable(answer.error).slice(0, 60)})${said === "" ? "" : `: “${said}”`}`,
+          : `${host} did not grant access (${readable(answer.error).slice(0, 60)})${description === "" ? "" : `: “${description}”`}`,
       );
     }
     if (!answer.code) throw new SignInFailure(`${host} sent nothing to sign in with. Begin again.`);
@@ -265,9 +265,9 @@ export class McpSignIn {
     const renewed = await renew(grant, client, this.timed, this.now());
     // Signed out, or another server by now: what came back is not kept.
     if (this.kept().grant?.access_token !== grant.access_token) return;
-    if (!("refused" in renewed)) return void this.keepAt(url, { client, grant: renewed });
+    if (!("rejection" in renewed)) return void this.keepAt(url, { client, grant: renewed });
     this.keepAt(url, { client: renewed.forgets_client && !client.by_hand ? null : client, grant: null });
-    this.ended = `${renewed.refused}. Sign in again.`;
+    this.ended = `${renewed.rejection}. Sign in again.`;
     throw new SignInNeeded(this.ended, false);
   }
 

@@ -33,7 +33,7 @@ class LineBuffer extends ReadBuffer {
  */
 export function newStdioTransport(server: StdioServer): {
   transport: StdioClientTransport;
-  lastWords(): string;
+  stderrTail(): string;
 } {
   const transport = new StdioClientTransport({
     command: server.command,
@@ -45,11 +45,11 @@ export function newStdioTransport(server: StdioServer): {
   });
   // It takes no buffer from outside.
   Reflect.set(transport, "_readBuffer", new LineBuffer({ maxBufferSize: MAX_MESSAGE_BYTES }));
-  let words = "";
+  let tail = "";
   transport.stderr?.on("data", (chunk: Buffer) => {
-    words = (words + chunk.toString("utf8")).slice(-STDERR_CHARS);
+    tail = (tail + chunk.toString("utf8")).slice(-STDERR_CHARS);
   });
-  return { transport, lastWords: () => words.trim() };
+  return { transport, stderrTail: () => tail.trim() };
 }
 
 /** A message that came to such a process by another way. Throws where it is none of the protocol. */

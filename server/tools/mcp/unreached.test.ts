@@ -2,17 +2,17 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { newMcpFetch } from "@/server/egress/fetch";
-import { wordsOf } from "./library";
+import { describeError } from "./library";
 
-const said = (address: string) =>
+const errorAt = (address: string) =>
   newMcpFetch("127.0.0.1")(address).then(
     () => "an answer",
-    (error: unknown) => wordsOf(error),
+    (error: unknown) => describeError(error),
   );
 
 /** What a connection ended with, as undici throws it. */
 const failed = (code: string, message = code) =>
-  wordsOf(new TypeError("fetch failed", { cause: Object.assign(new Error(message), { code }) }));
+  describeError(new TypeError("fetch failed", { cause: Object.assign(new Error(message), { code }) }));
 
 /** A port of this machine that nobody listens at. */
 async function freePort(): Promise<number> {
@@ -25,10 +25,10 @@ async function freePort(): Promise<number> {
 }
 
 test("why an MCP server is not reached is told in sentences that say what to do", async () => {
-  expect(await said("http://127.0.0.1:9/mcp")).toBe(
+  expect(await errorAt("http://127.0.0.1:9/mcp")).toBe(
     "Its port belongs to another kind of service, so no request is sent there. Check the port in the address.",
   );
-  expect(await said(`http://127.0.0.1:${await freePort()}/mcp`)).toBe(
+  expect(await errorAt(`http://127.0.0.1:${await freePort()}/mcp`)).toBe(
     "Nothing listens at that address and port. Check the address, and whether the server is running.",
   );
   expect(failed("ENOTFOUND")).toBe("There is no host of that name. Check the address.");

@@ -23,7 +23,7 @@ const BAD_PORT =
   "Its port belongs to another kind of service, so no request is sent there. Check the port in the address.";
 
 /** Why no connection to a server came about, and what to do; null where it is not known to be that. */
-export function unreachedWords(error: unknown): string | null {
+export function describeUnreachable(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const known = BY_CODE[errorCode(cause) ?? ""];
     if (known !== undefined) return known;

@@ -8,7 +8,7 @@ const SETUP =
  * the system lacks the programs or does not let users make namespaces, as in most containers.
  */
 export async function apartFrom(folder: string): Promise<readonly string[] | null> {
-  const words = [
+  const prefix = [
     "/usr/bin/unshare",
     "--user",
     "--map-root-user",
@@ -23,7 +23,7 @@ export async function apartFrom(folder: string): Promise<readonly string[] | nul
     folder,
   ];
   const probe = {
-    words: [...words, "/bin/true"],
+    argv: [...prefix, "/bin/true"],
     stdin: "",
     environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     timeout_ms: 5_000,
@@ -34,5 +34,5 @@ export async function apartFrom(folder: string): Promise<readonly string[] | nul
     ({ exit_code }) => exit_code === 0,
     () => false,
   );
-  return works ? words : null;
+  return works ? prefix : null;
 }

@@ -8,7 +8,7 @@ import { JsonSchema } from "@/server/domain/base/values";
 import { OnCrash, RiskLevel } from "@/server/domain/tool/tool";
 import { registerNamedSecrets } from "@/server/secrets/redact";
 import { SettingsError } from "@/server/settings";
-import { McpToolWord } from "../mcp/word";
+import { McpToolWord } from "../mcp/annotations";
 
 const Word = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "use letters, digits, _ and - (at most 64)");
 const Argument = z.string().max(4000);
@@ -288,8 +288,8 @@ export function chosen(names: readonly string[], env: NodeJS.ProcessEnv): Record
 }
 
 /** The words with values in their places. Text stays as it is; anything else becomes JSON. */
-export function filledIn(words: readonly string[], values: Record<string, unknown>): string[] {
-  return words.map((word) => {
+export function filledIn(argv: readonly string[], values: Record<string, unknown>): string[] {
+  return argv.map((word) => {
     const place = word.match(PLACE)?.[1];
     if (place === undefined) return word;
     const value = Object.hasOwn(values, place) ? values[place] : null;

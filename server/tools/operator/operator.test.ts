@@ -107,11 +107,11 @@ describe("scripts", () => {
   });
 
   test("it works in a folder of its own, which is gone afterwards, and sees the named environment only", async () => {
-    const look = node(
+    const program = node(
       "require('fs').writeFileSync('file','x');process.stdout.write(JSON.stringify({ cwd: process.cwd(), env: Object.keys(process.env), key: process.env.TROUPE_IDEMPOTENCY_KEY, original: process.env.TROUPE_ORIGINAL_IDEMPOTENCY_KEY, a: process.env.A, b: process.env.B }))",
     );
     const { output } = await call(
-      script(look, "    result: json\n    env: [A]\n    set_env: { B: two }"),
+      script(program, "    result: json\n    env: [A]\n    set_env: { B: two }"),
       { text: "" },
       {
         env: { ...process.env, A: "one", TROUPE_PASSWORD: "secret-password", OPENAI_API_KEY: "sk-secret" },

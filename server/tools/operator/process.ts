@@ -7,7 +7,7 @@ import { environmentIn } from "./environment";
 
 export interface ProcessOrder {
   /** The program and its arguments; no shell reads them. */
-  words: readonly string[];
+  argv: readonly string[];
   stdin: string;
   /** All that it sees of the environment, beside HOME and TMPDIR. */
   environment: Record<string, string>;
@@ -34,9 +34,9 @@ const STDERR_BYTES = 16 * 1024;
  */
 export async function runProcess(order: ProcessOrder): Promise<ProcessResult> {
   if (order.signal.aborted) throw new ToolFailure(408, "It was stopped.");
-  const [program, ...args] = order.words;
+  const [program, ...args] = order.argv;
   if (!program) throw new ToolFailure(500, "There is no program to run.");
-  if (order.words.some((word) => word.includes("\0")))
+  if (order.argv.some((word) => word.includes("\0")))
     throw new ToolFailure(400, "An argument must not contain the character NUL.");
   const folder = await mkdtemp(path.join(tmpdir(), "troupe-tool-"));
   try {

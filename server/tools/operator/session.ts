@@ -12,7 +12,7 @@ import { environmentIn } from "./environment";
 /** How a process that keeps its variables is started. */
 export interface SessionOrder {
   /** The program and its arguments; no shell reads them. */
-  words: readonly string[];
+  argv: readonly string[];
   environment: Record<string, string>;
   /** Unused for so long, it is ended. */
   idle_ms: number;
@@ -99,7 +99,7 @@ export class Sessions {
     });
   }
 
-  private start(owner: string, { words: [program = "", ...args], environment }: SessionOrder): Session {
+  private start(owner: string, { argv: [program = "", ...args], environment }: SessionOrder): Session {
     const folder = mkdtempSync(path.join(tmpdir(), "troupe-session-"));
     const child = spawn(program, args, {
       cwd: folder,

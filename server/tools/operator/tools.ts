@@ -68,10 +68,10 @@ export async function exposedRemark(
 function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
   const sessions = new Sessions();
   const python = resolveProgram(tool.python, folder);
-  let words: ReturnType<typeof apartOf> | undefined;
+  let prefix: ReturnType<typeof apartOf> | undefined;
   const newOrder = async () => ({
-    words: [
-      ...((await (words ??= apartOf(python, env))) ?? []),
+    argv: [
+      ...((await (prefix ??= apartOf(python, env))) ?? []),
       python,
       "-I",
       "-u",
@@ -89,15 +89,15 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
       // Tried out by a person, it keeps nothing.
       const owner = ownerOf(scope) ?? scope.idempotencyKey;
       try {
-        const { is_first, ok, ...told } = await sessions.run(owner, await newOrder(), {
+        const { is_first, ok, ...answer } = await sessions.run(owner, await newOrder(), {
           code,
           timeout_ms: tool.timeout_ms,
           max_output_bytes: tool.max_output_kb * 1024,
           signal: scope.signal,
         });
         if (!ok)
-          return { status_code: 500, error: `${tool.name}: ${told.error ?? ""}\n${told.output}`.trim() };
-        const { output, result = null } = told;
+          return { status_code: 500, error: `${tool.name}: ${answer.error ?? ""}\n${answer.output}`.trim() };
+        const { output, result = null } = answer;
         return { status_code: 200, output: { output, result, ...(is_first ? { first: NOTHING_YET } : {}) } };
       } finally {
         if (ownerOf(scope) === null) sessions.end(owner);
@@ -145,9 +145,9 @@ function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv):
     check: (args) => checkBySchema(tool.input, args),
     async execute(input, scope) {
       const stdin = JSON.stringify(input);
-      const { words: commandLine, onKill } = commandOf(tool, recordOf(input), folder, env);
+      const { argv: commandLine, onKill } = commandOf(tool, recordOf(input), folder, env);
       const result = await runProcess({
-        words: commandLine,
+        argv: commandLine,
         stdin,
         environment: {
           ...chosen([...ALWAYS, ...(tool.type === "docker" ? DOCKER : []), ...tool.env], env),
@@ -186,18 +186,18 @@ export function commandOf(
   values: Readonly<Record<string, unknown>>,
   folder: string,
   env: NodeJS.ProcessEnv = process.env,
-): { words: string[]; onKill?(): void } {
+): { argv: string[]; onKill?(): void } {
   switch (tool.type) {
     case "script": {
       const [program = "", ...args] = filledIn(tool.command, values);
-      const words = [resolveProgram(program, folder), ...args];
+      const argv = [resolveProgram(program, folder), ...args];
       // Where the system can limit memory without a shell.
       const limit = existsSync(PRLIMIT) ? [PRLIMIT, `--as=${tool.memory_mb * 1024 * 1024}`, "--"] : [];
-      return { words: [...limit, ...words] };
+      return { argv: [...limit, ...argv] };
     }
     case "python":
       return {
-        words: [
+        argv: [
           resolveProgram(tool.python, folder),
           "-I",
           path.join(process.cwd(), "server", "tools", "operator", "runner.py"),
@@ -209,11 +209,11 @@ export function commandOf(
     case "docker": {
       const name = `troupe-${randomBytes(8).toString("hex")}`;
       return {
-        words: dockerArguments(tool, values, name),
+        argv: dockerArguments(tool, values, name),
         onKill: () =>
           void runProcess({
             // Also one that was made and has not started yet.
-            words: ["docker", "rm", "--force", name],
+            argv: ["docker", "rm", "--force", name],
             stdin: "",
             environment: chosen([...ALWAYS, ...DOCKER], env),
             timeout_ms: 10_000,
@@ -273,9 +273,9 @@ function outputOf(tool: CalledTool, { exit_code, stdout, stderr }: ProcessResult
     throw new ToolFailure(503, `Docker could not start ${tool.image}: ${stderr.trim().slice(-500)}`);
   if (result === "full") return { status_code: 200, output: { exit_code, stdout, stderr } };
   if (exit_code !== 0) {
-    const said = (stderr.trim() || stdout.trim()).slice(-2000);
+    const message = (stderr.trim() || stdout.trim()).slice(-2000);
     const how = exit_code === null ? "was ended by the system" : `ended with exit code ${exit_code}`;
-    return { status_code: 500, error: `${tool.name} ${how}${said ? `:\n${said}` : ""}` };
+    return { status_code: 500, error: `${tool.name} ${how}${message ? `:\n${message}` : ""}` };
   }
   if (result === "text") return { status_code: 200, output: stdout };
   const deep = jsonTextProblem(stdout);

@@ -136,8 +136,8 @@ export async function runWithCalls(
   const began = performance.now();
   const ended = (message: { failure?: Failure; answer?: string }) =>
     toStep(message, Math.round(performance.now() - began));
-  const refused = refusalOf(program);
-  if (refused) return ended({ failure: refused });
+  const rejection = refusalOf(program);
+  if (rejection) return ended({ failure: rejection });
   const place = await takePlace(signal, owner);
   if (place === "busy")
     return ended({ failure: { kind: "BUSY", message: "Too much code is waiting to run; try again later" } });
@@ -320,10 +320,10 @@ function errorOf({ kind, name, message, stack }: Failure): SandboxError {
   if (name === "InternalError" && message === "interrupted") return problem("TIMEOUT");
   if (/stack overflow|call stack size/i.test(message ?? "") && name !== "Error") return problem("STACK");
   const line = Number(stack?.match(/code\.js:(\d{1,6})/)?.[1] ?? Number.NaN);
-  const said = [name, message].filter(Boolean).join(": ");
+  const text = [name, message].filter(Boolean).join(": ");
   return {
     code: kind,
-    message: `${said || SENTENCES[kind]}${Number.isNaN(line) ? "" : ` (line ${line})`}`,
+    message: `${text || SENTENCES[kind]}${Number.isNaN(line) ? "" : ` (line ${line})`}`,
     ...(Number.isNaN(line) ? {} : { line }),
   };
 }
@@ -333,9 +333,9 @@ const PLACES = Math.max(2, Math.min(4, availableParallelism() - 1));
 const PLACES_OF_ONE = PLACES - 1;
 
 declare global {
-  var __troupeSandboxLine: { atWork: Map<string, number>; waiting: Map<string, (() => void)[]> } | undefined;
+  var __troupeSandboxLine: { running: Map<string, number>; waiting: Map<string, (() => void)[]> } | undefined;
 }
-globalThis.__troupeSandboxLine ??= { atWork: new Map(), waiting: new Map() };
+globalThis.__troupeSandboxLine ??= { running: new Map(), waiting: new Map() };
 const line = globalThis.__troupeSandboxLine;
 
 const sumOf = (counts: Iterable<number>) => {
@@ -344,15 +344,15 @@ const sumOf = (counts: Iterable<number>) => {
   return sum;
 };
 const isFree = (owner: string) =>
-  sumOf(line.atWork.values()) < PLACES && (line.atWork.get(owner) ?? 0) < PLACES_OF_ONE;
+  sumOf(line.running.values()) < PLACES && (line.running.get(owner) ?? 0) < PLACES_OF_ONE;
 
 function enter(owner: string): { leave(): void } {
-  line.atWork.set(owner, (line.atWork.get(owner) ?? 0) + 1);
+  line.running.set(owner, (line.running.get(owner) ?? 0) + 1);
   return {
     leave() {
-      const left = (line.atWork.get(owner) ?? 1) - 1;
-      if (left > 0) line.atWork.set(owner, left);
-      else line.atWork.delete(owner);
+      const left = (line.running.get(owner) ?? 1) - 1;
+      if (left > 0) line.running.set(owner, left);
+      else line.running.delete(owner);
       letIn();
     },
   };

@@ -66,8 +66,8 @@ function hierarchical(): Story {
       ],
       "lead",
     )
-    .say("round_started", { round: 1 })
-    .say("post_sent", {
+    .emit("round_started", { round: 1 })
+    .emit("post_sent", {
       from: "lead",
       to: "researcher",
       message: "Please find three studies with measured values, not vendor brochures.",
@@ -114,15 +114,15 @@ function hierarchical(): Story {
         },
       ],
     })
-    .say("agent_tainted", { tool_name: "browse_url" }, { agent_id: "researcher", task_id: "research" })
-    .say("artifact_created", {
+    .emit("agent_tainted", { tool_name: "browse_url" }, { agent_id: "researcher", task_id: "research" })
+    .emit("artifact_created", {
       artifact_id: "art_1",
       path: "tool-results/browse_url-1.txt",
       version: 1,
       size: 18_400,
       kind: "result",
     })
-    .say("board_written", {
+    .emit("board_written", {
       alias: "researcher",
       bulletin: "Three studies found: 56, 102 and 18 houses. Links are in sources.json.",
     })
@@ -131,20 +131,20 @@ function hierarchical(): Story {
     })
     .ends("researcher", "completed", "research")
     .task("research", "in_progress", "completed", "researcher")
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "researcher",
       to: "lead",
       message: "Three studies with measured values: 56, 102 and 18 houses. The largest covers 2023 to 2025.",
       kind: "reply",
     })
-    .say("ledger_updated", {
+    .emit("ledger_updated", {
       ledger: { is_progress_being_made: { answer: true, reason: "The studies are there." } },
       current_step: "Compare the numbers",
       stalls: 0,
       replans: 0,
     })
-    .say("round_started", { round: 2 })
-    .say("delegation_started", {
+    .emit("round_started", { round: 2 })
+    .emit("delegation_started", {
       from: "lead",
       to: "analyst",
       task: "Compare efficiency and cost of the three studies.",
@@ -165,7 +165,7 @@ function hierarchical(): Story {
         { id: "t4", name: "calculator", args: { expression: "(3.4 + 2.9 + 3.1) / 3" }, output: 3.1333 },
       ],
     })
-    .say(
+    .emit(
       "artifact_created",
       { artifact_id: "art_2", path: "numbers.json", version: 1, size: 142, kind: "file" },
       { agent_id: "analyst" },
@@ -173,13 +173,13 @@ function hierarchical(): Story {
     .thinks("analyst", "The mean seasonal efficiency is 3.13.", { task_id: "numbers" })
     .ends("analyst", "completed", "numbers")
     .task("numbers", "in_progress", "completed", "analyst")
-    .say("delegation_finished", {
+    .emit("delegation_finished", {
       from: "lead",
       to: "analyst",
       child: keyOf("analyst", "numbers"),
       status: "completed",
     })
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "lead",
       to: "writer",
       message: "All material is on the board. One page, three findings.",
@@ -192,13 +192,13 @@ function hierarchical(): Story {
       delegate_level: 1,
       parent: keyOf("lead"),
     })
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "writer",
       to: "analyst",
       message: "Is 3.13 the mean over houses or over studies?",
       kind: "question",
     })
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "analyst",
       to: "writer",
       message: "Over studies. Over houses it is 3.2.",
@@ -215,7 +215,7 @@ function hierarchical(): Story {
         },
       ],
     })
-    .say(
+    .emit(
       "artifact_created",
       { artifact_id: "art_3", path: "report.md", version: 1, size: REPORT.length, kind: "file" },
       { agent_id: "writer" },
@@ -248,7 +248,7 @@ function asking(): Story {
         },
       ],
     })
-    .say(
+    .emit(
       "interaction_requested",
       {
         interaction_id: "ask_1",
@@ -284,7 +284,7 @@ function swarm(): Story {
     ],
   })
     .begins("triage", { tools: ["handoff"] })
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "user",
       to: "triage",
       message: "My invoice shows two licences.",
@@ -293,11 +293,11 @@ function swarm(): Story {
     .thinks("triage", "An invoice first.", {
       tools: [{ id: "h1", name: "handoff", args: { to: "billing" }, output: "ok" }],
     })
-    .say("handed_off", { from: "triage", to: "billing", reason: "The invoice is wrong", count: 1 })
+    .emit("handed_off", { from: "triage", to: "billing", reason: "The invoice is wrong", count: 1 })
     .ends("triage", "handed_off")
     .begins("billing")
     .thinks("billing", "The second licence was booked twice; I took it off.")
-    .say("handed_off", {
+    .emit("handed_off", {
       from: "billing",
       to: "technician",
       reason: "The app does not start",
@@ -307,7 +307,7 @@ function swarm(): Story {
     .ends("billing", "handed_off")
     .begins("technician")
     .thinks("technician", "The licence file was stale.", { model: "scripted-free", cost: null })
-    .say("handed_off", {
+    .emit("handed_off", {
       from: "technician",
       to: "billing",
       reason: "Is licence L-204 active now?",
@@ -315,7 +315,7 @@ function swarm(): Story {
     })
     .ends("technician", "handed_off")
     .begins("billing")
-    .thinks("billing", "", { isUnderWay: true });
+    .thinks("billing", "", { isRunning: true });
 }
 
 function consensus(): Story {
@@ -334,18 +334,18 @@ function consensus(): Story {
   })
     .begins("chair")
     .thinks("chair", "I propose to ship.", { purpose: "manage" })
-    .say("proposal_created", {
+    .emit("proposal_created", {
       proposal_id: "p1",
       decision: "Ship version 2 on Friday at noon",
       rationale: "All blocking faults are closed and support is staffed.",
       by: "chair",
       stakeholders: ["developer", "tester", "support", "security"],
     })
-    .say("round_started", { round: 1 })
+    .emit("round_started", { round: 1 })
     .begins("developer")
     .thinks("developer", "Yes.", { purpose: "vote" })
     .ends("developer")
-    .say("vote_cast", {
+    .emit("vote_cast", {
       proposal_id: "p1",
       round: 1,
       agent_id: "developer",
@@ -356,7 +356,7 @@ function consensus(): Story {
     .begins("tester")
     .thinks("tester", "No.", { purpose: "vote" })
     .ends("tester")
-    .say("vote_cast", {
+    .emit("vote_cast", {
       proposal_id: "p1",
       round: 1,
       agent_id: "tester",
@@ -367,7 +367,7 @@ function consensus(): Story {
     .begins("support")
     .thinks("support", "Yes.", { purpose: "vote" })
     .ends("support")
-    .say("vote_cast", {
+    .emit("vote_cast", {
       proposal_id: "p1",
       round: 1,
       agent_id: "support",
@@ -377,7 +377,7 @@ function consensus(): Story {
     })
     .begins("security")
     .ends("security", "failed")
-    .say("vote_cast", {
+    .emit("vote_cast", {
       proposal_id: "p1",
       round: 1,
       agent_id: "security",
@@ -386,7 +386,7 @@ function consensus(): Story {
       confidence: null,
       forced: true,
     })
-    .say("consensus_finalized", {
+    .emit("consensus_finalized", {
       proposal_id: "p1",
       outcome: "approved",
       rule: "majority",
@@ -436,13 +436,13 @@ function parallel(): Story {
     .thinks("designer", "A calm page with two fields.", { task_id: "draw" })
     .ends("designer", "completed", "draw")
     .task("draw", "in_progress", "completed", "designer")
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "designer",
       to: "frontend",
       message: "Two fields, one button, errors below the fields.",
       kind: "post",
     })
-    .say("post_sent", {
+    .emit("post_sent", {
       from: "designer",
       to: "backend",
       message: "Answer with 409 where the address is known.",
@@ -456,7 +456,7 @@ function parallel(): Story {
       task_id: "form",
       tools: [{ id: "f1", name: "file_write", args: { path: "form.tsx", content: "…" } }],
     })
-    .thinks("backend", "", { task_id: "api", isUnderWay: true });
+    .thinks("backend", "", { task_id: "api", isRunning: true });
 }
 
 /** The lead asks a developer, who asks a tester: two levels down and up again. */
@@ -482,7 +482,7 @@ function delegation(): Story {
         },
       ],
     })
-    .say("delegation_started", {
+    .emit("delegation_started", {
       from: "lead",
       to: "developer",
       task: "Mend the parser",
@@ -492,7 +492,7 @@ function delegation(): Story {
     })
     .begins("developer", { delegate_level: 1, parent: keyOf("lead") })
     .thinks("developer", "Mended; does it hold?")
-    .say("delegation_started", {
+    .emit("delegation_started", {
       from: "developer",
       to: "tester",
       task: "Does it hold for leap years?",
@@ -503,10 +503,15 @@ function delegation(): Story {
     .begins("tester", { delegate_level: 2, parent: keyOf("developer") })
     .thinks("tester", "It does not: 29 February 2100 passes.")
     .ends("tester", "rejected")
-    .say("delegation_finished", { from: "developer", to: "tester", child: keyOf("tester"), status: "failed" })
+    .emit("delegation_finished", {
+      from: "developer",
+      to: "tester",
+      child: keyOf("tester"),
+      status: "failed",
+    })
     .thinks("developer", "Mended again.")
     .ends("developer")
-    .say("delegation_finished", {
+    .emit("delegation_finished", {
       from: "lead",
       to: "developer",
       child: keyOf("developer"),

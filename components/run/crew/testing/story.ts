@@ -12,7 +12,7 @@ export interface Member {
   role_name: string;
 }
 
-export interface Cast {
+export interface CrewSetup {
   title: string;
   process: CrewProcess;
   goal: string;
@@ -42,11 +42,11 @@ export class Story {
   #ts = 1_700_000_000_000;
   #calls = 0;
   #iterations = 0;
-  readonly #cast: Cast;
+  readonly #cast: CrewSetup;
 
-  constructor(cast: Cast) {
-    this.#cast = cast;
-    const { members, process, title, goal, manager } = cast;
+  constructor(setup: CrewSetup) {
+    this.#cast = setup;
+    const { members, process, title, goal, manager } = setup;
     const graph = WorkflowGraph.parse({
       graph_id: "crew_story",
       nodes: {
@@ -92,11 +92,11 @@ export class Story {
     this.#add({ type: "edge_taken", node_id: NODE, activation_id: "start#1", payload: { edge_id: "e0" } });
     this.#onNode(NODE, "node_ready", { consumes: ["e0"] });
     this.#onNode(NODE, "node_started", { attempt: 1, input: { goal } });
-    this.say("crew_started", { process, goal, members: [...members], ...(manager ? { manager } : {}) });
+    this.emit("crew_started", { process, goal, members: [...members], ...(manager ? { manager } : {}) });
   }
 
   /** Any event of the crew, from the agent named where one is. */
-  say<T extends NewEvent["type"]>(
+  emit<T extends NewEvent["type"]>(
     type: T,
     payload: Payloads[T],
     by: { agent_id?: string; task_id?: string; call_id?: string } = {},
@@ -113,7 +113,7 @@ export class Story {
     const { task_id, ...rest } = options;
     const role_name = this.#cast.members.find((one) => one.agent_id === agent_id)?.role_name ?? agent_id;
     const by = { agent_id, ...(task_id ? { task_id } : {}) };
-    return this.say(
+    return this.emit(
       "agent_started",
       {
         role_name,
@@ -124,12 +124,12 @@ export class Story {
       },
       by,
     )
-      .say(
+      .emit(
         "message_added",
         { message: { role: "system", content: `You are ${role_name}.` }, origin: "system" },
         by,
       )
-      .say("message_added", { message: { role: "user", content: this.#cast.goal }, origin: "template" }, by);
+      .emit("message_added", { message: { role: "user", content: this.#cast.goal }, origin: "template" }, by);
   }
 
   /** An agent thinks and answers, perhaps by calling tools. `cost` null: the price is unknown. */
@@ -143,7 +143,7 @@ export class Story {
       cost?: number | null;
       tokens?: number;
       purpose?: CallPurpose;
-      isUnderWay?: boolean;
+      isRunning?: boolean;
     } = {},
   ): this {
     const {
@@ -156,10 +156,10 @@ export class Story {
     } = options;
     const by = { agent_id, ...(task_id ? { task_id } : {}) };
     const call_id = `call_${++this.#calls}`;
-    this.say("iteration_started", { global_iteration: this.#iterations++, local_iteration: 1 }, by);
-    this.say("llm_call_started", { purpose, attempt: 1, message_count: 2, model }, { ...by, call_id });
-    if (options.isUnderWay) return this;
-    this.say(
+    this.emit("iteration_started", { global_iteration: this.#iterations++, local_iteration: 1 }, by);
+    this.emit("llm_call_started", { purpose, attempt: 1, message_count: 2, model }, { ...by, call_id });
+    if (options.isRunning) return this;
+    this.emit(
       "llm_call_completed",
       {
         content,
@@ -199,7 +199,7 @@ export class Story {
   }
 
   ends(agent_id: string, status: Payloads["agent_finished"]["status"] = "completed", task_id?: string): this {
-    return this.say(
+    return this.emit(
       "agent_finished",
       { status, usage: NO_USAGE_HERE, cost_usd: 0 },
       { agent_id, ...(task_id ? { task_id } : {}) },
@@ -207,14 +207,14 @@ export class Story {
   }
 
   plan(tasks: (Partial<Task> & Pick<Task, "task_id" | "description">)[], by: string): this {
-    return this.say("plan_created", {
+    return this.emit("plan_created", {
       plan: ExecutionPlan.parse({ user_instruction: this.#cast.goal, tasks }),
       by,
     });
   }
 
   task(task_id: string, from: TaskStatus, to: TaskStatus, assigned_agent?: string): this {
-    return this.say(
+    return this.emit(
       "task_status_changed",
       { from, to, ...(assigned_agent ? { assigned_agent } : {}) },
       { task_id },
@@ -223,8 +223,8 @@ export class Story {
 
   /** The crew, its node and the run come to their end. */
   close(result: string): this {
-    this.say("crew_finished", { status: "completed" });
-    this.say("state_patched", { set: { result }, writer: CREW_ACTIVATION });
+    this.emit("crew_finished", { status: "completed" });
+    this.emit("state_patched", { set: { result }, writer: CREW_ACTIVATION });
     this.#onNode(NODE, "node_completed", { output: { result }, written_keys: ["result"] });
     this.#add({
       type: "edge_taken",
@@ -251,7 +251,7 @@ export class Story {
   #tool(scene: ToolScene, by: { agent_id: string; task_id?: string }, by_call: string) {
     const { id: call_id, name: tool_name, args, repaired, ...result } = scene;
     if (scene.status === 403 || scene.status === 404)
-      this.say(
+      this.emit(
         "tool_call_refused",
         {
           tool_name,
@@ -263,7 +263,7 @@ export class Story {
         { ...by, call_id },
       );
     else
-      this.say(
+      this.emit(
         "tool_call_started",
         { tool_name, args, protocol: "native", risk: "LOW", by_call, ...(repaired ? { repaired } : {}) },
         { ...by, call_id },
@@ -271,7 +271,7 @@ export class Story {
     if (result.output === undefined && result.error === undefined) return;
     if (scene.status !== 403 && scene.status !== 404) {
       const { output, error, status, artifact_id, simulated } = result;
-      this.say(
+      this.emit(
         "tool_call_completed",
         {
           tool_name,
@@ -285,7 +285,7 @@ export class Story {
         { ...by, call_id },
       );
     }
-    this.say(
+    this.emit(
       "message_added",
       {
         message: {

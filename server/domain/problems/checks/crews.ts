@@ -1,6 +1,6 @@
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { crewAdvice } from "@/server/domain/crew/crew-advice";
-import { type CrewFault, crewFaults, planFaultsIn } from "@/server/domain/crew/crew-faults";
+import { type CrewDiagnostic, crewDiagnostics, planDiagnostics } from "@/server/domain/crew/crew-diagnostics";
 import { lostTools } from "@/server/domain/crew/crew-tools";
 import { lastTasks } from "@/server/domain/crew/starting-plan";
 import { isCrewNode } from "@/server/domain/nodes";
@@ -14,7 +14,7 @@ export function checkCrew(check: NodeCheck): void {
   const { crew_id_or_config_ref: ref, plan, crew: own } = node.config;
   const crew = (ref ? here.library?.crew(ref) : undefined) ?? own;
   if (!crew) return;
-  const say = (field: "crew" | "plan", { severity, code, message, repair }: CrewFault) =>
+  const add = (field: "crew" | "plan", { severity, code, message, repair }: CrewDiagnostic) =>
     report[severity](
       code,
       { ...at, field },
@@ -24,9 +24,10 @@ export function checkCrew(check: NodeCheck): void {
         ? { kind: "set_config", node_id: node.id, ...repair }
         : undefined,
     );
-  for (const fault of crewFaults(crew)) say("crew", fault);
-  for (const fault of plan ? planFaultsIn(crew, plan) : []) say("plan", fault);
-  for (const fault of [...lostByDelegates(check, crew), ...idleHandoffs(check, crew)]) say("crew", fault);
+  for (const diagnostic of crewDiagnostics(crew)) add("crew", diagnostic);
+  for (const diagnostic of plan ? planDiagnostics(crew, plan) : []) add("plan", diagnostic);
+  for (const diagnostic of [...lostByDelegates(check, crew), ...idleHandoffs(check, crew)])
+    add("crew", diagnostic);
   const actsOutside = here.actsOutside ?? (() => false);
   const factsOf = (name: string) => {
     const { tools = [], guardrails = [] } = check.roleByName.get(name) ?? {};
@@ -48,7 +49,7 @@ export function checkCrew(check: NodeCheck): void {
 }
 
 /** Which tools members would have to do without when others let them work, where delegates have only shared tools. */
-function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): CrewFault[] {
+function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
   if (crew.delegate_tools === "own" && here.delegatesMayKeepTools !== false) return [];
   const toolsOf = (name: string) => roleByName.get(name)?.tools ?? [];
   const lost = crew.agents.flatMap((from) => {
@@ -80,7 +81,7 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
 }
 
 /** Where members of a crew vote or only answer a manager, nobody can take over. */
-function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewFault[] {
+function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewDiagnostic[] {
   if (crew.process !== "consensus") return [];
   const named = [...new Set(crew.agents.map(({ role_name }) => role_name))].filter((name) =>
     roleByName.get(name)?.tools.some((tool) => tool === "handoff" || tool === "parallel_handoff"),

@@ -4,21 +4,21 @@ import { nameOf } from "../names";
 /** A node that waits for more ways than lead to it. */
 export function checkJoin({ analysis, report, at, node }: NodeCheck): void {
   if (typeof node.join === "object") {
-    const ways = (analysis.incoming.get(node.id) ?? []).filter(
+    const incomingCount = (analysis.incoming.get(node.id) ?? []).filter(
       (edge) => !analysis.backEdges.has(edge.id),
     ).length;
-    if (node.join.n > ways && analysis.position.has(node.id))
+    if (node.join.n > incomingCount && analysis.position.has(node.id))
       report.error(
         "E_JOIN_N_TOO_LARGE",
         { ...at, field: "join" },
-        `${nameOf(node)} waits for ${node.join.n} of its ways, but only ${ways} ${ways === 1 ? "leads" : "lead"} here.`,
-        ways === 0
+        `${nameOf(node)} waits for ${node.join.n} of its ways, but only ${incomingCount} ${incomingCount === 1 ? "leads" : "lead"} here.`,
+        incomingCount === 0
           ? undefined
           : {
               kind: "set_node",
               node_id: node.id,
-              set: { join: { ...node.join, n: ways } },
-              label: `Wait for ${ways}`,
+              set: { join: { ...node.join, n: incomingCount } },
+              label: `Wait for ${incomingCount}`,
             },
       );
   }

@@ -5,7 +5,7 @@ import type { Check, NodeCheck } from "../check";
 import { checkCrew } from "./crews";
 import { checkErrorHandling } from "./error-handling";
 import { checkJoin } from "./join";
-import { checkKeptOutput } from "./kept-output";
+import { checkKeptOutput } from "./missing-output-key";
 import { checkRoles } from "./roles";
 import { checkRules } from "./rules";
 import { checkTexts } from "./texts";
@@ -37,7 +37,7 @@ export function checkNodes(check: Check): void {
         label: "Repair the id",
       });
     if (kind.executes === false) continue;
-    for (const { severity, code, message, field } of kind.faults?.(node.config, node, misfit) ?? [])
+    for (const { severity, code, message, field } of kind.validate?.(node.config, node, misfit) ?? [])
       report[severity](code, field === undefined ? at : { ...at, field }, message);
     const edges = outgoing.get(key) ?? [];
     const one: NodeCheck = { ...check, node, kind, at, edges, isRead: reading.ofNode(key) };
@@ -45,4 +45,4 @@ export function checkNodes(check: Check): void {
   }
 }
 
-const misfit: Misfit = (schema, value) => readSchema(schema).faults(value)[0]?.message ?? null;
+const misfit: Misfit = (schema, value) => readSchema(schema).errors(value)[0]?.message ?? null;

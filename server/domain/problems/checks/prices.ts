@@ -14,10 +14,10 @@ export function checkPrices({ graph, report, here: { isPriceKnown } }: Check): v
       { kind: "workflow", field: "budget.max_cost_usd" },
       `This workflow has a budget in dollars, but the price of the standard model is unknown. ${advice}`,
     );
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { node, field, choice } of unknown) {
-    if (isStandard(choice) || told.has(node.id)) continue;
-    told.add(node.id);
+    if (isStandard(choice) || reported.has(node.id)) continue;
+    reported.add(node.id);
     report.warning(
       "W_PRICE_UNKNOWN",
       { kind: "node", id: node.id, field },

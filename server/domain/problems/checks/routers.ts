@@ -3,7 +3,7 @@ import { present } from "@/server/domain/base/must";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { contradicting, type WrittenRule, writtenRules } from "@/server/domain/graph/own-rules";
 import { getNodeKind, isRouterNode, settingsOf, type WorkflowNode } from "@/server/domain/nodes";
-import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
+import { isDefaultLabel } from "@/server/domain/nodes/conditional-router";
 import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import type { Check, Report } from "../check";
 import { named, nameOf, quoted } from "../names";
@@ -31,7 +31,7 @@ export function checkRouters({ graph, report, outgoing, roleByName }: Check): vo
     const isDefaultEdge = (edge: WorkflowEdge) =>
       edge.is_default ||
       (edge.edge_label
-        ? isDefaultWord(edge.edge_label) ||
+        ? isDefaultLabel(edge.edge_label) ||
           exits.some((exit) => exit.isDefault && exit.label === edge.edge_label)
         : false);
     const hasDefault = edges.some(isDefaultEdge);

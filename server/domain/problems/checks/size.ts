@@ -1,6 +1,6 @@
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import type { Check } from "../check";
-import { inWords, nameOf } from "../names";
+import { formatCount, nameOf } from "../names";
 
 /** What is too large to run. */
 export function checkSize({ graph, report, reading }: Check): void {
@@ -39,7 +39,7 @@ export function checkSize({ graph, report, reading }: Check): void {
     report.error(
       "E_GRAPH_TOO_LARGE",
       at,
-      `The expressions and templates of this workflow have ${inWords(reading.chars)} characters together; at most ${inWords(GRAPH_LIMITS.readChars)} can be read, so the rest was not checked. Shorten them, or split the workflow.`,
+      `The expressions and templates of this workflow have ${formatCount(reading.chars)} characters together; at most ${formatCount(GRAPH_LIMITS.readChars)} can be read, so the rest was not checked. Shorten them, or split the workflow.`,
     );
 }
 

@@ -8,19 +8,19 @@ import { quoted } from "../names";
 export function checkStateSchema({ graph, report }: Check): void {
   const schema = graph.global_state_schema;
   if (!schema) return;
-  const tell = (field: string, message: string) =>
+  const warn = (field: string, message: string) =>
     report.warning("W_NOT_CHECKED", { kind: "workflow", field }, message);
   for (const [key, own] of Object.entries(stateProperties(graph))) {
-    const words = describeUnchecked(keySchema(own, schema));
-    if (words.length > 0)
-      tell(
+    const notes = describeUnchecked(keySchema(own, schema));
+    if (notes.length > 0)
+      warn(
         `global_state_schema.properties.${key}`,
-        `The shape of "${key}" in the state is not checked as it stands. ${words.join(" ")}`,
+        `The shape of "${key}" in the state is not checked as it stands. ${notes.join(" ")}`,
       );
   }
   const whole = uncheckedOfState(schema);
   if (whole.length > 0)
-    tell(
+    warn(
       "global_state_schema",
       `The state is filled key by key, so only the shapes of its keys are checked, not ${quoted(whole)}. Say it of a key, or check it with an expression.`,
     );

@@ -2,7 +2,7 @@ import { MAX_EXPRESSION_CHARS } from "@/server/domain/base/work-budget";
 import { checkExpression } from "@/server/domain/text/expression";
 import { checkTemplate } from "@/server/domain/text/template";
 import type { NodeCheck } from "../check";
-import { inWords, nameOf } from "../names";
+import { formatCount, nameOf } from "../names";
 import { charsOf } from "../reading";
 
 /** Expressions and templates that cannot be read. */
@@ -11,15 +11,15 @@ export function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck)
   const own = kind.expressions?.(node.config) ?? [];
   const mapped = [node.input_mapping, node.output_mapping].map((mapping) => Object.values(mapping ?? {}));
   // What is evaluated at once shares one budget: the node's own, each mapping, and the conditions of the ways on.
-  const ways = edges.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
-  const long = [own.map(({ expression }) => expression), ...mapped, ways].find(
+  const edgeConditions = edges.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
+  const long = [own.map(({ expression }) => expression), ...mapped, edgeConditions].find(
     (texts) => charsOf(texts) > MAX_EXPRESSION_CHARS,
   );
   if (long) {
     report.error(
       "E_NODE_TOO_LARGE",
       at,
-      `The ${long.length} ${long === ways ? "conditions of the ways on from" : "expressions of"} ${nameOf(node)} have ${inWords(charsOf(long))} characters together; one step can evaluate at most ${inWords(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
+      `The ${long.length} ${long === edgeConditions ? "conditions of the ways on from" : "expressions of"} ${nameOf(node)} have ${formatCount(charsOf(long))} characters together; one step can evaluate at most ${formatCount(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
     );
     return;
   }

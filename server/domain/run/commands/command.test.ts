@@ -16,12 +16,12 @@ import {
   ready,
   started,
 } from "../testing";
-import { commandFault, type RunCommand, tooLate, unknownStop } from "./command";
-import { canGoOn } from "./command-faults";
+import { commandError, type RunCommand, tooLate, unknownStop } from "./command";
+import { canGoOn } from "./command-errors";
 
 const line = draw("start > a > b > end", { b: { name: "" } });
-const fault = (command: RunCommand, events: NewEvent[], graph = line) =>
-  commandFault(analyse(graph), fold(...events), command);
+const errorOf = (command: RunCommand, events: NewEvent[], graph = line) =>
+  commandError(analyse(graph), fold(...events), command);
 const begun = [created(line), ready("a")];
 
 describe("pausing and going on", () => {
@@ -36,14 +36,14 @@ describe("pausing and going on", () => {
     ["goes on", begun, [null, null, isFree, isFree]],
     ["is paused", [...begun, paused], ["This run is paused already.", null, null, null]],
     ["has ended", [...begun, over()], Array.from({ length: 4 }, () => "This run has ended.")],
-  ])("a run that %s", (_how, events, said) => {
-    expect(commands.map((command) => fault(command, events))).toEqual(said);
+  ])("a run that %s", (_how, events, errors) => {
+    expect(commands.map((command) => errorOf(command, events))).toEqual(errors);
   });
 });
 
 test("a breakpoint, or where a run is to stop, names what the drawing has", () => {
   const at = (...breakpoints: Extract<RunCommand, { kind: "set_breakpoints" }>["breakpoints"]) =>
-    fault({ kind: "set_breakpoints", breakpoints }, begun);
+    errorOf({ kind: "set_breakpoints", breakpoints }, begun);
   const [node, edge] = ['This workflow has no node "x".', 'This workflow has no edge "e9".'];
   expect([
     at({ on: "node_start", node_id: "a" }, { on: "edge", edge_id: "e0" }, { on: "error" }),
@@ -97,18 +97,18 @@ describe("a change of the state", () => {
       edit({ text: 1, n: "two" }),
       '"n" does not have its declared shape: must be a number, not text',
     ],
-  ])("that %s", (_what, command, said) => {
-    expect(fault(command, [...held, paused], graph)).toBe(said);
+  ])("that %s", (_what, command, error) => {
+    expect(errorOf(command, [...held, paused], graph)).toBe(error);
   });
 
   test("fits a run that is paused, and no other", () => {
-    expect(fault(edit({ n: 2 }), held, graph)).toBe(
+    expect(errorOf(edit({ n: 2 }), held, graph)).toBe(
       "Pause the run before its state is changed: nothing may write it meanwhile.",
     );
   });
 
   test("may fill the state to its limit and not beyond", () => {
-    const size = (length: number) => fault(edit({ text: "x".repeat(length) }), [...held, paused], graph);
+    const size = (length: number) => errorOf(edit({ text: "x".repeat(length) }), [...held, paused], graph);
     const most = Array.from({ length: 1000 }, (_, length) => length).filter(
       (length) => size(length) === null,
     ).length;
@@ -172,8 +172,8 @@ describe("skipping a node", () => {
       begin,
       expect.stringMatching(/^r chose "maybe", and no edge has that label\./),
     ],
-  ])("%s", (_what, command, events, said) => {
-    expect(fault(command, events, typed)).toEqual(said);
+  ])("%s", (_what, command, events, error) => {
+    expect(errorOf(command, events, typed)).toEqual(error);
   });
 
   test("gives what the node's own schema asks for, and names at most five faults", () => {
@@ -193,11 +193,11 @@ describe("skipping a node", () => {
         },
       },
     });
-    const of = (output: JsonObject) => fault(skip("a#1", output), [created(strict), ready("a")], strict);
+    const of = (output: JsonObject) => errorOf(skip("a#1", output), [created(strict), ready("a")], strict);
     expect(of({ x: "fine" })).toBeNull();
-    const said = of({ x: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 });
-    expect(said?.startsWith("The output does not fit a: ")).toBe(true);
-    expect(said?.split("; ")).toHaveLength(5);
+    const error = of({ x: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 });
+    expect(error?.startsWith("The output does not fit a: ")).toBe(true);
+    expect(error?.split("; ")).toHaveLength(5);
   });
 });
 
@@ -205,7 +205,7 @@ describe("trying a node again", () => {
   const retry =
     (events: NewEvent[], activation_id = "a#1") =>
     () =>
-      fault({ kind: "retry_node", activation_id }, [...begun, ...events]);
+      errorOf({ kind: "retry_node", activation_id }, [...begun, ...events]);
   const failedRun = failedWith("a", "fail_run");
   const error = {
     code: "CONFIG" as const,
@@ -239,11 +239,11 @@ describe("trying a node again", () => {
     ],
     [
       "in a run that goes on, without a name",
-      () => fault({ kind: "retry_node", activation_id: "b#1" }, [...begun, ready("b")]),
+      () => errorOf({ kind: "retry_node", activation_id: "b#1" }, [...begun, ready("b")]),
       "b has not failed (ready).",
     ],
-  ])("%s", (_what, said, wanted) => {
-    expect(said()).toBe(wanted);
+  ])("%s", (_what, actual, wanted) => {
+    expect(actual()).toBe(wanted);
   });
 
   test("helps where a node's failure ended the run, and nothing else", () => {
@@ -253,10 +253,10 @@ describe("trying a node again", () => {
 });
 
 describe("an instruction", () => {
-  const { a, begin, atWork } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
+  const { a, begin, running } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
   const inject = (target: Extract<RunCommand, { kind: "inject" }>["target"], events: NewEvent[]) => () =>
-    commandFault(a, fold(...events), { kind: "inject", target, text: "Be kind." });
-  const after = [...atWork, completed("crew"), ready("end")];
+    commandError(a, fold(...events), { kind: "inject", target, text: "Be kind." });
+  const after = [...running, completed("crew"), ready("end")];
   const removed: NewEvent = of("crew", "member_changed", { agent_id: "bob", action: "removed", by: "eve" });
   test.each<[string, () => string | null, string | null]>([
     ["for everybody", inject({ run: true }, begin), null],
@@ -298,13 +298,13 @@ describe("an instruction", () => {
       'This workflow has no agent "bob". It has: ann.',
     ],
     ["for an agent that stayed", inject({ agent_id: "ann" }, [...begin, removed]), null],
-  ])("%s", (_what, said, wanted) => {
-    expect(said()).toBe(wanted);
+  ])("%s", (_what, actual, wanted) => {
+    expect(actual()).toBe(wanted);
   });
 
   test("in a workflow without agents names none", () => {
     const target = { agent_id: "ann" };
-    expect(fault({ kind: "inject", target, text: "x" }, begun)).toBe('This workflow has no agent "ann".');
+    expect(errorOf({ kind: "inject", target, text: "x" }, begun)).toBe('This workflow has no agent "ann".');
   });
 });
 
@@ -314,7 +314,7 @@ describe("a signal", () => {
     w2: { node_type: "wait", name: "Second", config: { ms: 1 } },
   });
   const send = (name: string, data: JsonObject, events: NewEvent[]) => () =>
-    fault({ kind: "signal", name, data }, [created(graph), ...events], graph);
+    errorOf({ kind: "signal", name, data }, [created(graph), ...events], graph);
   test.each<[string, () => string | null, string | null]>([
     ["that a node waits for", send("green", { go: 1, why: "so" }, [ready("wait")]), null],
     [
@@ -332,8 +332,8 @@ describe("a signal", () => {
       send("green", { go: 1 }, [ready("wait")]),
       "wait needs these values of the signal's data: go, why.",
     ],
-  ])("%s", (_what, said, wanted) => {
-    expect(said()).toBe(wanted);
+  ])("%s", (_what, actual, wanted) => {
+    expect(actual()).toBe(wanted);
   });
 });
 
@@ -341,9 +341,9 @@ test("an agent that goes on next is one of a crew that is at work and that goes 
   const next = (
     crew: ReturnType<typeof crewRun>,
     agent_id: string,
-    events = crew.atWork,
+    events = crew.running,
     activation_id = "crew#1",
-  ) => commandFault(crew.a, fold(...events), { kind: "override_agent", activation_id, agent_id });
+  ) => commandError(crew.a, fold(...events), { kind: "override_agent", activation_id, agent_id });
   const members = { ann: "Writer", bob: "Reader" };
   const plain = crewRun({ members });
   const led = crewRun({ members, process: "hierarchical" });
@@ -360,10 +360,10 @@ test("an agent that goes on next is one of a crew that is at work and that goes 
   const together = "Its members all work at the same time, so none of them is next.";
   expect([
     next(plain, "bob"),
-    next(plain, "bob", plain.atWork, "crew#2"),
+    next(plain, "bob", plain.running, "crew#2"),
     next(plain, "bob", plain.begin),
     next(plain, "bob", [...plain.begin, ready("start")], "start#1"),
-    next(plain, "bob", [...plain.atWork, ended]),
+    next(plain, "bob", [...plain.running, ended]),
     next(plain, "eve"),
     next(crewRun({ members, process: "consensus" }), "bob"),
     next(crewRun({ members: { ann: "Writer" }, process: "sample" }), "ann"),

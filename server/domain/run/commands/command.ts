@@ -7,13 +7,13 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { NewEventOf, RunEvent } from "../events";
 import { isAhead } from "../schedule/reach";
 import type { RunState } from "../state";
-import { retryFault, skipFault, stateFault } from "./command-faults";
-import { instructionFault } from "./instruction-fault";
+import { retryError, skipError, stateEditError } from "./command-errors";
+import { instructionError } from "./instruction-error";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
-import { nextAgentFault, nextFault } from "./override";
-import { signalFault } from "./signals";
+import { nextAgentError, nextNodeError } from "./override";
+import { signalError } from "./signals";
 import { TeamCommand } from "./team-edit";
-import { teamFault } from "./team-fault";
+import { teamError } from "./team-error";
 
 const Granularity = z.enum(["node", "turn"]);
 
@@ -46,7 +46,7 @@ export const RunCommand = z.discriminatedUnion("kind", [
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
-const REFUSED: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
+const REJECTION_CODES: ReadonlySet<string> = new Set(["COMMAND_TOO_LATE", "PLAN_EDIT_REFUSED"]);
 
 /** Says in a run's log why a command is not applied. */
 export const tooLateEvent = (message: string): NewEventOf<"warning"> => ({
@@ -63,12 +63,12 @@ export const dropped = (command_id: string): NewEventOf<"warning"> => ({
 /** Why a command came too late, as what the run made of it says; null where it took effect, or is still to. */
 export function tooLate(heard: readonly RunEvent[] | "ended" | null): string | null {
   if (heard === "ended") return "This run has ended.";
-  const late = heard?.find((event) => event.type === "warning" && REFUSED.has(event.payload.code));
+  const late = heard?.find((event) => event.type === "warning" && REJECTION_CODES.has(event.payload.code));
   return late?.type === "warning" ? late.payload.message : null;
 }
 
 /** Why a run cannot take a command as it stands, in a sentence; null where it can. */
-export function commandFault(a: Analysis, s: RunState, command: RunCommand): string | null {
+export function commandError(a: Analysis, s: RunState, command: RunCommand): string | null {
   if (s.run.status === "finished" && command.kind !== "retry_node") return "This run has ended.";
   switch (command.kind) {
     case "pause":
@@ -79,21 +79,21 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
     case "set_breakpoints":
       return unknownPlace(s.graph, command.breakpoints);
     case "edit_state":
-      return stateFault(s, command);
+      return stateEditError(s, command);
     case "override_next":
-      return nextFault(a, s, command);
+      return nextNodeError(a, s, command);
     case "override_agent":
-      return nextAgentFault(s, command);
+      return nextAgentError(s, command);
     case "signal":
-      return signalFault(s, command, (id) => isAhead(a, s, id));
+      return signalError(s, command, (id) => isAhead(a, s, id));
     case "retry_node":
-      return retryFault(s, command);
+      return retryError(s, command);
     case "inject":
-      return instructionFault(a, s, command.target);
+      return instructionError(a, s, command.target);
     case "skip_node":
-      return skipFault(a, s, command);
+      return skipError(a, s, command);
     case "edit_team":
-      return teamFault(a, s, command);
+      return teamError(a, s, command);
     default:
       return command satisfies never;
   }

@@ -3,15 +3,15 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent } from "../events";
 import { agentStarted, completed, created, crewRun, fold, of, ready, started } from "../testing";
-import { forkFaults } from "./fork-check";
+import { forkErrors } from "./fork-check";
 
-const { atWork, graph } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
+const { running, graph } = crewRun({ members: { ann: "Writer", bob: "Reader" } });
 const plan = of("crew", "plan_created", {
   by: "ann",
   plan: ExecutionPlan.parse({ tasks: [{ task_id: "t", description: "Do it", assigned_agent: "ann" }] }),
 });
 const held = fold(
-  ...atWork,
+  ...running,
   { type: "state_initialized", payload: { state: { n: 1 }, defaults_applied: [] } },
   agentStarted("ann", "Writer"),
   of(
@@ -29,68 +29,68 @@ describe("what stands in the way of a fork", () => {
   });
   const message = (agent: string, at: number) => ({ messages: [{ agent, at, content: "x" }] });
   test.each<[string, () => string[], string[]]>([
-    ["nothing, where nothing is changed", () => forkFaults(held, {}), []],
-    ["no key that is there", () => forkFaults(held, { state: { set: { m: 1 }, remove: ["n"] } }), []],
+    ["nothing, where nothing is changed", () => forkErrors(held, {}), []],
+    ["no key that is there", () => forkErrors(held, { state: { set: { m: 1 }, remove: ["n"] } }), []],
     [
       "a key that is not there",
-      () => forkFaults(held, { state: { set: {}, remove: ["n", "m"] } }),
+      () => forkErrors(held, { state: { set: {}, remove: ["n", "m"] } }),
       ["There is no “m” in the state then, so it cannot be removed."],
     ],
-    ["no message that an agent had", () => forkFaults(held, message("crew#1/ann", 0)), []],
+    ["no message that an agent had", () => forkErrors(held, message("crew#1/ann", 0)), []],
     [
       "a message that it had not",
-      () => forkFaults(held, message("crew#1/ann", 1)),
+      () => forkErrors(held, message("crew#1/ann", 1)),
       ["crew#1/ann had 1 messages then, and no message 1."],
     ],
     [
       "an agent that was not at work",
-      () => forkFaults(held, message("crew#1/bob", 0)),
+      () => forkErrors(held, message("crew#1/bob", 0)),
       ["No agent crew#1/bob was at work then."],
     ],
-    ["no change of a plan that fits", () => forkFaults(held, edit("crew#1")), []],
+    ["no change of a plan that fits", () => forkErrors(held, edit("crew#1")), []],
     [
       "a change of a plan that does not fit",
-      () => forkFaults(held, edit("crew#1", "x")),
+      () => forkErrors(held, edit("crew#1", "x")),
       ['There is no task "x". The plan has: t.'],
     ],
     [
       "a crew that was not at work",
-      () => forkFaults(held, edit("crew#2")),
+      () => forkErrors(held, edit("crew#2")),
       ["No crew was at work in crew#2 then."],
     ],
     [
       "a crew without a plan",
-      () => forkFaults(fold(...atWork), edit("crew#1")),
+      () => forkErrors(fold(...running), edit("crew#1")),
       ["No crew was at work in crew#1 then."],
     ],
     [
       "a crew that had ended",
       () =>
-        forkFaults(
-          fold(...atWork, plan, of("crew", "crew_finished", { status: "completed" })),
+        forkErrors(
+          fold(...running, plan, of("crew", "crew_finished", { status: "completed" })),
           edit("crew#1"),
         ),
       ["No crew was at work in crew#1 then."],
     ],
     [
       "a place to stop that is not there",
-      () => forkFaults(held, {}, undefined, { stop_at: "x" }),
+      () => forkErrors(held, {}, undefined, { stop_at: "x" }),
       ['This workflow has no node "x".'],
     ],
     [
       "a condition that cannot be read",
-      () => forkFaults(held, {}, undefined, { breakpoints: [{ on: "error", condition: "1 +" }] }),
+      () => forkErrors(held, {}, undefined, { breakpoints: [{ on: "error", condition: "1 +" }] }),
       [expect.any(String)],
     ],
-    ["no place to stop that is there", () => forkFaults(held, {}, undefined, { stop_at: "crew" }), []],
+    ["no place to stop that is there", () => forkErrors(held, {}, undefined, { stop_at: "crew" }), []],
     [
       "a place to stop that the present drawing lacks",
       () =>
-        forkFaults(held, {}, draw("start > crew", { crew: { node_type: "crew_task" } }), { stop_at: "end" }),
+        forkErrors(held, {}, draw("start > crew", { crew: { node_type: "crew_task" } }), { stop_at: "end" }),
       ['This workflow has no node "end".'],
     ],
-  ])("is %s", (_what, faults, wanted) => {
-    expect(faults()).toEqual(wanted);
+  ])("is %s", (_what, actual, wanted) => {
+    expect(actual()).toEqual(wanted);
   });
 
   test("is the present drawing, where what is at work has no place in it", () => {
@@ -100,14 +100,14 @@ describe("what stands in the way of a fork", () => {
     const s = fold(created(drawn), ready("a"), started("a"), ready("c"), ready("a#2"), took("a", "b", "e1"));
     const gone = (name: string, id: string) =>
       `${name} is at work or has its turn then, and the present drawing has no ${id}.`;
-    expect(forkFaults(s, {}, drawn)).toEqual([]);
-    expect(forkFaults(s, {}, { ...draw("start > b"), edges: [] })).toEqual([
+    expect(forkErrors(s, {}, drawn)).toEqual([]);
+    expect(forkErrors(s, {}, { ...draw("start > b"), edges: [] })).toEqual([
       gone("c", "c"),
       gone("First", "a"),
       "The connection e1 is taken then and waits for others, and the present drawing has no e1.",
     ]);
     const other = draw("start > a > b > end; start > c > b", { a: { node_type: "note", config: {} } });
-    expect(forkFaults(s, {}, other)).toEqual([
+    expect(forkErrors(s, {}, other)).toEqual([
       "First is at work or has its turn then, and is another kind of step in the present drawing.",
     ]);
   });
@@ -122,11 +122,11 @@ describe("what stands in the way of a fork", () => {
       started("end"),
       completed("end"),
     );
-    expect(forkFaults(s, {}, draw("crew > x"))).toEqual([
+    expect(forkErrors(s, {}, draw("crew > x"))).toEqual([
       "end is at work or has its turn then, and the present drawing has no end.",
     ]);
     const waiting = fold(created(graph), ready("end"), started("end"));
-    expect(forkFaults(waiting, {}, draw("start > crew > end", { crew: { node_type: "crew_task" } }))).toEqual(
+    expect(forkErrors(waiting, {}, draw("start > crew > end", { crew: { node_type: "crew_task" } }))).toEqual(
       [],
     );
   });

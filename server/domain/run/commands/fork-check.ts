@@ -1,4 +1,4 @@
-import { breakpointsFault } from "@/server/domain/agent/breakpoint-check";
+import { breakpointsError } from "@/server/domain/agent/breakpoint-check";
 import type { ForkSettings } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
@@ -8,7 +8,7 @@ import { unknownStop } from "./command";
 import { editPlan } from "./plan-edit";
 
 /** What stands in the way of a fork at that state, a sentence each; empty where nothing does. */
-export function forkFaults(
+export function forkErrors(
   s: RunState,
   patches: ForkPatches,
   latest?: WorkflowGraph,
@@ -16,8 +16,8 @@ export function forkFaults(
 ): string[] {
   const graph = latest ?? s.graph;
   return [
-    ...[unknownStop(graph, config) ?? breakpointsFault(config.breakpoints ?? [])].flatMap(
-      (fault) => fault ?? [],
+    ...[unknownStop(graph, config) ?? breakpointsError(config.breakpoints ?? [])].flatMap(
+      (error) => error ?? [],
     ),
     ...(latest ? missingParts(s, latest) : []),
     ...(patches.state?.remove ?? []).flatMap((key) =>
@@ -43,7 +43,7 @@ export function forkFaults(
 /** What the run holds at that moment and another drawing has no place for. */
 function missingParts(s: RunState, { nodes, edges }: WorkflowGraph): string[] {
   const nameOf = (id: string) => s.graph.nodes[id]?.name || id;
-  const atWork = [...s.ready, ...s.running].map((id) => s.activations[id]?.node_id ?? id);
+  const activeNodes = [...s.ready, ...s.running].map((id) => s.activations[id]?.node_id ?? id);
   const ended = Object.values(s.activations).filter(
     ({ status, node_id }) =>
       status === "completed" && findNodeKind(s.graph.nodes[node_id]?.node_type ?? "")?.ends !== undefined,
@@ -55,8 +55,8 @@ function missingParts(s: RunState, { nodes, edges }: WorkflowGraph): string[] {
     ),
   );
   const known = new Set(edges.map(({ id }) => id));
-  const gone = [...new Set([...atWork, ...holding])].filter((id) => !nodes[id]);
-  const other = [...new Set(atWork)].filter(
+  const gone = [...new Set([...activeNodes, ...holding])].filter((id) => !nodes[id]);
+  const other = [...new Set(activeNodes)].filter(
     (id) => nodes[id] && nodes[id].node_type !== s.graph.nodes[id]?.node_type,
   );
   return [

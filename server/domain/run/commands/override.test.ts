@@ -3,7 +3,7 @@ import { analyse } from "@/server/domain/graph/analysis";
 import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent } from "../events";
 import { completed, created, failedWith, fold, of, ready, started } from "../testing";
-import { commandFault } from "./command";
+import { commandError } from "./command";
 import { overrideNext } from "./override";
 
 const graph = draw("start > r; r yes> b > j > end; r no> c > j; r !> x; b > d", { c: { name: "" } });
@@ -17,37 +17,37 @@ const took = (from: string, to: string) =>
 const comes = (from: string, to: string) => ready(to, { consumes: [edge(from, to)] });
 const done = [...begun, completed("r")];
 
-const fault =
+const errorOf =
   (to: string, events: NewEvent[], activation_id = "r#1") =>
   () =>
-    commandFault(a, fold(...events), { kind: "override_next", activation_id, to });
+    commandError(a, fold(...events), { kind: "override_next", activation_id, to });
 const sent = (to: string, events: NewEvent[], activation_id = "r#1") =>
   overrideNext(a, fold(...events), { activation_id, to }, "ann");
 const goneOn = "The run has gone on from r already. Fork it from before that.";
 
 describe("a person may send a run on from a node", () => {
   test.each<[string, () => string | null, string | null]>([
-    ["that is to begin", fault("b", begun.slice(0, 2)), null],
-    ["that is at work", fault("c", begun), null],
-    ["that is not there", fault("b", begun, "r#2"), "This run has no r#2."],
-    ["only along its ways", fault("end", begun), "No way leads from r to end. It leads to: b, c."],
-    ["not along the way of its failure", fault("x", begun), "No way leads from r to x. It leads to: b, c."],
-    ["that leads nowhere, never", fault("b", [...begun, ready("end")], "end#1"), "Nothing follows end."],
-    ["that came to its end, while its token lies on its way", fault("c", [...done, took("r", "b")]), null],
+    ["that is to begin", errorOf("b", begun.slice(0, 2)), null],
+    ["that is at work", errorOf("c", begun), null],
+    ["that is not there", errorOf("b", begun, "r#2"), "This run has no r#2."],
+    ["only along its ways", errorOf("end", begun), "No way leads from r to end. It leads to: b, c."],
+    ["not along the way of its failure", errorOf("x", begun), "No way leads from r to x. It leads to: b, c."],
+    ["that leads nowhere, never", errorOf("b", [...begun, ready("end")], "end#1"), "Nothing follows end."],
+    ["that came to its end, while its token lies on its way", errorOf("c", [...done, took("r", "b")]), null],
     [
       "that came to its end, while what follows has not begun",
-      fault("c", [...done, took("r", "b"), comes("r", "b")]),
+      errorOf("c", [...done, took("r", "b"), comes("r", "b")]),
       null,
     ],
     [
       "after which somebody has begun, not any more",
-      fault("c", [...done, took("r", "b"), comes("r", "b"), started("b")]),
+      errorOf("c", [...done, took("r", "b"), comes("r", "b"), started("b")]),
       goneOn,
     ],
-    ["after which nothing is left, not any more", fault("c", done), goneOn],
+    ["after which nothing is left, not any more", errorOf("c", done), goneOn],
     [
       "after which a join takes several together, not any more",
-      fault(
+      errorOf(
         "d",
         [created(graph), ready("b"), started("b"), completed("b"), took("b", "j"), comes("b", "j")],
         "b#1",
@@ -56,27 +56,27 @@ describe("a person may send a run on from a node", () => {
     ],
     [
       "that ended the run, only once it is tried again",
-      fault("c", [...begun, failedWith("r", "fail_run")]),
+      errorOf("c", [...begun, failedWith("r", "fail_run")]),
       "r failed, and the run with it. Try it again first.",
     ],
     [
       "that failed otherwise, never",
-      fault("c", [...begun, failedWith("r", "continue")]),
+      errorOf("c", [...begun, failedWith("r", "continue")]),
       "r did not come to its end (failed).",
     ],
     [
       "that was cancelled, never",
-      fault("c", [...begun, of("r", "node_cancelled", { reason: "x" })]),
+      errorOf("c", [...begun, of("r", "node_cancelled", { reason: "x" })]),
       "r did not come to its end (cancelled).",
     ],
     [
       "that was passed through, while its token lies on its way",
-      fault("c", [...begun, of("r", "node_skipped", { reason: "condition" }), took("r", "b")]),
+      errorOf("c", [...begun, of("r", "node_skipped", { reason: "condition" }), took("r", "b")]),
       null,
     ],
     [
       "whose follower was tried before, not any more",
-      fault("c", [
+      errorOf("c", [
         ...done,
         took("r", "b"),
         comes("r", "b"),
@@ -86,8 +86,8 @@ describe("a person may send a run on from a node", () => {
       ]),
       goneOn,
     ],
-  ])("%s", (_what, said, wanted) => {
-    expect(said()).toBe(wanted);
+  ])("%s", (_what, actual, wanted) => {
+    expect(actual()).toBe(wanted);
   });
 });
 
@@ -109,11 +109,11 @@ describe("a run that is sent another way", () => {
   test("afterwards has its token taken back, and whoever was to begin is cancelled", () => {
     const takes_back = [{ id: edge("r", "b"), target_node_id: "b" }];
     const lies = [...done, took("r", "b")];
-    const said = { type: "next_overridden", ...at, payload: { to: "c", by: "ann", takes_back } };
-    expect(sent("c", lies)).toEqual([said, way("c", "no")]);
+    const overridden = { type: "next_overridden", ...at, payload: { to: "c", by: "ann", takes_back } };
+    expect(sent("c", lies)).toEqual([overridden, way("c", "no")]);
     const came = [...lies, comes("r", "b")];
     expect(sent("c", came)).toEqual([
-      said,
+      overridden,
       {
         type: "node_cancelled",
         node_id: "b",

@@ -5,7 +5,7 @@ import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { NewEvent } from "../events";
-import { taken, wayTo } from "../schedule/ways";
+import { taken, wayTo } from "../schedule/outgoing-edges";
 import type { Activation, RunState } from "../state";
 
 // What follows where a person says how a run is to go on: to which node after another one, or with which agent of a crew.
@@ -25,7 +25,7 @@ const followers = (s: RunState, id: string): Activation[] =>
   Object.values(s.activations).filter(({ causes }) => causes.includes(id));
 
 /** Why a run cannot go on to that node after this activation; null where it can. */
-export function nextFault(
+export function nextNodeError(
   a: Analysis,
   s: RunState,
   { activation_id, to }: { activation_id: string; to: string },
@@ -36,10 +36,10 @@ export function nextFault(
   const name = nameOf(s, node_id);
   if (!wayTo(a, node_id, to)) {
     const targets = (a.outgoing.get(node_id) ?? []).filter(({ kind }) => kind === "normal");
-    const ways = [...new Set(targets.map(({ target_node_id }) => nameOf(s, target_node_id)))];
-    return ways.length === 0
+    const targetNames = [...new Set(targets.map(({ target_node_id }) => nameOf(s, target_node_id)))];
+    return targetNames.length === 0
       ? `Nothing follows ${name}.`
-      : `No way leads from ${name} to ${nameOf(s, to)}. It leads to: ${ways.join(", ")}.`;
+      : `No way leads from ${name} to ${nameOf(s, to)}. It leads to: ${targetNames.join(", ")}.`;
   }
   if (isAhead(activation)) return null;
   if (activation.ends_run) return `${name} failed, and the run with it. Try it again first.`;
@@ -95,7 +95,7 @@ export function overrideNext(
 }
 
 /** Why an agent cannot be the next one of its crew; null where it can. */
-export function nextAgentFault(
+export function nextAgentError(
   s: RunState,
   { activation_id, agent_id }: { activation_id: string; agent_id: string },
 ): string | null {

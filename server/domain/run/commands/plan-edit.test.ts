@@ -54,9 +54,9 @@ describe("a person's change of a plan", () => {
   const edited = (edit: object) => () => editPlan(plan, crew, PlanEdit.parse(edit));
   const change = (task_id: string, patch: object) => edited({ kind: "change", task_id, patch });
   const add = (more: object) => edited({ kind: "add", task: { description: "x", ...more } });
-  const refused = (status: number, message: unknown) => ({ ok: false, status, message });
-  const unknown = refused(400, 'There is no task "x". The plan has: a, b, c, d.');
-  const begun = refused(409, 'Task "c" is in progress and cannot be changed any more.');
+  const rejected = (status: number, message: unknown) => ({ ok: false, status, message });
+  const unknown = rejected(400, 'There is no task "x". The plan has: a, b, c, d.');
+  const begun = rejected(409, 'Task "c" is in progress and cannot be changed any more.');
 
   test.each<[string, () => unknown, unknown]>([
     [
@@ -69,7 +69,7 @@ describe("a person's change of a plan", () => {
     [
       "takes no task out that waits for a person",
       edited({ kind: "cancel", task_id: "d" }),
-      refused(409, "It waits for a person's word. Decline it there."),
+      rejected(409, "It waits for a person's word. Decline it there."),
     ],
     [
       "gives a task to an agent",
@@ -89,24 +89,24 @@ describe("a person's change of a plan", () => {
     [
       "gives no task to a stranger",
       change("a", { assigned_agent: "bob" }),
-      refused(404, 'There is no agent or team "bob" in this crew.'),
+      rejected(404, 'There is no agent or team "bob" in this crew.'),
     ],
     [
       "gives no task to a role that nobody has",
       change("a", { required_role: "Poet" }),
-      refused(404, 'Nobody in this crew has the role "Poet".'),
+      rejected(404, 'Nobody in this crew has the role "Poet".'),
     ],
     ["changes no task that is not there", change("x", { priority: "high" }), unknown],
     ["changes no task that has begun", change("c", { priority: "high" }), begun],
     [
       "makes no tasks wait for each other",
       change("a", { dependencies: ["b"] }),
-      refused(400, expect.stringMatching(/^These tasks wait for each other in a circle: /)),
+      rejected(400, expect.stringMatching(/^These tasks wait for each other in a circle: /)),
     ],
     [
       "makes no task wait for one that is not there",
       change("a", { dependencies: ["x", "y"] }),
-      refused(
+      rejected(
         400,
         'Task "a" waits for "x", which is not in the plan. Task "a" waits for "y", which is not in the plan.',
       ),
@@ -114,12 +114,12 @@ describe("a person's change of a plan", () => {
     [
       "adds no task that nobody does",
       add({ assigned_agent: null }),
-      refused(400, "Say who does the task: an agent, a team or a role."),
+      rejected(400, "Say who does the task: an agent, a team or a role."),
     ],
     [
       "adds no task that waits for one that is not there",
       add({ required_role: "Writer", dependencies: ["x"] }),
-      refused(400, 'Task "task_005" waits for "x", which is not in the plan.'),
+      rejected(400, 'Task "task_005" waits for "x", which is not in the plan.'),
     ],
   ])("%s", (_what, outcome, wanted) => {
     expect(outcome()).toEqual(wanted);
@@ -157,10 +157,10 @@ describe("a person's change of a plan", () => {
       addTask(plan, { description: "x", task_id: "a" }),
       addTask(plan, { description: "" }),
     ]).toEqual([
-      refused(400, "A plan holds at most 100 tasks."),
+      rejected(400, "A plan holds at most 100 tasks."),
       true,
-      refused(400, 'Two tasks are called "a".'),
-      refused(400, "A task needs a description"),
+      rejected(400, 'Two tasks are called "a".'),
+      rejected(400, "A task needs a description"),
     ]);
     expect(changeTask(plan, "a", { description: "y" })).toEqual({
       ok: true,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Id } from "@/server/domain/base/values";
-import { type ExecutionPlan, MOST_TASKS, planFaults, Task, type TaskStatus } from "@/server/domain/crew/plan";
+import { type ExecutionPlan, MOST_TASKS, planErrors, Task, type TaskStatus } from "@/server/domain/crew/plan";
 
 /** In these states a task has not begun: what runs or ran is not rewritten. */
 const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_human"]);
@@ -37,12 +37,12 @@ export interface PlanChange {
   changed?: Record<string, Partial<Task>>;
 }
 
-export interface PlanFault {
+export interface PlanEditError {
   /** As a tool would answer. */
   status: 400 | 404 | 409;
   message: string;
 }
-type Outcome<T> = ({ ok: true } & T) | ({ ok: false } & PlanFault);
+type Outcome<T> = ({ ok: true } & T) | ({ ok: false } & PlanEditError);
 
 /** A plan with one more task; `task_id` is made up where it is absent. */
 export function addTask(
@@ -54,9 +54,9 @@ export function addTask(
   const read = Task.safeParse({ ...input, task_id: input.task_id ?? nextId(plan) });
   if (!read.success)
     return { ok: false, status: 400, message: read.error.issues.map(({ message }) => message).join("; ") };
-  const faults = planFaults([...plan.tasks, read.data]);
-  if (faults.length > 0)
-    return { ok: false, status: 400, message: faults.map(({ message }) => message).join(" ") };
+  const errors = planErrors([...plan.tasks, read.data]);
+  if (errors.length > 0)
+    return { ok: false, status: 400, message: errors.map(({ message }) => message).join(" ") };
   return { ok: true, change: { added: [read.data] }, task_id: read.data.task_id };
 }
 
@@ -68,11 +68,11 @@ export function changeTask(
 ): Outcome<{ change: PlanChange }> {
   const task = openTask(plan, task_id);
   if (!task.ok) return task;
-  const faults = planFaults(
+  const errors = planErrors(
     plan.tasks.map((other) => (other.task_id === task_id ? { ...other, ...patch } : other)),
   );
-  if (faults.length > 0)
-    return { ok: false, status: 400, message: faults.map(({ message }) => message).join(" ") };
+  if (errors.length > 0)
+    return { ok: false, status: 400, message: errors.map(({ message }) => message).join(" ") };
   return { ok: true, change: { changed: { [task_id]: patch } } };
 }
 
@@ -88,7 +88,7 @@ function openTask(plan: ExecutionPlan, task_id: string): Outcome<{ task: Task }>
   return { ok: true, task };
 }
 
-export function unknownTask(plan: ExecutionPlan | undefined, task_id: string): PlanFault {
+export function unknownTask(plan: ExecutionPlan | undefined, task_id: string): PlanEditError {
   const ids = plan?.tasks.map((task) => task.task_id).join(", ");
   return { status: 400, message: `There is no task "${task_id}". The plan has: ${ids ?? "no tasks"}.` };
 }

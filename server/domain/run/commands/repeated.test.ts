@@ -3,7 +3,7 @@ import type { NewEvent } from "../events";
 import type { ForkPatches } from "../lineage";
 import { logOf } from "../testing";
 import {
-  commandWords,
+  describeCommand,
   doneBy,
   keptCommands,
   notRepeated,
@@ -12,25 +12,30 @@ import {
   worthRepeating,
 } from "./repeated";
 
-const told = (command: RepeatedCommand["command"], more: Partial<RepeatedCommand> = {}): RepeatedCommand => ({
+const repeated = (
+  command: RepeatedCommand["command"],
+  more: Partial<RepeatedCommand> = {},
+): RepeatedCommand => ({
   after: ["start#1/1", "write#2/1/Worker/turn0"],
   by: "ann",
   command,
   ...more,
 });
-const edit = told({ kind: "edit_state", set: { n: 1 }, remove: ["m"] }, { while_paused: true });
+const edit = repeated({ kind: "edit_state", set: { n: 1 }, remove: ["m"] }, { while_paused: true });
 const graph = { nodes: { write: { name: "Write" } } };
 
 test("what people told a run is said with who did it and where", () => {
-  expect(commandWords(edit, graph)).toBe(
+  expect(describeCommand(edit, graph)).toBe(
     "ann, after Write, the 2. time, while it is paused: changed the state: n, m",
   );
-  expect(commandWords(told({ kind: "resume" }, { after: [] }), graph)).toBe("ann, right then: lets it go on");
-  expect(doneBy([edit, told({ kind: "resume" }), edit])).toEqual(["changed the state (2 times)"]);
+  expect(describeCommand(repeated({ kind: "resume" }, { after: [] }), graph)).toBe(
+    "ann, right then: lets it go on",
+  );
+  expect(doneBy([edit, repeated({ kind: "resume" }), edit])).toEqual(["changed the state (2 times)"]);
 });
 
 test("where nobody did more than pause and go on there is nothing to repeat", () => {
-  const held = [told({ kind: "pause" }), told({ kind: "step", granularity: "node" })];
+  const held = [repeated({ kind: "pause" }), repeated({ kind: "step", granularity: "node" })];
   expect(worthRepeating(held)).toEqual([]);
   expect(worthRepeating([...held, edit])).toHaveLength(3);
 });
@@ -53,13 +58,13 @@ test.each<[RepeatedCommand["command"], string]>([
   [{ kind: "pause" }, "pauses it"],
   [{ kind: "step", granularity: "turn" }, "lets it go on by one step"],
   [{ kind: "set_breakpoints", breakpoints: [] }, "sets its breakpoints"],
-])("a command is told with what it was about: %o", (command, words) => {
-  expect(commandWords(told(command, { after: ["gone#1/1"] }), graph)).toBe(`ann, after gone: ${words}`);
+])("a command is told with what it was about: %o", (command, text) => {
+  expect(describeCommand(repeated(command, { after: ["gone#1/1"] }), graph)).toBe(`ann, after gone: ${text}`);
 });
 
 test("a place that is an answer is told by its node, and one without a name by its id", () => {
   const after = (key: string) =>
-    commandWords(told({ kind: "pause" }, { after: [key] }), { nodes: { a: { name: "" } } });
+    describeCommand(repeated({ kind: "pause" }, { after: [key] }), { nodes: { a: { name: "" } } });
   expect([after("answer:a#1/q"), after("a#3"), after("b")]).toEqual([
     "ann, after a: pauses it",
     "ann, after a, the 3. time: pauses it",
@@ -68,10 +73,10 @@ test("a place that is an answer is told by its node, and one without a name by i
 });
 
 test("commands are kept and read as they were, and those of another version are passed over", () => {
-  const kept = keptCommands([edit, told({ kind: "pause" })]);
+  const kept = keptCommands([edit, repeated({ kind: "pause" })]);
   expect(readCommands([...kept, { after: [], by: "ann", command: { kind: "fly" } }])).toEqual([
     edit,
-    told({ kind: "pause" }),
+    repeated({ kind: "pause" }),
   ]);
 });
 
@@ -80,19 +85,19 @@ test("what a run changed where it was forked and cannot be repeated is told once
     type: "run_forked",
     payload: { from_run: "r", from_seq: 1, patches, graph, by: "ann" },
   });
-  const words = {
+  const texts = {
     state: "its state was changed where it was forked",
     messages: "what agents had read was changed where it was forked",
     plan: "a plan was changed where it was forked",
     graph: "it went on with another drawing where it was forked",
   };
-  const told = (...events: NewEvent[]) => notRepeated(logOf(events));
+  const reasons = (...events: NewEvent[]) => notRepeated(logOf(events));
   const state = { state: { set: {}, remove: [] } };
   expect([
-    told(),
-    told(forked({})),
-    told(forked(state), forked(state)),
-    told(forked({ messages: [] }), forked({ plan: [] }, "latest")),
-    told({ type: "run_started", payload: {} }),
-  ]).toEqual([[], [], [words.state], [words.messages, words.plan, words.graph], []]);
+    reasons(),
+    reasons(forked({})),
+    reasons(forked(state), forked(state)),
+    reasons(forked({ messages: [] }), forked({ plan: [] }, "latest")),
+    reasons({ type: "run_started", payload: {} }),
+  ]).toEqual([[], [], [texts.state], [texts.messages, texts.plan, texts.graph], []]);
 });

@@ -10,13 +10,13 @@ import { PlanEdit } from "./plan-edit";
 export const MOST_REPEATED = 1000;
 
 /** What people told a run beside answering its questions, as another run can be told it once more. */
-const ToldCommand = z.union([
+const ControlCommand = z.union([
   RunCommand,
   z.object({ kind: z.literal("edit_plan"), activation_id: z.string(), edit: PlanEdit }),
   z.object({ kind: z.literal("raise_limit"), limit: RaisableLimit, to: z.number() }),
   z.object({ kind: z.literal("cancel"), reason: z.string().max(4000) }),
 ]);
-export type ToldCommand = z.infer<typeof ToldCommand>;
+export type ControlCommand = z.infer<typeof ControlCommand>;
 
 /** A command with its place in a run, so that it can be given to another one that goes the same way. */
 export const RepeatedCommand = z.strictObject({
@@ -25,7 +25,7 @@ export const RepeatedCommand = z.strictObject({
   /** The run was paused then. */
   while_paused: z.literal(true).exactOptional(),
   by: z.string().max(200),
-  command: ToldCommand,
+  command: ControlCommand,
 });
 export type RepeatedCommand = z.infer<typeof RepeatedCommand>;
 
@@ -38,13 +38,13 @@ export const keptCommands = (commands: readonly RepeatedCommand[]): KeptCommand[
   commands.map(({ command, ...place }) => ({ ...place, command: asStored(asJson(command)) }));
 
 /** What only says when a run goes on, and changes nothing about where it comes to. */
-const HOLDING: ReadonlySet<ToldCommand["kind"]> = new Set(["pause", "resume", "step", "set_breakpoints"]);
+const HOLDING: ReadonlySet<ControlCommand["kind"]> = new Set(["pause", "resume", "step", "set_breakpoints"]);
 
 /** The commands, where any of them changes more than when the run goes on; none otherwise. */
 export const worthRepeating = (commands: readonly RepeatedCommand[]): readonly RepeatedCommand[] =>
   commands.some(({ command }) => !HOLDING.has(command.kind)) ? commands : [];
 
-const DONE: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
+const DONE: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
   edit_state: "changed the state",
   edit_plan: "changed a plan",
   edit_team: "changed a crew's team",
@@ -62,13 +62,13 @@ const DONE: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
 export function doneBy(commands: readonly RepeatedCommand[]): string[] {
   const counts = new Map<string, number>();
   for (const { command } of commands) {
-    const words = DONE[command.kind];
-    if (words !== undefined) counts.set(words, (counts.get(words) ?? 0) + 1);
+    const label = DONE[command.kind];
+    if (label !== undefined) counts.set(label, (counts.get(label) ?? 0) + 1);
   }
-  return [...counts].map(([words, count]) => (count === 1 ? words : `${words} (${count} times)`));
+  return [...counts].map(([label, count]) => (count === 1 ? label : `${label} (${count} times)`));
 }
 
-const HELD: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
+const HELD: Readonly<Partial<Record<ControlCommand["kind"], string>>> = {
   pause: "pauses it",
   resume: "lets it go on",
   step: "lets it go on by one step",
@@ -76,7 +76,7 @@ const HELD: Readonly<Partial<Record<ToldCommand["kind"], string>>> = {
 };
 
 /** A command with its place, in a sentence. */
-export function commandWords(
+export function describeCommand(
   { after, while_paused, by, command }: RepeatedCommand,
   { nodes }: { nodes: Readonly<Record<string, { name: string }>> },
 ): string {
@@ -91,7 +91,7 @@ export function commandWords(
   return `${by}, ${where}${while_paused ? ", while it is paused" : ""}: ${what}`;
 }
 
-function detailOf(command: ToldCommand): string {
+function detailOf(command: ControlCommand): string {
   switch (command.kind) {
     case "edit_state":
       return `: ${[...Object.keys(command.set), ...command.remove].join(", ")}`;

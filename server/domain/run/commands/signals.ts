@@ -16,7 +16,7 @@ const nodesFor = ({ graph: { nodes } }: RunState, name: string): WorkflowNode[] 
   Object.values(nodes).filter((node) => getNodeKind(node.node_type).signal?.(node.config) === name);
 
 /** Why a run cannot take a signal; null where it can. `isAhead`: whether a node is under way or may still come to it. */
-export function signalFault(
+export function signalError(
   s: RunState,
   { name, data }: { name: string; data: Json },
   isAhead: (node_id: string) => boolean,

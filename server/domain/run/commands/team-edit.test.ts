@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { NewEvent } from "../events";
 import { crewRun, fold } from "../testing";
-import { commandFault } from "./command";
+import { commandError } from "./command";
 import { memberAfter, memberChanged, type TeamCommand, widening } from "./team-edit";
-import { a, add, atWork, begin, change, changed, judge, reader, remove, role, writer } from "./testing";
+import { a, add, begin, change, changed, judge, reader, remove, role, running, writer } from "./testing";
 
 describe("the member that a change makes", () => {
   const s = fold(...begin);
@@ -29,7 +29,7 @@ describe("the member that a change makes", () => {
       }),
       tools: ["read"],
     });
-    const then = fold(...atWork, ...memberChanged(s, set, "ann"));
+    const then = fold(...running, ...memberChanged(s, set, "ann"));
     expect(after(change("ann", { role_name: "Writer" }), then)).toEqual(full);
     const bare = after(change("ann", { llm_config: null, backstory: "", tools: null }), then);
     expect([
@@ -70,8 +70,8 @@ describe("the member that a change makes", () => {
       { type: "member_changed", node_id: "crew", payload: { agent_id: "bob", action: "removed", by: "eve" } },
     ]);
     expect(memberChanged(s, change("eve", { backstory: "x" }), "ann")).toEqual([]);
-    const [told] = memberChanged(s, { ...change("bob", { backstory: "x" }), role: writer }, "ann");
-    expect(told?.payload).toEqual({
+    const [event] = memberChanged(s, { ...change("bob", { backstory: "x" }), role: writer }, "ann");
+    expect(event?.payload).toEqual({
       agent_id: "bob",
       action: "changed",
       agent: expect.objectContaining({ agent_id: "bob", backstory: "x" }),
@@ -126,11 +126,11 @@ describe("a program may not widen what agents may use", () => {
       wider("writer", "Writer", "read, write"),
     ],
     ["a second one with what the first was left", add("Writer", { tools: ["read"] }), [less], null],
-  ])("by %s", (_what, command, events, said) => {
+  ])("by %s", (_what, command, events, reason) => {
     const state = fold(...begin, ...events);
-    expect(widening(state, command)).toBe(said);
-    const known = commandFault(a, state, narrow(command));
-    if (said !== null) expect(known).toBe(`Only a person who is signed in may do this: ${said}.`);
+    expect(widening(state, command)).toBe(reason);
+    const known = commandError(a, state, narrow(command));
+    if (reason !== null) expect(known).toBe(`Only a person who is signed in may do this: ${reason}.`);
     else expect(known?.startsWith("Only a person") ?? false).toBe(false);
   });
 

@@ -112,15 +112,15 @@ function withSettings(
   { agent, tools: had }: ChangedMember,
   { llm_config, backstory, tools }: Pick<z.infer<z.ZodObject<typeof settings>>, keyof typeof settings>,
 ): ChangedMember {
-  const { llm_config: model, backstory: words, ...rest } = agent;
+  const { llm_config: model, backstory: oldBackstory, ...rest } = agent;
   const nowModel = llm_config === undefined ? model : (llm_config ?? undefined);
-  const nowWords = backstory === undefined ? words : backstory || undefined;
+  const nowBackstory = backstory === undefined ? oldBackstory : backstory || undefined;
   const nowTools = tools === undefined ? had : (tools ?? undefined);
   return {
     agent: {
       ...rest,
       ...(nowModel ? { llm_config: nowModel } : {}),
-      ...(nowWords ? { backstory: nowWords } : {}),
+      ...(nowBackstory ? { backstory: nowBackstory } : {}),
     },
     ...(nowTools ? { tools: nowTools } : {}),
   };

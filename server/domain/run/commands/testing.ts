@@ -34,4 +34,4 @@ export const changed = (agent_id: string, role_name: string | null, tools?: stri
 });
 
 export const pair = { members: { ann: "Writer", bob: "Reader" }, roles };
-export const { a, begin, atWork } = crewRun(pair);
+export const { a, begin, running } = crewRun(pair);

@@ -5,7 +5,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent } from "../events";
 import { created, fold, logOf, of, over, ready, started } from "../testing";
 import { compareRuns } from "./compare";
-import { parted } from "./parted";
+import { parted } from "./divergence";
 
 const graph = draw("start > a > b > end", { b: { name: "" } });
 const done = (id: string, output: JsonObject = {}, labels?: string[]) =>

@@ -13,11 +13,11 @@ export interface ChatMessage {
   /** What a model thought before its message: some want it back with the message. */
   reasoning?: string;
   /** What a service gave with its message and wants back with it: sealed thoughts, signatures of calls. Nobody else reads it. */
-  carried?: Carried;
+  carried?: ProviderMetadata;
 }
 
 /** Opaque parts of a message, for the one model of the one provider that they came from. */
-export interface Carried {
+export interface ProviderMetadata {
   provider_id: string;
   model: string;
   parts: JsonObject;

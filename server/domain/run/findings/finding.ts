@@ -54,7 +54,7 @@ export interface Looked {
 export type Detector = (run: Looked) => Finding[];
 
 /** Sorts a run's events for detectors. */
-export function lookAt(events: readonly RunEvent[]): Looked {
+export function indexEvents(events: readonly RunEvent[]): Looked {
   const state = newRun();
   const agents = new Map<string, RunEvent[]>();
   const activations = new Map<string, RunEvent[]>();

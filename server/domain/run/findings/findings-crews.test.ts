@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NewEvent, Payloads } from "../events";
 import { findingsOf } from ".";
-import { by, crew, done, event, finished, log, post, said, tool } from "./testing";
+import { by, crew, done, event, finished, log, modelReply, post, tool } from "./testing";
 
 const at = { node_id: "work", activation_id: "work#1" };
 const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
@@ -64,7 +64,11 @@ describe("back and forth without work", () => {
       [there, back, ...tool("writer", "board_write"), there, back],
       [["ping_pong", 7]],
     ],
-    ["with something said between", [there, back, said("writer", "Well."), there, back], [["ping_pong", 6]]],
+    [
+      "with something said between",
+      [there, back, modelReply("writer", "Well."), there, back],
+      [["ping_pong", 6]],
+    ],
     ["with work before and after", [file, there, back, there, back, file], [["ping_pong", 6]]],
     ["with one long message", [long, thanks, hello, thanks, hello], [["ping_pong", 6]]],
     ["with a long message in the middle", [hello, thanks, long, thanks, hello], []],
@@ -105,9 +109,9 @@ describe("feedback that changed nothing", () => {
     (outcome) => {
       const events = log(
         crew,
-        said("writer", "A draft."),
+        modelReply("writer", "A draft."),
         sentBack(outcome),
-        said("writer", " a DRAFT."),
+        modelReply("writer", " a DRAFT."),
         done,
       );
       expect(findingsOf(events)).toEqual(again);
@@ -116,7 +120,7 @@ describe("feedback that changed nothing", () => {
 
   test("feedback for somebody who has no turn any more is found where the crew ended as done", () => {
     const feedback = post("editor", "chief_writer", "Shorter, please.", { kind: "feedback" });
-    expect(findingsOf(log(crew, said("chief_writer", "A draft."), feedback, done))).toEqual([
+    expect(findingsOf(log(crew, modelReply("chief_writer", "A draft."), feedback, done))).toEqual([
       {
         kind: "feedback_unread",
         seq: 4,
@@ -129,7 +133,7 @@ describe("feedback that changed nothing", () => {
     ]);
   });
 
-  const draft = said("writer", "A draft.");
+  const draft = modelReply("writer", "A draft.");
   test.each<[string, NewEvent[], [string, number][]]>([
     [
       "for the person who asked",
@@ -146,23 +150,23 @@ describe("feedback that changed nothing", () => {
     ["that is praise", [crew, draft, sentBack("approved"), done], []],
     [
       "to which another answers with the same",
-      [crew, draft, sentBack("fail"), said("editor", "A draft."), done],
+      [crew, draft, sentBack("fail"), modelReply("editor", "A draft."), done],
       [["feedback_unread", 4]],
     ],
     ["that comes before any work", [crew, sentBack("fail"), draft, draft, done], []],
     [
       "that is answered with nothing twice",
-      [crew, said("writer", " "), sentBack("fail"), said("writer", ""), done],
+      [crew, modelReply("writer", " "), sentBack("fail"), modelReply("writer", ""), done],
       [],
     ],
     [
       "for the last of two drafts",
-      [crew, draft, said("writer", "B"), sentBack("fail"), said("writer", "b"), draft, done],
+      [crew, draft, modelReply("writer", "B"), sentBack("fail"), modelReply("writer", "b"), draft, done],
       [["feedback_unread", 6]],
     ],
     [
       "after which an older draft comes again",
-      [crew, draft, said("writer", "B"), sentBack("fail"), draft, done],
+      [crew, draft, modelReply("writer", "B"), sentBack("fail"), draft, done],
       [],
     ],
   ])("feedback %s", (_how, events, found) => {

@@ -4,7 +4,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent, Payloads, RunEvent } from "../events";
 import { findingsOf } from ".";
 import { brief, named } from "./finding";
-import { by, CREATED, event, failure, finished, log, parsed, post, said, tool, usage } from "./testing";
+import { by, CREATED, event, failure, finished, log, modelReply, parsed, post, tool, usage } from "./testing";
 
 const at = { node_id: "work", activation_id: "work#1" };
 const places = (...events: NewEvent[]) => findingsOf(log(...events)).map(({ kind, seq }) => [kind, seq]);
@@ -22,7 +22,7 @@ const nameless = ([, ...rest]: RunEvent[]): RunEvent[] => [
 describe("a budget that became short", () => {
   const short = event("budget_warning", { metric: "cost_usd", used: 8, limit: 10 }, by("editor"));
   const asked = (agent_id: string, input_tokens: number, output_tokens: number) => {
-    const one = said(agent_id, "so");
+    const one = modelReply(agent_id, "so");
     return {
       ...one,
       payload: { ...one.payload, usage: { ...usage(input_tokens), output_tokens } },
@@ -85,11 +85,11 @@ describe("a value that was cut", () => {
   });
 
   const read = tool("writer", "read_value");
-  const elsewhere = read.map((one) => ({ ...one, activation_id: "work#2" }));
+  const otherActivation = read.map((one) => ({ ...one, activation_id: "work#2" }));
   test.each<[string, NewEvent[], [string, number][]]>([
     ["and read on", [cut(), ...read], []],
     ["and was read before", [...read, cut()], [["input_cut", 4]]],
-    ["and another activation read on", [cut(), ...elsewhere], [["input_cut", 2]]],
+    ["and another activation read on", [cut(), ...otherActivation], [["input_cut", 2]]],
     ["and another tool was used", [cut(), ...tool("writer", "look")], [["input_cut", 2]]],
     ["of no activation", [cut({ activation_id: undefined } as never)], []],
     ["in name only: another warning", [cut({}, "OTHER")], []],
@@ -243,18 +243,18 @@ test("answers of another form are named from the second one on, with what was wr
 });
 
 describe("a tool that is not theirs", () => {
-  const refused = (tool_name: string, status_code: 400 | 403 | 404 = 403, agent = "chief_writer") =>
+  const rejected = (tool_name: string, status_code: 400 | 403 | 404 = 403, agent = "chief_writer") =>
     event(
       "tool_call_refused",
       { tool_name, args: {}, status_code, reason: "No." },
       { agent_id: agent, call_id: `refused_${tool_name}` },
     );
-  const found = (seq: number, words: string, advice: string) => ({
+  const found = (seq: number, request: string, advice: string) => ({
     kind: "wrong_tool",
     seq,
     ...at,
     agent_id: "chief_writer",
-    said: `chief writer asked for ${words}`,
+    said: `chief writer asked for ${request}`,
     advice,
   });
   const lacking = "Name in the role which tools are there, or add the one that is missing.";
@@ -262,11 +262,11 @@ describe("a tool that is not theirs", () => {
   test("is named once for each agent, with whose it is, or that there is none of that name", () => {
     const both = RoleDefinition.parse({ name: "Printer", tools: ["publish"] });
     const [first, ...rest] = log(
-      refused("publish"),
-      refused("publish"),
-      refused("sing"),
-      refused("fly", 404),
-      refused("dance", 400),
+      rejected("publish"),
+      rejected("publish"),
+      rejected("sing"),
+      rejected("fly", 404),
+      rejected("dance", 400),
     );
     const created = {
       ...first,
@@ -298,10 +298,10 @@ describe("a tool that is not theirs", () => {
         },
         by("editor"),
       );
-    expect(places(begun(["publish"]), refused("publish", 403, "editor"), refused("publish"))).toEqual([
+    expect(places(begun(["publish"]), rejected("publish", 403, "editor"), rejected("publish"))).toEqual([
       ["wrong_tool", 4],
     ]);
-    expect(places(begun(), refused("publish", 403, "editor"))).toEqual([["wrong_tool", 3]]);
+    expect(places(begun(), rejected("publish", 403, "editor"))).toEqual([["wrong_tool", 3]]);
   });
 });
 

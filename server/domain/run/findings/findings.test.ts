@@ -13,10 +13,10 @@ import {
   failure,
   finished,
   log,
+  modelReply,
   parsed,
   planned,
   post,
-  said,
   tool,
   usage,
 } from "./testing";
@@ -121,15 +121,15 @@ const made: Record<FindingKind, RunEvent[]> = {
   ),
   feedback_unread: log(
     crew,
-    said("writer", "A draft."),
+    modelReply("writer", "A draft."),
     post("editor", "writer", "Add an example, please.", { outcome: "reject" }),
-    said("writer", "a  draft."),
+    modelReply("writer", "a  draft."),
     done,
   ),
   wrong_form: log(parsed, parsed),
   budget_eaten: log(
-    said("writer", "long", 900),
-    said("editor", "short", 100),
+    modelReply("writer", "long", 900),
+    modelReply("editor", "short", 100),
     event("budget_exceeded", { metric: "total_tokens", used: 1000, limit: 1000 }, by("editor")),
   ),
   question_unanswered: log(
@@ -160,9 +160,9 @@ test.each(Object.entries(made))(
   (kind, events) => {
     const found = findingsOf(events);
     expect(found.map((one) => one.kind)).toEqual([kind]);
-    for (const { seq, said: words, advice } of found) {
+    for (const { seq, said: text, advice } of found) {
       expect(events[seq - 1]).toBeDefined();
-      expect([words.at(-1), advice.at(-1)]).toEqual([expect.stringMatching(/[.!?]/), "."]);
+      expect([text.at(-1), advice.at(-1)]).toEqual([expect.stringMatching(/[.!?]/), "."]);
     }
   },
 );
@@ -184,9 +184,9 @@ test("a finding names its place, what happened and what to do", () => {
 test("what is as it should be is not found: a check after the last task, a correction that worked, feedback that was heard", () => {
   const heard = log(
     crew,
-    said("writer", "A draft."),
+    modelReply("writer", "A draft."),
     post("editor", "writer", "Add an example.", { outcome: "reject" }),
-    said("writer", "A draft with an example."),
+    modelReply("writer", "A draft with an example."),
     done,
   );
   const inTime = log(

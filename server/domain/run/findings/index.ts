@@ -3,7 +3,7 @@ import { budgetEaten } from "./budget-eaten";
 import { endNotNoticed } from "./end-not-noticed";
 import { failurePassedOver } from "./failure-passed-over";
 import { feedbackUnread } from "./feedback-unread";
-import { type Detector, type Finding, type FindingKind, lookAt } from "./finding";
+import { type Detector, type Finding, type FindingKind, indexEvents } from "./finding";
 import { historyLost } from "./history-lost";
 import { inputCut } from "./input-cut";
 import { pingPong } from "./ping-pong";
@@ -42,7 +42,7 @@ const DETECTORS: Readonly<Record<FindingKind, Detector>> = {
 
 /** What went wrong in a run, in the order in which it shows; nothing where nothing is proven. No model is asked. */
 export function findingsOf(events: readonly RunEvent[]): Finding[] {
-  const run = lookAt(events);
+  const run = indexEvents(events);
   return Object.values(DETECTORS)
     .flatMap((detect) => detect(run))
     .sort((a, b) => a.seq - b.seq);

@@ -13,7 +13,7 @@ export const pingPong: Detector = ({ activations }) =>
       of(own, "handed_off").map((event) => ({ event, from: event.payload.from, to: event.payload.to })),
       own,
     );
-    const words = alternating(
+    const posts = alternating(
       of(own, "post_sent").map((event) => ({
         event,
         from: event.payload.from,
@@ -32,11 +32,11 @@ export const pingPong: Detector = ({ activations }) =>
         said: `${named(handoffs.from)} and ${named(handoffs.to)} handed the work to each other ${TURNS} times, and nothing was done between.`,
         advice: "Say in both roles who does what; take away the handoff from the one who should do it.",
       });
-    if (words)
+    if (posts)
       found.push({
         kind: "ping_pong",
-        ...placeOf(words.event),
-        said: `${named(words.from)} and ${named(words.to)} wrote to each other ${TURNS} times in a few words, and nothing was done between.`,
+        ...placeOf(posts.event),
+        said: `${named(posts.from)} and ${named(posts.to)} wrote to each other ${TURNS} times in a few words, and nothing was done between.`,
         advice:
           "Tell them to write only what changes the work, and to end when there is nothing more to say.",
       });

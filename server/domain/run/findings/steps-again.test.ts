@@ -3,7 +3,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent, RunEvent } from "../events";
 import { type Finding, findingsOf } from ".";
-import { by, CREATED, event, log, said, tool } from "./testing";
+import { by, CREATED, event, log, modelReply, tool } from "./testing";
 
 const at = { node_id: "work", activation_id: "work#1" };
 /** What is found, by its kind and place; the words of each are held by the tests that name them. */
@@ -96,8 +96,8 @@ describe("the same step again and again", () => {
       ["repeated_step", 6, "writer"],
       ["repeated_step", 8, "editor"],
     ]);
-    const elsewhere = { ...stuck("writer"), activation_id: "work#2" };
-    expect(places(log(...same, elsewhere))).toEqual([
+    const otherActivation = { ...stuck("writer"), activation_id: "work#2" };
+    expect(places(log(...same, otherActivation))).toEqual([
       ["repeated_step", 6, "writer"],
       ["repeated_step", 8, "writer"],
     ]);
@@ -189,8 +189,15 @@ describe("what was known and got lost", () => {
     event("handed_off", { from, to, reason: "so", count: 1 }, by(from));
 
   test("work that is done again after the conversation was shortened is named with its tool", () => {
-    const look = (page: number) => tool("writer", "look", { page });
-    const events = log(...look(1), ...look(2), shortened("writer"), ...look(3), ...look(2), ...look(1));
+    const pageCall = (page: number) => tool("writer", "look", { page });
+    const events = log(
+      ...pageCall(1),
+      ...pageCall(2),
+      shortened("writer"),
+      ...pageCall(3),
+      ...pageCall(2),
+      ...pageCall(1),
+    );
     expect(findingsOf(events)).toEqual([
       {
         kind: "history_lost",
@@ -223,43 +230,49 @@ describe("what was known and got lost", () => {
     ]);
   });
 
-  const look = (agent: string) => tool(agent, "look");
+  const toolCall = (agent: string) => tool(agent, "look");
   test.each<[string, NewEvent[]]>([
-    ["done twice, both before it was shortened", [...look("writer"), ...look("writer"), shortened("writer")]],
-    ["done once, after it was shortened", [shortened("writer"), ...look("writer")]],
+    [
+      "done twice, both before it was shortened",
+      [...toolCall("writer"), ...toolCall("writer"), shortened("writer")],
+    ],
+    ["done once, after it was shortened", [shortened("writer"), ...toolCall("writer")]],
     [
       "done again where another's conversation was shortened",
-      [...look("writer"), shortened("editor"), ...look("writer")],
+      [...toolCall("writer"), shortened("editor"), ...toolCall("writer")],
     ],
     [
       "done again because it had failed",
-      [...tool("writer", "look", {}, 500), shortened("writer"), ...look("writer")],
+      [...tool("writer", "look", {}, 500), shortened("writer"), ...toolCall("writer")],
     ],
     [
       "done with other arguments",
       [...tool("writer", "look", { page: 1 }), shortened("writer"), ...tool("writer", "look", { page: 2 })],
     ],
-    ["done by another tool", [...look("writer"), shortened("writer"), ...tool("writer", "see")]],
+    ["done by another tool", [...toolCall("writer"), shortened("writer"), ...tool("writer", "see")]],
     [
       "said to another member",
       [...tool("writer", "post_message"), shortened("writer"), ...tool("writer", "post_message")],
     ],
-    ["done without a handoff by two", [...look("writer"), ...look("editor")]],
+    ["done without a handoff by two", [...toolCall("writer"), ...toolCall("editor")]],
     [
       "done again by the one who handed over",
-      [...look("writer"), handed("writer", "editor"), ...look("writer")],
+      [...toolCall("writer"), handed("writer", "editor"), ...toolCall("writer")],
     ],
     [
       "done by the other one before the handoff",
-      [...look("writer"), ...look("editor"), handed("writer", "editor")],
+      [...toolCall("writer"), ...toolCall("editor"), handed("writer", "editor")],
     ],
-    ["done only after the handoff", [handed("writer", "editor"), ...look("writer"), ...look("editor")]],
+    [
+      "done only after the handoff",
+      [handed("writer", "editor"), ...toolCall("writer"), ...toolCall("editor")],
+    ],
     [
       "said by the other one where something else was done",
       [
-        ...look("writer"),
+        ...toolCall("writer"),
         handed("writer", "editor"),
-        said("editor", "Thank you."),
+        modelReply("editor", "Thank you."),
         ...tool("editor", "write"),
       ],
     ],

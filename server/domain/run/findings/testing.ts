@@ -54,7 +54,7 @@ export const tool = (
     event("tool_call_completed", { tool_name, status_code, output: "page" }, { agent_id, call_id }),
   ];
 };
-export const said = (agent_id: string, content: string, tokens = 10) =>
+export const modelReply = (agent_id: string, content: string, tokens = 10) =>
   event(
     "llm_call_completed",
     {

@@ -6,14 +6,14 @@ const MANY = 2;
 /** An agent's answers did not have the shape that was asked for, more than once in a row. */
 export const wrongForm: Detector = ({ agents }) =>
   [...agents.values()].flatMap((own) => {
-    const faulty = of(own, "output_parsed").filter(({ payload }) => !payload.ok);
-    const last = faulty.at(-1);
-    if (!last || faulty.length < MANY) return [];
+    const invalid = of(own, "output_parsed").filter(({ payload }) => !payload.ok);
+    const last = invalid.at(-1);
+    if (!last || invalid.length < MANY) return [];
     return [
       {
         kind: "wrong_form" as const,
         ...placeOf(last),
-        said: `${named(last.agent_id)} answered ${faulty.length} times in another form than asked: ${brief(last.payload.errors[0] ?? "it could not be read", 160).replace(/\.$/, "")}.`,
+        said: `${named(last.agent_id)} answered ${invalid.length} times in another form than asked: ${brief(last.payload.errors[0] ?? "it could not be read", 160).replace(/\.$/, "")}.`,
         advice: "Ask for fewer outputs at once, describe each, or choose a model that holds to a schema.",
       },
     ];

@@ -13,7 +13,7 @@ const begun = (more: object = {}) =>
     { role_name: "Writer", output_keys: [], limits: { max_iterations: 3 }, ...more },
     at,
   );
-const told = (content: string, role: "user" | "tool" = "user") =>
+const messageAdded = (content: string, role: "user" | "tool" = "user") =>
   of("a", "message_added", { message: { role, content }, origin: "template" }, at);
 const asked = (
   call_id: string,
@@ -51,18 +51,22 @@ const shortened = (more: Partial<Payloads["context_condensed"]>) =>
   );
 const log = (...events: NewEvent[]) => logOf([created(draw("start > a > end")), ready("a"), ...events]);
 const user = (content: string): ChatMessage => ({ role: "user", content });
-const said = (content: string, more: object = {}): ChatMessage => ({ role: "assistant", content, ...more });
+const assistant = (content: string, more: object = {}): ChatMessage => ({
+  role: "assistant",
+  content,
+  ...more,
+});
 
 describe("the prompt of a call", () => {
   test("is what its agent was told and answered before, with what it held and how its answer was asked for", () => {
     const tool_calls = [{ id: "t", tool_name: "look", args: {} }];
     const events = log(
       begun({ tools: ["look"] }),
-      told("Write."),
+      messageAdded("Write."),
       asked("c1", 1, { model: "m" }),
       answered("c1", "I look.", { tool_calls, reasoning: "why" }),
-      told("page", "tool"),
-      { ...told("other"), agent_id: "bob" },
+      messageAdded("page", "tool"),
+      { ...messageAdded("other"), agent_id: "bob" },
       asked("c2", 3),
     );
     const common = { agent_id: "ann", role_name: "Writer", tools: ["look"], condensed: 0 };
@@ -73,7 +77,7 @@ describe("the prompt of a call", () => {
         seq: 9,
         messages: [
           user("Write."),
-          said("I look.", { tool_calls, reasoning: "why" }),
+          assistant("I look.", { tool_calls, reasoning: "why" }),
           { role: "tool", content: "page" },
         ],
       },
@@ -82,7 +86,13 @@ describe("the prompt of a call", () => {
   });
 
   test("begins anew where its agent is tried again, and is all that there is where none is known", () => {
-    const events = log(begun({ tools: ["look"] }), told("one"), begun(), told("two"), asked("c", 1));
+    const events = log(
+      begun({ tools: ["look"] }),
+      messageAdded("one"),
+      begun(),
+      messageAdded("two"),
+      asked("c", 1),
+    );
     expect(asSent(events, "c")).toEqual({
       seq: 7,
       agent_id: "ann",
@@ -101,17 +111,17 @@ describe("the prompt of a call", () => {
   });
 
   test.each<[string, NewEvent, ChatMessage[]]>([
-    ["an answer", answered("c1", "x"), [said("x")]],
-    ["an answer that calls nothing", answered("c1", "x", { tool_calls: [] }), [said("x")]],
+    ["an answer", answered("c1", "x"), [assistant("x")]],
+    ["an answer that calls nothing", answered("c1", "x", { tool_calls: [] }), [assistant("x")]],
     ["no refusal", answered("c1", "x", { refusal: "No." }), []],
     ["nothing that was cut off", answered("c1", "x", { finish_reason: "length" }), []],
     [
       "what was cut off where it calls something",
       answered("c1", "x", { finish_reason: "length", tool_calls: [{ id: "t", tool_name: "l", args: {} }] }),
-      [said("x", { tool_calls: [{ id: "t", tool_name: "l", args: {} }] })],
+      [assistant("x", { tool_calls: [{ id: "t", tool_name: "l", args: {} }] })],
     ],
     ["no verdict of a judge", answered("a#1/guard1", "fine"), []],
-    ["what a tool of a like name was asked for", answered("a#1/guardian", "fine"), [said("fine")]],
+    ["what a tool of a like name was asked for", answered("a#1/guardian", "fine"), [assistant("fine")]],
   ])("holds %s", (_what, event, messages) => {
     expect(asSent(log(begun(), asked("c1", 0), event, asked("c2", messages.length)), "c2")?.messages).toEqual(
       messages,
@@ -120,7 +130,7 @@ describe("the prompt of a call", () => {
 
   test("is in doubt where the log has another count, and where a judge was asked", () => {
     const doubt = (events: NewEvent[], id: string) => {
-      const sent = asSent(log(begun(), told("Write."), ...events), id);
+      const sent = asSent(log(begun(), messageAdded("Write."), ...events), id);
       return [sent?.messages.length, sent?.doubt];
     };
     expect([
@@ -136,7 +146,7 @@ describe("the prompt of a call", () => {
 });
 
 describe("the prompt that sums up a conversation", () => {
-  const messages = [told("one"), told("two"), told("three")];
+  const messages = [messageAdded("one"), messageAdded("two"), messageAdded("three")];
   const summing = asked("s", 2, { purpose: "summary" });
   test("has the part that the log names behind it, and no tools", () => {
     const events = log(
@@ -178,12 +188,12 @@ test("a conversation that was shortened otherwise than the log tells is in doubt
   const long = "x".repeat(4000);
   const events = log(
     begun(),
-    told("one"),
-    told(long, "tool"),
-    told("two"),
-    told("three"),
+    messageAdded("one"),
+    messageAdded(long, "tool"),
+    messageAdded("two"),
+    messageAdded("three"),
     shortened({ tokens_before: 1000, tokens_after: 2 }),
-    told("four"),
+    messageAdded("four"),
     asked("c", 5),
   );
   const sent = asSent(events, "c");

@@ -54,9 +54,9 @@ export function whoWrote(events: readonly RunEvent[], key: string, at: number): 
 
 /** The keys of the state that an event names as written or taken away. */
 export function writtenKeys(event: RunEvent): string[] {
-  const said = recordOf(wordOnState(event));
-  const parts = ["state", "set", "changed"].map((part) => said[part]);
-  const gone = said.remove;
+  const stateChange = recordOf(wordOnState(event));
+  const parts = ["state", "set", "changed"].map((part) => stateChange[part]);
+  const gone = stateChange.remove;
   return [
     ...parts.flatMap((part) => (typeof part === "object" && part !== null ? Object.keys(part) : [])),
     ...(Array.isArray(gone) ? gone.filter((key) => typeof key === "string") : []),

@@ -129,8 +129,8 @@ test("of any log: a condition holds exactly in the spans that are told, looked a
         } catch {
           // What cannot be decided counts as not holding.
         }
-        const isTold = found.held.some(({ from, to }) => at >= from && (to === null || at < to));
-        expect([at, isTold]).toEqual([at, holds]);
+        const isFound = found.held.some(({ from, to }) => at >= from && (to === null || at < to));
+        expect([at, isFound]).toEqual([at, holds]);
       }
     }),
     { numRuns: 60 },

@@ -48,8 +48,8 @@ export function whenTrue(
   condition: string,
   { units = SEARCH_UNITS }: { units?: number } = {},
 ): WhenTrue {
-  const [fault] = checkExpression(condition, { result: "bool" });
-  if (fault) throw new ExpressionError(fault.message, condition, fault.from, fault.to);
+  const [diagnostic] = checkExpression(condition, { result: "bool" });
+  if (diagnostic) throw new ExpressionError(diagnostic.message, condition, diagnostic.from, diagnostic.to);
   const { end, changes } = changesOf(events);
   const scope = { state: newRecord(end.state), nodes: newRecord<Json>(end.outputs), input: end.input };
   const run = { id: end.run.id, workflow_id: end.run.workflow_id };

@@ -15,15 +15,15 @@ const form = {
 };
 const asks = { from: "travel", message: "For whom?", schema: form };
 const given = (answer: object): ReadAnswer => ({ ok: true, answer: answer as never });
-const refused = (key: string, message: string, isForm = false): ReadAnswer => ({
+const rejected = (key: string, message: string, isForm = false): ReadAnswer => ({
   ok: false,
   isForm,
   errors: [{ key, message }],
 });
 const tooLong = { pad: "x".repeat(SIZES.event / 2) };
-const fillIn = refused("name", "Please fill this in.");
-const yesOrNo = refused("answer", "Answer approve, approve_always, reject or cancel.");
-const oneOf = refused("answer", "Answer one of these: Send it, Yes, No.");
+const fillIn = rejected("name", "Please fill this in.");
+const yesOrNo = rejected("answer", "Answer approve, approve_always, reject or cancel.");
+const oneOf = rejected("answer", "Answer one of these: Send it, Yes, No.");
 
 describe("a yes or a no", () => {
   const question: Asked = { kind: "tool_confirmation" };
@@ -48,13 +48,13 @@ describe("a yes or a no", () => {
       "a value",
       question,
       { answer: "approve", value: 0 },
-      refused("value", "This question takes a yes or a no, and no value."),
+      rejected("value", "This question takes a yes or a no, and no value."),
     ],
     [
       "leaving it open",
       question,
       { answer: "cancel" },
-      refused("answer", "This question takes a yes or a no.", true),
+      rejected("answer", "This question takes a yes or a no.", true),
     ],
     [
       "a yes to a tool's form",
@@ -77,8 +77,8 @@ describe("one of several options", () => {
   const question: Asked = { kind: "approval", options };
   const drafted: Asked = { ...question, draft: "Dear aunt" };
   const filled: Asked = { ...question, response_schema: form };
-  const onlyOptions = refused("answer", "This question takes one of its options.");
-  const noObject = refused("value", "Give the fields of the form as an object.");
+  const onlyOptions = rejected("answer", "This question takes one of its options.");
+  const noObject = rejected("value", "Give the fields of the form as an object.");
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     [
       "by its label",
@@ -95,7 +95,7 @@ describe("one of several options", () => {
       "with a value that nothing takes",
       question,
       { answer: "send", value: "x" },
-      refused("value", "This question takes one of its options, and no value."),
+      rejected("value", "This question takes one of its options, and no value."),
     ],
     [
       "with a draft as it was",
@@ -113,13 +113,13 @@ describe("one of several options", () => {
       "with a draft that is no text",
       drafted,
       { answer: "send", value: 1 },
-      refused("value", "The changed draft must be a text."),
+      rejected("value", "The changed draft must be a text."),
     ],
     [
       "with a draft that is too long",
       drafted,
       { answer: "send", value: tooLong.pad },
-      refused("value", expect.stringMatching(/^This is too long to be kept: /)),
+      rejected("value", expect.stringMatching(/^This is too long to be kept: /)),
     ],
     [
       "with a form",
@@ -145,7 +145,10 @@ describe("a form", () => {
   const question: Asked = { kind: "input", response_schema: form };
   const full = given({ answer: "given", value: { name: "Ann", age: 1 } });
   const value = { name: "Ann" };
-  const orDecline = refused("answer", "Give the form as `value`, or answer reject to decline to fill it in.");
+  const orDecline = rejected(
+    "answer",
+    "Give the form as `value`, or answer reject to decline to fill it in.",
+  );
   test.each<[string, Asked, SentAnswer, ReadAnswer]>([
     ["without a word", question, { value }, full],
     ...["given", "submit", "submitted", "answer", "answered", "approve"].map(
@@ -169,25 +172,25 @@ describe("a form", () => {
       given({ answer: "reject", message: "Why?" }),
     ],
     ["that is left empty", question, {}, fillIn],
-    ["with calls", question, { value, calls: [0] }, refused("calls", "This question asks for a form.")],
+    ["with calls", question, { value, calls: [0] }, rejected("calls", "This question asks for a form.")],
     ["by a word that means nothing here", question, { answer: "cancel", value }, orDecline],
     [
       "that is no object",
       question,
       { value: [value] },
-      refused("value", "Give the fields of the form as an object."),
+      rejected("value", "Give the fields of the form as an object."),
     ],
     [
       "that is too long",
       question,
       { value: tooLong },
-      refused("value", expect.stringMatching(/^This is too long to be kept: /)),
+      rejected("value", expect.stringMatching(/^This is too long to be kept: /)),
     ],
     [
       "with a field of another type",
       question,
       { value: { name: 1 } },
-      refused("name", expect.stringContaining("text")),
+      rejected("name", expect.stringContaining("text")),
     ],
   ])("%s", (_what, asked, sent, read) => {
     expect(readAnswer(asked, sent)).toEqual(read);

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { AgreedCalls } from "@/server/domain/agent/outcome";
 import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { Json, type JsonSchema } from "@/server/domain/base/values";
-import { saysNo, saysYes } from "@/server/domain/base/yes-no";
+import { isApproval, isRejection } from "@/server/domain/base/yes-no";
 import { objectOf } from "@/server/domain/graph/form-fields";
-import type { KeyFault } from "@/server/domain/graph/input-check";
+import type { FieldError } from "@/server/domain/graph/input-check";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import type { Payloads } from "../events";
-import { answerFaults, checkAnswer, PersonsAnswer } from "./tool-question";
+import { answerErrors, checkAnswer, PersonsAnswer } from "./tool-question";
 
 /** An answer as people and programs send it. */
 export const SentAnswer = z.object({
@@ -33,7 +33,7 @@ type Asked = Pick<
 export type ReadAnswer =
   | { ok: true; answer: PersonsAnswer }
   /** `isForm`: it is the content of a form that a tool asked for. */
-  | { ok: false; errors: KeyFault[]; isForm: boolean };
+  | { ok: false; errors: FieldError[]; isForm: boolean };
 
 /** Words for sending in a form, beside leaving the word out. */
 const SUBMIT: ReadonlySet<string> = new Set([
@@ -52,7 +52,7 @@ export function readAnswer(asked: Asked, sent: SentAnswer): ReadAnswer {
   return readYesOrNo(asked, sent);
 }
 
-const refused = (key: string, message: string): ReadAnswer => ({
+const rejected = (key: string, message: string): ReadAnswer => ({
   ok: false,
   isForm: false,
   errors: [{ key, message }],
@@ -62,27 +62,27 @@ const withMessage = ({ message }: SentAnswer) => (message === undefined ? {} : {
 function readYesOrNo(asked: Asked, { answer, value, ...sent }: SentAnswer): ReadAnswer {
   const word = PersonsAnswer.shape.answer.safeParse(answer);
   if (!word.success || word.data === "chosen" || word.data === "given")
-    return refused("answer", "Answer approve, approve_always, reject or cancel.");
-  if (value !== undefined) return refused("value", "This question takes a yes or a no, and no value.");
+    return rejected("answer", "Answer approve, approve_always, reject or cancel.");
+  if (value !== undefined) return rejected("value", "This question takes a yes or a no, and no value.");
   const read: PersonsAnswer = { answer: word.data, ...sent };
-  const errors = answerFaults(asked, read);
+  const errors = answerErrors(asked, read);
   return errors.length === 0 ? { ok: true, answer: read } : { ok: false, errors, isForm: true };
 }
 
 function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAnswer): ReadAnswer {
   if (sent.content !== undefined || sent.calls !== undefined)
-    return refused("answer", "This question takes one of its options.");
+    return rejected("answer", "This question takes one of its options.");
   const option = sent.answer === undefined ? undefined : optionNamed(options, sent.answer);
   if (!option)
-    return refused("answer", `Answer one of these: ${options.map(({ label }) => label).join(", ")}.`);
+    return rejected("answer", `Answer one of these: ${options.map(({ label }) => label).join(", ")}.`);
   const { value } = sent;
   if (asked.response_schema) return readChoiceWithForm(option, asked.response_schema, sent);
   if (value !== undefined && value !== null) {
     if (asked.draft === undefined)
-      return refused("value", "This question takes one of its options, and no value.");
-    if (typeof value !== "string") return refused("value", "The changed draft must be a text.");
+      return rejected("value", "This question takes one of its options, and no value.");
+    if (typeof value !== "string") return rejected("value", "The changed draft must be a text.");
     if (sizeOf(value) > SIZES.event / 2)
-      return refused("value", `This is too long to be kept: ${sizeText(sizeOf(value))}.`);
+      return rejected("value", `This is too long to be kept: ${sizeText(sizeOf(value))}.`);
   }
   return {
     ok: true,
@@ -98,7 +98,7 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
 /** An option that comes with a form, whose fields may be left out. */
 function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: SentAnswer): ReadAnswer {
   const entered = objectOf(sent.value ?? {});
-  if (!entered) return refused("value", "Give the fields of the form as an object.");
+  if (!entered) return rejected("value", "Give the fields of the form as an object.");
   const read = checkAnswer(schema, entered);
   return read.ok
     ? {
@@ -111,14 +111,14 @@ function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: Sent
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {
   const { answer = "given", calls } = sent;
   const value = sent.value ?? sent.content;
-  if (calls !== undefined) return refused("calls", "This question asks for a form.");
+  if (calls !== undefined) return rejected("calls", "This question asks for a form.");
   if (answer === "reject") return { ok: true, answer: { answer, ...withMessage(sent) } };
   if (!SUBMIT.has(answer))
-    return refused("answer", "Give the form as `value`, or answer reject to decline to fill it in.");
+    return rejected("answer", "Give the form as `value`, or answer reject to decline to fill it in.");
   const entered = objectOf(value ?? {});
-  if (!entered) return refused("value", "Give the fields of the form as an object.");
+  if (!entered) return rejected("value", "Give the fields of the form as an object.");
   const size = sizeOf(entered);
-  if (size > SIZES.event / 2) return refused("value", `This is too long to be kept: ${sizeText(size)}.`);
+  if (size > SIZES.event / 2) return rejected("value", `This is too long to be kept: ${sizeText(size)}.`);
   const read = checkAnswer(response_schema, entered);
   return read.ok
     ? { ok: true, answer: { answer: "given", value: read.content, ...withMessage(sent) } }
@@ -136,5 +136,5 @@ export function optionNamed(options: readonly AnswerOption[], name: string): Ans
 }
 
 /** The option that says yes, or no; undefined where none is called so. */
-export const yesOf = (options: readonly AnswerOption[]) => options.find(({ label }) => saysYes(label));
-export const noOf = (options: readonly AnswerOption[]) => options.find(({ label }) => saysNo(label));
+export const yesOf = (options: readonly AnswerOption[]) => options.find(({ label }) => isApproval(label));
+export const noOf = (options: readonly AnswerOption[]) => options.find(({ label }) => isRejection(label));

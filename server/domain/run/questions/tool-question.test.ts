@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
-import { answerFaults, checkAnswer, questionFault, typedWords } from "./tool-question";
+import { answerErrors, checkAnswer, questionError, typedTexts } from "./tool-question";
 
 const SCHEMA = {
   type: "object",
@@ -43,9 +43,9 @@ describe("the answer to a form", () => {
     ["meals", { name: "Ann", meals: [] }, "1"],
     ["meals", { name: "Ann", meals: ["stone"] }, ""],
     ["other", { name: "Ann", other: 1 }, "not asked for"],
-  ])("is refused at the field that is wrong: %s in %j", (key, content, words) => {
+  ])("is refused at the field that is wrong: %s in %j", (key, content, text) => {
     const read = checkAnswer(SCHEMA, content);
-    expect(read.ok ? [] : read.errors).toEqual([{ key, message: expect.stringContaining(words) }]);
+    expect(read.ok ? [] : read.errors).toEqual([{ key, message: expect.stringContaining(text) }]);
   });
 });
 
@@ -54,34 +54,34 @@ test("an answer has a content exactly where a form is agreed to", () => {
   const page = { kind: "question", asks: { from: "a", message: "b", url: "https://a.example/" } } as const;
   const call = { kind: "tool_confirmation" } as const;
   const content = { name: "Ann" };
-  expect(answerFaults(form, { answer: "approve", content })).toEqual([]);
-  expect(answerFaults(form, { answer: "reject" })).toEqual([]);
-  expect(answerFaults(form, { answer: "cancel" })).toEqual([]);
-  expect(answerFaults(page, { answer: "approve" })).toEqual([]);
-  expect(answerFaults(call, { answer: "approve_always" })).toEqual([]);
-  expect(answerFaults(form, { answer: "approve" })).toMatchObject([{ key: "name" }]);
-  expect(answerFaults(form, { answer: "approve_always", content })).toMatchObject([{ key: "answer" }]);
+  expect(answerErrors(form, { answer: "approve", content })).toEqual([]);
+  expect(answerErrors(form, { answer: "reject" })).toEqual([]);
+  expect(answerErrors(form, { answer: "cancel" })).toEqual([]);
+  expect(answerErrors(page, { answer: "approve" })).toEqual([]);
+  expect(answerErrors(call, { answer: "approve_always" })).toEqual([]);
+  expect(answerErrors(form, { answer: "approve" })).toMatchObject([{ key: "name" }]);
+  expect(answerErrors(form, { answer: "approve_always", content })).toMatchObject([{ key: "answer" }]);
   for (const [asked, answer] of [
     [form, "reject"],
     [page, "approve"],
     [call, "approve"],
   ] as const)
-    expect(answerFaults(asked, { answer, content })).toMatchObject([{ key: "content" }]);
-  expect(answerFaults(call, { answer: "cancel" })).toMatchObject([{ key: "answer" }]);
-  expect(answerFaults(form, { answer: "approve", content: { name: "x".repeat(70_000) } })).toMatchObject([
+    expect(answerErrors(asked, { answer, content })).toMatchObject([{ key: "content" }]);
+  expect(answerErrors(call, { answer: "cancel" })).toMatchObject([{ key: "answer" }]);
+  expect(answerErrors(form, { answer: "approve", content: { name: "x".repeat(70_000) } })).toMatchObject([
     { key: "content" },
   ]);
 });
 
 test("what no form can show, and what is no address of the web, is not asked", () => {
-  expect(questionFault({ schema: SCHEMA })).toBeNull();
-  expect(questionFault({ url: "https://pay.example/x" })).toBeNull();
-  expect(questionFault({ url: "javascript:alert(1)" })).toContain("not one of the web");
-  expect(questionFault({ schema: { properties: { deep: { type: "object" } } } })).toContain("“deep”");
-  expect(questionFault({ schema: { properties: { any: { type: "array", items: {} } } } })).toContain("“any”");
+  expect(questionError({ schema: SCHEMA })).toBeNull();
+  expect(questionError({ url: "https://pay.example/x" })).toBeNull();
+  expect(questionError({ url: "javascript:alert(1)" })).toContain("not one of the web");
+  expect(questionError({ schema: { properties: { deep: { type: "object" } } } })).toContain("“deep”");
+  expect(questionError({ schema: { properties: { any: { type: "array", items: {} } } } })).toContain("“any”");
   const many = Object.fromEntries(Array.from({ length: 51 }, (_none, at) => [`f${at}`, { type: "string" }]));
-  expect(questionFault({ schema: { properties: many } })).toContain("more than 50");
-  expect(questionFault({ schema: { description: "x".repeat(70_000) } })).toContain("too large");
+  expect(questionError({ schema: { properties: many } })).toContain("more than 50");
+  expect(questionError({ schema: { description: "x".repeat(70_000) } })).toContain("too large");
 });
 
 test("only what a person typed counts as their words, not what the server laid out for them", () => {
@@ -93,7 +93,7 @@ test("only what a person typed counts as their words, not what the server laid o
     },
   };
   const content = { to: "bob@example.org", via: "evil.example", seat: "a" };
-  expect(typedWords({ ...asks, schema }, content)).toEqual(["bob@example.org"]);
+  expect(typedTexts({ ...asks, schema }, content)).toEqual(["bob@example.org"]);
   expect(fieldsOfSchema(schema).map(({ key, default: preset }) => [key, preset])).toEqual([
     ["to", undefined],
     ["via", "evil.example"],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AgreedCalls } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
-import { faultsByKey, type KeyFault } from "@/server/domain/graph/input-check";
+import { errorsByKey, type FieldError } from "@/server/domain/graph/input-check";
 import { readSchema } from "@/server/domain/schema/schema";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
 import type { Payloads } from "../events";
@@ -28,7 +28,7 @@ const MOST_FIELDS = 50;
 const MOST_CHARS = 64 * 1024;
 
 /** Why nobody can be asked this, as the end of a sentence; null where they can. */
-export function questionFault({ schema, url }: Pick<ToolQuestion, "schema" | "url">): string | null {
+export function questionError({ schema, url }: Pick<ToolQuestion, "schema" | "url">): string | null {
   if (url !== undefined)
     return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
       ? null
@@ -44,7 +44,7 @@ export function questionFault({ schema, url }: Pick<ToolQuestion, "schema" | "ur
 export function checkAnswer(
   schema: JsonSchema,
   entered: JsonObject,
-): { ok: true; content: JsonObject } | { ok: false; errors: KeyFault[] } {
+): { ok: true; content: JsonObject } | { ok: false; errors: FieldError[] } {
   const fields = fieldsOfSchema(schema);
   const known = new Map(fields.map((field) => [field.key, field]));
   const errors = Object.keys(entered).flatMap((key) =>
@@ -57,15 +57,15 @@ export function checkAnswer(
     else if (required) errors.push({ key, message: "Please fill this in." });
   }
   if (errors.length > 0) return { ok: false, errors };
-  const faults = faultsByKey(readSchema({ type: "object", ...schema }).faults(content));
-  return faults.length > 0 ? { ok: false, errors: faults } : { ok: true, content };
+  const fieldErrors = errorsByKey(readSchema({ type: "object", ...schema }).errors(content));
+  return fieldErrors.length > 0 ? { ok: false, errors: fieldErrors } : { ok: true, content };
 }
 
 /** What is wrong with an answer to that question, by field; empty where it can be given. */
-export function answerFaults(
+export function answerErrors(
   { kind, asks }: Pick<Payloads["interaction_requested"], "kind" | "asks">,
   { answer, content }: Pick<PersonsAnswer, "answer" | "content">,
-): KeyFault[] {
+): FieldError[] {
   if (answer === "chosen" || answer === "given")
     return [{ key: "answer", message: "This question takes a yes or a no." }];
   if (kind !== "question" && answer === "cancel")
@@ -88,7 +88,7 @@ const isPlain = (schema: JsonSchema): boolean =>
     : PLAIN.includes(schema.type) || choicesOf(schema) !== undefined;
 
 /** What of an answer a person wrote: neither chosen from what the tool listed nor left as it was given. */
-export const typedWords = ({ schema = {} }: ToolQuestion, content: JsonObject): string[] =>
+export const typedTexts = ({ schema = {} }: ToolQuestion, content: JsonObject): string[] =>
   fieldsOfSchema(schema).flatMap(({ key, schema: field, default: preset }) => {
     const value = content[key];
     return typeof value === "string" && value !== preset && !choicesOf(field) ? [value] : [];

@@ -14,17 +14,17 @@ const continued = (as: "resume" | "step", granularity?: "node" | "turn"): NewEve
 
 describe("a run that people hold", () => {
   test("knows where and why it is paused, how far it goes then, and nothing of it once it goes on", () => {
-    const look = (...events: NewEvent[]) => {
+    const snapshot = (...events: NewEvent[]) => {
       const { paused_at, stepping } = fold(created(line), ...events).run;
       return [paused_at, stepping];
     };
     const held = { point: "anywhere", reason: "person", by: "ann", since: 10 };
     expect([
-      look(paused),
-      look(paused, continued("step")),
-      look(paused, continued("step", "turn")),
-      look(paused, continued("step"), paused, continued("resume")),
-      look(paused, over()),
+      snapshot(paused),
+      snapshot(paused, continued("step")),
+      snapshot(paused, continued("step", "turn")),
+      snapshot(paused, continued("step"), paused, continued("resume")),
+      snapshot(paused, over()),
     ]).toEqual([
       [held, undefined],
       [undefined, "node"],
@@ -147,7 +147,7 @@ describe("the state of a run", () => {
 
 describe("what people tell a run", () => {
   test("an instruction has its number, and each agent that read it once", () => {
-    const told = (text: string): NewEvent => ({
+    const injected = (text: string): NewEvent => ({
       type: "instruction_injected",
       payload: { target: { run: true }, text, by: "ann" },
     });
@@ -164,8 +164,8 @@ describe("what people tell a run", () => {
       );
     const s = fold(
       ...begun,
-      told("one"),
-      told("two"),
+      injected("one"),
+      injected("two"),
       read("ann", 2),
       read("ann", 2),
       read("bob", 2),
@@ -219,7 +219,7 @@ describe("what people tell a run", () => {
 
 describe("a node that failed", () => {
   const retried = (id: string) => of(id, "node_retried", { by: "ann" });
-  const look = (...events: NewEvent[]) => {
+  const snapshot = (...events: NewEvent[]) => {
     const s = fold(created(line), ...events);
     return {
       ready: s.ready,
@@ -233,11 +233,11 @@ describe("a node that failed", () => {
   test("is tried again first of all, and no other failure is forgotten for it", () => {
     const both = [...a, ...b, failedWith("a", "fail_run"), failedWith("b", "fail_run")];
     expect([
-      look(...both),
-      look(...both, retried("a")),
-      look(...both, retried("a"), retried("b")),
-      look(...both, retried("b")),
-      look(...a, ready("b"), failedWith("a", "retry"), retried("a")),
+      snapshot(...both),
+      snapshot(...both, retried("a")),
+      snapshot(...both, retried("a"), retried("b")),
+      snapshot(...both, retried("b")),
+      snapshot(...a, ready("b"), failedWith("a", "retry"), retried("a")),
     ]).toEqual([
       { ready: [], running: [], work: {}, failing: "a#1" },
       { ready: ["a#1"], running: [], work: { a: 1 }, failing: "b#1" },
@@ -280,7 +280,7 @@ describe("the end of a run", () => {
     ready("b"),
     { ...of("end", "edge_taken", { edge_id: "e9" }), activation_id: "b#1" } as NewEvent,
   ];
-  const look = (...events: NewEvent[]) => {
+  const snapshot = (...events: NewEvent[]) => {
     const s = fold(...rest, ...events);
     return [
       s.run.status,
@@ -295,9 +295,9 @@ describe("the end of a run", () => {
 
   test("cancels what it had yet to do, but for one that stopped at a limit and may go on", () => {
     expect([
-      look(over()),
-      look(over({ final_status: "INCOMPLETE" })),
-      look(over({ final_status: "ERROR" })),
+      snapshot(over()),
+      snapshot(over({ final_status: "INCOMPLETE" })),
+      snapshot(over({ final_status: "ERROR" })),
     ]).toEqual([
       ["finished", ["cancelled", "cancelled"], none, null],
       ["finished", ["running", "ready"], work, null],
@@ -306,7 +306,7 @@ describe("the end of a run", () => {
   });
 
   test("is taken back where a person lets it go on: what was left is to be done again", () => {
-    expect(look(over({ final_status: "ERROR" }), resumed)).toEqual([
+    expect(snapshot(over({ final_status: "ERROR" }), resumed)).toEqual([
       "running",
       ["cancelled", "ready"],
       [["b#1"], [], ["end"], { b: 1 }],

@@ -4,8 +4,8 @@ import type { NewEvent, Payloads } from "../events";
 import { crewRun, fold, of } from "../testing";
 
 const members = { ann: "Writer", bob: "Reader" };
-const { atWork, begin } = crewRun({ members });
-const crewOf = (...events: NewEvent[]) => fold(...atWork, ...events).crews["crew#1"];
+const { running, begin } = crewRun({ members });
+const crewOf = (...events: NewEvent[]) => fold(...running, ...events).crews["crew#1"];
 
 describe("a crew", () => {
   const link = { at: expect.any(Number), round: 0 };
@@ -47,7 +47,7 @@ describe("a crew", () => {
   test("begins with its members, and with its manager where it has one", () => {
     expect(crewOf()).toEqual(begun);
     const led = crewRun({ members, process: "hierarchical" });
-    expect(fold(...led.atWork).crews["crew#1"]).toEqual({
+    expect(fold(...led.running).crews["crew#1"]).toEqual({
       ...begun,
       process: "hierarchical",
       manager: "ann",
@@ -147,7 +147,7 @@ describe("a crew", () => {
   test("gets a member, or another one in its place, with what its role is described by", () => {
     const poet = RoleDefinition.parse({ name: "Poet", description: "rhymes" });
     const state = fold(
-      ...atWork,
+      ...running,
       changed("cid", "Poet", { role: poet, tools: ["pen"], context_windows: { "p/m": 9 } }),
       changed("ann", "Poet", { context_windows: { "q/n": 7 } }),
       changed("bob", "Reader"),
@@ -172,7 +172,7 @@ describe("a crew", () => {
 
   test("that has ended keeps the members that it had, and a change is kept for the next time", () => {
     const ended = of("crew", "crew_finished", { status: "completed" });
-    const state = fold(...atWork, ended, changed("bob", null));
+    const state = fold(...running, ended, changed("bob", null));
     expect(state.crews["crew#1"]).toEqual({ ...begun, status: "completed" });
     expect(state.team_changes).toEqual({ crew: { bob: null } });
     expect(fold(...begin, changed("bob", null)).crews).toEqual({});

@@ -5,7 +5,7 @@ import type { NewEvent, Payloads } from "../events";
 import { crewRun, failedWith, fold, of } from "../testing";
 
 const members = { ann: "Writer", bob: "Reader" };
-const { atWork } = crewRun({ members });
+const { running } = crewRun({ members });
 const by = (agent_id: string, task_id?: string) => ({ agent_id, ...(task_id ? { task_id } : {}) });
 
 describe("a plan", () => {
@@ -18,7 +18,7 @@ describe("a plan", () => {
   const made = of("crew", "plan_created", { by: "ann", plan });
   const task = (to: Payloads["task_status_changed"]["to"], task_id: string | undefined, more: object = {}) =>
     of("crew", "task_status_changed", { from: "pending", to, ...more }, task_id ? { task_id } : {});
-  const planOf = (...events: NewEvent[]) => fold(...atWork, made, ...events).plans["crew#1"];
+  const planOf = (...events: NewEvent[]) => fold(...running, made, ...events).plans["crew#1"];
   const [first, second] = plan.tasks;
 
   test("has its tasks with who does them, when they began and ended, and what they came to", () => {
@@ -81,14 +81,14 @@ describe("a plan", () => {
       of("crew", "plan_changed", change),
       of("crew", "plan_changed", { version: 3, by: "ann" }),
     ];
-    const state = fold(...atWork, made, ...events);
+    const state = fold(...running, made, ...events);
     expect(state.plans["crew#1"]).toEqual({
       ...plan,
       version: 3,
       tasks: [{ ...first, description: "A2" }, second, extra],
     });
     expect(state.plan_changes["crew#1"]).toEqual([change, { version: 3, by: "ann" }]);
-    const planless = fold(...atWork, ...events);
+    const planless = fold(...running, ...events);
     expect([planless.plans, planless.plan_changes["crew#1"]?.length]).toEqual([{}, 2]);
   });
 
@@ -102,7 +102,7 @@ describe("a plan", () => {
         { task_id: "a" },
       );
     const state = fold(
-      ...atWork,
+      ...running,
       made,
       of("crew", "criterion_checked", check),
       of("crew", "criterion_checked", { ...check, met: false }),
@@ -150,7 +150,7 @@ describe("a plan", () => {
       status: "completed",
     });
     const talk = of("crew", "post_sent", { from: "ann", to: "bob", message: "Hi", kind: "post" });
-    const state = fold(...atWork, full, talk, open, done, finished, failedWith("crew", "fail_run"));
+    const state = fold(...running, full, talk, open, done, finished, failedWith("crew", "fail_run"));
     expect(state.plans["crew#1"]?.tasks.map(({ status }) => status)).toEqual([
       "cancelled",
       "cancelled",
@@ -167,6 +167,6 @@ describe("a plan", () => {
       crew?.exchanges.map((one) => (one.kind === "delegation" ? one.done : "-")),
     ]).toEqual(["failed", undefined, ["-", "stopped", "completed"]]);
     const over = of("crew", "crew_finished", { status: "completed" });
-    expect(fold(...atWork, over, failedWith("crew", "fail_run")).crews["crew#1"]?.status).toBe("completed");
+    expect(fold(...running, over, failedWith("crew", "fail_run")).crews["crew#1"]?.status).toBe("completed");
   });
 });

@@ -63,7 +63,7 @@ export const runs: Handlers<keyof RunEvents> = {
       // Its work was counted when it ended for good, as it seemed.
       ...(ended === "ERROR" ? { counted_to: s.seq - 1 } : {}),
     };
-    takeUpTheRest(s);
+    resumeRemaining(s);
     for (const id of s.running)
       if (s.activations[id]?.waiting?.for === "limit")
         setActivation(s, id, { status: "running", waiting: undefined });
@@ -96,7 +96,7 @@ export const runs: Handlers<keyof RunEvents> = {
 };
 
 /** What a run that failed had yet to do is to be done again. */
-function takeUpTheRest(s: RunState): void {
+function resumeRemaining(s: RunState): void {
   for (const id of s.left?.ready ?? []) {
     const activation = s.activations[id];
     if (!activation) continue;

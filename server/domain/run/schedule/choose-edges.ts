@@ -1,6 +1,6 @@
 import type { WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
 import { settingsOf } from "@/server/domain/nodes";
-import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
+import { isDefaultLabel } from "@/server/domain/nodes/conditional-router";
 
 /** Which normal edges of a router's outgoing ones its labels choose; null if none matches and there is no default. */
 export function chooseEdges(
@@ -17,7 +17,7 @@ export function chooseEdges(
     (edge) =>
       edge.is_default ||
       (edge.edge_label != null &&
-        (edge.edge_label === config.default_label || isDefaultWord(edge.edge_label))),
+        (edge.edge_label === config.default_label || isDefaultLabel(edge.edge_label))),
   );
   if (fallback.length > 0) return fallback;
   const unnamed = edges.filter((edge) => edge.edge_label == null || edge.edge_label === "");

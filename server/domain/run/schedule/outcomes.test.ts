@@ -26,13 +26,13 @@ describe("a node that has its result", () => {
     ...at("a"),
     payload: { output, written_keys, ...more },
   });
-  const ways = [took("a", "b", "e1"), took("a", "c", "e2"), passed("a", "x", "e4")];
+  const edgeEvents = [took("a", "b", "e1"), took("a", "c", "e2"), passed("a", "x", "e4")];
 
   test("writes what it declares, says what it does not, and goes on along all its ways but that of a failure", () => {
     expect(done(graph, "a", { output: { a: 1 } })).toEqual([
       written({ a: 1 }),
       end({ a: 1 }, ["a"]),
-      ...ways,
+      ...edgeEvents,
     ]);
     expect(done(graph, "a", { output: { a: 1, b: 2, c: 3 } })).toEqual([
       written({ a: 1 }),
@@ -45,9 +45,9 @@ describe("a node that has its result", () => {
         },
       },
       end({ a: 1, b: 2, c: 3 }, ["a"]),
-      ...ways,
+      ...edgeEvents,
     ]);
-    expect(done(graph, "a", { output: {} })).toEqual([end({}, []), ...ways]);
+    expect(done(graph, "a", { output: {} })).toEqual([end({}, []), ...edgeEvents]);
   });
 
   test("keeps what it cost, that it was pinned, and what it wrote beside its output", () => {
@@ -64,7 +64,7 @@ describe("a node that has its result", () => {
     ).toEqual([
       written({ a: 1, z: 9 }),
       end({ a: 1 }, ["a", "z"], { usage, cost_usd: null, pinned: true }),
-      ...ways,
+      ...edgeEvents,
     ]);
   });
 
@@ -78,9 +78,9 @@ describe("a node that has its result", () => {
       [{ a: 2 }],
       [{ a: 7 }],
     ]);
-    const [fault, ...rest] = done(mapped, "a", { output: { n: "x" } });
-    expect([fault?.type, rest]).toEqual(["node_failed", []]);
-    expect(fault?.type === "node_failed" && fault.payload.error.message).toMatch(
+    const [failure, ...rest] = done(mapped, "a", { output: { n: "x" } });
+    expect([failure?.type, rest]).toEqual(["node_failed", []]);
+    expect(failure?.type === "node_failed" && failure.payload.error.message).toMatch(
       /^a: its output mapping of "a", .*output\.n \+ 1.*, cannot be evaluated: /,
     );
   });
@@ -90,7 +90,7 @@ describe("a node that has its result", () => {
     expect(done(graph, "a", { output: { a: long } })).toEqual([
       written({ a: long }),
       end({}, ["a"], { from_state: ["a"] }),
-      ...ways,
+      ...edgeEvents,
     ]);
     const longer = `${long}y`;
     const s = running(

@@ -12,9 +12,9 @@ import { isSince } from "../edition";
 import type { NewEvent, Payloads } from "../events";
 import { chooseEdges } from "./choose-edges";
 import { nameOf, quoted } from "./names";
+import { chosenWay, failedExpression, leave, skipped, taken } from "./outgoing-edges";
 import { retryDelay } from "./retry-delay";
 import { patch, referring, tooLarge } from "./state-write";
-import { chosenWay, failedExpression, leave, skipped, taken } from "./ways";
 
 /**
  * What follows when an activation has its result: state, completion, tokens on the edges. `now`, here and below: the
@@ -64,8 +64,8 @@ export function complete(
   if (given.writes) Object.assign(written, given.writes);
   const write = patch(a, s, activationId, written);
   if ("error" in write) return fail(a, s, activationId, write.error, now);
-  const ways = leave(a, s, activationId, output, chosen, now);
-  if ("error" in ways) return fail(a, s, activationId, ways.error, now);
+  const outgoing = leave(a, s, activationId, output, chosen, now);
+  if ("error" in outgoing) return fail(a, s, activationId, outgoing.error, now);
   const { events } = write;
   if (dropped.length > 0 && !kind.ends && !kind.begins)
     events.push({
@@ -88,16 +88,16 @@ export function complete(
         ...given.why,
       },
     });
-  const said = referring(s.state, output, write);
-  const payload: Payloads["node_completed"] = said.from_state
-    ? { output: said.input, from_state: said.from_state, written_keys: write.keys }
-    : { output: said.input, written_keys: write.keys };
+  const referenced = referring(s.state, output, write);
+  const payload: Payloads["node_completed"] = referenced.from_state
+    ? { output: referenced.input, from_state: referenced.from_state, written_keys: write.keys }
+    : { output: referenced.input, written_keys: write.keys };
   if (given.labels) payload.labels = given.labels;
   if (given.pinned) payload.pinned = true;
   if (given.usage) payload.usage = given.usage;
   if (given.cost_usd !== undefined) payload.cost_usd = given.cost_usd;
   events.push({ type: "node_completed", node_id: node.id, activation_id: activationId, payload });
-  events.push(...ways.events);
+  events.push(...outgoing.events);
   return events;
 }
 
@@ -152,10 +152,10 @@ export function passThrough(
   const chosen = routes
     ? chooseEdges(a.outgoing.get(node_id), present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"), [])
     : null;
-  const ways = leave(a, s, activationId, {}, chosen, now);
-  if ("error" in ways) return ways;
+  const outgoing = leave(a, s, activationId, {}, chosen, now);
+  if ("error" in outgoing) return outgoing;
   const at = { node_id, activation_id: activationId };
-  return { events: [{ type: "node_skipped", ...at, payload: { reason: "condition" } }, ...ways.events] };
+  return { events: [{ type: "node_skipped", ...at, payload: { reason: "condition" } }, ...outgoing.events] };
 }
 
 /** What follows when an attempt failed: a retry unless none may be, or what the node's settings say. */
@@ -182,10 +182,10 @@ export function fail(
       },
     ];
   const edges = a.outgoing.get(node.id) ?? [];
-  const ways = edges.filter((edge) => edge.kind === "error");
+  const errorEdges = edges.filter((edge) => edge.kind === "error");
   const about: JsonObject = { _error: { node_id: node.id, code: error.code, message: error.message } };
-  if (ways.length > 0 || node.on_error === "error_edge") {
-    if (ways.length === 0)
+  if (errorEdges.length > 0 || node.on_error === "error_edge") {
+    if (errorEdges.length === 0)
       return [{ type: "node_failed", ...at, payload: { attempt, error, next: "fail_run" } }];
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "error_edge" } },
@@ -207,12 +207,12 @@ export function fail(
     if ("error" in write) return ended(write.error);
     const kind = getNodeKind(node.node_type);
     const chosen = kind.routes ? (chooseEdges(a.outgoing.get(node.id), node, []) ?? []) : null;
-    const ways = leave(a, s, activationId, output, chosen, now);
-    if ("error" in ways) return ended(ways.error);
+    const outgoing = leave(a, s, activationId, output, chosen, now);
+    if ("error" in outgoing) return ended(outgoing.error);
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
       ...write.events,
-      ...ways.events,
+      ...outgoing.events,
     ];
   }
   if (node.on_error === "skip_branch")

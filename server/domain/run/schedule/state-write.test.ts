@@ -45,9 +45,9 @@ describe("branches that write the same key side by side", () => {
   });
 
   test("fail the run where it is strict", () => {
-    const [fault, ...rest] = second("a", { strict_state: true });
+    const [failure, ...rest] = second("a", { strict_state: true });
     expect(rest).toEqual([]);
-    expect(fault).toEqual({
+    expect(failure).toEqual({
       type: "node_failed",
       ...at("b"),
       payload: {
@@ -73,14 +73,14 @@ describe("a join that fewer reach than it needs", () => {
     return decide(analyse(graph), fold(created(graph), token));
   };
   test("ends the run, is skipped or runs all the same, as it says", () => {
-    const said = (action: string) => ({
+    const shortfallEvent = (action: string) => ({
       type: "join_shortfall",
       node_id: "j",
       payload: { got: 1, need: 2, action, consumes: ["e2"] },
     });
     expect([shortfall("error"), shortfall("skip"), shortfall("fire")]).toEqual([
-      [said("error")],
-      [said("skip"), { type: "node_skipped", node_id: "j", payload: { reason: "join_shortfall" } }],
+      [shortfallEvent("error")],
+      [shortfallEvent("skip"), { type: "node_skipped", node_id: "j", payload: { reason: "join_shortfall" } }],
       [
         {
           type: "node_ready",

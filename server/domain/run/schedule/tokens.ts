@@ -4,7 +4,7 @@ import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { RunState } from "..";
 import type { NewEvent, Payloads } from "../events";
-import { taken } from "./ways";
+import { taken } from "./outgoing-edges";
 
 /**
  * Which events follow from the tokens as they lie; call until it answers []. `force` breaks the ties of graphs

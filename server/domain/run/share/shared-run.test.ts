@@ -40,7 +40,7 @@ const answered = (call_id: string, content: string, more: object = {}) =>
     },
     { ...by, call_id },
   );
-const told = (role: "user" | "tool", content: string) =>
+const messageAdded = (role: "user" | "tool", content: string) =>
   of(
     "a",
     "message_added",
@@ -63,7 +63,7 @@ test("each step is told in words that hold nothing of what was said, written or 
     ready("a"),
     started("a"),
     begun,
-    told("user", "secret"),
+    messageAdded("user", "secret"),
     asked("l1"),
     answered("l1", "secret"),
     call(),
@@ -176,8 +176,13 @@ describe("what was said in full goes in with the part that was chosen:", () => {
     });
   const mail = { tool_name: "mail", args: { to: "bob" }, risk: "LOW" as const, why: "so" };
   test.each<[string, NewEvent, unknown, unknown]>([
-    ["what an agent was told", told("user", "Write."), [{ title: "Told", text: "Write." }], undefined],
-    ["what a tool told it is the tool's, and told there", told("tool", "Page"), undefined, undefined],
+    [
+      "what an agent was told",
+      messageAdded("user", "Write."),
+      [{ title: "Told", text: "Write." }],
+      undefined,
+    ],
+    ["what a tool told it is the tool's, and told there", messageAdded("tool", "Page"), undefined, undefined],
     ["what a model answered", answered("l", "Hello"), [{ title: "Answered", text: "Hello" }], undefined],
     ["nothing where it only called tools", answered("l", ""), undefined, undefined],
     [

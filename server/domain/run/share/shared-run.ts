@@ -4,8 +4,8 @@ import { findNodeKind } from "@/server/domain/nodes";
 import { evolve, type NodeStatus, newRun, type RunState } from "..";
 import type { RunEvent } from "../events";
 import { writtenKeys } from "../past/key-history";
-import { answerInWords } from "../questions/question-words";
-import { sharedSentence } from "./shared-sentences";
+import { answerLabel } from "../questions/question-text";
+import { sharedSentence } from "./shared-event-descriptions";
 
 /** What of a run goes into a shared file. The drawing, the order of steps, times, tokens and costs always do. */
 export interface ShareChoice {
@@ -178,8 +178,8 @@ function personDetail(event: RunEvent, { interactions }: RunState, choice: Share
   }
   if (event.type !== "interaction_answered" || !choice.prompts) return [];
   const { interaction_id, value, content, message } = event.payload;
-  const said = answerInWords(event.payload, interactions[interaction_id]?.requested);
-  return [{ title: "A person answered", text: linesOf(said, asText(value), asText(content), message) }];
+  const label = answerLabel(event.payload, interactions[interaction_id]?.requested);
+  return [{ title: "A person answered", text: linesOf(label, asText(value), asText(content), message) }];
 }
 
 const linesOf = (...lines: (string | undefined)[]) => lines.filter(Boolean).join("\n");

@@ -76,7 +76,7 @@ export function checkTools(seen: Seen, { tool, called, args, node }: Expectation
   );
   const made = ofTool.filter(({ call_id }) => call_id === undefined || !refused.has(call_id));
   const fitting = schema
-    ? made.filter(({ payload }) => schema.faults(payload.args, work).length === 0)
+    ? made.filter(({ payload }) => schema.errors(payload.args, work).length === 0)
     : made;
   const where = node === undefined ? "" : ` in ${seen.state.graph.nodes[node]?.name || node}`;
   const so = schema ? " with such arguments" : "";

@@ -1,4 +1,4 @@
-import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
+import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
 import { formatDollars, knownCost } from "@/server/domain/model/cost";
 import type { ExpectationOf } from "../expectation";
 import { type Finding, found, lastOf, placeOf, type Seen } from "./finding";
@@ -6,7 +6,7 @@ import { type Finding, found, lastOf, placeOf, type Seen } from "./finding";
 export function checkStatus(seen: Seen, { is, reason }: ExpectationOf<"status">): Finding {
   const { final_status, reason_code, error } = seen.state.run;
   const at = placeOf(lastOf(seen));
-  const wanted = `${FINAL_STATUS_WORDS[is]}${reason === undefined ? "" : ` (${reason})`}`;
+  const wanted = `${FINAL_STATUS_LABELS[is]}${reason === undefined ? "" : ` (${reason})`}`;
   if (!final_status)
     return found(false, `It was to end as ${wanted}, and it did not end.`, {
       expected: is,
@@ -16,7 +16,7 @@ export function checkStatus(seen: Seen, { is, reason }: ExpectationOf<"status">)
   const place = error?.node_id === undefined ? at : { ...at, node_id: error.node_id };
   const holds = final_status === is && (reason === undefined || reason === reason_code);
   const why = error ? ` ${error.message}` : "";
-  const ended = `${FINAL_STATUS_WORDS[final_status]} (${reason_code ?? "no reason"})`;
+  const ended = `${FINAL_STATUS_LABELS[final_status]} (${reason_code ?? "no reason"})`;
   return found(
     holds,
     holds ? `It ended as ${wanted}.` : `It was to end as ${wanted}, and ended as ${ended}.${why}`,

@@ -3,7 +3,7 @@ import { isSameJson, newRecord } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { compileRegex } from "@/server/domain/regex/regex";
 import { writtenKeys } from "@/server/domain/run/past/key-history";
-import { faultTexts, newWork, readSchema } from "@/server/domain/schema/schema";
+import { errorTexts, newWork, readSchema } from "@/server/domain/schema/schema";
 import { type ExpressionScope, evaluateCondition, expressionKeys } from "@/server/domain/text/expression";
 import type { ExpectationOf } from "../expectation";
 import { type At, type Finding, found, lastOf, placeOf, type Seen, shown } from "./finding";
@@ -85,8 +85,8 @@ function textFault(
   }
   if (schema === undefined) return null;
   try {
-    const faults = readSchema(schema).faults(value);
-    return faults.length > 0 ? `does not have the shape: ${faultTexts(faults).join(" ")}` : null;
+    const faults = readSchema(schema).errors(value);
+    return faults.length > 0 ? `does not have the shape: ${errorTexts(faults).join(" ")}` : null;
   } catch (error) {
     return `cannot be held against its schema: ${errorMessage(error)}`;
   }

@@ -2,11 +2,11 @@ import { present } from "@/server/domain/base/must";
 import {
   both,
   type Check,
-  type Fault,
-  MAX_FAULTS,
+  MAX_ERRORS,
   type Node,
   type Place,
   type Run,
+  type ValidationError,
   type Verdict,
 } from "../check";
 import { isObject, orList, shown } from "../values";
@@ -28,7 +28,7 @@ export const allOf: Keyword = (rule, making) => {
       let verdict: Verdict = "yes";
       for (const node of nodes) {
         verdict = both(verdict, run.check(node, value, place, seen));
-        if (verdict === "no" && !run.faults) break;
+        if (verdict === "no" && !run.errors) break;
       }
       return verdict;
     })
@@ -45,14 +45,14 @@ export const choice =
       ((value, place, run, seen) => {
         const fitting: number[] = [];
         let isUnsure = false;
-        const why: Fault[][] = [];
+        const why: ValidationError[][] = [];
         for (const [n, node] of nodes.entries()) {
           run.work.spend(40);
-          const faults: Fault[] | null = run.faults ? [] : null;
-          const verdict = run.aside(faults, () => run.check(node, value, place, seen));
+          const errors: ValidationError[] | null = run.errors ? [] : null;
+          const verdict = run.aside(errors, () => run.check(node, value, place, seen));
           if (verdict === "yes") fitting.push(n + 1);
           isUnsure ||= verdict === "unknown";
-          if (faults && verdict === "no") why.push(faults);
+          if (errors && verdict === "no") why.push(errors);
           // Others may still tell what was looked at.
           if (!seen && (isOne ? fitting.length > 1 : fitting.length > 0)) break;
         }
@@ -68,27 +68,27 @@ export const choice =
   };
 
 /** Says of a value that fits no alternative what would have been closest. */
-function refuseAll(why: readonly Fault[][], place: Place | null, run: Run): "no" {
-  if (!run.faults) return "no";
+function refuseAll(why: readonly ValidationError[][], place: Place | null, run: Run): "no" {
+  if (!run.errors) return "no";
   run.work.spend(why.length * 10);
-  const here: Fault["path"] = [];
+  const here: ValidationError["path"] = [];
   for (let up = place; up; up = up.parent) here.unshift(up.key);
-  const isHere = ({ path }: Fault) => path.length === here.length;
+  const isHere = ({ path }: ValidationError) => path.length === here.length;
   // Alternatives that are all about the same place are told as one.
-  const single = why.map((faults) =>
-    faults.length === 1 && isHere(present(faults[0], "faults[0]"))
-      ? present(faults[0], "faults[0]").wanted
+  const single = why.map((errors) =>
+    errors.length === 1 && isHere(present(errors[0], "faults[0]"))
+      ? present(errors[0], "faults[0]").wanted
       : undefined,
   );
-  if (single.every((faults) => faults !== undefined)) {
-    const words = [...new Set(single.flat())];
-    return run.refuse(place, `must be ${orList(words)}`, words);
+  if (single.every((errors) => errors !== undefined)) {
+    const allowed = [...new Set(single.flat())];
+    return run.refuse(place, `must be ${orList(allowed)}`, allowed);
   }
   // A shape of another kind is not what was meant.
-  const meant = why.filter((faults) => !faults.some((fault) => isHere(fault) && fault.wanted));
+  const meant = why.filter((errors) => !errors.some((error) => isHere(error) && error.wanted));
   const closest = [...(meant.length > 0 ? meant : why)].sort((a, b) => a.length - b.length)[0] ?? [];
   if (meant.length <= 1 && closest.length > 0) {
-    for (const fault of closest) if (run.faults.length < MAX_FAULTS) run.faults.push(fault);
+    for (const error of closest) if (run.errors.length < MAX_ERRORS) run.errors.push(error);
     return "no";
   }
   const [first] = closest;

@@ -7,7 +7,7 @@ export interface Making {
   /** The node of a schema inside this one. */
   node(schema: unknown, ...path: string[]): Node;
   /** Notes what is not checked, at a keyword of this schema. */
-  tell(message: string, ...path: string[]): void;
+  reportUnchecked(message: string, ...path: string[]): void;
   /** Null where the engine cannot run it, which is told. */
   regex(pattern: string, ...path: string[]): Regex | null;
   canonical(value: unknown): string;
@@ -25,7 +25,7 @@ export const unknown: Check = (_value, _place, _run, seen) => {
 
 /** Below a keyword of the wrong form nothing is refused. */
 export function misread(making: Making, word: string, wants: string): null {
-  making.tell(`"${word}" must be ${wants}, so it is not checked`, word);
+  making.reportUnchecked(`"${word}" must be ${wants}, so it is not checked`, word);
   return null;
 }
 

@@ -7,12 +7,12 @@ import { counted, type Keyword, misread } from "./keyword";
 function ofNumber(
   word: string,
   fits: (value: number, limit: number) => boolean,
-  says: (limit: number) => string,
+  describe: (limit: number) => string,
 ): Keyword {
   return (rule, making) => {
     if (typeof rule !== "number") return misread(making, word, "a number");
     return (value, place, run) =>
-      typeof value !== "number" || fits(value, rule) ? "yes" : run.refuse(place, says(rule));
+      typeof value !== "number" || fits(value, rule) ? "yes" : run.refuse(place, describe(rule));
   };
 }
 
@@ -20,13 +20,15 @@ function bySize(
   word: string,
   sizeOf: (value: unknown, limit: number, run: Run) => number | null,
   isMost: boolean,
-  says: (limit: number) => string,
+  describe: (limit: number) => string,
 ): Keyword {
   return (rule, making) => {
     if (typeof rule !== "number" || rule < 0) return misread(making, word, "a number of at least 0");
     return (value, place, run) => {
       const size = sizeOf(value, rule, run);
-      return size === null || (isMost ? size <= rule : size >= rule) ? "yes" : run.refuse(place, says(rule));
+      return size === null || (isMost ? size <= rule : size >= rule)
+        ? "yes"
+        : run.refuse(place, describe(rule));
     };
   };
 }
@@ -44,26 +46,26 @@ function limit(
   word: string,
   exclusive: string,
   fits: (value: number, limit: number) => boolean,
-  says: string,
-  saysExclusive: string,
+  phrase: string,
+  exclusivePhrase: string,
 ): Keyword {
   return (rule, making) => {
     const isExclusive = making.schema[exclusive] === true;
     return ofNumber(
       word,
       (value, given) => fits(value, given) && !(isExclusive && value === given),
-      (given) => `must be ${isExclusive ? saysExclusive : says} ${given}`,
+      (given) => `must be ${isExclusive ? exclusivePhrase : phrase} ${given}`,
     )(rule, making);
   };
 }
 
 /** A limit of its own; in the fourth draft a truth value, which belongs to the other limit. */
 const exclusive =
-  (word: string, fits: (value: number, limit: number) => boolean, says: string): Keyword =>
+  (word: string, fits: (value: number, limit: number) => boolean, phrase: string): Keyword =>
   (rule, making) =>
     typeof rule === "boolean"
       ? null
-      : ofNumber(word, fits, (given) => `must be ${says} ${given}`)(rule, making);
+      : ofNumber(word, fits, (given) => `must be ${phrase} ${given}`)(rule, making);
 
 const atLeast = (one: string, many: string) => (n: number) => `must have at least ${counted(n, one, many)}`;
 const atMost = (one: string, many: string) => (n: number) => `must have at most ${counted(n, one, many)}`;

@@ -43,7 +43,7 @@ export function items(making: Making): Check | null {
         break;
       }
       verdict = both(verdict, run.check(node, item, at(place, index), null));
-      if (verdict === "no" && !run.faults) return verdict;
+      if (verdict === "no" && !run.errors) return verdict;
     }
     if (rest) seen?.everyItem();
     else seen?.itemsUpTo(first.length);

@@ -1,4 +1,12 @@
-import { both, type Check, type Fault, type Node, type Place, type Run, type Verdict } from "../check";
+import {
+  both,
+  type Check,
+  type Node,
+  type Place,
+  type Run,
+  type ValidationError,
+  type Verdict,
+} from "../check";
 import { isObject } from "../values";
 import { at, type Keyword, type Making, misread } from "./keyword";
 
@@ -78,7 +86,7 @@ export function properties(making: Making): Check | null {
         else apply(rest);
       }
       if (isKnown || rest) seen?.key(key);
-      if (verdict === "no" && !run.faults) return verdict;
+      if (verdict === "no" && !run.errors) return verdict;
     }
     return verdict;
   };
@@ -102,12 +110,12 @@ export const propertyNames: Keyword = (rule, making) => {
     let verdict: Verdict = "yes";
     for (const key of Object.keys(value)) {
       run.work.spend(40);
-      const faults: Fault[] | null = run.faults ? [] : null;
-      const inner = run.aside(faults, () => run.check(node, key, null, null));
+      const errors: ValidationError[] | null = run.errors ? [] : null;
+      const inner = run.aside(errors, () => run.check(node, key, null, null));
       if (inner === "no")
-        run.refuse(at(place, key), `is not a possible key: it ${faults?.[0]?.message ?? ""}`);
+        run.refuse(at(place, key), `is not a possible key: it ${errors?.[0]?.message ?? ""}`);
       verdict = both(verdict, inner);
-      if (verdict === "no" && !run.faults) return verdict;
+      if (verdict === "no" && !run.errors) return verdict;
     }
     return verdict;
   };

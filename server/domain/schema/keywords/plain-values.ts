@@ -2,7 +2,7 @@ import { isList, isText } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { Check } from "../check";
 import { FORMATS, HINTS } from "../formats";
-import { canonical, KIND_WORDS, kindOf, orList, shown } from "../values";
+import { canonical, JSON_TYPE_LABELS, kindOf, orList, shown } from "../values";
 import { type Keyword, type Making, misread, unknown } from "./keyword";
 
 /** What a value is by itself: its type, one of some values, text of some form. */
@@ -13,7 +13,7 @@ export const type: Keyword = (rule, making) => {
   const types = isList(rule) ? rule : [rule];
   const strange = types.find((name) => typeof name !== "string" || !TYPES.has(name));
   if (strange !== undefined || types.length === 0) {
-    making.tell(
+    making.reportUnchecked(
       `${shown(strange ?? types)} is not a type of JSON Schema, so the type is not checked`,
       "type",
     );
@@ -22,12 +22,12 @@ export const type: Keyword = (rule, making) => {
   const known = new Set(types.filter(isText));
   // OpenAPI's word, which generated schemas keep.
   if (making.schema.nullable === true) known.add("null");
-  const kinds = [...known].map((name) => present(KIND_WORDS[name], "KIND_WORDS[name]"));
+  const kinds = [...known].map((name) => present(JSON_TYPE_LABELS[name], "KIND_WORDS[name]"));
   return (value, place, run) => {
     const kind = kindOf(value);
     if (known.has(kind) || (kind === "number" && known.has("integer") && Number.isInteger(value)))
       return "yes";
-    const is = kind === "number" && known.has("integer") ? "one with a fraction" : KIND_WORDS[kind];
+    const is = kind === "number" && known.has("integer") ? "one with a fraction" : JSON_TYPE_LABELS[kind];
     return run.refuse(place, `must be ${orList(kinds)}, not ${is}`, kinds);
   };
 };
@@ -51,16 +51,16 @@ export const pattern: Keyword = (rule, making) => {
   if (typeof rule !== "string") return misread(making, "pattern", "text");
   const regex = making.regex(rule, "pattern");
   if (!regex) return unknown;
-  const says = `must match the pattern ${rule.length > 200 ? `${rule.slice(0, 200)}…` : rule}`;
+  const message = `must match the pattern ${rule.length > 200 ? `${rule.slice(0, 200)}…` : rule}`;
   return (value, place, run) =>
-    typeof value !== "string" || regex.test(value, run.work) ? "yes" : run.refuse(place, says);
+    typeof value !== "string" || regex.test(value, run.work) ? "yes" : run.refuse(place, message);
 };
 
 export const format: Keyword = (rule, making) => {
   if (typeof rule !== "string") return misread(making, "format", "text");
   const check = FORMATS.get(rule);
   if (!check) {
-    if (!HINTS.has(rule)) making.tell(`the format "${rule}" is not checked`, "format");
+    if (!HINTS.has(rule)) making.reportUnchecked(`the format "${rule}" is not checked`, "format");
     return HINTS.has(rule) ? null : unknown;
   }
   return (value, place, run) =>

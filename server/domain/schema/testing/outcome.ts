@@ -1,27 +1,27 @@
 import type { JsonSchema } from "@/server/domain/base/values";
-import { faultTexts, readSchema } from "../schema";
+import { errorTexts, readSchema } from "../schema";
 
 /** A schema, the values that fit it, and those that do not with what is said of each. */
 export type Ruling = [
   schema: JsonSchema | boolean,
   fits: unknown[],
-  refused: [value: unknown, ...faults: string[]][],
+  rejected: [value: unknown, ...errors: string[]][],
 ];
 
 /** What a schema says of each value of such a row, in the same form; whether one fits is asked in both ways. */
-export function ruled([schema, fits, refused]: Ruling): Ruling {
+export function ruled([schema, fits, rejected]: Ruling): Ruling {
   const read = readSchema(schema);
-  const isRefused = (value: unknown) => {
-    const faults = faultTexts(read.faults(value));
-    if (read.fits(value) !== (faults.length === 0))
-      throw new Error("Its faults and whether it fits disagree.");
-    return faults.length > 0;
+  const isRejected = (value: unknown) => {
+    const errors = errorTexts(read.errors(value));
+    if (read.fits(value) !== (errors.length === 0))
+      throw new Error("Its errors and whether it fits disagree.");
+    return errors.length > 0;
   };
-  const values = [...fits, ...refused.map(([value]) => value)];
+  const values = [...fits, ...rejected.map(([value]) => value)];
   return [
     schema,
-    values.filter((value) => !isRefused(value)),
-    values.filter(isRefused).map((value) => [value, ...faultTexts(read.faults(value))]),
+    values.filter((value) => !isRejected(value)),
+    values.filter(isRejected).map((value) => [value, ...errorTexts(read.errors(value))]),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { isList } from "@/server/domain/base/guards";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
 import { formatTime } from "../dates";
-import { CelType, Duration, Fault, isMap, isUint, keysOf, Optional } from "../expression-values";
+import { CelType, Duration, EvaluationError, isMap, isUint, keysOf, Optional } from "../expression-values";
 
 /** Reading or writing a time or a length of time. */
 export const TIME_UNITS = 300;
@@ -38,7 +38,7 @@ const plain = (value: unknown): string =>
 /** A list or an object as text, its texts in quotes. */
 function inner(w: Work, value: unknown, depth: number): string {
   w.spend(8);
-  if (depth > WORK_LIMITS.depth) throw new Fault("The value is nested too deeply.");
+  if (depth > WORK_LIMITS.depth) throw new EvaluationError("The value is nested too deeply.");
   if (typeof value === "string") {
     w.makeText(value.length * 2);
     return JSON.stringify(value);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "../testing/outcome";
+import { given, type Refusal, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   ["size('abc')", 3],
@@ -183,5 +183,5 @@ test.each<[string, Refusal]>([
   ["bytes('x').json()", ["This text is not JSON.", "bytes('x').json()"]],
   ["bytes('').json()", ["This text is not JSON.", "bytes('').json()"]],
 ])("what is no value of that type is refused: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });

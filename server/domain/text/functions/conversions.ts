@@ -3,7 +3,7 @@ import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { present } from "@/server/domain/base/must";
 import {
   CelType,
-  Fault,
+  EvaluationError,
   int,
   intFromNumber,
   isUint,
@@ -36,13 +36,13 @@ export const conversions = [
   define("bool(string): bool", "", (_, s: string) => {
     if (["1", "t", "true", "TRUE", "True"].includes(s)) return true;
     if (["0", "f", "false", "FALSE", "False"].includes(s)) return false;
-    throw new Fault(`bool() reads "true" and "false", not ${shown(s)}.`);
+    throw new EvaluationError(`bool() reads "true" and "false", not ${shown(s)}.`);
   }),
   define("int(number): int", "without what follows the point", (_, value: number | bigint | UnsignedInt) =>
     typeof value === "number" ? intFromNumber(value) : int(isUint(value) ? value.valueOf() : value),
   ),
   define("int(string): int", "", (_, s: string) => {
-    if (!/^[+-]?\d{1,19}$/.test(s)) throw new Fault(`int() reads whole numbers, not ${shown(s)}.`);
+    if (!/^[+-]?\d{1,19}$/.test(s)) throw new EvaluationError(`int() reads whole numbers, not ${shown(s)}.`);
     return int(BigInt(s.replace(/^\+/, "")));
   }),
   define("int(timestamp): int", "seconds since 1970", (_, at: Date) =>
@@ -52,7 +52,8 @@ export const conversions = [
     isUint(value) ? value : uint(typeof value === "number" ? intFromNumber(value) : value),
   ),
   define("uint(string): uint", "", (_, s: string) => {
-    if (!/^\d{1,20}$/.test(s)) throw new Fault(`uint() reads whole numbers from 0 on, not ${shown(s)}.`);
+    if (!/^\d{1,20}$/.test(s))
+      throw new EvaluationError(`uint() reads whole numbers from 0 on, not ${shown(s)}.`);
     return uint(BigInt(s));
   }),
   define("double(number): double", "", (_, value: unknown) => toDouble(value)),
@@ -61,7 +62,7 @@ export const conversions = [
     if (special) return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     if (/^nan$/i.test(s)) return Number.NaN;
     if (!/^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/.test(s))
-      throw new Fault(`double() reads numbers, not ${shown(s)}.`);
+      throw new EvaluationError(`double() reads numbers, not ${shown(s)}.`);
     return Number(s);
   }),
   ...["string", "bool", "number", "bytes", "duration"].map((kind) =>
@@ -90,11 +91,11 @@ export const conversions = [
     // Reading JSON makes a value of every few characters.
     w.read(json.length, 8);
     const problem = jsonTextProblem(json);
-    if (problem) throw new Fault(problem);
+    if (problem) throw new EvaluationError(problem);
     try {
       return JSON.parse(json);
     } catch {
-      throw new Fault("This text is not JSON.");
+      throw new EvaluationError("This text is not JSON.");
     }
   }),
 ];

@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import type { Work } from "@/server/domain/base/work-budget";
-import { Fault, isNumeric, TYPES, type Type, toDouble } from "../expression-values";
+import { EvaluationError, isNumeric, TYPES, type Type, toDouble } from "../expression-values";
 
 /** What an argument may be. "whole" is a whole number of either kind, as numbers of JSON are doubles. */
 type Kind = Type | "whole" | "number";
@@ -58,14 +58,14 @@ export function fits(kind: Kind, type: Type): boolean {
 /** A whole number of either kind. Throws a Fault where it is none. */
 export function wholeNumber(value: unknown): number {
   const number = toDouble(value);
-  if (!Number.isInteger(number)) throw new Fault(`A whole number is needed here, not ${number}.`);
+  if (!Number.isInteger(number)) throw new EvaluationError(`A whole number is needed here, not ${number}.`);
   return number;
 }
 
 /** A whole number from 0 to `most`. Throws a Fault where it is none; `what` it would be, in words. */
 export function within(value: unknown, most: number, what: string): number {
   const number = wholeNumber(value);
-  if (number < 0 || number > most) throw new Fault(`${what} ${number} is outside of 0 to ${most}.`);
+  if (number < 0 || number > most) throw new EvaluationError(`${what} ${number} is outside of 0 to ${most}.`);
   return number;
 }
 

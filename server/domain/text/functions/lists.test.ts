@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "../testing/outcome";
+import { given, type Refusal, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   ["[1, 2].contains(2)", true],
@@ -72,5 +72,5 @@ test.each<[string, Refusal]>([
   ["[[1]].flatten(-1)", ["The depth -1 is outside of 0 to 64.", "[[1]].flatten(-1)"]],
   ["[[1]].flatten(0.5)", ["A whole number is needed here, not 0.5.", "[[1]].flatten(0.5)"]],
 ])("what cannot be added up, sorted or cut out is refused: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });

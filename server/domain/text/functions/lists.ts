@@ -1,5 +1,14 @@
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
-import { compare, equals, Fault, isNumeric, isUint, operate, toDouble, typeOf } from "../expression-values";
+import {
+  compare,
+  EvaluationError,
+  equals,
+  isNumeric,
+  isUint,
+  operate,
+  toDouble,
+  typeOf,
+} from "../expression-values";
 import { define, within } from "./define";
 
 /** What expressions do with lists. */
@@ -11,7 +20,7 @@ export const listFunctions = [
     w.spend(list.length * 6);
     return list.reduce<unknown>((sum, item, i) => {
       if (!isNumeric(typeOf(item)) && !(i === 0 && typeOf(item) === "duration") && typeOf(sum) !== "duration")
-        throw new Fault(`sum adds up numbers, and one item is ${typeOf(item)}.`);
+        throw new EvaluationError(`sum adds up numbers, and one item is ${typeOf(item)}.`);
       return i === 0 ? item : operate(w, "+", ...mixed(sum, item));
     }, 0n);
   }),
@@ -21,7 +30,9 @@ export const listFunctions = [
       w.spend(8);
       const order = compare(w, a, b);
       if (order === null)
-        throw new Fault(`sort puts numbers or texts in order, and here are ${typeOf(a)} and ${typeOf(b)}.`);
+        throw new EvaluationError(
+          `sort puts numbers or texts in order, and here are ${typeOf(a)} and ${typeOf(b)}.`,
+        );
       return order || 0;
     });
   }),
@@ -35,7 +46,7 @@ export const listFunctions = [
     (w, list: unknown[], from: unknown, to: unknown) => {
       const start = within(from, list.length, "The place");
       const end = within(to, list.length, "The place");
-      if (end < start) throw new Fault(`The end ${end} lies before the start ${start}.`);
+      if (end < start) throw new EvaluationError(`The end ${end} lies before the start ${start}.`);
       w.makeList(end - start);
       return list.slice(start, end);
     },
@@ -54,7 +65,8 @@ export const listFunctions = [
 ];
 
 function atEnd(list: unknown[], index: number): unknown {
-  if (list.length === 0) throw new Fault("The list is empty.", index === 0 ? "first item" : "last item");
+  if (list.length === 0)
+    throw new EvaluationError("The list is empty.", index === 0 ? "first item" : "last item");
   return list[index];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "../testing/outcome";
+import { given, type Refusal, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   [
@@ -85,5 +85,5 @@ test.each<[string, Refusal]>([
     ["The result is not a number (division by zero?).", "math.max([double('nan'), 1])"],
   ],
 ])("what is no number, or leaves the range of numbers, is refused: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });

@@ -1,5 +1,5 @@
 import type { Work } from "@/server/domain/base/work-budget";
-import { compare, Fault, int, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
+import { compare, EvaluationError, int, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
 import { type CelFunction, define } from "./define";
 
 const onNumber = (compute: (value: number) => number) => (_: Work, value: unknown) =>
@@ -53,11 +53,11 @@ function extremes(names: readonly string[], wanted: 1 | -1, hint: string): CelFu
 }
 
 function extreme(w: Work, values: readonly unknown[], wanted: 1 | -1): unknown {
-  if (values.length === 0) throw new Fault("An empty list has no greatest and no least value.");
+  if (values.length === 0) throw new EvaluationError("An empty list has no greatest and no least value.");
   return values.reduce((best, value, at) => {
     if (at > 0) w.spend(2);
     if (!isNumeric(typeOf(value)))
-      throw new Fault(
+      throw new EvaluationError(
         `The greatest and the least are found among numbers, and one of these is ${typeOf(value)}.`,
       );
     const order = compare(w, value, best);

@@ -1,4 +1,4 @@
-import { Fault, Optional } from "../expression-values";
+import { EvaluationError, Optional } from "../expression-values";
 import { type CelFunction, define } from "./define";
 
 /** Values that may be missing. */
@@ -15,7 +15,7 @@ export const optionalFunctions: readonly CelFunction[] = [
   },
   define("optional.hasValue(): bool", "", (_, value: Optional) => value.held !== undefined),
   define("optional.value(): dyn", "", (_, { held }: Optional) => {
-    if (held === undefined) throw new Fault("The optional value is not there.", "value");
+    if (held === undefined) throw new EvaluationError("The optional value is not there.", "value");
     return held;
   }),
 ];

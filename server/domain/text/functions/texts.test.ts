@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "../testing/outcome";
+import { given, type Refusal, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   ["'Äb'.lowerAscii()", "äb"],
@@ -149,6 +149,6 @@ test.each<[string, Refusal]>([
 ])(
   "a place outside of a text, or a format that does not fit its values, is refused: %s",
   (text, expected) => {
-    expect(refused(text)).toEqual(expected);
+    expect(rejectionOf(text)).toEqual(expected);
   },
 );

@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
-import { Fault, intFromNumber, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
+import { EvaluationError, intFromNumber, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
 import { find, findAll, replaceText } from "../text-search";
 import { asText } from "./as-text";
 import { define, wholeNumber, within } from "./define";
@@ -132,7 +132,7 @@ function substring(w: Work, s: string, from: unknown, to?: unknown): string {
   const all = characters(w, s);
   const start = within(from, all.length, "The place");
   const end = to === undefined ? all.length : within(to, all.length, "The place");
-  if (end < start) throw new Fault(`The end ${end} lies before the start ${start}.`);
+  if (end < start) throw new EvaluationError(`The end ${end} lies before the start ${start}.`);
   return all.slice(start, end);
 }
 
@@ -154,7 +154,7 @@ function join(w: Work, list: unknown[], separator: string): string {
   let length = Math.max(0, list.length - 1) * separator.length;
   for (const item of list) {
     if (typeof item !== "string")
-      throw new Fault(
+      throw new EvaluationError(
         `join puts texts together, and one item is ${typeOf(item)}; write .map(x, string(x)) before it.`,
       );
     length += item.length;
@@ -173,9 +173,9 @@ function format(w: Work, pattern: string, values: unknown[]): string {
       w.spend(8);
       if (kind === "%") return "%";
       if (!"sdfexXob".includes(kind) || kind === "")
-        throw new Fault(`format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "${whole}".`);
+        throw new EvaluationError(`format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "${whole}".`);
       if (used >= values.length)
-        throw new Fault(`format has more places than its list has values (${used}).`);
+        throw new EvaluationError(`format has more places than its list has values (${used}).`);
       const piece = formatOne(w, values[used++], kind, digits);
       length += piece.length;
       w.makeText(piece.length);
@@ -184,17 +184,17 @@ function format(w: Work, pattern: string, values: unknown[]): string {
     },
   );
   if (used < values.length)
-    throw new Fault(`format has ${used} places, but its list has ${values.length} values.`);
+    throw new EvaluationError(`format has ${used} places, but its list has ${values.length} values.`);
   return text;
 }
 
 function formatOne(w: Work, value: unknown, kind: string, digits: string | undefined): string {
   if (kind === "s") return asText(w, value);
   const type = typeOf(value);
-  if (!isNumeric(type)) throw new Fault(`%${kind} is for numbers, and this is ${type}; use %s.`);
+  if (!isNumeric(type)) throw new EvaluationError(`%${kind} is for numbers, and this is ${type}; use %s.`);
   if (kind === "f" || kind === "e") {
     const places = Number(digits ?? 6);
-    if (places > 20) throw new Fault("At most 20 digits can follow the point.");
+    if (places > 20) throw new EvaluationError("At most 20 digits can follow the point.");
     return kind === "f" ? fixed(toDouble(value), places) : toDouble(value).toExponential(places);
   }
   const whole = wholeOf(value);

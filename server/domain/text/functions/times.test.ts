@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, refused } from "../testing/outcome";
+import { given, type Refusal, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   ["timestamp('2026-01-31')", "2026-01-31T00:00:00.000Z"],
@@ -85,7 +85,7 @@ test.each<[string, Refusal]>([
     ['There is no time zone "+05:60"; write one like Europe/Paris or +02:00.', "now.getHours('+05:60')"],
   ],
 ])("what is no time, or outside of the years 1 to 9999, is refused: %s", (text, expected) => {
-  expect(refused(text)).toEqual(expected);
+  expect(rejectionOf(text)).toEqual(expected);
 });
 
 const parts = [

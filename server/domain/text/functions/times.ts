@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import { parseTime, partOfTime, type TimePart } from "../dates";
-import { Duration, Fault, MILLISECOND, SECOND, time, toDouble } from "../expression-values";
+import { Duration, EvaluationError, MILLISECOND, SECOND, time, toDouble } from "../expression-values";
 import { TIME_UNITS } from "./as-text";
 import { define, shown } from "./define";
 
@@ -34,7 +34,9 @@ export const timeFunctions = [
   define("timestamp(string): timestamp", "a time like 2026-01-31 or 2026-01-31T08:00:00Z", (_, s: string) => {
     const at = parseTime(s);
     if (at === null)
-      throw new Fault(`timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not ${shown(s)}.`);
+      throw new EvaluationError(
+        `timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not ${shown(s)}.`,
+      );
     return time(at);
   }),
   define("timestamp(number): timestamp", "", (_, seconds: unknown) => time(toDouble(seconds) * 1000)),
@@ -45,7 +47,7 @@ export const timeFunctions = [
       s.slice(0, 200),
     );
     if (!found || s.length > 200)
-      throw new Fault(`duration() reads lengths like 90s, 15m or 1h30m, not ${shown(s)}.`);
+      throw new EvaluationError(`duration() reads lengths like 90s, 15m or 1h30m, not ${shown(s)}.`);
     let nanos = 0n;
     for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(
       /(?<!\d)(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g,
@@ -62,7 +64,9 @@ export const timeFunctions = [
       w.spend(ZONE_UNITS);
       const value = partOfTime(at, part, zone);
       if (value === null)
-        throw new Fault(`There is no time zone ${shown(zone)}; write one like Europe/Paris or +02:00.`);
+        throw new EvaluationError(
+          `There is no time zone ${shown(zone)}; write one like Europe/Paris or +02:00.`,
+        );
       return BigInt(value);
     }),
   ]),

@@ -19,7 +19,7 @@ export const given = (text: string, work = new Work()): Json =>
 /** Why it is refused, which part of it, and the value that was not there where that is why. */
 export type Refusal = [message: string, at: string, missing?: string];
 
-export function refused(text: string): Refusal | { gives: Json } {
+export function rejectionOf(text: string): Refusal | { gives: Json } {
   try {
     return { gives: given(text) };
   } catch (error) {

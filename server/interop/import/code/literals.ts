@@ -1,63 +1,15 @@
 import type { Json } from "@/server/domain/base/values";
 import type { CallExpr, Entry, Expr, RecordExpr } from "./program";
 
-/** The text that an expression always is; null where it depends on anything. */
+/** The text that is written; null where values are put into it. */
 export function textOf(expr: Expr | null | undefined): string | null {
-  const parts = expr ? textParts(expr) : null;
-  if (!parts) return null;
-  const texts = parts.filter((part) => typeof part === "string");
-  return texts.length === parts.length ? texts.join("") : null;
-}
-
-/** A text in its pieces: also joined by "+", by `[...].join(...)`, stripped of its indentation. Null: this is no text. */
-export function textParts(expr: Expr): (string | Expr)[] | null {
-  if (expr.is === "text") return [...expr.parts];
-  if (expr.is === "binary" && expr.operator === "+") {
-    const [left, right] = [textParts(expr.left), textParts(expr.right)];
-    // A number plus a value is no text; with a text on either side it is.
-    if (!left && !right) return null;
-    return [...(left ?? [expr.left]), ...(right ?? [expr.right])];
-  }
-  if (expr.is === "call" && expr.callee.is === "member") {
-    const { of, key } = expr.callee;
-    if (key === "join") return joined(expr, of);
-    if (["trim", "strip", "trimEnd", "trimStart"].includes(key) && expr.args.length === 0) {
-      const text = textOf(of);
-      return text === null ? null : [text.trim()];
-    }
-  }
-  const [only] = expr.is === "call" && expr.args.length === 1 ? expr.args : [];
-  if (only && isCallOf(expr, "dedent")) return dedented(only.value);
-  return null;
-}
-
-/** `list.join(text)` and `text.join(list)`. */
-function joined({ args }: CallExpr, of: Expr): (string | Expr)[] | null {
-  const [first] = args;
-  const [list, separator] =
-    of.is === "list" ? [of, first ? textOf(first.value) : ","] : [first?.value, textOf(of)];
-  if (list?.is !== "list" || separator === null) return null;
-  const parts: (string | Expr)[] = [];
-  for (const [at, item] of list.items.entries()) {
-    if ("spread" in item) return null;
-    if (at > 0) parts.push(separator);
-    parts.push(...(textParts(item) ?? [item]));
-  }
-  return parts;
-}
-
-function dedented(expr: Expr): string[] | null {
-  const text = textOf(expr);
-  if (text === null) return null;
-  const lines = text.split("\n");
-  const depths = lines.filter((line) => line.trim()).map((line) => /^\s*/.exec(line)?.[0].length ?? 0);
-  const depth = depths.length > 0 ? Math.min(...depths) : 0;
-  return [lines.map((line) => line.slice(Math.min(depth, line.length))).join("\n")];
+  if (expr?.is !== "text") return null;
+  const texts = expr.parts.filter((part) => typeof part === "string");
+  return texts.length === expr.parts.length ? texts.join("") : null;
 }
 
 /** The value that an expression always is, as JSON; undefined where it depends on anything. */
-export function jsonOf(expr: Expr | null | undefined): Json | undefined {
-  if (!expr) return undefined;
+export function jsonOf(expr: Expr): Json | undefined {
   switch (expr.is) {
     case "number":
     case "boolean":
@@ -107,21 +59,8 @@ export function isCallOf(expr: Expr | null | undefined, ...names: string[]): exp
   return called !== null && names.includes(called);
 }
 
-/** What is given under a name: a keyword argument, or a key of the object that is given. */
-export function given(call: CallExpr, ...names: string[]): Expr | null {
-  for (const name of names) {
-    const keyword = call.args.find((argument) => argument.name === name);
-    if (keyword) return keyword.value;
-    for (const { value } of call.args) {
-      const found = value.is === "record" ? entryOf(value, name) : null;
-      if (found) return found;
-    }
-  }
-  return null;
-}
-
 /** The nth argument without a name. */
-export function positional(call: CallExpr, at: number): Expr | null {
+export function positional(call: CallExpr, at = 0): Expr | null {
   return call.args.filter(({ name, isSpread }) => name === null && !isSpread)[at]?.value ?? null;
 }
 

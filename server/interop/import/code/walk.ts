@@ -1,4 +1,3 @@
-import { pathOf } from "./literals";
 import type { Expr, Statement } from "./program";
 
 /** The items of a list, or the one that stands in its place. */
@@ -21,44 +20,9 @@ export function bodiesOf(statement: Statement): (readonly Statement[])[] {
   }
 }
 
-/**
- * Visits every expression of statements, also in functions and classes. `isConditional`: whether it stands in an `if` or
- * `for`.
- */
-export function visitExpressions(
-  statements: readonly Statement[],
-  visit: (expr: Expr, isConditional: boolean) => void,
-  isConditional = false,
-): void {
-  for (const statement of statements) {
-    for (const expr of expressionsOf(statement)) visitParts(expr, visit, isConditional);
-    if (statement.is === "function" || statement.is === "class")
-      visitExpressions(statement.body, visit, isConditional);
-    const isBranch = statement.is === "for" || (statement.is === "if" && !isMainGuard(statement));
-    for (const body of bodiesOf(statement)) visitExpressions(body, visit, isConditional || isBranch);
-  }
-}
-
-/** `if __name__ == "__main__"`, `if (require.main === module)`: true where a program is started. */
-function isMainGuard({ branches: [first] }: Extract<Statement, { is: "if" }>): boolean {
-  let isMain = false;
-  if (first)
-    visitParts(first.test, (expr) => {
-      const path = pathOf(expr)?.join(".");
-      if (path === "__name__" || path === "require.main" || path === "import.meta.main") isMain = true;
-    });
-  return isMain;
-}
-
-/** Visits an expression and all that it is made of, also in functions. */
-export function visitParts(
-  expr: Expr,
-  visit: (expr: Expr, isConditional: boolean) => void,
-  isConditional = false,
-): void {
-  visit(expr, isConditional);
-  for (const part of operandsOf(expr)) visitParts(part, visit, isConditional);
-  if (expr.is === "function") visitExpressions(expr.body, visit, isConditional);
+/** Visits an expression and those that it is made of, as long as `visit` answers true. */
+export function visitParts(expr: Expr, visit: (expr: Expr) => boolean): void {
+  if (visit(expr)) for (const part of operandsOf(expr)) visitParts(part, visit);
 }
 
 function operandsOf(expr: Expr): Expr[] {

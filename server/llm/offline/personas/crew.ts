@@ -38,7 +38,7 @@ const handOver: CrewRule = (prompt, messages, tools) => {
   );
   if (!best) return null;
   const written = `${prompt.task}\n${prompt.data}`.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
-  const words = best.shared
+  const terms = best.shared
     .slice(0, 3)
     .map((stem) => written.find((word) => word.startsWith(stem)) ?? stem)
     .join(", ");
@@ -46,7 +46,7 @@ const handOver: CrewRule = (prompt, messages, tools) => {
     name: tool.name,
     args: {
       destination_agent: best.agent,
-      reason: `The request speaks of ${words}, which is what ${best.agent} is for.`,
+      reason: `The request speaks of ${terms}, which is what ${best.agent} is for.`,
       context: { topic: prompt.topic },
     },
   };
@@ -173,7 +173,7 @@ const CAREFUL = /analy|risk|secur|review|quality|audit|financ|legal|control|appr
  * Beside that, the careful want to hear the others' reasons first, and agree in the next round.
  */
 function ballot(prompt: Prompt): JsonObject {
-  const cast = (vote: string, reasoning: string, confidence: number) => ({
+  const ballotOf = (vote: string, reasoning: string, confidence: number) => ({
     vote,
     reasoning,
     confidence,
@@ -181,11 +181,11 @@ function ballot(prompt: Prompt): JsonObject {
   const seen = /The round before, with everybody's reasons:/.test(prompt.task);
   const decision = decideApproval({ ...prompt, data: prompt.task });
   if (!CAREFUL.test(prompt.role))
-    return cast("approve", "Nothing that my role cares for speaks against it.", 0.8);
-  if (!decision.yes) return cast("reject", decision.rule, 0.9);
+    return ballotOf("approve", "Nothing that my role cares for speaks against it.", 0.8);
+  if (!decision.yes) return ballotOf("reject", decision.rule, 0.9);
   if (!seen && !/votes are equal/i.test(prompt.task))
-    return cast("reject", "I want to hear what the others say before I agree.", 0.6);
-  return cast("approve", "The others gave their reasons, and none is a danger.", 0.7);
+    return ballotOf("reject", "I want to hear what the others say before I agree.", 0.6);
+  return ballotOf("approve", "The others gave their reasons, and none is a danger.", 0.7);
 }
 
 function proposal(prompt: Prompt): JsonObject {
@@ -217,8 +217,8 @@ const RUBRIC = /^Say how far this rubric is met by the value:\n([\s\S]*)$/;
 function score(prompt: Prompt): JsonObject {
   const [, rubric = ""] = RUBRIC.exec(prompt.task) ?? [];
   const wanted = [...stems(rubric)];
-  const said = stems(prompt.inputs.value ?? "");
-  const found = wanted.filter((word) => said.has(word));
+  const mentioned = stems(prompt.inputs.value ?? "");
+  const found = wanted.filter((word) => mentioned.has(word));
   return {
     reason: `It mentions ${found.length} of the ${wanted.length} words of the rubric; nothing else was checked.`,
     score: wanted.length === 0 ? 0 : Math.round((found.length / wanted.length) * 100) / 100,

@@ -149,12 +149,12 @@ const NO = [
   "not_approved",
 ];
 const word = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "_");
-const YES_WORDS = new Set(YES.map(word));
-const NO_WORDS = new Set(NO.map(word));
+const YES_TERMS = new Set(YES.map(word));
+const NO_TERMS = new Set(NO.map(word));
 
 /** The word among `options` that says yes or no; undefined where none does. */
 export function wordFor(yes: boolean, options: readonly unknown[]): string | undefined {
-  const own = yes ? YES_WORDS : NO_WORDS;
+  const own = yes ? YES_TERMS : NO_TERMS;
   return options.find((option): option is string => typeof option === "string" && own.has(word(option)));
 }
 

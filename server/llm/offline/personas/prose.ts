@@ -235,11 +235,11 @@ function materialsOf(prompt: Prompt): { key: string; text: string }[] {
 /** The gist of a text on one line, shortened, without this model's own headings. */
 export function quote(text: string, most: number): string {
   const lines = plainLines(text);
-  const telling =
+  const gist =
     lines.find((line) => /^(?:key point|likeliest risk|next step|export function)\b/i.test(line)) ??
     lines[lines.length > 2 ? 1 : 0] ??
     "";
-  const flat = telling.replace(/\s+/g, " ").replace(/[“”]/g, "'").trim();
+  const flat = gist.replace(/\s+/g, " ").replace(/[“”]/g, "'").trim();
   return `“${flat.length <= most ? flat : `${flat.slice(0, most - 1).replace(/(?<!\s)\s+\S*$/, "")}…`}”`;
 }
 

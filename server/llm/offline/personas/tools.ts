@@ -1,7 +1,7 @@
 import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { CALL_MARKER, callLine, RESULT_MARKER } from "@/server/llm/text-protocol";
+import { CALL_MARKER, callLine, RESULT_MARKER } from "@/server/llm/tool-calls/text-protocol";
 import { instanceOf } from "../instance";
 import { type Message, type Prompt, sinceTask, type Tool } from "../prompt";
 import { CREW_RULES, type CrewRule } from "./crew";
@@ -17,7 +17,7 @@ export type ToolChoice = "none" | "auto" | "required" | { name: string };
 /** What a tool's name says when it changes something. */
 const CHANGES =
   /(?:^|[^a-z])(?:delete|remove|drop|write|update|create|send|post|put|patch|pay|buy|order|deploy|execute|exec|run|shell|cmd|store|save|set|add|insert|append|edit|modify|move|rename|upload|publish|kill|stop|start|cancel|approve|reject|grant|revoke)(?![a-z])/i;
-const COMMON_WORDS = new Set([
+const COMMON_TERMS = new Set([
   "with",
   "from",
   "this",
@@ -58,7 +58,7 @@ export function chooseCalls(
   const harmless = tools.filter(
     (tool) => !isCrewTool(tool.name) && !CHANGES.test(tool.name) && hasWhatItNeeds(tool, prompt),
   );
-  const fitting = harmless.filter((tool) => sharesWords(tool, text) || needsWhatIsThere(tool, prompt));
+  const fitting = harmless.filter((tool) => sharesTerms(tool, text) || needsWhatIsThere(tool, prompt));
   if (fitting.length > 0) return fitting.slice(0, 2).map(fill);
   // Whoever asks for a call gets one, also where no tool fits.
   return choice === "required" ? [...harmless, ...tools].slice(0, 1).map(fill) : [];
@@ -72,9 +72,9 @@ function pageToOpen(turns: readonly Message[], tools: readonly Tool[]): ToolCall
   return browse && first && !hasOpened ? { name: browse.name, args: { url: first.url } } : null;
 }
 
-function sharesWords(tool: Tool, text: string): boolean {
+function sharesTerms(tool: Tool, text: string): boolean {
   const terms = `${tool.name} ${tool.description}`.toLowerCase().match(/[a-z]{4,}/g) ?? [];
-  return terms.some((word) => !COMMON_WORDS.has(word) && text.includes(word));
+  return terms.some((word) => !COMMON_TERMS.has(word) && text.includes(word));
 }
 
 /** Arguments that only the prompt can give, by their name: made up, they would be nonsense. */

@@ -9,7 +9,7 @@ export const approvalByPerson: Sample = {
   answers: [
     {
       role: "ApprovalAgent",
-      says: ["Review request:"],
+      phrases: ["Review request:"],
       gives: {
         approval_status: "rejected",
         approver_comments:
@@ -18,7 +18,7 @@ export const approvalByPerson: Sample = {
     },
     {
       role: "ActionAgent",
-      says: ["Execute action for approved request:"],
+      phrases: ["Execute action for approved request:"],
       gives: (given) => `The order for the new desk is ready to be sent.
 
 1. **Purchase request:** one desk, up to 5,000 dollars, cost center “Office equipment”.
@@ -29,7 +29,7 @@ export const approvalByPerson: Sample = {
     },
     {
       role: "NotificationAgent",
-      says: ["Notify user of rejection for:"],
+      phrases: ["Notify user of rejection for:"],
       gives: (given) => `Hello,
 
 your request for 5,000 dollars for a new desk was not approved.${noteOf(given, "The decision came with this comment:")}

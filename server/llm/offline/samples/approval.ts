@@ -5,7 +5,7 @@ export const approval: Sample = {
   answers: [
     {
       role: "ApprovalAgent",
-      says: ["Review request:"],
+      phrases: ["Review request:"],
       gives: {
         approval_status: "approved",
         approver_comments:
@@ -14,7 +14,7 @@ export const approval: Sample = {
     },
     {
       role: "ActionAgent",
-      says: ["Execute action for approved request:"],
+      phrases: ["Execute action for approved request:"],
       gives: `Your vacation next week is ready to be booked.
 
 1. **Calendar entry:** five days off, Monday to Friday, visible to the team.

@@ -5,7 +5,7 @@ export const codeAndReview: Sample = {
   answers: [
     {
       role: "Developer",
-      says: ["Write the code for this request:", "give false: ignore case"],
+      phrases: ["Write the code for this request:", "give false: ignore case"],
       gives: `\`\`\`js
 import assert from "node:assert";
 
@@ -26,7 +26,7 @@ Changes: only letters and digits are compared, in lower case and without accents
     },
     {
       role: "Developer",
-      says: ["Write the code for this request:", "There is none yet."],
+      phrases: ["Write the code for this request:", "There is none yet."],
       gives: `\`\`\`js
 import assert from "node:assert";
 
@@ -43,7 +43,7 @@ The text is spread into characters before it is reversed, so that emoji stay who
     },
     {
       role: "QualityReviewer",
-      says: ["Review this code against the request.", "normalize("],
+      phrases: ["Review this code against the request.", "normalize("],
       gives: {
         verdict: "approve",
         issues: [],
@@ -53,7 +53,7 @@ The text is spread into characters before it is reversed, so that emoji stay who
     },
     {
       role: "QualityReviewer",
-      says: ["Review this code against the request."],
+      phrases: ["Review this code against the request."],
       gives: {
         verdict: "revise",
         issues: [

@@ -8,7 +8,7 @@ export const consensus: Sample = {
   answers: [
     {
       role: "Planner",
-      says: ["Put the goal into one decision"],
+      phrases: ["Put the goal into one decision"],
       gives: {
         decision:
           "The library opens on Sundays from 1 to 5 p.m. for three months; visits are counted, and the council decides afterwards.",
@@ -18,7 +18,7 @@ export const consensus: Sample = {
     },
     {
       role: "Planner",
-      says: [VOTE, AGAIN],
+      phrases: [VOTE, AGAIN],
       gives: {
         vote: "approve",
         reasoning:
@@ -28,7 +28,7 @@ export const consensus: Sample = {
     },
     {
       role: "Researcher",
-      says: [VOTE, AGAIN],
+      phrases: [VOTE, AGAIN],
       gives: {
         vote: "approve",
         reasoning:
@@ -38,7 +38,7 @@ export const consensus: Sample = {
     },
     {
       role: "Analyst",
-      says: [VOTE, AGAIN],
+      phrases: [VOTE, AGAIN],
       gives: {
         vote: "approve",
         reasoning:
@@ -48,7 +48,7 @@ export const consensus: Sample = {
     },
     {
       role: "Writer",
-      says: [VOTE, AGAIN],
+      phrases: [VOTE, AGAIN],
       gives: {
         vote: "approve",
         reasoning:
@@ -58,7 +58,7 @@ export const consensus: Sample = {
     },
     {
       role: "Planner",
-      says: [VOTE],
+      phrases: [VOTE],
       gives: {
         vote: "approve",
         reasoning: "The proposal is small, has an end, and says how the result is measured.",
@@ -67,7 +67,7 @@ export const consensus: Sample = {
     },
     {
       role: "Researcher",
-      says: [VOTE],
+      phrases: [VOTE],
       gives: {
         vote: "approve",
         reasoning:
@@ -77,7 +77,7 @@ export const consensus: Sample = {
     },
     {
       role: "Analyst",
-      says: [VOTE],
+      phrases: [VOTE],
       gives: {
         vote: "reject",
         reasoning:
@@ -87,7 +87,7 @@ export const consensus: Sample = {
     },
     {
       role: "Writer",
-      says: [VOTE],
+      phrases: [VOTE],
       gives: {
         vote: "approve",
         reasoning:

@@ -56,12 +56,12 @@ export const dataAnalysis: Sample = {
   answers: [
     {
       role: "Manager",
-      says: [LEAD, '<reply from="writer">'],
+      phrases: [LEAD, '<reply from="writer">'],
       gives: round("Answer the person", "User", answer, "All three have replied.", "Completed"),
     },
     {
       role: "Manager",
-      says: [LEAD, '<reply from="analyst">'],
+      phrases: [LEAD, '<reply from="analyst">'],
       gives: round(
         plan[2] ?? "",
         "writer",
@@ -71,7 +71,7 @@ export const dataAnalysis: Sample = {
     },
     {
       role: "Manager",
-      says: [LEAD, '<reply from="interpreter">'],
+      phrases: [LEAD, '<reply from="interpreter">'],
       gives: round(
         plan[1] ?? "",
         "analyst",
@@ -81,7 +81,7 @@ export const dataAnalysis: Sample = {
     },
     {
       role: "Manager",
-      says: [LEAD],
+      phrases: [LEAD],
       gives: round(
         plan[0] ?? "",
         "interpreter",
@@ -91,7 +91,7 @@ export const dataAnalysis: Sample = {
     },
     {
       role: "CodeInterpreter",
-      says: ["Rank the six months by sales."],
+      phrases: ["Rank the six months by sales."],
       gives: `Total 970, mean 161.7, range 115 (95 to 210), standard deviation 42.3. First quarter 425, second quarter 545: +28 %. Check: 425 + 545 = 970.
 
 | Rank | Month | Sales |
@@ -105,7 +105,7 @@ export const dataAnalysis: Sample = {
     },
     {
       role: "Analyst",
-      says: ["What do the differences mean, and what do six months not show?"],
+      phrases: ["What do the differences mean, and what do six months not show?"],
       gives: `- **Two strong months, not one.** March and June are within 5 of each other and make up 43 % of all sales.
 - **The start of the year is weak.** January and February are 42 and 67 below the mean.
 - **The trend is positive:** the second quarter is 28 % above the first, although it has no month as strong as March.
@@ -113,7 +113,7 @@ export const dataAnalysis: Sample = {
     },
     {
       role: "Writer",
-      says: ["Answer the question in a few sentences:"],
+      phrases: ["Answer the question in a few sentences:"],
       gives: answer,
     },
   ],

@@ -6,7 +6,7 @@ export type Given = Readonly<Record<string, string>>;
 /** The answer of one agent, matched by its role and by phrases in its prompt. */
 export interface SampleAnswer {
   role: string;
-  says: readonly string[];
+  phrases: readonly string[];
   /** A tool to call first; the entry applies only if that tool is available. */
   call?: { name: string; args: JsonObject };
   /** A text, or values by key. */

@@ -5,14 +5,14 @@ export const developmentTeam: Sample = {
   answers: [
     {
       role: "Developer",
-      says: ["Design the page for this feature.\n</task>"],
+      phrases: ["Design the page for this feature.\n</task>"],
       gives: `**Two views.** *Book*: date, time, number of guests, name and email; free times are buttons, not a list. *My booking*, reached by the link in the email: what was booked, and a Cancel button that disappears two hours before.
 
 **Needs from the server:** free times for a date and a number of guests, one call to book, one to cancel by the secret in the link. An error 409 means that somebody else was faster: the page reloads the free times and keeps everything entered.`,
     },
     {
       role: "Developer",
-      says: ["Design the server's interface for this feature.\n</task>"],
+      phrases: ["Design the server's interface for this feature.\n</task>"],
       gives: `| Call | Answer |
 |---|---|
 | \`GET /tables/free?date&guests\` | free times, every 30 minutes |
@@ -24,14 +24,14 @@ The server decides about the two hours, not the page. Times are sent with their 
     },
     {
       role: "Developer",
-      says: ["Design the data for this feature.\n</task>"],
+      phrases: ["Design the data for this feature.\n</task>"],
       gives: `**dining_tables**: id, seats. **bookings**: id, table_id, starts_at (UTC), guests, name, email, secret, cancelled_at.
 
 One booking per table and time: a unique index on table_id and starts_at, for bookings that are not cancelled. So two guests who are equally fast cannot get the same table. A booking lasts two hours and begins at a full or half hour.`,
     },
     {
       role: "TechLead",
-      says: ['"design_review"', "Bring together the work", "**dining_tables**"],
+      phrases: ['"design_review"', "Bring together the work", "**dining_tables**"],
       gives: `**Fits together:** both other parts rely on the secret, and the unique index gives the server its 409.
 
 **Does not fit yet:**
@@ -42,7 +42,7 @@ One booking per table and time: a unique index on table_id and starts_at, for bo
     },
     {
       role: "Developer",
-      says: ["Build the page as the reviewed design says.\n</task>"],
+      phrases: ["Build the page as the reviewed design says.\n</task>"],
       gives: `\`\`\`js
 export async function showTimes(list, date, guests) {
   const response = await fetch(\`/tables/free?date=\${date}&guests=\${guests}\`);
@@ -69,7 +69,7 @@ export const canCancel = ({ cancel_until }) => Date.now() < Date.parse(cancel_un
     },
     {
       role: "Developer",
-      says: ["Build the server's interface as the reviewed design says.\n</task>"],
+      phrases: ["Build the server's interface as the reviewed design says.\n</task>"],
       gives: `\`\`\`js
 const STARTS = ["17:00", "19:00", "21:00"];
 const NOTICE_MS = 2 * 60 * 60 * 1000;
@@ -97,7 +97,7 @@ const cancelUntil = (time) => new Date(Date.parse(time) - NOTICE_MS).toISOString
     },
     {
       role: "Developer",
-      says: ["Build the data as the reviewed design says.\n</task>"],
+      phrases: ["Build the data as the reviewed design says.\n</task>"],
       gives: `\`\`\`sql
 create table dining_tables (
   id integer primary key,
@@ -122,7 +122,7 @@ create unique index one_booking_per_table
     },
     {
       role: "TechLead",
-      says: ['"integration_testing"', "Bring together the work", "one_booking_per_table"],
+      phrases: ['"integration_testing"', "Bring together the work", "one_booking_per_table"],
       gives: `# Book a table online: ready for a first test
 
 **What there is.** The page shows three times as buttons and books one of them. The server accepts 17:00, 19:00 and 21:00, and refuses a cancellation less than two hours before. The index in the database makes sure that a table is given away once.

@@ -44,9 +44,9 @@ export function writtenFor(prompt: Prompt, offered: readonly { name: string }[])
   for (const sample of samples) {
     if (!isUnchanged(sample, prompt)) continue;
     const found = sample.answers.find(
-      ({ role, says, call }) =>
+      ({ role, phrases, call }) =>
         role === prompt.role &&
-        says.every((phrase) => prompt.all.includes(phrase)) &&
+        phrases.every((phrase) => prompt.all.includes(phrase)) &&
         (call === undefined || isOpen(call.name, prompt, offered)),
     );
     if (!found) continue;

@@ -5,7 +5,7 @@ export const parallelViews: Sample = {
   answers: [
     {
       role: "Researcher",
-      says: ["Gather what is known about this idea", "web_search (200)"],
+      phrases: ["Gather what is known about this idea", "web_search (200)"],
       gives: `- **What it is:** an afternoon at which volunteers help visitors repair lamps, clothes, bicycles and small appliances. (demo.example/repair-cafe)
 - **What it needs:** a room with power, basic tools, a few people who can repair, and rules on liability. (demo.example/repair-cafe)
 - **Where it comes from:** the first one opened in Amsterdam in 2009; there are now thousands. (general knowledge)
@@ -14,25 +14,25 @@ export const parallelViews: Sample = {
     },
     {
       role: "Researcher",
-      says: ["Gather what is known about this idea"],
+      phrases: ["Gather what is known about this idea"],
       call: { name: "web_search", args: { query: "How to start a repair café", count: 3 } },
     },
     {
       role: "Analyst",
-      says: ["Name the three greatest risks of this idea"],
+      phrases: ["Name the three greatest risks of this idea"],
       gives: `1. **Too few people who can repair** (likely). Two good volunteers with a cold end the afternoon. *Reduce it:* start with one afternoon a month and a list of six, of whom three are needed.
 2. **An unsafe electrical repair** (rare, but serious). *Reduce it:* a qualified person tests every device before it leaves, and visitors sign that repairs are at their own risk.
 3. **Curiosity fades after the opening** (likely). *Reduce it:* fixed dates for half a year, and a board at the entrance that counts what was saved from the trash.`,
     },
     {
       role: "Writer",
-      says: ["Tell in one short paragraph"],
+      phrases: ["Tell in one short paragraph"],
       gives:
         "On Saturday at two, Mrs. Novak carries a toaster into the community room. She has not thrown anything away this month without thinking of it. A retired electrician opens the back, points to a loose spring and hands her the screwdriver: she repairs it herself, he only watches. At the next table a boy sees his bicycle's brakes come back to life. By four o'clock there is coffee, eleven things work again, and Mrs. Novak has promised to show people how to darn a sweater next time.",
     },
     {
       role: "Editor",
-      says: ["Join these three views of the idea"],
+      phrases: ["Join these three views of the idea"],
       gives: `# A repair café in our neighborhood
 
 **The idea.** One afternoon a month, volunteers help neighbors repair lamps, clothes, bicycles and small appliances in the community room.

@@ -5,7 +5,7 @@ export const plannedCrew: Sample = {
   answers: [
     {
       role: "Planner",
-      says: ["Write a plan that reaches the goal."],
+      phrases: ["Write a plan that reaches the goal."],
       gives: {
         parsed_intent: {
           goal: "A program for a one-day workshop that lets beginners start a vegetable garden at home",
@@ -48,7 +48,7 @@ export const plannedCrew: Sample = {
     },
     {
       role: "Researcher",
-      says: [
+      phrases: [
         "Collect what beginners need to know about a first vegetable garden\n</task>",
         "web_search (200)",
       ],
@@ -60,7 +60,7 @@ export const plannedCrew: Sample = {
     },
     {
       role: "Researcher",
-      says: ["Collect what beginners need to know about a first vegetable garden\n</task>"],
+      phrases: ["Collect what beginners need to know about a first vegetable garden\n</task>"],
       call: {
         name: "web_search",
         args: { query: "A first vegetable garden at home for beginners", count: 3 },
@@ -68,7 +68,7 @@ export const plannedCrew: Sample = {
     },
     {
       role: "Analyst",
-      says: ["Choose three learning goals, and say what could spoil the day\n</task>"],
+      phrases: ["Choose three learning goals, and say what could spoil the day\n</task>"],
       gives: `**Learning goals.** At the end of the day, everyone can
 1. prepare a small bed or a large pot,
 2. sow three kinds of vegetables at the right depth and distance,
@@ -81,7 +81,7 @@ export const plannedCrew: Sample = {
     },
     {
       role: "Writer",
-      says: ["Write the program of the day with times, materials and a plan for rain\n</task>"],
+      phrases: ["Write the program of the day with times, materials and a plan for rain\n</task>"],
       gives: `# Your first vegetable garden: a workshop for beginners
 
 *For 12 people. No experience needed.*

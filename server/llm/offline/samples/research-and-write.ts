@@ -7,7 +7,7 @@ export const researchAndWrite: Sample = {
   answers: [
     {
       role: "Researcher",
-      says: ["Gather what readers should know about:", "web_search (200)"],
+      phrases: ["Gather what readers should know about:", "web_search (200)"],
       gives: `1. **Shade cools.** On a hot afternoon, pavement in the shade of a tree can be 10 to 25 °C cooler than pavement in the sun. (demo.example/street-trees)
 2. **Rain is held back.** Leaves and open soil take up water that would otherwise rush into the drains. (demo.example/street-trees)
 3. **The first years decide.** A young tree needs watering for two to three years; many die because nobody is responsible for it. (demo.example/street-trees)
@@ -17,12 +17,12 @@ export const researchAndWrite: Sample = {
     },
     {
       role: "Researcher",
-      says: ["Gather what readers should know about:"],
+      phrases: ["Gather what readers should know about:"],
       call: { name: "web_search", args: QUERY },
     },
     {
       role: "Writer",
-      says: ["Write an article about"],
+      phrases: ["Write an article about"],
       gives: `# Why cities are planting more trees
 
 ## Shade you can feel
@@ -42,7 +42,7 @@ People on leafy streets are healthier on average. Whether that is because of the
     },
     {
       role: "Editor",
-      says: ["Edit this article about"],
+      phrases: ["Edit this article about"],
       gives: `# Why cities are planting more trees
 
 Step from a sunny square into a tree-lined street in July, and you feel the answer before you read it.

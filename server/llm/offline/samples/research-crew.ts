@@ -7,7 +7,7 @@ export const researchCrew: Sample = {
   answers: [
     {
       role: "judge",
-      says: ["Say of each criterion whether the result meets it"],
+      phrases: ["Say of each criterion whether the result meets it"],
       gives: {
         verdicts: [
           {
@@ -21,7 +21,7 @@ export const researchCrew: Sample = {
     },
     {
       role: "WebResearcher",
-      says: [SEARCH, "browse_url (200)"],
+      phrases: [SEARCH, "browse_url (200)"],
       gives: `1. **Food lasts longer in cities.** Gardens, parks and balconies flower from spring to autumn; fields often flower all at once. (demo.example/bees-in-cities)
 2. **Cities use fewer sprays.** (demo.example/bees-in-cities)
 3. **Nesting is harder in cities.** Most wild bees nest in open soil, which is rare there. (demo.example/bees-in-cities)
@@ -30,12 +30,12 @@ export const researchCrew: Sample = {
     },
     {
       role: "WebResearcher",
-      says: [SEARCH, "demo.example/bees-in-cities"],
+      phrases: [SEARCH, "demo.example/bees-in-cities"],
       call: { name: "browse_url", args: { url: "https://demo.example/bees-in-cities" } },
     },
     {
       role: "WebResearcher",
-      says: [SEARCH],
+      phrases: [SEARCH],
       call: {
         name: "web_search",
         args: { query: "Do bees do better in cities than in the countryside", count: 3 },
@@ -43,7 +43,7 @@ export const researchCrew: Sample = {
     },
     {
       role: "Analyst",
-      says: ["Say by which criteria the question is to be answered"],
+      phrases: ["Say by which criteria the question is to be answered"],
       gives: `**Criteria:** food over the whole season, places to nest, poisons, and how many *kinds* of bees live there, not only how many bees.
 
 **For the city** would speak: more kinds of bees, or colonies that survive the winter more often, in the same year and climate.
@@ -54,7 +54,7 @@ export const researchCrew: Sample = {
     },
     {
       role: "Writer",
-      says: ["Write a report of one page that answers the question"],
+      phrases: ["Write a report of one page that answers the question"],
       gives: `# City bees, country bees
 
 **It depends on the bee.** Honeybees and bumblebees often do better in cities. Many wild bees do not.

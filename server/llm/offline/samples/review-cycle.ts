@@ -30,7 +30,7 @@ export const reviewCycle: Sample = {
   answers: [
     {
       role: "Developer",
-      says: ["Write the code, or revise it as the review asks.", 'from the step "code_review"'],
+      phrases: ["Write the code, or revise it as the review asks.", 'from the step "code_review"'],
       gives: {
         outcome: "success",
         summary:
@@ -40,7 +40,7 @@ export const reviewCycle: Sample = {
     },
     {
       role: "Developer",
-      says: ["Write the code, or revise it as the review asks."],
+      phrases: ["Write the code, or revise it as the review asks."],
       gives: {
         outcome: "success",
         summary: "A first version: it adds up the values of the letters.",
@@ -49,7 +49,7 @@ export const reviewCycle: Sample = {
     },
     {
       role: "QualityReviewer",
-      says: ["Review the code:", "RangeError"],
+      phrases: ["Review the code:", "RangeError"],
       gives: {
         outcome: "approve",
         summary:
@@ -58,7 +58,7 @@ export const reviewCycle: Sample = {
     },
     {
       role: "QualityReviewer",
-      says: ["Review the code:"],
+      phrases: ["Review the code:"],
       gives: {
         outcome: "reject",
         summary:
@@ -67,7 +67,7 @@ export const reviewCycle: Sample = {
     },
     {
       role: "Tester",
-      says: ["Test the code in the usual case and at its edges."],
+      phrases: ["Test the code in the usual case and at its edges."],
       gives: {
         outcome: "pass",
         summary: `All eight cases pass. They were worked out by reading the code, not by running it.

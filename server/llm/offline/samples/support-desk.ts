@@ -7,7 +7,7 @@ export const supportDesk: Sample = {
   answers: [
     {
       role: "BillingSpecialist",
-      says: ["You take over from front_desk."],
+      phrases: ["You take over from front_desk."],
       gives: `Hello,
 
 thank you for telling us, and I am sorry about the double charge.
@@ -26,7 +26,7 @@ Billing`,
     },
     {
       role: "SupportAgent",
-      says: ["Reach the goal, or hand over"],
+      phrases: ["Reach the goal, or hand over"],
       call: {
         name: "handoff",
         args: {

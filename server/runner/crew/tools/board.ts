@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineRunTool, done, refused } from "../../agent/run-tool";
+import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { RunTool } from "../../agent/task";
 import type { Crew } from "../crew";
 
@@ -16,7 +16,7 @@ export function boardTools(crew: Crew): RunTool[] {
       *call({ role_alias, bulletin }, caller) {
         const own = caller.task.agent_id;
         if (role_alias !== undefined && crew.member(role_alias)?.agent_id !== own)
-          return refused(403, `You can only write your own bulletin, as ${own}.`);
+          return rejected(403, `You can only write your own bulletin, as ${own}.`);
         crew.writeBoard(own, bulletin);
         return done("The bulletin is on the board.");
       },

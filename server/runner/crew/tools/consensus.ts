@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tally } from "@/server/domain/crew/consensus";
-import { defineRunTool, done, refused } from "../../agent/run-tool";
+import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { RunTool } from "../../agent/task";
 import type { Crew } from "../crew";
 
@@ -8,7 +8,7 @@ import type { Crew } from "../crew";
 export function consensusTools(crew: Crew): RunTool[] {
   const unknown = (id: string) => {
     const ids = Object.keys(crew.view.proposals).join(", ");
-    return refused(404, `There is no proposal "${id}". Open: ${ids || "none"}.`);
+    return rejected(404, `There is no proposal "${id}". Open: ${ids || "none"}.`);
   };
   return [
     defineRunTool({
@@ -22,7 +22,7 @@ export function consensusTools(crew: Crew): RunTool[] {
       *call({ decision, rationale, stakeholders }, caller) {
         const ids = stakeholders.flatMap((name) => crew.member(name)?.agent_id ?? []);
         const missing = stakeholders.filter((name) => !crew.member(name));
-        if (missing.length > 0) return refused(404, `There is no agent ${missing.join(", ")}.`);
+        if (missing.length > 0) return rejected(404, `There is no agent ${missing.join(", ")}.`);
         const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
         crew.run.emit({
           type: "proposal_created",
@@ -51,10 +51,10 @@ export function consensusTools(crew: Crew): RunTool[] {
         const proposal = crew.view.proposals[proposal_id];
         if (!proposal) return unknown(proposal_id);
         const agent_id = caller.task.agent_id;
-        if (proposal.outcome) return refused(409, "This was decided already.");
-        if (!proposal.stakeholders.includes(agent_id)) return refused(403, "You have no vote on this.");
+        if (proposal.outcome) return rejected(409, "This was decided already.");
+        if (!proposal.stakeholders.includes(agent_id)) return rejected(403, "You have no vote on this.");
         if (proposal.votes.some((one) => one.agent_id === agent_id))
-          return refused(409, "You have voted on this already.");
+          return rejected(409, "You have voted on this already.");
         crew.run.emit({
           type: "vote_cast",
           ...caller.about,
@@ -70,9 +70,9 @@ export function consensusTools(crew: Crew): RunTool[] {
       *call({ proposal_id }, caller) {
         const proposal = crew.view.proposals[proposal_id];
         if (!proposal) return unknown(proposal_id);
-        if (proposal.outcome) return refused(409, `This was decided already: ${proposal.outcome.outcome}.`);
+        if (proposal.outcome) return rejected(409, `This was decided already: ${proposal.outcome.outcome}.`);
         if (proposal.by !== caller.task.agent_id)
-          return refused(403, `Only ${proposal.by}, who proposed it, may close the vote.`);
+          return rejected(403, `Only ${proposal.by}, who proposed it, may close the vote.`);
         const { outcome, ...count } = tally(
           proposal.votes,
           proposal.stakeholders.length,

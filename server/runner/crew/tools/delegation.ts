@@ -5,7 +5,7 @@ import { lostTools } from "@/server/domain/crew/crew-tools";
 import { agentKey } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "../../agent/call-model";
-import { defineRunTool, done, refused } from "../../agent/run-tool";
+import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 import { textOf, valueOf } from "../values";
@@ -69,15 +69,15 @@ export function* delegate(
   const from = caller.task.agent_id;
   if (!agent) {
     const known = crew.config.agents.filter(({ agent_id }) => agent_id !== from);
-    return refused(
+    return rejected(
       404,
       `There is no coworker "${coworker}". You can ask: ${known.map(({ agent_id }) => agent_id).join(", ")}.`,
     );
   }
-  if (agent.agent_id === from) return refused(400, "You cannot delegate a task to yourself.");
+  if (agent.agent_id === from) return rejected(400, "You cannot delegate a task to yourself.");
   for (let above = caller.task.parent; above; above = above.task.parent)
     if (above.task.agent_id === agent.agent_id)
-      return refused(
+      return rejected(
         409,
         `${agent.agent_id} is waiting for this very result. Do it yourself, or ask another.`,
       );
@@ -121,7 +121,7 @@ export function* delegate(
     over("failed");
     const cause = errorOf(error);
     if (concernsRun(cause)) throw error;
-    return refused(500, `${agent.agent_id} could not do it: ${cause.message}`);
+    return rejected(500, `${agent.agent_id} could not do it: ${cause.message}`);
   } finally {
     // Enough others were done.
     if (!hasEnded) over("stopped");

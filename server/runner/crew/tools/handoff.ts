@@ -6,9 +6,9 @@ import { Json } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
-import { defineRunTool, done, refused } from "../../agent/run-tool";
+import { Children } from "@/server/runner/node/flow";
+import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { RunTool, RunToolResult } from "../../agent/task";
-import { Children } from "../../flow";
 import type { Crew } from "../crew";
 import { delegate } from "./delegation";
 
@@ -28,12 +28,12 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
 /** Handing the work to another agent for good, and to several at once for their results. */
 export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool, parallel: RunTool] {
   // Those of the beginning are told; who joined since is let through all the same.
-  const told = destinationsOf(crew, agent);
+  const initialDestinations = destinationsOf(crew, agent);
   const handoff = defineRunTool({
     name: "handoff",
-    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${told.join(", ") || "none"}.`,
+    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${initialDestinations.join(", ") || "none"}.`,
     input: z.object({
-      destination_agent: z.string().describe(`One of: ${told.join(", ")}`),
+      destination_agent: z.string().describe(`One of: ${initialDestinations.join(", ")}`),
       reason: z.string().min(1).max(4000),
       context: z.record(z.string(), Json).optional().describe("What it should know beside the conversation"),
       context_mode: z
@@ -45,14 +45,14 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
       const to = crew.member(destination_agent);
       const destinations = destinationsOf(crew, agent);
       if (!to || !destinations.includes(to.agent_id)) {
-        if (to?.agent_id === agent.agent_id) return refused(400, "You cannot hand over to yourself.");
-        return refused(
+        if (to?.agent_id === agent.agent_id) return rejected(400, "You cannot hand over to yourself.");
+        return rejected(
           to ? 403 : 404,
           `You cannot hand over to "${destination_agent}". You can hand over to: ${destinations.join(", ")}.`,
         );
       }
       if (crew.view.handoffs >= crew.config.max_handoffs)
-        return refused(
+        return rejected(
           409,
           `The crew has handed over ${crew.view.handoffs} times, which is its limit. Answer now.`,
         );
@@ -73,7 +73,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
         // It did not take place: asked for once more after this, it goes on with the same to and fro.
         if (isSince(crew.run.s.run, 2)) crew.steps.length = before;
         crew.steps.push({ kind: "nudge", pattern: stuck.pattern });
-        return refused(409, stuck.message);
+        return rejected(409, stuck.message);
       }
       return {
         ...done(`${to.agent_id} takes over.`),
@@ -105,9 +105,9 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
     }),
     *call({ agents: named, tasks, coordination_strategy }, caller, key) {
       const agents = named.flatMap((name) => crew.team(name, caller.task.agent_id) ?? [name]);
-      if (agents.length > 8) return refused(400, "At most 8 coworkers work at the same time.");
+      if (agents.length > 8) return rejected(400, "At most 8 coworkers work at the same time.");
       if (tasks.length !== agents.length && tasks.length !== 1)
-        return refused(400, "Give one task for each agent, or one for all of them.");
+        return rejected(400, "Give one task for each agent, or one for all of them.");
       const children = new Children<RunToolResult>();
       for (const [at, name] of agents.entries())
         children.add(

@@ -6,7 +6,7 @@ import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
 import { isSince } from "@/server/domain/run/edition";
-import { defineRunTool, done, refused } from "../../agent/run-tool";
+import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
@@ -23,7 +23,7 @@ export function planTools(crew: Crew): RunTool[] {
       read_only: true,
       input: z.object({}),
       *call() {
-        return crew.plan ? done(asJson(crew.plan)) : refused(404, "There is no plan.");
+        return crew.plan ? done(asJson(crew.plan)) : rejected(404, "There is no plan.");
       },
     }),
     defineRunTool({
@@ -43,13 +43,13 @@ export function planTools(crew: Crew): RunTool[] {
       }),
       *call({ task_id, ...input }, caller) {
         const { plan } = crew;
-        if (!plan) return refused(404, "There is no plan.");
+        if (!plan) return rejected(404, "There is no plan.");
         const added = addTask(plan, {
           task_id,
           ...input,
           ...(input.required_role || input.assigned_agent ? {} : { assigned_agent: caller.task.agent_id }),
         });
-        if (!added.ok) return refused(added.status, added.message);
+        if (!added.ok) return rejected(added.status, added.message);
         yield* change(crew, caller, added.change);
         return done({ task_id: added.task_id, version: present(crew.plan, "crew.plan").version });
       },
@@ -67,13 +67,13 @@ export function planTools(crew: Crew): RunTool[] {
         const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
         if (!task) {
           const { status: code, message } = unknownTask(crew.plan, task_id);
-          return refused(code, message);
+          return rejected(code, message);
         }
         if (status && task.status === "in_progress")
-          return refused(409, `Task "${task_id}" is being worked on; its state follows from that.`);
+          return rejected(409, `Task "${task_id}" is being worked on; its state follows from that.`);
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
         if (!merged.success)
-          return refused(400, merged.error.issues.map(({ message }) => message).join("; "));
+          return rejected(400, merged.error.issues.map(({ message }) => message).join("; "));
         const noted = {
           ...(description ? { description } : {}),
           ...(metadata ? { metadata: merged.data } : {}),
@@ -100,7 +100,7 @@ export function planTools(crew: Crew): RunTool[] {
         if (!agent && Object.hasOwn(crew.view.teams, agent_name))
           return yield* changePending(crew, caller, task_id, { assigned_agent: agent_name });
         if (!agent)
-          return refused(
+          return rejected(
             404,
             `There is no agent "${agent_name}". The crew has: ${crew.config.agents.map(({ agent_id }) => agent_id).join(", ")}.`,
           );
@@ -113,7 +113,7 @@ export function planTools(crew: Crew): RunTool[] {
       input: z.object({ task_id: taskId, duration: z.string() }),
       *call({ task_id, duration }, caller) {
         const read = Task.shape.estimated_duration.safeParse(duration);
-        if (!read.success || duration === "") return refused(400, "Write a duration like 15m or 2h.");
+        if (!read.success || duration === "") return rejected(400, "Write a duration like 15m or 2h.");
         return yield* changePending(crew, caller, task_id, { estimated_duration: duration });
       },
     }),
@@ -135,9 +135,9 @@ function* changePending(
   task_id: string,
   patch: Partial<Task>,
 ): Flow<RunToolResult> {
-  if (!crew.plan) return refused(404, "There is no plan.");
+  if (!crew.plan) return rejected(404, "There is no plan.");
   const changed = changeTask(crew.plan, task_id, patch);
-  if (!changed.ok) return refused(changed.status, changed.message);
+  if (!changed.ok) return rejected(changed.status, changed.message);
   yield* change(crew, caller, changed.change);
   return done({ task_id, version: crew.plan.version });
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { present } from "@/server/domain/base/must";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import { isSince } from "@/server/domain/run/edition";
-import { defineRunTool, done, refused } from "../../agent/run-tool";
+import { defineRunTool, done, rejected } from "../../agent/run-tool";
 import type { Caller, RunTool, RunToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
@@ -37,11 +37,11 @@ export function teamTools(crew: Crew): RunTool[] {
     const unknown = agents.filter((name) => !crew.member(name));
     if (unknown.length > 0) {
       const known = crew.config.agents.map(({ agent_id }) => agent_id).join(", ");
-      return refused(404, `There is no agent ${unknown.join(", ")}. The crew has: ${known}.`);
+      return rejected(404, `There is no agent ${unknown.join(", ")}. The crew has: ${known}.`);
     }
     return [...new Set(agents.map((name) => present(crew.member(name), "crew.member(name)").agent_id))];
   };
-  const unknownTeam = (team: string) => refused(404, `There is no team "${team}".`);
+  const unknownTeam = (team: string) => rejected(404, `There is no team "${team}".`);
 
   return [
     defineRunTool({
@@ -53,7 +53,7 @@ export function teamTools(crew: Crew): RunTool[] {
         purpose: z.string().max(2000),
       }),
       *call({ team_name, agents, purpose }, caller) {
-        if (crew.view.teams[team_name]) return refused(409, `There is already a team "${team_name}".`);
+        if (crew.view.teams[team_name]) return rejected(409, `There is already a team "${team_name}".`);
         const ids = resolve(agents);
         return Array.isArray(ids) ? change(caller, team_name, "created", ids, purpose) : ids;
       },
@@ -73,7 +73,8 @@ export function teamTools(crew: Crew): RunTool[] {
         if (!Array.isArray(added)) return added;
         if (!Array.isArray(removed)) return removed;
         const agents = [...new Set([...team.agents, ...added])].filter((id) => !removed.includes(id));
-        if (agents.length === 0) return refused(400, "A team needs at least one agent; dissolve it instead.");
+        if (agents.length === 0)
+          return rejected(400, "A team needs at least one agent; dissolve it instead.");
         return change(caller, team_name, "modified", agents);
       },
     }),
@@ -89,7 +90,7 @@ export function teamTools(crew: Crew): RunTool[] {
         );
         if (waiting.length > 0 && isSince(crew.run.s.run, 3)) {
           const ids = waiting.map(({ task_id }) => task_id).join(", ");
-          return refused(
+          return rejected(
             409,
             `Tasks of "${team_name}" are not done: ${ids}. Assign them to other agents first.`,
           );

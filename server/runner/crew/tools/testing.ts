@@ -5,14 +5,14 @@ import { CREW_TOOLS } from "../tools";
 
 // A crew whose agents call its own tools, and what those answered.
 
-/** What tools answered an agent, in the order of its calls: the status and the words. */
-export const answersTo = (state: RunState, agent_id: string): [status: number, words: string][] =>
+/** What tools answered an agent, in the order of its calls: the status and the text. */
+export const answersTo = (state: RunState, agent_id: string): [status: number, text: string][] =>
   Object.values(state.agents)
     .filter((view) => view.agent_id === agent_id)
     .flatMap(({ messages }) => messages.filter(({ role: from }) => from === "tool"))
     .map(({ content }) => {
-      const [, status, words] = /^\w+ \((\d+)\): (.*)$/s.exec(content) ?? [];
-      return [Number(status), words ?? ""];
+      const [, status, text] = /^\w+ \((\d+)\): (.*)$/s.exec(content) ?? [];
+      return [Number(status), text ?? ""];
     });
 
 /** Roles of these names that may use every tool of a crew. */

@@ -1,13 +1,14 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
+import { Evaluator } from "../../code/evaluator";
+import { joined, programsOf } from "../../code/files";
 import { lineOf, type Place, type Program, ProgramError } from "../../code/program";
 import { readPython } from "../../code/python";
 import { readTypeScript } from "../../code/typescript";
 import { Drawing } from "../../drawing";
 import { type Claim, nothingImported, type ReadableFormat, type Reading } from "../../format";
 import type { Source } from "../../source";
-import { Declarations } from "./declarations";
-import { joined, programsOf } from "./files";
-import { Members } from "./members";
+import { AgentRegistry } from "./agent-registry";
+import { DeclaredAgents } from "./agents";
 import { drawWorkflow } from "./workflow";
 
 const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
@@ -40,23 +41,23 @@ export const agentsSdk: ReadableFormat = {
     const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
     for (const fault of [...faults.values()].slice(0, 5))
       here(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
-    const declarations = new Declarations(program, work);
-    const members = new Members(declarations, here, answers.get(MODELS) === "file");
-    if (declarations.agents.size === 0) {
+    const declared = new DeclaredAgents(new Evaluator(program, work));
+    if (declared.all().length === 0) {
       here({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
       return nothingImported();
     }
+    const registry = new AgentRegistry(declared, here, answers.get(MODELS) === "file");
     const name = titleOf(source);
     const drawing = new Drawing(name, findings);
-    const drawn = drawWorkflow({ declarations, members, drawing, findings: here });
-    members.sayAll();
-    const models = [...members.models.keys()];
+    const drawn = drawWorkflow({ declared, registry, drawing, findings: here });
+    registry.sayAll();
+    const models = [...registry.models.keys()];
     return {
       ...nothingImported(drawn.title ?? name),
       graph: drawn.isEmpty ? null : drawing.finish(),
-      roles: members.cast.roles,
-      agents: members.agents,
-      tools: members.cast.tools(),
+      roles: registry.cast.roles,
+      agents: registry.agents,
+      tools: registry.cast.tools(),
       choices: models.length === 0 ? [] : [modelChoice(models, answers.get(MODELS))],
     };
   },

@@ -1,6 +1,6 @@
-import { calledName, given, positional, textOf } from "../../code/literals";
-import type { CallExpr, Expr, Place } from "../../code/program";
-import type { Declarations } from "./declarations";
+import { type Bound, type Evaluator, NO_SCOPE } from "../../code/evaluator";
+import { calledName } from "../../code/literals";
+import type { CallExpr, Place } from "../../code/program";
 
 /** A tool that an agent of the code has. */
 interface CodeTool {
@@ -27,30 +27,36 @@ const HOSTED: ReadonlyMap<string, string> = new Map(
 );
 
 /** What a tool in an agent's list is; null where the code does not say. */
-export function toolOf(item: Expr, declarations: Declarations): CodeTool | null {
-  const routine = item.is === "name" ? declarations.routines.get(item.name) : undefined;
+export function toolOf(item: Bound, evaluator: Evaluator): CodeTool | null {
+  const routine = item.expr.is === "call" ? null : evaluator.functionOf(item);
   if (routine) {
-    const decorator = routine.decorators.find((one) => one.is === "call");
-    const named = decorator?.is === "call" ? textOf(given(decorator, "name_override")) : null;
-    return { ...ownCode(named ?? routine.name, routine), isApproved: asksFirst(decorator) };
+    const decorator = routine.decorators.find((one) => one.is === "call") ?? null;
+    const named = decorator && evaluator.argument({ expr: decorator, scope: NO_SCOPE }, "name_override");
+    return {
+      ...ownCode((named && evaluator.text(named)) ?? routine.name, routine),
+      isApproved: asksFirst(decorator && { expr: decorator, scope: NO_SCOPE }, evaluator),
+    };
   }
-  const expr = declarations.resolved(item) ?? item;
+  const { expr, scope } = evaluator.resolve(item);
   if (expr.is === "call") {
+    const call = { expr, scope };
     const called = calledName(expr) ?? "";
-    if (called === "hostedMcpTool" || called === "HostedMCPTool") return hostedServer(expr, declarations);
+    if (called === "hostedMcpTool" || called === "HostedMCPTool") return hostedServer(call, evaluator);
     const hosted = HOSTED.get(called);
     if (hosted) return { name: hosted };
-    const name = declarations.textOf(given(expr, "name")) ?? textOf(positional(expr, 0));
-    if (name) return { ...ownCode(name, expr), isApproved: asksFirst(expr) };
+    const named = evaluator.argument(call, "name") ?? evaluator.positional(call);
+    const name = named && evaluator.text(named);
+    if (name) return { ...ownCode(name, expr), isApproved: asksFirst(call, evaluator) };
   }
-  if (expr.is === "name" && expr === item) return ownCode(expr.name);
-  return item.is === "name" ? ownCode(item.name, expr) : null;
+  if (item.expr.is !== "name") return null;
+  return expr === item.expr ? ownCode(item.expr.name) : ownCode(item.expr.name, expr);
 }
 
 /** Whether a call says that a person approves: always, or where code decides so. */
-export function asksFirst(call: Expr | null | undefined): boolean {
-  const asks = call?.is === "call" ? given(call, "needs_approval", "needsApproval") : null;
-  return asks !== null && asks.is !== "nothing" && !(asks.is === "boolean" && !asks.value);
+export function asksFirst(bound: Bound | null, evaluator: Evaluator): boolean {
+  if (bound?.expr.is !== "call") return false;
+  const asks = evaluator.argument({ ...bound, expr: bound.expr }, "needs_approval", "needsApproval")?.expr;
+  return asks !== undefined && asks.is !== "nothing" && !(asks.is === "boolean" && !asks.value);
 }
 
 const ownCode = (name: string, code?: Place): CodeTool => ({
@@ -58,20 +64,18 @@ const ownCode = (name: string, code?: Place): CodeTool => ({
   ...(code ? { code: { from: code.from, to: code.to } } : {}),
 });
 
-function hostedServer(call: CallExpr, declarations: Declarations): CodeTool {
-  const config = given(call, "tool_config");
-  const exprOf = (...names: string[]): Expr | null => {
-    const inner = config?.is === "record" ? config.entries : [];
-    const entry = inner.find((one) => !("spread" in one) && names.includes(one.key));
-    return entry && !("spread" in entry) ? entry.value : given(call, ...names);
+function hostedServer(call: Bound<CallExpr>, evaluator: Evaluator): CodeTool {
+  const config = evaluator.argument(call, "tool_config");
+  const setting = (...names: string[]) => {
+    const value = (config && evaluator.entry(config, ...names)) ?? evaluator.argument(call, ...names);
+    return { isGiven: value !== null, text: value && evaluator.text(value) };
   };
-  const setting = (...names: string[]) => declarations.textOf(exprOf(...names));
-  const asks = exprOf("requireApproval", "require_approval");
-  const name = setting("serverLabel", "server_label") ?? "mcp";
-  const address = setting("serverUrl", "server_url");
+  const asks = setting("requireApproval", "require_approval");
+  const name = setting("serverLabel", "server_label").text ?? "mcp";
+  const address = setting("serverUrl", "server_url").text;
   return {
     name: name.slice(0, 200),
     says: `"${name}" is an MCP server${address ? ` (${address.slice(0, 200)})` : ""}; no connection was made. Add it on the Tools page.`,
-    isApproved: asks !== null && declarations.textOf(asks) !== "never",
+    isApproved: asks.isGiven && asks.text !== "never",
   };
 }

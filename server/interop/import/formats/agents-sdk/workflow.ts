@@ -1,36 +1,32 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template";
-import { calledName, entryOf, given, isCallOf, pathOf, positional, textOf } from "../../code/literals";
-import { type CallExpr, type Expr, type Place, type Statement, sourceOf } from "../../code/program";
-import { itemsOf, visitExpressions } from "../../code/walk";
+import { type CallSite, type Evaluator, NO_SCOPE } from "../../code/evaluator";
+import { calledName, isCallOf, pathOf } from "../../code/literals";
+import { type Place, sourceOf } from "../../code/program";
+import { propertiesOf } from "../../code/schemas";
 import type { Drawing } from "../../drawing";
-import type { Declarations, DeclaredAgent } from "./declarations";
-import type { Member, Members } from "./members";
-import { propertiesOf } from "./schemas";
+import type { AgentRegistry, Member } from "./agent-registry";
+import type { DeclaredAgent, DeclaredAgents } from "./agents";
 
 const RUNS = new Set(["run", "run_sync", "runSync", "run_streamed", "runStreamed"]);
 const MESSAGE = "message";
 
 /** A call that runs an agent. */
-interface AgentRun {
-  call: CallExpr;
+interface AgentRun extends CallSite {
   /** Null where the code decides which agent runs. */
   agent: DeclaredAgent | null;
-  /** Whether a condition or a list decides how often it runs. */
-  isConditional: boolean;
 }
 
-/** A function, method or top-level statement that runs agents. */
+/** A function that runs agents, or the statements outside of functions that do. */
 interface ProgramPart extends Place {
+  /** Null outside of functions. */
   name: string | null;
   runs: AgentRun[];
-  /** Whether it is nothing but one statement that runs an agent. */
-  isBareRun: boolean;
 }
 
 interface Context {
-  declarations: Declarations;
-  members: Members;
+  declared: DeclaredAgents;
+  registry: AgentRegistry;
   drawing: Drawing;
   findings: (place: Place) => Findings;
 }
@@ -42,40 +38,36 @@ interface Context {
  * @returns the title that the program gives itself, and whether nothing was drawn.
  */
 export function drawWorkflow(context: Context): { title: string | null; isEmpty: boolean } {
-  const { declarations, members, drawing, findings } = context;
-  const parts = partsOf(declarations.program.body, context);
-  for (const agent of declarations.agents.values()) members.member(agent);
-  // Tools and guardrails may run agents, too; findings about the agents that have them name them already.
-  const running = parts
-    .map((part) => ({ ...part, runs: part.runs.filter(({ call }) => !members.isOwnCode(call)) }))
-    .filter(({ runs }) => runs.length > 0);
-  const [run, ...moreRuns] = running.flatMap(({ runs }) => runs);
-  if (run?.agent && !run.isConditional && moreRuns.length === 0) {
-    const [part] = running;
-    const { title } = members.member(run.agent);
-    if (part && !part.isBareRun)
+  const { declared, registry, drawing, findings } = context;
+  const { evaluator } = declared;
+  const members = registry.all();
+  const parts = partsOf(context);
+  const [run, ...moreRuns] = parts.flatMap(({ runs }) => runs);
+  if (run?.agent && moreRuns.length === 0 && !run.control.some((one) => one !== "while")) {
+    const [part] = parts;
+    const member = registry.member(run.agent);
+    if (part && (part.name !== null || run.control.length > 0))
       findings(part).dropped(
         "",
-        `${partName(part)} runs "${title}". Only this step was imported; draw whatever else the program does by hand.`,
+        `${partName(part)} runs "${member.title}". Only this step was imported; draw whatever else the program does by hand.`,
       );
-    const input = given(run.call, "input") ?? positional(run.call, 1);
-    drawOnly(members.member(run.agent), declarations.textOf(input), context);
-  } else if (run) drawPlaceholder(running, context);
+    const call = { expr: run.call, scope: NO_SCOPE };
+    const input = evaluator.argument(call, "input") ?? evaluator.positional(call, 1);
+    drawOnly(member, input && evaluator.text(input), context);
+  } else if (run) drawPlaceholder(parts, context);
   else {
-    const [only] = rootsOf(context).filter(
-      (agent) => isCrew(members.member(agent)) || declarations.agents.size === 1,
-    );
+    const only = rootsOf(members, context).find((member) => isCrew(member) || members.length === 1);
     if (only) {
-      const member = members.member(only);
-      findings(only.call).info(
+      findings(only.agent.place).info(
         "",
-        `Nothing in the code runs an agent; the workflow gives a message to "${member.title}".`,
+        `Nothing in the code runs an agent; the workflow gives a message to "${only.title}".`,
       );
-      drawOnly(member, null, context);
+      drawOnly(only, null, context);
     }
   }
-  addCode(members, drawing);
-  return { title: titleOf(context), isEmpty: drawing.ids().length === 0 };
+  dropProgramGuardrails(context);
+  addCode(registry, drawing);
+  return { title: titleOf(evaluator), isEmpty: drawing.ids().length === 0 };
 }
 
 /** One step, between start and end. `task`: null for the message that the workflow is given. */
@@ -90,13 +82,13 @@ function drawOnly(member: Member, task: string | null, context: Context): void {
 
 /** An empty step for the program, and beside it the agents with which somebody can draw what it did. */
 function drawPlaceholder(parts: readonly ProgramPart[], context: Context): void {
-  const { declarations, members, drawing, findings } = context;
+  const { declared, registry, drawing, findings } = context;
   const [first, ...others] = parts;
   if (!first) return;
   const start = drawing.start([{ key: MESSAGE, title: "Message" }]);
   const placeholder = drawing.placeholder("program", {
     name: "The program",
-    original: parts.map((part) => sourceOf(declarations.program, part, 3500)).join("\n\n"),
+    original: parts.map((part) => sourceOf(declared.evaluator.program, part, 3500)).join("\n\n"),
     why: `${partName(first)} decides which agents run and when. It was not imported; draw it by hand with the steps of its agents, which are not connected yet.`,
     at: "",
     findings: findings(first),
@@ -107,8 +99,10 @@ function drawPlaceholder(parts: readonly ProgramPart[], context: Context): void 
   drawing.edge(start, placeholder);
   drawing.edge(placeholder, drawing.end());
   const runs = parts.flatMap((part) => part.runs.map(({ agent }) => agent));
-  const agents = runs.every((agent) => agent !== null) ? runs : rootsOf(context);
-  for (const agent of new Set(agents)) drawStep(members.member(agent), null, context);
+  const members = runs.every((agent) => agent !== null)
+    ? runs.map((agent) => registry.member(agent))
+    : rootsOf(registry.all(), context);
+  for (const member of new Set(members)) drawStep(member, null, context);
 }
 
 /** The step of an agent: a crew where it hands over to others or asks them. */
@@ -155,15 +149,15 @@ function outputSchema({ schema }: Member, keyFor: (name: string) => string) {
   };
 }
 
-const isCrew = ({ hands, delegates }: Member): boolean => hands.length > 0 || delegates.length > 0;
+const isCrew = ({ handoffs, delegates }: Member): boolean => handoffs.length > 0 || delegates.length > 0;
 
 /** Handoffs make a crew whose members hand over; agents as tools make one that is led. */
-function crewOf(member: Member, { members, findings }: Context): Raw {
-  const here = findings(member.agent.call);
-  const handsOver = member.hands.length > 0;
-  const reached = members.reach(member.agent, handsOver ? "hands" : "delegates");
-  const asked = handsOver ? reached.flatMap((agent) => members.member(agent).delegates) : [];
-  const all = [...new Set([...reached, ...asked])].map((agent) => members.member(agent));
+function crewOf(member: Member, { registry, findings }: Context): Raw {
+  const here = findings(member.agent.place);
+  const handsOver = member.handoffs.length > 0;
+  const reached = registry.reach(member.agent, handsOver ? "handoffs" : "delegates");
+  const asked = handsOver ? reached.flatMap((agent) => registry.member(agent).delegates) : [];
+  const all = [...new Set([...reached, ...asked])].map((agent) => registry.member(agent));
   const idOf = (one: Member) => one.config.agent_id;
   here.keeps(
     "",
@@ -185,98 +179,91 @@ function crewOf(member: Member, { members, findings }: Context): Raw {
       : { manager: { agent_id: idOf(member) } }),
     agents: all.map((one) => ({
       ...one.config,
-      ...(handsOver ? { handoffs: one.hands.map((agent) => idOf(members.member(agent))) } : {}),
+      ...(handsOver ? { handoffs: one.handoffs.map((agent) => idOf(registry.member(agent))) } : {}),
     })),
   };
 }
 
 /** Agents that no other hands over to or asks; of those in a circle the first. */
-function rootsOf({ declarations, members }: Context): DeclaredAgent[] {
+function rootsOf(members: readonly Member[], { registry }: Context): Member[] {
+  const next = ({ handoffs, delegates }: Member) => [...handoffs, ...delegates];
+  const named = new Set(members.flatMap(next));
+  const roots = members.filter(({ agent }) => !named.has(agent));
   const reached = new Set<DeclaredAgent>();
-  const roots: DeclaredAgent[] = [];
-  const agents = [...declarations.agents.values()];
-  const add = (agent: DeclaredAgent): void => {
-    roots.push(agent);
-    for (const by of ["hands", "delegates"] as const)
-      for (const other of members.reach(agent, by)) reached.add(other);
+  const reach = ({ agent }: Member): void => {
+    for (const by of ["handoffs", "delegates"] as const)
+      for (const one of registry.reach(agent, by)) reached.add(one);
   };
-  const named = new Set(
-    agents.flatMap((agent) => [...members.member(agent).hands, ...members.member(agent).delegates]),
-  );
-  for (const agent of agents) if (!named.has(agent)) add(agent);
-  for (const agent of agents) if (!reached.has(agent)) add(agent);
+  roots.forEach(reach);
+  for (const member of members)
+    if (!reached.has(member.agent)) {
+      roots.push(member);
+      reach(member);
+    }
   return roots;
 }
 
-/** The parts of a program that run agents, those outside of functions together as one. */
-function partsOf(statements: readonly Statement[], { declarations }: Context): ProgramPart[] {
-  const parts: ProgramPart[] = [];
-  const runsIn = (body: readonly Statement[]): AgentRun[] => {
-    const runs: AgentRun[] = [];
-    visitExpressions(body, (expr, isConditional) => {
-      const run = runOf(expr, declarations);
-      if (run) runs.push({ ...run, isConditional });
-    });
-    return runs;
-  };
-  const add = (name: string | null, statement: Statement): void => {
-    const runs = runsIn([statement]);
-    if (runs.length === 0) return;
-    const { from, to } = statement;
-    const isBareRun = name === null && (statement.is === "do" || statement.is === "assign");
-    const outside = name === null ? parts.find((part) => part.name === null) : undefined;
-    if (outside) {
-      outside.to = to;
-      outside.runs.push(...runs);
-    } else parts.push({ name, from, to, runs, isBareRun });
-  };
-  for (const statement of statements)
-    if (statement.is === "function") add(statement.name, statement);
-    else if (statement.is === "class")
-      for (const member of statement.body)
-        add(`${statement.name}.${member.is === "function" ? member.name : "body"}`, member);
-    else if (statement.is === "assign" && statement.target.is === "name" && statement.value.is === "function")
-      add(statement.target.name, statement);
-    else add(null, statement);
-  return parts;
+/**
+ * The parts of a program that run agents, those outside of functions together as one. Tools and guardrails may run agents,
+ * too; findings about the agents that have them name them already.
+ */
+function partsOf({ declared, registry }: Context): ProgramPart[] {
+  const parts = new Map<CallSite["within"], ProgramPart>();
+  for (const site of declared.evaluator.calls) {
+    const { call, within } = site;
+    const agent = runsAgent(site, declared);
+    if (agent === undefined || registry.isOwnCode(call)) continue;
+    const { from, to } = within ?? call;
+    const part = parts.get(within) ?? { name: within?.name ?? null, from, to, runs: [] };
+    part.to = Math.max(part.to, to);
+    part.runs.push({ ...site, agent });
+    parts.set(within, part);
+  }
+  return [...parts.values()];
 }
 
 const partName = ({ name }: ProgramPart): string =>
   name === null ? "The code outside of functions" : `The code of "${name}"`;
 
-function runOf(expr: Expr, declarations: Declarations): Pick<AgentRun, "call" | "agent"> | null {
-  const called = calledName(expr);
-  if (expr.is !== "call" || called === null || !RUNS.has(called)) return null;
-  const first = positional(expr, 0) ?? given(expr, "starting_agent", "agent");
-  if (!first) return null;
-  const agent = declarations.agentOf(first);
-  const path = pathOf(expr.callee);
-  const isRunner =
-    path?.length === 1 ? !declarations.routines.has(called) : /runner/i.test(path?.at(-2) ?? "");
-  return agent || isRunner ? { call: expr, agent } : null;
+/** The agent that a call runs; null where code decides which one; undefined for any other call. */
+function runsAgent({ call }: CallSite, declared: DeclaredAgents): DeclaredAgent | null | undefined {
+  const { evaluator } = declared;
+  const called = calledName(call);
+  if (called === null || !RUNS.has(called)) return undefined;
+  const bound = { expr: call, scope: NO_SCOPE };
+  const first = evaluator.positional(bound) ?? evaluator.argument(bound, "starting_agent", "agent");
+  const agent = declared.agentOf(first);
+  const path = pathOf(call.callee);
+  const isRunner = path?.length === 1 ? !evaluator.functions.has(called) : /runner/i.test(path?.at(-2) ?? "");
+  return agent ?? (first && isRunner ? null : undefined);
 }
 
-/** The title of the first trace; guardrails that the program itself runs are told on the way. */
-function titleOf({ declarations, findings }: Context): string | null {
-  let title: string | null = null;
-  visitExpressions(declarations.program.body, (expr) => {
-    if (isCallOf(expr, "trace", "withTrace", "with_trace"))
-      title ??= declarations.textOf(positional(expr, 0));
-    const list = expr.is === "record" ? entryOf(expr, "guardrails") : null;
-    const names = (list?.is === "list" ? itemsOf(list) : []).flatMap(
-      (item) => (item.is === "record" && textOf(entryOf(item, "name"))) || [],
-    );
+function titleOf(evaluator: Evaluator): string | null {
+  for (const { call } of evaluator.calls) {
+    const first = evaluator.positional({ expr: call, scope: NO_SCOPE });
+    if (first && isCallOf(call, "trace", "withTrace", "with_trace")) return evaluator.text(first);
+  }
+  return null;
+}
+
+/** Names the guardrails that the program itself runs, as code of Agent Builder does. */
+function dropProgramGuardrails({ declared: { evaluator }, findings }: Context): void {
+  for (const expr of new Set(evaluator.values.values())) {
+    const list = evaluator.entry({ expr, scope: NO_SCOPE }, "guardrails");
+    const names = ((list && evaluator.items(list)) ?? []).flatMap((item) => {
+      const name = evaluator.entry(item, "name");
+      return (name && evaluator.text(name)) ?? [];
+    });
     if (names.length > 0)
       findings(expr).dropped(
         "",
         `The program checks texts by guardrails of OpenAI's (${names.join(", ")}), which were left out. Add guardrails to the roles instead.`,
       );
-  });
-  return title;
+  }
 }
 
 /** The code of tools and guardrails, as text for people. */
-function addCode({ code }: Members, drawing: Drawing): void {
+function addCode({ code }: AgentRegistry, drawing: Drawing): void {
   if (drawing.ids().length === 0) return;
   let note = "";
   for (const [name, text] of code) {

@@ -1,14 +1,14 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
-import { given, isCallOf, jsonOf, pathOf, positional } from "../../code/literals";
+import { type Evaluator, NO_SCOPE, type Routine } from "../../code/evaluator";
+import { calledName, isCallOf, pathOf } from "../../code/literals";
 import { type Place, sourceOf } from "../../code/program";
-import type { CodeScope } from "./code-scope";
 
 /** As much of a function or class as is kept in a note. */
 export const MOST_CODE = 3_000;
 
 /** Says what code runs around a crew: before it, after it, and flows that call it. Its text goes to `programs`. */
 export function sayAround(
-  scope: CodeScope,
+  evaluator: Evaluator,
   here: (place: Place) => Findings,
   programs: Map<string, string>,
 ): void {
@@ -16,46 +16,53 @@ export function sayAround(
     ["before_kickoff", "before the crew begins"],
     ["after_kickoff", "after the crew has ended"],
   ] as const)
-    for (const routine of scope.decorated(name)) {
+    for (const routine of decorated(evaluator, name)) {
       here(routine).dropped(
         "",
         `"${routine.name}" is code that runs ${when}, and was left out. It stands in a note.`,
       );
-      programs.set(routine.name, sourceOf(scope.program, routine, MOST_CODE));
+      programs.set(routine.name, sourceOf(evaluator.program, routine, MOST_CODE));
     }
-  for (const flow of scope.classes)
+  for (const flow of evaluator.classes.values())
     if (flow.bases.some((base) => pathOf(base.is === "index" ? base.of : base)?.at(-1) === "Flow")) {
       here(flow).dropped(
         "",
         `The flow "${flow.name}" is code, which decides what runs when; it was left out and stands in a note.`,
       );
-      programs.set(flow.name, sourceOf(scope.program, flow, MOST_CODE));
+      programs.set(flow.name, sourceOf(evaluator.program, flow, MOST_CODE));
     }
-  for (const { call } of scope.calls)
+  for (const { call } of evaluator.calls)
     if (isCallOf(call, "kickoff_for_each", "kickoff_for_each_async"))
       here(call).dropped("", "The crew ran once for each of several inputs; here a run has one.");
 }
 
 /** What a crew is given to begin with, by name; null where only code can tell. */
-export function inputsOf(scope: CodeScope): Raw {
-  for (const { call } of scope.calls) {
+export function inputsOf(evaluator: Evaluator): Raw {
+  for (const { call } of evaluator.calls) {
     if (!isCallOf(call, "kickoff", "kickoff_async")) continue;
-    const inputs = given(call, "inputs") ?? positional(call, 0);
-    const { expr } = inputs ? scope.resolved({ expr: inputs, names: new Map() }) : { expr: null };
+    const bound = { expr: call, scope: NO_SCOPE };
+    const inputs = evaluator.argument(bound, "inputs") ?? evaluator.positional(bound);
+    const expr = inputs && evaluator.resolve(inputs).expr;
     if (expr?.is !== "record") continue;
     const found: Raw = {};
     for (const entry of expr.entries)
       if (!("spread" in entry) && entry.key !== "__proto__")
-        found[entry.key] = jsonOf(scope.resolved({ expr: entry.value, names: new Map() }).expr) ?? null;
+        found[entry.key] = evaluator.json({ expr: entry.value, scope: NO_SCOPE }) ?? null;
     return found;
   }
   return {};
 }
 
 /** `TripCrew` -> `Trip Crew`: the class that makes the crew. */
-export function titleOf(scope: CodeScope): string | null {
-  const isMethod = scope.decorated("crew").length > 0;
-  const made =
-    scope.classes.find(({ name }) => /crew$/i.test(name)) ?? (isMethod ? scope.classes[0] : undefined);
+export function titleOf(evaluator: Evaluator): string | null {
+  const isMethod = decorated(evaluator, "crew").length > 0;
+  const classes = [...evaluator.classes.values()];
+  const made = classes.find(({ name }) => /crew$/i.test(name)) ?? (isMethod ? classes[0] : undefined);
   return made ? made.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2") : null;
 }
+
+/** Functions and methods with this decorator, in their order. */
+export const decorated = (evaluator: Evaluator, decorator: string): Routine[] =>
+  [...new Set(evaluator.functions.values())].filter(({ decorators }) =>
+    decorators.some((one) => (calledName(one) ?? pathOf(one)?.at(-1)) === decorator),
+  );

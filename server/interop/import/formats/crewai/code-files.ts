@@ -1,5 +1,5 @@
+import { doesImport } from "../../code/files";
 import type { Source } from "../../source";
-import { doesImport } from "../agents-sdk/files";
 
 const IMPORTS_CREWAI = /^[ \t]*(from|import)[ \t]+crewai(?!\w)/m;
 const MAKES_CREW = /\bCrew\s*\(/;

@@ -1,10 +1,11 @@
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, PlaceOf, Raw } from "@/server/domain/base/lenient-reader";
-import { calledName, given, isCallOf, jsonOf, pathOf, positional } from "../../code/literals";
+import { type Bound, Evaluator, type Made, NO_SCOPE, type Routine } from "../../code/evaluator";
+import { joined } from "../../code/files";
+import { calledName, isCallOf, pathOf } from "../../code/literals";
 import {
   type CallExpr,
   type Expr,
-  type FunctionStatement,
   lineOf,
   type Place,
   type Program,
@@ -12,14 +13,11 @@ import {
   sourceOf,
 } from "../../code/program";
 import { readPython } from "../../code/python";
+import { schemaOf } from "../../code/schemas";
 import type { Reading } from "../../format";
 import type { Source } from "../../source";
-import { Declarations } from "../agents-sdk/declarations";
-import { joined } from "../agents-sdk/files";
-import { schemaOf } from "../agents-sdk/schemas";
-import { inputsOf, MOST_CODE, sayAround, titleOf } from "./code-around";
+import { decorated, inputsOf, MOST_CODE, sayAround, titleOf } from "./code-around";
 import type { CrewProgram } from "./code-files";
-import { type Bound, CodeScope, type Kind, MAKES, type Made } from "./code-scope";
 
 /** An agent or a task as code makes it: what it is given, and where each of that stands. */
 export interface CodePart {
@@ -49,7 +47,11 @@ export interface CrewCode {
   programs: Map<string, string>;
 }
 
-const NO_NAMES: ReadonlyMap<string, Bound> = new Map();
+type Kind = "agent" | "task";
+const MAKES: Readonly<Record<Kind, readonly string[]>> = {
+  agent: ["Agent"],
+  task: ["Task", "ConditionalTask"],
+};
 const MODELS = new Set(["llm", "function_calling_llm", "manager_llm", "planning_llm", "chat_llm"]);
 const TYPED = new Set(["output_pydantic", "output_json", "response_model"]);
 
@@ -99,8 +101,7 @@ function readFiles(
 
 class Reader {
   private readonly findings: Findings;
-  private readonly scope: CodeScope;
-  private readonly types: Declarations;
+  private readonly evaluator: Evaluator;
   private readonly agents = new Map<string, CodePart>();
   private readonly tasks = new Map<string, CodePart>();
   private readonly known = new Map<string, string>();
@@ -117,8 +118,7 @@ class Reader {
     private readonly begin: number,
   ) {
     this.findings = findings;
-    this.scope = new CodeScope(program, work);
-    this.types = new Declarations(program, work);
+    this.evaluator = new Evaluator(program, work);
   }
 
   private here(place: Place): Findings {
@@ -126,82 +126,81 @@ class Reader {
   }
 
   read(): CrewCode {
-    const { scope } = this;
+    const { evaluator } = this;
     for (const kind of ["agent", "task"] as const)
-      for (const routine of scope.decorated(kind)) this.decorated(kind, routine);
+      for (const routine of decorated(evaluator, kind)) this.decorated(kind, routine);
     const crews: CodeCrew[] = [];
     const seen = new Set<string>();
-    for (const { call } of scope.calls) {
+    for (const { call } of evaluator.calls) {
       // `Crew(...).kickoff()` and `Crew(...)` begin at the same place.
       const id = `${call.from}-${call.to}`;
       if (seen.has(id)) continue;
       seen.add(id);
-      if (isCallOf(call, "Crew"))
-        crews.push(this.crew({ call, names: NO_NAMES, name: null, id: `${call.from}` }));
+      if (isCallOf(call, "Crew")) crews.push(this.crew({ expr: call, scope: NO_SCOPE }));
       else crews.push(...this.alone(call));
     }
     // Agents and tasks that no crew names: what is made of them is decided by who reads this.
-    for (const { call, within } of scope.calls)
+    for (const { call, within } of evaluator.calls)
       for (const kind of ["agent", "task"] as const)
         if (isCallOf(call, ...MAKES[kind]))
           if (!this.met.has(`${kind} ${call.from}`))
-            this.part(kind, { call, names: NO_NAMES, name: within?.name ?? null, id: `${call.from}` });
-    sayAround(this.scope, (place) => this.here(place), this.programs);
+            this.part(kind, { expr: call, scope: NO_SCOPE, name: within?.name ?? null, id: `${call.from}` });
+    sayAround(evaluator, (place) => this.here(place), this.programs);
     return {
       source: this.source,
-      title: titleOf(scope),
+      title: titleOf(evaluator),
       agents: this.agents,
       tasks: this.tasks,
       crews,
-      inputs: inputsOf(scope),
+      inputs: inputsOf(evaluator),
       programs: this.programs,
     };
   }
 
-  private decorated(kind: Kind & ("agent" | "task"), routine: FunctionStatement): void {
+  private decorated(kind: Kind, routine: Routine): void {
     const expr = { is: "name" as const, name: routine.name, from: routine.from, to: routine.to };
-    const made = this.scope.made(kind, { expr, names: NO_NAMES });
+    const made = this.made(kind, { expr, scope: NO_SCOPE });
     if (made) this.part(kind, { ...made, name: routine.name });
     else this.here(routine).dropped("", `What "${routine.name}" makes is decided by code, and was left out.`);
   }
 
+  private made(kind: Kind, bound: Bound): Made | null {
+    return this.evaluator.made(bound, ({ expr }) => isCallOf(expr, ...MAKES[kind]));
+  }
+
   /** The name of an agent or task, which is read where it is first met. */
-  private part(kind: "agent" | "task", made: Made): string {
+  private part(kind: Kind, made: Made): string {
     const known = this.known.get(`${kind} ${made.id}`);
     if (known !== undefined) return known;
     const parts = kind === "agent" ? this.agents : this.tasks;
-    const said = kind === "agent" ? "role" : "name";
-    const called = given(made.call, said);
-    const wanted =
-      (kind === "task" && called ? this.scope.text({ expr: called, names: made.names }) : null) ??
-      made.name ??
-      (called ? this.scope.text({ expr: called, names: made.names }) : null) ??
-      "";
+    const title = this.evaluator.argument(made, kind === "agent" ? "role" : "name");
+    const called = title && this.evaluator.text(title);
+    const wanted = (kind === "task" ? (called ?? made.name) : (made.name ?? called)) ?? "";
     const name = freshId(toId(wanted) || `${kind}_${parts.size + 1}`, parts);
     this.known.set(`${kind} ${made.id}`, name);
-    this.met.add(`${kind} ${made.call.from}`);
+    this.met.add(`${kind} ${made.expr.from}`);
     const places = new Map<string, Place>();
     const part: CodePart = {
       name,
       config: null,
       raw: {},
-      place: (at) => this.placeOf(places.get(at.split(".")[0] ?? "") ?? made.call)(at),
+      place: (at) => this.placeOf(places.get(at.split(".")[0] ?? "") ?? made.expr)(at),
     };
     parts.set(name, part);
     this.fill(part, made, places);
-    if (calledName(made.call) === "ConditionalTask") part.raw.type = "ConditionalTask";
+    if (calledName(made.expr) === "ConditionalTask") part.raw.type = "ConditionalTask";
     return name;
   }
 
   /** Reads what a call is given, by name. */
   private fill(
     part: Pick<CodePart, "raw"> & { config?: string | null },
-    made: Made,
+    made: Bound<CallExpr>,
     places: Map<string, Place>,
   ) {
-    for (const { name, value, isSpread } of made.call.args) {
-      const bound = { expr: value, names: made.names };
-      const { expr } = this.scope.resolved(bound);
+    for (const { name, value, isSpread } of made.expr.args) {
+      const bound = { expr: value, scope: made.scope };
+      const { expr } = this.evaluator.resolve(bound);
       const isOpen = name === null && (isSpread || expr.is === "record");
       if (name === "config") this.configure(part, bound, places);
       else if (name !== null && name !== "__proto__") {
@@ -210,7 +209,7 @@ class Reader {
         const read = described === null ? this.setting(name, bound) : undefined;
         if (described !== null) part.config ??= described;
         if (read !== undefined) part.raw[name] = read;
-      } else if (isOpen && expr.is === "record") this.open(part, { expr, names: made.names }, places);
+      } else if (isOpen && expr.is === "record") this.open(part, { expr, scope: made.scope }, places);
       else
         this.here(value).dropped(
           "",
@@ -219,12 +218,12 @@ class Reader {
     }
   }
 
-  private open(part: Pick<CodePart, "raw">, { expr, names }: Bound, places: Map<string, Place>): void {
+  private open(part: Pick<CodePart, "raw">, { expr, scope }: Bound, places: Map<string, Place>): void {
     if (expr.is !== "record") return;
     for (const entry of expr.entries)
       if (!("spread" in entry) && entry.key !== "__proto__") {
         places.set(entry.key, entry.value);
-        const read = this.setting(entry.key, { expr: entry.value, names });
+        const read = this.setting(entry.key, { expr: entry.value, scope });
         if (read !== undefined) part.raw[entry.key] = read;
       }
   }
@@ -235,14 +234,16 @@ class Reader {
     bound: Bound,
     places: Map<string, Place>,
   ) {
-    const { expr, names } = this.scope.resolved(bound);
+    const { expr, scope } = this.evaluator.resolve(bound);
     const direct = bound.expr;
     const of = direct.is === "member" ? pathOf(direct.of)?.at(-1) : undefined;
-    const key = direct.is === "call" && isCallOf(direct, "get") ? positional(direct, 0) : null;
-    const said = key ? this.scope.text({ expr: key, names }) : null;
+    const key = isCallOf(direct, "get")
+      ? this.evaluator.positional({ expr: direct, scope: bound.scope })
+      : null;
+    const named = key && this.evaluator.text(key);
     if (direct.is === "member" && of && /config/i.test(of)) part.config = direct.key;
-    else if (said !== null) part.config = said;
-    else if (expr.is === "record") this.open(part, { expr, names }, places);
+    else if (named) part.config = named;
+    else if (expr.is === "record") this.open(part, { expr, scope }, places);
     else if (expr.is === "member") part.config = expr.key;
     else
       this.here(direct).dropped(
@@ -252,13 +253,13 @@ class Reader {
   }
 
   private setting(field: string, bound: Bound): unknown {
-    const { scope } = this;
-    const { expr } = scope.resolved(bound);
+    const { evaluator } = this;
+    const { expr } = evaluator.resolve(bound);
     if (field === "agent" || field === "manager_agent") return this.named("agent", bound);
     if (field === "agents" || field === "context" || field === "tasks") {
       if (expr.is === "nothing") return undefined;
       const kind = field === "agents" ? "agent" : "task";
-      const items = scope.items(bound);
+      const items = evaluator.items(bound);
       if (items) return items.flatMap((item) => this.named(kind, item) ?? []);
       const one = this.named(kind, bound, true);
       if (one !== undefined) return [one];
@@ -269,28 +270,26 @@ class Reader {
       return undefined;
     }
     if (field === "tools") return expr.is === "nothing" ? undefined : this.tools(bound);
-    if (field === "process") return pathOf(expr)?.at(-1) ?? scope.text(bound) ?? this.text(expr);
+    if (field === "process") return pathOf(expr)?.at(-1) ?? this.template(bound) ?? this.text(expr);
     if (MODELS.has(field)) return this.model(bound);
     if (TYPED.has(field)) {
-      const schema = schemaOf(bound.expr, this.types);
+      const schema = schemaOf(bound.expr, evaluator);
       return schema && "properties" in schema
         ? { python: this.text(bound.expr), schema }
         : { python: this.text(expr) };
     }
     if (expr.is === "nothing") return null;
-    const text = scope.text(bound);
-    if (text !== null) return text;
-    const value = jsonOf(expr);
+    const value = this.template(bound) ?? evaluator.json(bound);
     if (value !== undefined) return value;
-    for (const item of scope.items(bound) ?? [bound]) this.keepProgram(item.expr);
-    const items = scope.items(bound);
+    for (const item of evaluator.items(bound) ?? [bound]) this.keepProgram(item.expr);
+    const items = evaluator.items(bound);
     return items
-      ? items.map((item) => scope.text(item) ?? { python: this.text(item.expr) })
+      ? items.map((item) => this.template(item) ?? { python: this.text(item.expr) })
       : { python: this.text(bound.expr) };
   }
 
-  private named(kind: "agent" | "task", bound: Bound, isQuiet = false): string | undefined {
-    const made = this.scope.made(kind, bound);
+  private named(kind: Kind, bound: Bound, isQuiet = false): string | undefined {
+    const made = this.made(kind, bound);
     if (made) return this.part(kind, made);
     if (bound.expr.is !== "nothing" && !isQuiet)
       this.here(bound.expr).dropped(
@@ -300,32 +299,32 @@ class Reader {
     return undefined;
   }
 
-  private crew(made: Made): CodeCrew {
+  private crew(made: Bound<CallExpr>): CodeCrew {
     const raw: Raw = {};
     const places = new Map<string, Place>();
     const rest = {
-      ...made.call,
-      args: made.call.args.filter(({ name }) => name !== "tasks" && name !== "agents"),
+      ...made.expr,
+      args: made.expr.args.filter(({ name }) => name !== "tasks" && name !== "agents"),
     };
-    this.fill({ raw }, { ...made, call: rest }, places);
-    const list = (kind: "agent" | "task") => {
-      const field = given(made.call, `${kind}s`);
+    this.fill({ raw }, { ...made, expr: rest }, places);
+    const list = (kind: Kind) => {
+      const field = this.evaluator.argument(made, `${kind}s`);
       const parts = kind === "agent" ? this.agents : this.tasks;
-      const isAll = field?.is === "member" && field.key === `${kind}s` && !this.scope.value(field.key);
+      const isAll =
+        field?.expr.is === "member" && field.expr.key === `${kind}s` && !this.evaluator.value(field.expr.key);
       const all = () =>
-        this.scope
-          .decorated(kind)
+        decorated(this.evaluator, kind)
           .map(({ name }) => name)
           .filter((name) => parts.has(name));
       if (!field || isAll) return all();
-      const read = this.setting(`${kind}s`, { expr: field, names: made.names });
+      const read = this.setting(`${kind}s`, field);
       return Array.isArray(read) ? read.filter((name) => typeof name === "string") : all();
     };
     list("agent");
     return {
       raw,
       tasks: list("task"),
-      place: (at) => this.placeOf(places.get(at.split(".")[0] ?? "") ?? made.call)(at),
+      place: (at) => this.placeOf(places.get(at.split(".")[0] ?? "") ?? made.expr)(at),
     };
   }
 
@@ -334,50 +333,71 @@ class Reader {
     if (!isCallOf(call, "execute", "execute_sync", "execute_async") || call.callee.is !== "member") return [];
     // Those within tools of other files are no part of the crew.
     if (call.from < this.begin) return [];
-    const made = this.scope.made("task", { expr: call.callee.of, names: NO_NAMES });
+    const made = this.made("task", { expr: call.callee.of, scope: NO_SCOPE });
     return made ? [{ raw: null, tasks: [this.part("task", made)], place: this.placeOf(call) }] : [];
   }
 
   /** The names of tools; those that this code makes stay as text. */
   private tools(bound: Bound): unknown[] {
-    const items = this.scope.items(bound);
+    const items = this.evaluator.items(bound);
     if (!items) return [{ python: this.text(bound.expr) }];
     return items.map((item) => this.tool(item));
   }
 
   private tool(item: Bound): unknown {
-    const { expr } = this.scope.resolved(item);
+    const { expr } = this.evaluator.resolve(item);
     const name = (expr.is === "call" ? calledName(expr) : pathOf(expr)?.at(-1)) ?? null;
     const isMadeByMethod = expr.is === "call" && expr.callee.is === "member" && /^[a-z]/.test(name ?? "");
-    if (name === null || (isMadeByMethod && !this.scope.functions.has(name)))
+    if (name === null || (isMadeByMethod && !this.evaluator.functions.has(name)))
       return { python: this.text(item.expr) };
     this.keepProgram(expr.is === "call" ? expr.callee : expr);
-    const routine = this.scope.functions.get(name);
+    const routine = this.evaluator.functions.get(name);
     const decorator = routine?.decorators.find((one) => isCallOf(one, "tool"));
-    const said = decorator?.is === "call" ? positional(decorator, 0) : null;
-    return (said && this.scope.text({ expr: said, names: NO_NAMES })) || name;
+    const title =
+      decorator?.is === "call" ? this.evaluator.positional({ expr: decorator, scope: NO_SCOPE }) : null;
+    return (title && this.evaluator.text(title)) || name;
   }
 
   private model(bound: Bound): unknown {
-    const text = this.scope.text(bound);
+    const text = this.template(bound);
     if (text !== null) return text;
-    const { expr, names } = this.scope.resolved(bound);
-    const named = expr.is === "call" ? (given(expr, "model", "model_name") ?? positional(expr, 0)) : null;
-    const model = named ? this.scope.text({ expr: named, names }) : null;
+    const { expr, scope } = this.evaluator.resolve(bound);
+    const call = expr.is === "call" ? { expr, scope } : null;
+    const named =
+      call && (this.evaluator.argument(call, "model", "model_name") ?? this.evaluator.positional(call));
+    const model = named && this.template(named);
     return model === null ? { python: this.text(bound.expr) } : { model };
+  }
+
+  /** A text with its values as CrewAI's variables; null where it is none. */
+  private template(bound: Bound): string | null {
+    const pieces = this.evaluator.pieces(bound)?.map((piece) => {
+      if (typeof piece === "string") return piece;
+      const value = this.evaluator.resolve(piece).expr;
+      return `{${variableOf(value) ?? variableOf(piece.expr) ?? "value"}}`;
+    });
+    if (!pieces) return null;
+    this.evaluator.work.makeText(pieces.reduce((sum, { length }) => sum + length, 0));
+    return pieces.join("");
   }
 
   /** Keeps the code of a function or class of this program that CrewAI would run. */
   private keepProgram(expr: Expr): void {
     const name = pathOf(expr)?.at(-1);
     if (!name) return;
-    const declared = this.scope.functions.get(name) ?? this.scope.classes.find((one) => one.name === name);
+    const declared = this.evaluator.functions.get(name) ?? this.evaluator.class(name);
     if (declared) this.programs.set(name, sourceOf(this.program, declared, MOST_CODE));
   }
 
   private text(place: Place): string {
     return sourceOf(this.program, place, 120).replace(/\s+/g, " ");
   }
+}
+
+/** The name of what stands in a text: `{self.topic}` is topic. */
+function variableOf(expr: Expr): string | null {
+  const name = pathOf(expr)?.at(-1);
+  return name && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : null;
 }
 
 /** `tasks_config["research"]["description"]`: research. */

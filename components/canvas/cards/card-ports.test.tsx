@@ -1,0 +1,32 @@
+import { render, screen } from "@testing-library/react";
+import { ReactFlowProvider } from "@xyflow/react";
+import { expect, test } from "vitest";
+import { portsIn } from "@/components/forms/ports";
+import { present } from "@/server/domain/base/must";
+import { draw } from "@/server/domain/testing/drawing";
+import { CanvasContext, type CanvasEditing } from "../canvas-context";
+import { Ports } from "./card-ports";
+
+const graph = draw("start > decide; decide approved> yes", {
+  decide: { node_type: "conditional_router", config: { kind: "value", value: "state.status" } },
+});
+const node = present(graph.nodes.decide, "decide");
+
+function showPorts(editing: CanvasEditing | null) {
+  render(
+    <ReactFlowProvider>
+      <CanvasContext value={{ editing, roles: new Map(), agents: new Map() }}>
+        <Ports node={node} ports={portsIn(graph, node)} />
+      </CanvasContext>
+    </ReactFlowProvider>,
+  );
+  return screen.getAllByRole("listitem").map(({ textContent }) => textContent);
+}
+
+test("while somebody draws, a router by value offers another branch", () => {
+  expect(showPorts({} as CanvasEditing)).toEqual(["approved", "another way"]);
+});
+
+test("a run shows only the branches that the router has", () => {
+  expect(showPorts(null)).toEqual(["approved"]);
+});

@@ -1,0 +1,41 @@
+import { render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, test, vi } from "vitest";
+import { type BreakpointMark, BreakpointsContext } from "../breakpoint-context";
+import { CardTools } from "./card-tools";
+import { TriesContext } from "./tried-context";
+
+const never = () => () => undefined;
+
+function showTools({ canTry, mark }: { canTry: boolean; mark?: BreakpointMark }) {
+  const [toggle, tryNode] = [vi.fn(), vi.fn()];
+  const tries = { subscribe: never, node: () => undefined, canTry: () => canTry, tryNode };
+  const breakpoints = {
+    subscribe: never,
+    node: () => mark,
+    edge: () => undefined,
+    canHold: () => true,
+    toggle,
+  };
+  render(
+    <BreakpointsContext value={breakpoints}>
+      <TriesContext value={tries}>
+        <CardTools nodeId="ask" name="Ask" />
+      </TriesContext>
+    </BreakpointsContext>,
+  );
+  return { toggle, tryNode, person: userEvent.setup() };
+}
+
+test("a card that is pointed at offers to try its node and to set a breakpoint", async () => {
+  const { person, toggle, tryNode } = showTools({ canTry: true });
+  await person.click(screen.getByRole("button", { name: "Try Ask" }));
+  expect(tryNode).toHaveBeenCalledWith("ask");
+  await person.click(screen.getByRole("button", { name: "Set a breakpoint at Ask" }));
+  expect(toggle).toHaveBeenCalledWith({ kind: "node", id: "ask" });
+});
+
+test("what cannot run alone is not tried, and what has a breakpoint gets no second one", () => {
+  showTools({ canTry: false, mark: { variant: "plain", text: "Before Ask" } });
+  expect(screen.queryAllByRole("button")).toEqual([]);
+});

@@ -1,0 +1,198 @@
+import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { Fragment, memo, use, useContext, useState } from "react";
+import { roleColor } from "@/components/display/role-face";
+import type { Port } from "@/components/forms/ports";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
+import { silhouetteOf } from "@/server/domain/nodes/silhouette";
+import { useBreakpointMark } from "../breakpoint-context";
+import { BreakpointSign, breakpointId, CardBreakpoint } from "../breakpoint-dot";
+import { CanvasContext, TinyContext, useCanvas } from "../canvas-context";
+import { type NodeRunView, useNodeRunView, useRunParts } from "../canvas-run-context";
+import type { FlowNode, Mark } from "../flow-mapping";
+import { doerOf, NodeFace } from "./card-face";
+import { Ports, useFreshPorts } from "./card-ports";
+import { type CardSize, cardHeight, PLAIN_HEIGHT } from "./card-size";
+import { CardTools } from "./card-tools";
+import { KeyCaption } from "./key-caption";
+import { MarkIcon } from "./mark-icon";
+import { PinMark, ResultCaption } from "./result-caption";
+import { StaleMark, useStaleReason } from "./stale-mark";
+import { type CardTry, useCardTry } from "./tried-context";
+
+/** A node on the canvas: what it is, who does it, and in a run what it is doing or came to. */
+export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
+  const { node, ports, mark, grown } = data;
+  const kind = getNodeKind(node.node_type);
+  const run = useNodeRunView(node.id);
+  const hasRun = useRunParts() !== null;
+  const breakpoint = useBreakpointMark("node", node.id);
+  const isTiny = useContext(TinyContext);
+  const tint = useTint(node);
+  const [isPointedAt, setPointedAt] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
+  // The plain height is in canvas.css: a style of its own on each of hundreds of cards takes its time.
+  const height = cardHeight(node, ports);
+  const hasOwnHeight = isTiny && !grown && height !== PLAIN_HEIGHT;
+  return (
+    <article
+      aria-label={node.name || kind.title}
+      aria-describedby={breakpoint ? breakpointId(node.id) : undefined}
+      className="node-card"
+      data-shape={silhouetteOf(node)}
+      data-node={node.id}
+      data-status={run?.status ?? "idle"}
+      data-only={run?.only}
+      data-in-run={hasRun || undefined}
+      data-paused={run?.isPausedHere || undefined}
+      data-problem={mark?.severity}
+      data-grown={grown ? true : undefined}
+      style={
+        hasOwnHeight || tint || grown
+          ? { ...(hasOwnHeight ? { height } : {}), ...(tint ? { "--tint": tint } : {}), ...grown }
+          : undefined
+      }
+      tabIndex={-1}
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+      // A click also moves the focus, but then hover decides which tools to show.
+      onFocus={({ target }) => setFocus(target.matches(":focus-visible"))}
+      onBlur={() => setFocus(false)}
+    >
+      {(isPointedAt || hasFocus) && !isTiny ? (
+        <CardTools nodeId={node.id} name={node.name || kind.title} />
+      ) : null}
+      {isTiny ? (
+        <Plate node={node} run={run} />
+      ) : (
+        <CardContent node={node} ports={ports} mark={mark} run={run} grown={grown} />
+      )}
+    </article>
+  );
+}, isSameData);
+
+/** Where a card stands is none of its business: while hundreds are dragged, none of them is drawn again. */
+export function isSameData(before: NodeProps<FlowNode>, after: NodeProps<FlowNode>): boolean {
+  return before.data === after.data;
+}
+
+/** The colour of the role that does it, where one does. Other cards do not ask: none is drawn anew when roles come. */
+function useTint(node: WorkflowNode): string | undefined {
+  if (!isAgentNode(node)) return undefined;
+  const { roles, agents } = use(CanvasContext);
+  const { role } = doerOf(node, agents);
+  return role ? roleColor(role, roles.get(role)?.color) : undefined;
+}
+
+interface InsideProps {
+  node: WorkflowNode;
+  ports: readonly Port[];
+  run: NodeRunView | undefined;
+  grown: CardSize | undefined;
+}
+
+/** A card too small for its text to be readable: only its state. It has no handles: hundreds of cards take time to draw. */
+function Plate({ node, run }: Pick<InsideProps, "node" | "run">) {
+  return (
+    <>
+      {run && (
+        <div className="node-head">
+          <Marks mark={undefined} run={run} stale={undefined} />
+        </div>
+      )}
+      <PlateBreakpoint nodeId={node.id} />
+    </>
+  );
+}
+
+function PlateBreakpoint({ nodeId }: { nodeId: string }) {
+  const mark = useBreakpointMark("node", nodeId);
+  return mark ? (
+    <span className="card-breakpoint" id={breakpointId(nodeId)}>
+      <BreakpointSign variant={mark.variant} />
+      <span className="sr-only">Breakpoint: {mark.text}</span>
+    </span>
+  ) : null;
+}
+
+function CardContent({ node, ports, mark, run, grown }: InsideProps & { mark: Mark | undefined }) {
+  const kind = getNodeKind(node.node_type);
+  const { agents } = useCanvas();
+  const parts = useRunParts();
+  const tried = useCardTry(node.id);
+  const stale = useStaleReason(node.id) ?? tried?.stale ?? undefined;
+  const name = node.name || kind.title;
+  const text = doerOf(node, agents).name ?? kind.summary(node.config, node);
+  useFreshPorts(node.id, ports, grown);
+  return (
+    <>
+      {kind.hasEntry !== false && (
+        <Handle type="target" position={Position.Left} id="in" className="node-entry" />
+      )}
+      <header className="node-head">
+        <NodeFace node={node} />
+        <span className="node-words">
+          <span className="node-name" title={name}>
+            {breakable(name)}
+          </span>
+          {text !== name && <span className="node-summary">{breakable(text)}</span>}
+        </span>
+      </header>
+      <Marks mark={mark} run={run} tried={tried} stale={stale} />
+      <CardBreakpoint nodeId={node.id} name={name} />
+      <Ports node={node} ports={ports} />
+      {grown && parts?.Inside ? (
+        <parts.Inside node={node} />
+      ) : parts && run ? (
+        <parts.Slip node={node} run={run} />
+      ) : tried ? (
+        <ResultCaption tried={tried} />
+      ) : (
+        <KeyCaption node={node} />
+      )}
+    </>
+  );
+}
+
+/** A name that breaks behind its underscores, before it breaks within a word. */
+function breakable(name: string) {
+  return name.split(/(?<=_)(?=[^_])/).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}
+
+/** On the corner of the card, so that they take no room from its name. */
+function Marks({
+  mark,
+  run,
+  tried,
+  stale,
+}: {
+  mark: Mark | undefined;
+  run: NodeRunView | undefined;
+  tried?: CardTry | undefined;
+  stale: string | undefined;
+}) {
+  const parts = useRunParts();
+  return (
+    <span className="node-marks">
+      {run && run.count > 1 && (
+        <span className="node-count" title={`Ran ${run.count} times`}>
+          ×{run.count}
+        </span>
+      )}
+      {run?.attempt !== undefined && run.attempt > 1 && (
+        <span className="node-count" title={`Attempt ${run.attempt}`}>
+          try {run.attempt}
+        </span>
+      )}
+      {tried?.from === "pin" && <PinMark isStale={tried.stale !== null} />}
+      {stale !== undefined && <StaleMark reason={stale} />}
+      {mark && <MarkIcon mark={mark} />}
+      {parts && run && run.status !== "idle" && <parts.Status status={run.status} />}
+    </span>
+  );
+}

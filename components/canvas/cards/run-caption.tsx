@@ -1,0 +1,80 @@
+import { CirclePause } from "lucide-react";
+import { useEffect, useState } from "react";
+import { formatDuration } from "@/components/display/format";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { type NodeRunView, useNodePeek } from "../canvas-run-context";
+
+/*
+ * The slip under a card in a run: what its node came to, writes or waits for. It hangs below the card, so that nothing
+ * moves when it comes and goes.
+ */
+
+/** What a node of a run came to, or is doing; nothing for what was not reached. */
+export function RunCaption({ node, run }: { node: WorkflowNode; run: NodeRunView }) {
+  if (run.isPausedHere)
+    return (
+      <p className="node-slip node-paused">
+        <CirclePause aria-hidden size={14} /> Paused here
+      </p>
+    );
+  if (run.status === "waiting") return <Waiting run={run} />;
+  if (run.status === "running") return <Writing nodeId={node.id} />;
+  const facts = [
+    ...(run.durationMs === undefined ? [] : [formatDuration(run.durationMs)]),
+    ...(run.cost ? [run.cost] : []),
+  ];
+  const text = run.error ?? run.summary;
+  if (!text && facts.length === 0) return null;
+  return (
+    <div className="node-slip" data-failed={run.error ? true : undefined}>
+      {text && (
+        <p className="node-said" title={text}>
+          {text}
+        </p>
+      )}
+      {facts.length > 0 && <p className="node-facts">{facts.join("  ·  ")}</p>}
+    </div>
+  );
+}
+
+/** Who is at work, and the end of what is being written. */
+function Writing({ nodeId }: { nodeId: string }) {
+  const peek = useNodePeek(nodeId);
+  if (!peek) return null;
+  return (
+    <div className="node-slip" data-live aria-hidden>
+      {peek.who && <p className="node-facts">{peek.who}</p>}
+      {/* The end is what is new: it is the beginning that is cut off. */}
+      {peek.text && (
+        <p className="node-said node-writing">
+          <span>{peek.text}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What a waiting node waits for; said of a held run, too, which waits for nothing. */
+export function Waiting({ run: { waiting, isHeld } }: { run: NodeRunView }) {
+  const until = isHeld || waiting?.until === undefined ? null : new Date(waiting.until).getTime();
+  const left = useSecondsUntil(until);
+  if (isHeld) return <p className="node-slip">Held: does not go on by itself</p>;
+  if (left === null) return waiting ? <p className="node-slip">Waiting: {waiting.for}</p> : null;
+  return <p className="node-slip">{left > 0 ? `Goes on in ${clock(left)}` : "Goes on now"}</p>;
+}
+
+function useSecondsUntil(until: number | null): number | null {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (until === null) return;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [until]);
+  return until === null ? null : Math.max(0, Math.ceil((until - now) / 1000));
+}
+
+function clock(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}

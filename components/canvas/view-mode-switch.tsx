@@ -1,0 +1,34 @@
+"use client";
+
+import { SegmentedControl } from "@/components/ui/segmented-control";
+
+type ViewMode = "list" | "drawing";
+
+/** On phones: the nodes as a list that can be read, or the drawing. Above the list it has a row of its own, over the drawing a corner. */
+export function ViewModeSwitch({
+  viewMode,
+  onChange,
+}: {
+  viewMode: ViewMode;
+  onChange: (viewMode: ViewMode) => void;
+}) {
+  return (
+    <div
+      className={
+        viewMode === "list"
+          ? "sticky top-0 z-10 flex justify-end border-b border-line/60 bg-stage px-2 py-1.5"
+          : "absolute top-2 right-2 z-10"
+      }
+    >
+      <SegmentedControl<ViewMode>
+        label="List or drawing"
+        value={viewMode}
+        onValueChange={onChange}
+        options={[
+          { value: "list", label: "List" },
+          { value: "drawing", label: "Drawing" },
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,147 @@
+import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
+import type { Json } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { formatDollars } from "@/server/domain/model/cost";
+import { isExecutable } from "@/server/domain/nodes";
+import type { Expectation, ExpectationKind, ExpectationOf } from "@/server/domain/scenario/expectation";
+import { countOf, formatList } from "./format";
+
+/** What each kind of expectation is called, and what it looks at. */
+export const KINDS: Readonly<Record<ExpectationKind, { label: string; hint: string }>> = {
+  status: { label: "Status", hint: "How the run ends" },
+  path: { label: "Path", hint: "Which nodes run, in which order" },
+  visits: { label: "Visits", hint: "How often a node runs" },
+  state: { label: "Condition", hint: "Over the state and the output at the end" },
+  text: { label: "Value", hint: "What a key of the state or the output says" },
+  questions: { label: "Questions", hint: "Who is asked" },
+  tools: { label: "Tool calls", hint: "Whether a tool is called" },
+  cost: { label: "Cost", hint: "At most so much" },
+  tokens: { label: "Tokens", hint: "At most so many" },
+  judge: { label: "Judge", hint: "What a model says of a value by a rubric" },
+};
+
+const PATH_LABELS: Readonly<Record<ExpectationOf<"path">["mode"], string>> = {
+  exactly: "Exactly",
+  in_order: "In this order",
+  visited: "Ran",
+  never: "Never",
+};
+export const PATH_MODES = [
+  { value: "exactly", label: "Exactly these", hint: "In this order, and no others" },
+  { value: "in_order", label: "In this order", hint: "With others between" },
+  { value: "visited", label: "Each of these", hint: "In any order" },
+  { value: "never", label: "None of these" },
+] as const;
+
+/** What an expectation asks for, in a few words. */
+export function describeExpectation(
+  expectation: Expectation,
+  { nodes }: Pick<WorkflowGraph, "nodes">,
+): string {
+  const nameOf = (id: string) => nodes[id]?.name || id;
+  switch (expectation.kind) {
+    case "status":
+      return FINAL_STATUS_LABELS[expectation.is] + (expectation.reason ? `, ${expectation.reason}` : "");
+    case "path":
+      return `${PATH_LABELS[expectation.mode]}: ${expectation.nodes.map(nameOf).join(", ")}`;
+    case "visits":
+      return `${nameOf(expectation.node)} runs ${describeCount(expectation)}`;
+    case "state":
+      return expectation.when;
+    case "cost":
+      return `At most ${formatDollars(expectation.at_most_usd)}`;
+    case "tokens":
+      return `At most ${countOf(expectation.at_most, "token")}`;
+    case "questions":
+      return describeQuestions(expectation, nameOf);
+    case "tools":
+      return describeToolCalls(expectation, nameOf);
+    case "text":
+      return describeText(expectation);
+    case "judge":
+      return `${expectation.key ?? "The output"}: ${expectation.rubric}`;
+  }
+}
+
+const times = (count: number) => (count === 1 ? "once" : `${count} times`);
+
+function describeCount({ times: exactly, at_least, at_most }: ExpectationOf<"visits">): string {
+  if (exactly !== undefined) return exactly === 0 ? "never" : times(exactly);
+  return [
+    ...(at_least === undefined ? [] : [`at least ${times(at_least)}`]),
+    ...(at_most === undefined ? [] : [`at most ${times(at_most)}`]),
+  ].join(" and ");
+}
+
+function describeQuestions(
+  { nodes, count }: ExpectationOf<"questions">,
+  nameOf: (id: string) => string,
+): string {
+  if (nodes === undefined || nodes.length === 0)
+    return count ? `${countOf(count, "question")} asked` : "Nobody is asked";
+  const asked = `Asked at ${formatList(nodes.map(nameOf))}`;
+  return count === undefined ? asked : `${asked}, ${countOf(count, "question")}`;
+}
+
+function describeToolCalls(
+  { tool, called, node, args }: ExpectationOf<"tools">,
+  nameOf: (id: string) => string,
+): string {
+  const often =
+    typeof called === "number"
+      ? `called ${called === 0 ? "never" : times(called)}`
+      : called
+        ? "called"
+        : "not called";
+  return `${tool} is ${often}${node === undefined ? "" : ` in ${nameOf(node)}`}${args ? ", with fitting arguments" : ""}`;
+}
+
+function describeText({ key, contains, excludes, matches, equals, schema }: ExpectationOf<"text">): string {
+  const parts = [
+    ...(equals === undefined ? [] : [`is ${shortJson(equals)}`]),
+    ...(contains === undefined ? [] : [`contains “${contains}”`]),
+    ...(excludes === undefined ? [] : [`does not contain “${excludes}”`]),
+    ...(matches === undefined ? [] : [`matches ${matches}`]),
+    ...(schema === undefined ? [] : ["has a shape"]),
+  ];
+  return `${key} ${parts.join(" and ")}`;
+}
+
+const LONGEST = 60;
+const shortJson = (value: Json): string => {
+  const text = JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+};
+
+/** The nodes that can run, as choices. */
+export const nodeChoices = ({ nodes }: Pick<WorkflowGraph, "nodes">) =>
+  Object.values(nodes)
+    .filter(isExecutable)
+    .map(({ id, name }) => ({ value: id, label: name || id }));
+
+/** An expectation of a kind as a row begins: whole where that is possible, else to be filled in. */
+export function newExpectation(kind: ExpectationKind, graph: Pick<WorkflowGraph, "nodes">): Expectation {
+  const [first] = nodeChoices(graph);
+  switch (kind) {
+    case "status":
+      return { kind, is: "COMPLETED" };
+    case "path":
+      return { kind, nodes: [], mode: "in_order" };
+    case "visits":
+      return { kind, node: first?.value ?? "", times: 1 };
+    case "state":
+      return { kind, when: "" };
+    case "cost":
+      return { kind, at_most_usd: 1 };
+    case "tokens":
+      return { kind, at_most: 10_000 };
+    case "questions":
+      return { kind, count: 0 };
+    case "tools":
+      return { kind, tool: "", called: true };
+    case "text":
+      return { kind, key: "", of: "state", contains: "" };
+    case "judge":
+      return { kind, rubric: "", of: "state", threshold: 0.7, gate_kappa: 0.6 };
+  }
+}

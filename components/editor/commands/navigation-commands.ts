@@ -1,0 +1,47 @@
+import type { Hit } from "@/server/domain/graph/search";
+import type { Problem } from "@/server/domain/problems/problems";
+import type { CommandContext } from "./command-context";
+import type { PanelCommands } from "./panel-commands";
+
+/** Going to a place of the drawing, from wherever: it is selected, and the view moves there. */
+export function navigationCommands(
+  { store, ui, view, announce, graph, focus }: CommandContext,
+  { goToField }: Pick<PanelCommands, "goToField">,
+) {
+  function showNode(id: string) {
+    store.getState().select({ nodes: [id] });
+    view.center(id);
+    focus(id);
+  }
+
+  /** The place of a problem, with its field. */
+  function goTo(problem: Problem) {
+    const { kind, id, field } = problem.at;
+    if (kind === "node" && id) {
+      store.getState().select({ nodes: [id] });
+      view.center(id);
+    } else if (kind === "edge" && id) {
+      const edge = graph().edges.find((known) => known.id === id);
+      store.getState().select({ edges: [id] });
+      if (edge) view.fit([edge.source_node_id, edge.target_node_id]);
+    } else store.getState().select({});
+    if (field) goToField(field);
+    else ui.setState({ isInspectorOpen: true });
+    announce(problem.message);
+  }
+
+  /** The place of a hit; `isFor`: whether its field is gone to, too. */
+  function showHit({ kind, id, field }: Hit["at"], isFor: "looking" | "writing") {
+    const edge = kind === "edge" ? graph().edges.find((known) => known.id === id) : undefined;
+    if (kind === "node" && id !== undefined) {
+      store.getState().select({ nodes: [id] });
+      view.center(id);
+    } else if (edge) {
+      store.getState().select({ edges: [edge.id] });
+      view.fit([edge.source_node_id, edge.target_node_id]);
+    } else store.getState().select({});
+    if (isFor === "writing") goToField(field);
+  }
+
+  return { showNode, goTo, showHit };
+}

@@ -1,0 +1,67 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { ErrorText } from "@/components/page/error-text";
+import { Button } from "@/components/ui/button";
+import { Dialog, type DialogProps } from "@/components/ui/dialog";
+
+export interface FormDialogProps extends Pick<DialogProps, "title" | "description" | "size" | "sticky"> {
+  /** The label of the button that submits. */
+  submit: string;
+  icon?: ReactNode;
+  isPending?: boolean;
+  /** It cannot be submitted yet. */
+  isIncomplete?: boolean;
+  /** Why the last attempt failed: an error of a request, or a sentence. */
+  error?: unknown;
+  /** Further buttons, at the left. */
+  actions?: ReactNode;
+  onSubmit: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A dialog around one form: Cancel, a button that submits, and the error of the last attempt below the fields. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, description, size, sticky, isPending, isIncomplete, onSubmit, onClose } = props;
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>(":is(input, textarea):not([aria-hidden=true])")?.focus();
+  }, []);
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      {...{ title, description, size, sticky }}
+      footer={
+        <>
+          {props.actions}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={id}
+            variant="primary"
+            icon={props.icon}
+            pending={isPending}
+            disabled={isIncomplete}
+          >
+            {props.submit}
+          </Button>
+        </>
+      }
+    >
+      <form
+        ref={form}
+        id={id}
+        noValidate
+        className="flex flex-col gap-4 pt-1"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isIncomplete && !isPending) onSubmit();
+        }}
+      >
+        {props.children}
+        <ErrorText error={props.error} />
+      </form>
+    </Dialog>
+  );
+}

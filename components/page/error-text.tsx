@@ -1,0 +1,40 @@
+import { toApiError } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+
+const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: "nearest" });
+
+/** Why a request failed, as an alert in a form; nothing while there is no error. */
+export function ErrorText({ error }: { error: unknown }) {
+  return error ? (
+    // On a phone it appears below the visible part of a dialog.
+    <p ref={scrollIntoView} role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
+      {typeof error === "string" ? error : toApiError(error).message}
+    </p>
+  ) : null;
+}
+
+/** In place of data that did not load: why, and a button that tries again. */
+export function LoadError({
+  what,
+  queries,
+  isPage,
+  className,
+}: {
+  /** Such as "roles". */
+  what: string;
+  queries: readonly { error: unknown; refetch: () => unknown }[];
+  isPage?: boolean;
+  className?: string;
+}) {
+  return (
+    <EmptyState
+      className={className}
+      isPage={isPage}
+      title={`The ${what} could not be loaded`}
+      actions={<Button onClick={() => queries.forEach((query) => void query.refetch())}>Try again</Button>}
+    >
+      {toApiError(queries.find(({ error }) => error)?.error).message}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,118 @@
+// `npm run figures`, and at the end of lint: how large and how complex the product is, so that growth is seen when it happens.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import ts from "typescript";
+
+const root = path.resolve(import.meta.dirname, "..");
+const MAX_LINES = 80;
+const MAX_COMPLEXITY = 15;
+const MAX_PARAMETERS = 4;
+
+const isTest = (file) =>
+  /\.test\.tsx?$|(^|\/)testing(\.tsx?$|\/)|^e2e\/|^bench\/|(^|\/)(conformance|fixtures|journals)\//.test(
+    file,
+  );
+const isGenerated = (file) => /(^|\/)next-env\.d\.ts$/.test(file);
+
+const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+  maxBuffer: 1e8,
+})
+  .trim()
+  .split("\n")
+  .filter((file) => /\.(tsx?|css)$/.test(file) && !isGenerated(file));
+
+const figures = { lines: 0, files: 0, testLines: 0, long: 0, complex: 0, wide: 0, present: 0, spreads: 0 };
+const folders = new Map();
+
+for (const file of tracked) {
+  let text;
+  try {
+    text = readFileSync(path.join(root, file), "utf8");
+  } catch {
+    continue; // deleted, but still in the index
+  }
+  const lines = text.split("\n").length - 1;
+  folders.set(path.dirname(file), (folders.get(path.dirname(file)) ?? 0) + 1);
+  if (isTest(file)) {
+    figures.testLines += lines;
+    continue;
+  }
+  figures.lines += lines;
+  figures.files += 1;
+  if (!file.endsWith(".css")) measure(file, text);
+}
+
+function measure(file, text) {
+  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true, kind);
+  const lineAt = (position) => source.getLineAndCharacterOfPosition(position).line;
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && node.body) {
+      if (lineAt(node.end) - lineAt(node.getStart(source)) + 1 > MAX_LINES) figures.long += 1;
+      if (complexity(node.body) > MAX_COMPLEXITY) figures.complex += 1;
+      if (node.parameters.length > MAX_PARAMETERS) figures.wide += 1;
+    }
+    if (ts.isCallExpression(node) && node.expression.getText(source) === "present") figures.present += 1;
+    if (ts.isSpreadAssignment(node) && isConditional(node.expression)) figures.spreads += 1;
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+function isConditional(node) {
+  if (ts.isParenthesizedExpression(node)) return isConditional(node.expression);
+  return ts.isConditionalExpression(node);
+}
+
+/** Cyclomatic complexity; functions inside count for themselves. */
+function complexity(body) {
+  let paths = 1;
+  const visit = (node) => {
+    if (ts.isFunctionLike(node)) return;
+    if (branches(node)) paths += 1;
+    ts.forEachChild(node, visit);
+  };
+  visit(body);
+  return paths;
+}
+
+function branches(node) {
+  switch (node.kind) {
+    case ts.SyntaxKind.IfStatement:
+    case ts.SyntaxKind.ConditionalExpression:
+    case ts.SyntaxKind.ForStatement:
+    case ts.SyntaxKind.ForInStatement:
+    case ts.SyntaxKind.ForOfStatement:
+    case ts.SyntaxKind.WhileStatement:
+    case ts.SyntaxKind.DoStatement:
+    case ts.SyntaxKind.CaseClause:
+    case ts.SyntaxKind.CatchClause:
+      return true;
+    case ts.SyntaxKind.BinaryExpression:
+      return [
+        ts.SyntaxKind.AmpersandAmpersandToken,
+        ts.SyntaxKind.BarBarToken,
+        ts.SyntaxKind.QuestionQuestionToken,
+      ].includes(node.operatorToken.kind);
+    default:
+      return false;
+  }
+}
+
+const [fullest, count] = [...folders].sort((a, b) => b[1] - a[1])[0];
+const thousands = (value) => value.toLocaleString("en-US");
+const rows = [
+  ["Product lines / files", `${thousands(figures.lines)} / ${thousands(figures.files)}`],
+  ["Test lines", thousands(figures.testLines)],
+  ["Most files in one folder", `${count} (${fullest})`],
+  [
+    `Functions over ${MAX_LINES} lines / complexity over ${MAX_COMPLEXITY} / over ${MAX_PARAMETERS} parameters`,
+    `${figures.long} / ${figures.complex} / ${figures.wide}`,
+  ],
+  ["present() / conditional spreads", `${figures.present} / ${figures.spreads}`],
+];
+for (const [name, value] of rows) process.stdout.write(`  ${name}: ${value}\n`);

@@ -1,0 +1,237 @@
+import { z } from "zod";
+import { isObject } from "@/server/domain/base/guards";
+import { Json, type JsonObject } from "@/server/domain/base/values";
+import { operations } from "@/server/operations";
+import type { CommandForm, Operation } from "@/server/operations/operation";
+import { parseOptions, UsageError } from "./arguments";
+
+/** An operation as a terminal command. */
+export interface TerminalCommand {
+  operation: Operation;
+  form: CommandForm;
+  /** The first word. */
+  name: string;
+  words: readonly Word[];
+  options: Readonly<Record<string, CommandOption>>;
+}
+
+interface CommandOption {
+  type: "string" | "boolean";
+  multiple?: boolean;
+  /** One text is a list, with commas between its items. */
+  isList?: boolean;
+  isRequired?: boolean;
+}
+
+interface Word {
+  text: string;
+  isLiteral: boolean;
+  isOptional: boolean;
+  /** Takes the rest of the line. */
+  isRest: boolean;
+}
+
+/** The commands of a group of operations. */
+export const commandsOf = (group: Readonly<Record<string, Operation>>): TerminalCommand[] =>
+  Object.values(group).flatMap((operation) =>
+    (operation.cli ?? []).map((form) => ({ operation, form, ...readForm(form.form) })),
+  );
+
+const ALL = Object.values(operations).flatMap((group) => commandsOf(group));
+
+export const commandsNamed = (name: string | undefined): TerminalCommand[] =>
+  ALL.filter((command) => command.name === name);
+
+/** Reads "skip RUN NODE [OUTPUT] [--set KEY=VALUE]...": capitals are values, brackets are optional, dots take several. */
+function readForm(form: string): Pick<TerminalCommand, "name" | "words" | "options"> {
+  const [name = "", ...tokens] = form.match(/\[[^\]]*\](?:\.\.\.)?|--\S+ \S+|\S+/g) ?? [];
+  const words: Word[] = [];
+  const options: Record<string, CommandOption> = {};
+  for (const token of tokens) {
+    const isRest = token.endsWith("...");
+    const [text = "", placeholder] = token
+      .replace(/\.\.\.$/, "")
+      .replace(/^\[|\]$/g, "")
+      .split(" ");
+    if (text.startsWith("--"))
+      options[text.slice(2)] = placeholder
+        ? {
+            type: "string",
+            multiple: isRest,
+            isList: placeholder.includes(","),
+            isRequired: !token.startsWith("["),
+          }
+        : { type: "boolean" };
+    else
+      words.push({
+        text,
+        isLiteral: text === text.toLowerCase(),
+        isOptional: token.startsWith("["),
+        isRest,
+      });
+  }
+  return { name, words, options };
+}
+
+/** Reads a command line by the forms of its first word. Throws UsageError. */
+export function readArguments([name, ...rest]: readonly string[]): {
+  command: TerminalCommand;
+  input: JsonObject;
+  url: string | undefined;
+  json: boolean;
+} | null {
+  const forms = commandsNamed(name);
+  const known = Object.assign({}, ...forms.map(({ options }) => options)) as TerminalCommand["options"];
+  const { values, positionals } = parseOptions(rest, { ...known, ...SERVER_OPTIONS });
+  const { help, url, json = false, ...given } = values;
+  if (help) return null;
+  const command = forms.find(({ words }) => isFor(words, positionals)) ?? forms[0];
+  if (!command) throw new UsageError(`There is no command "${name ?? ""}".`);
+  for (const option of Object.keys(given))
+    if (!(option in command.options)) throw new UsageError(`--${option} is not for ${name}.`);
+  for (const [option, { isRequired }] of Object.entries(command.options))
+    if (isRequired && !(option in given)) throw new UsageError(`--${option} is missing.`);
+  const words = wordsIn(command.words, positionals, usageOf(forms.map(({ form }) => form.form)));
+  return { command, input: inputOf(command, [...words, ...optionsIn(command, given)]), url, json };
+}
+
+const SERVER_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
+
+type Named = [name: string, texts: readonly string[]];
+
+const optionsIn = ({ options }: TerminalCommand, given: Readonly<Record<string, unknown>>): Named[] =>
+  Object.entries(given).map(([name, value]) => {
+    const texts = [value].flat().map(String);
+    if (!options[name]?.isList) return [name, texts];
+    return [name, texts.flatMap((text) => text.split(",").flatMap((item) => item.trim() || []))];
+  });
+
+/** Whether the fixed words of a form stand where it has them. */
+const isFor = (words: readonly Word[], given: readonly string[]) =>
+  words.every(({ isLiteral, text }, at) => !isLiteral || given[at] === text);
+
+function wordsIn(words: readonly Word[], given: readonly string[], usage: string): Named[] {
+  const left = [...given];
+  const read = words.flatMap(({ text, isLiteral, isOptional, isRest }): Named[] => {
+    if (text.startsWith("@") && !left[0]?.startsWith("@")) return [];
+    const texts = isRest ? left.splice(0) : left.splice(0, 1);
+    if (isLiteral && texts[0] !== text) throw new UsageError(usage);
+    if (texts.length === 0 && !isOptional) throw new UsageError(`${text} is missing. ${usage}`);
+    if (isLiteral || texts.length === 0) return [];
+    // A text needs no quotes around it.
+    return [[text.toLowerCase(), text === "TEXT" ? [texts.join(" ")] : texts]];
+  });
+  if (left.length > 0) throw new UsageError(`"${left[0] ?? ""}" is one too many. ${usage}`);
+  return read;
+}
+
+const usageOf = (forms: readonly string[]) => `Usage: ${forms.join("\n       ")}`;
+
+/** Reads a line that is typed while a run is paused: without RUN and options, and its last word takes the rest. */
+export function readLine(line: string, commands: readonly TerminalCommand[]) {
+  const [name = "", ...given] = line.trim().split(/\s+/);
+  const forms = commands
+    .filter((command) => command.name === name.toLowerCase())
+    .map((command) => ({ ...command, words: command.words.filter(({ text }) => text !== "RUN") }));
+  const command = forms.find(({ words }) => isFor(words, given)) ?? forms[0];
+  if (!command) throw new UsageError(`“${name}” is unknown; ? lists the commands.`);
+  const words = command.words.filter(({ text }) => !text.startsWith("@") || given[0]?.startsWith("@"));
+  const parts = split(line, words.length + 1).slice(1);
+  const input = inputOf(command, wordsIn(words, parts, usageOf(forms.map(lineForm))));
+  return { operation: command.operation, input };
+}
+
+/** The first words of a line, and what follows them as the last. */
+function split(line: string, count: number): string[] {
+  const parts: string[] = [];
+  let rest = line.trim();
+  while (rest !== "") {
+    const [, word = "", more = ""] = /^(\S+)\s*(.*)$/s.exec(rest) ?? [];
+    if (parts.length === count - 1) return [...parts, rest];
+    parts.push(word);
+    rest = more;
+  }
+  return parts;
+}
+
+/** A form as it is typed while a run is paused. */
+export const lineForm = ({ form }: Pick<TerminalCommand, "form">) =>
+  form.form.replace(/ RUN\b| \[--[^\]]*\](\.\.\.)?/g, "");
+
+/** What the words and options come to. */
+function inputOf({ operation, form, options }: TerminalCommand, given: readonly Named[]): JsonObject {
+  let input: JsonObject = form.preset ?? {};
+  for (const [name, texts] of given) {
+    const field = form.fields?.[name] ?? USUAL[name] ?? name;
+    const part =
+      typeof field === "function"
+        ? field(...texts)
+        : nested(field.split("."), valueFor(fieldAt(operation.input, field), texts, options[name]?.isList));
+    input = merged(input, part, name);
+  }
+  return { ...form.defaults, ...input };
+}
+
+const nested = ([step = "", ...rest]: readonly string[], value: Json): JsonObject => ({
+  [step]: rest.length === 0 ? value : nested(rest, value),
+});
+
+const USUAL: NonNullable<CommandForm["fields"]> = {
+  run: "run_id",
+  // One time that a node came up has a number: "ask#2".
+  node: (node) => (node.includes("#") ? { activation_id: node } : { node_id: node }),
+};
+
+function merged(before: JsonObject, part: JsonObject, name: string): JsonObject {
+  const result = { ...before };
+  for (const [key, value] of Object.entries(part)) {
+    const there = result[key];
+    if (there === undefined) result[key] = value;
+    else if (isObject(there) && isObject(value))
+      result[key] = merged(there as JsonObject, value as JsonObject, name);
+    else throw new UsageError(`${name} and another argument say the same.`);
+  }
+  return result;
+}
+
+function fieldAt(schema: z.ZodType, path: string): z.ZodType | undefined {
+  return path.split(".").reduce<z.ZodType | undefined>((inner, step) => {
+    const object = inner && unwrapped(inner);
+    const field: unknown = object instanceof z.ZodObject ? object.shape[step] : undefined;
+    return field instanceof z.ZodType ? unwrapped(field) : undefined;
+  }, schema);
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  const isWrapper =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  const inner: unknown = isWrapper ? schema.unwrap() : schema;
+  return isWrapper && inner instanceof z.ZodType ? unwrapped(inner) : schema;
+}
+
+/** Texts as what a field holds. */
+function valueFor(field: z.ZodType | undefined, texts: readonly string[], isList = false): Json {
+  const [text = ""] = texts;
+  if (isList || field instanceof z.ZodArray) return [...texts];
+  if (field instanceof z.ZodBoolean) return text === "true";
+  if (field instanceof z.ZodRecord)
+    return text.trimStart().startsWith("{") ? jsonOrText(text) : Object.fromEntries(texts.map(pairOf));
+  if (field === undefined || field instanceof z.ZodString || field instanceof z.ZodEnum) return text;
+  return jsonOrText(text);
+}
+
+/** Reads KEY=VALUE. Throws UsageError. */
+function pairOf(given: string): [string, Json] {
+  const cut = given.indexOf("=");
+  if (cut < 1) throw new UsageError(`${given}: write it as KEY=VALUE.`);
+  return [given.slice(0, cut).trim(), jsonOrText(given.slice(cut + 1).trim())];
+}
+
+/** A text as JSON, or as it stands. */
+export function jsonOrText(text: string): Json {
+  try {
+    return Json.parse(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,159 @@
+import { crewDiagnostics } from "@/server/domain/crew/crew-diagnostics";
+import { isLed, leaderOf } from "@/server/domain/crew/leader";
+import { plainName } from "@/server/domain/crew/member";
+import type { Task } from "@/server/domain/crew/plan";
+import { teamNow } from "@/server/domain/crew/team-now";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import { isCrewNode } from "@/server/domain/nodes";
+import { isGranted } from "@/server/domain/tool/tool";
+import type { CrewRun } from "../crew-state";
+import { isAhead } from "../schedule/reach";
+import type { RunState } from "../state";
+import { isOpen } from "./plan-edit";
+import { crewNow, memberAfter, roleFor, type TeamCommand, widening } from "./team-edit";
+
+/** So many members a crew may have; more are no help to each other. */
+const MOST_MEMBERS = 32;
+
+/** Why the team of a crew cannot be changed so, in a sentence; null where it can. */
+export function teamError(a: Analysis, s: RunState, command: TeamCommand): string | null {
+  const { node_id, edit } = command;
+  const node = Object.hasOwn(s.graph.nodes, node_id) ? s.graph.nodes[node_id] : undefined;
+  if (!node) return `This workflow has no node "${node_id}".`;
+  const name = node.name || node.id;
+  const crew = crewNow(s, node_id);
+  if (!crew) return `${name} has no crew.`;
+  if (!isAhead(a, s, node_id))
+    return `The work of the crew of ${name} is over, and nothing leads to it again.`;
+  const activeCrew = workOf(s, node_id);
+  if (crew.process === "sample")
+    return "One agent gives all the answers of this crew, and they are only compared if it stays the same.";
+  if (
+    activeCrew &&
+    crew.process === "consensus" &&
+    Object.values(activeCrew.proposals).some(({ outcome }) => !outcome)
+  )
+    return "Its members are voting. Who they are stays the same until it is decided.";
+  if (command.only_narrows) {
+    const wider = widening(s, command);
+    if (wider !== null) return `Only a person who is signed in may do this: ${wider}.`;
+  }
+  const ids = crew.agents.map(({ agent_id }) => agent_id);
+  if (edit.kind !== "add" && !ids.includes(edit.agent_id))
+    return `${name} has no agent "${edit.agent_id}". It has: ${ids.join(", ")}.`;
+  if (edit.kind === "remove")
+    return removalError(s, node_id, edit.agent_id, activeCrew) ?? crewError(s, command);
+  if (edit.kind === "add") {
+    if (ids.length >= MOST_MEMBERS) return `A crew has at most ${MOST_MEMBERS} members.`;
+    const id = edit.agent_id;
+    if (id !== undefined && ids.some((one) => plainName(one) === plainName(id)))
+      return `${name} has an agent "${id}" already.`;
+    if (id !== undefined && plainName(id) === "user") return `"${id}" stands for the person who asked.`;
+  } else if (Object.keys(edit.patch).length === 0) return `Say what is to change about ${edit.agent_id}.`;
+  return settingsError(s, command, activeCrew) ?? crewError(s, command);
+}
+
+/** The crew of a node where it is at work. */
+function workOf(s: RunState, node_id: string): CrewRun | undefined {
+  const crew = s.crews[s.nodes[node_id]?.activation ?? ""];
+  return crew?.status === "running" ? crew : undefined;
+}
+
+function settingsError(s: RunState, command: TeamCommand, activeCrew: CrewRun | undefined): string | null {
+  const { node_id, edit } = command;
+  const after = memberAfter(s, command);
+  if (!after || edit.kind === "remove") return null;
+  const { agent_id, role_name } = after.agent;
+  const role = roleFor(s, role_name, command.role);
+  if (!role) return `There is no role "${role_name}" in the library.`;
+  const asked = edit.kind === "add" ? edit.tools : edit.patch.tools;
+  const denied = asked?.find((tool) => !isGranted(role.tools, tool));
+  if (denied !== undefined)
+    return `The role "${role_name}" may not use ${denied}. A member uses what its role may, or less: give it a role that may.`;
+  const withheld = asked?.find((tool) => isGranted(s.run.config.denied_tools, tool));
+  if (withheld !== undefined) return `No agent of this run may use ${withheld}.`;
+  const before = crewNow(s, node_id)?.agents.find((one) => one.agent_id === agent_id);
+  if (!before || before.role_name === role_name) return null;
+  return waitingFor(s, node_id, agent_id, activeCrew, { byRole: true });
+}
+
+function removalError(
+  s: RunState,
+  node_id: string,
+  id: string,
+  activeCrew: CrewRun | undefined,
+): string | null {
+  const crew = crewNow(s, node_id);
+  if (!crew) return null;
+  if (crew.agents.length === 1) return `${id} is the last of this crew. Add another member first.`;
+  if (isLed(crew) && leaderOf(crew).agent_id === id)
+    return `${id} leads this crew, which cannot go on without. Change its model or its instructions instead.`;
+  if (!activeCrew && crew.process === "swarm" && (crew.entry_agent ?? crew.agents[0]?.agent_id) === id)
+    return `The crew begins with ${id}. Take it out once another has taken over.`;
+  if (activeCrew && isBusy(s, activeCrew, id))
+    return `${id} is at work. Take it out once it is done, or choose who goes on instead.`;
+  const votes = Object.values(activeCrew?.proposals ?? {}).some(
+    ({ outcome, stakeholders }) => !outcome && stakeholders.includes(id),
+  );
+  if (votes) return `${id} is to vote on what the crew decides just now.`;
+  return waitingFor(s, node_id, id, activeCrew, { byRole: false });
+}
+
+/** Whether a member is at work, or is to go on this very moment. */
+function isBusy(s: RunState, { activation_id, process, active_agent }: CrewRun, id: string): boolean {
+  for (const key of s.at_work) {
+    const agent = s.agents[key];
+    if (agent?.activation_id === activation_id && agent.agent_id === id) return true;
+  }
+  const handsOn = process === "swarm" || process === "hierarchical" || process === "custom";
+  const tasks = s.plans[activation_id]?.tasks ?? [];
+  const has = tasks.some(
+    ({ assigned_agent, status }) =>
+      assigned_agent === id && (status === "in_progress" || status === "awaiting_human"),
+  );
+  return has || (handsOn && active_agent === id);
+}
+
+/** Which tasks nobody else could do. `byRole`: it stays, in another role. */
+function waitingFor(
+  s: RunState,
+  node_id: string,
+  id: string,
+  activeCrew: CrewRun | undefined,
+  { byRole }: { byRole: boolean },
+): string | null {
+  const crew = crewNow(s, node_id);
+  const node = s.graph.nodes[node_id];
+  if (!crew || !node || !isCrewNode(node)) return null;
+  const own = activeCrew ? s.plans[activeCrew.activation_id] : crew.planning ? undefined : node.config.plan;
+  const role = crew.agents.find(({ agent_id }) => agent_id === id)?.role_name;
+  const isOnly = crew.agents.filter(({ role_name }) => role_name === role).length === 1;
+  const followsPlan = crew.process === "sequential" || crew.process === "parallel";
+  const lost = ((followsPlan && own?.tasks) || []).filter(
+    (task) => isOpen(task) && ((!byRole && task.assigned_agent === id) || (isOnly && asksFor(task, role))),
+  );
+  if (lost.length === 0) return null;
+  const tasks = lost.map(({ task_id }) => `"${task_id}"`).join(", ");
+  return byRole
+    ? `Nobody else has the role "${role}", which ${tasks} of the plan ${lost.length === 1 ? "asks" : "ask"} for. Give ${lost.length === 1 ? "it" : "them"} to somebody first.`
+    : `${id} still has to do ${tasks} of the plan. Give ${lost.length === 1 ? "it" : "them"} to somebody else first.`;
+}
+
+const asksFor = ({ assigned_agent, required_role }: Task, role: string | undefined): boolean =>
+  role !== undefined && (assigned_agent ? assigned_agent === role : required_role === role);
+
+/** What would keep the crew from working as it would be then, and does not now. */
+function crewError(s: RunState, command: TeamCommand): string | null {
+  const { node_id, edit } = command;
+  const node = s.graph.nodes[node_id];
+  const after = memberAfter(s, command);
+  if (!node || !isCrewNode(node) || !node.config.crew || after === undefined) return null;
+  const id = after?.agent.agent_id ?? (edit.kind === "add" ? "" : edit.agent_id);
+  const errors = (crew: Parameters<typeof crewDiagnostics>[0]) =>
+    crewDiagnostics(crew).flatMap(({ severity, message }) => (severity === "error" ? [message] : []));
+  const known = new Set(errors(teamNow(node.config.crew, s.team_changes[node_id])));
+  const changed = teamNow(node.config.crew, { ...s.team_changes[node_id], [id]: after });
+  const error = errors(changed).find((message) => !known.has(message));
+  if (error === undefined) return null;
+  return `${edit.kind === "remove" ? `Without ${id}` : `With ${id} so`} the crew could not go on: ${error}`;
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { engineOf, workerOf } from "@/server/domain/testing/engine";
+import { engineLabel, outboxLabel, placeLabel, stalledRunText } from "./engine-labels";
+import { EMBEDDED, type RunPlace } from "./engine-state";
+
+test("who carries out runs is said in a few words", () => {
+  const gone = workerOf("worker-3", { state: "gone" });
+  expect(
+    [
+      EMBEDDED,
+      { ...EMBEDDED, at_work: 1 },
+      { ...EMBEDDED, at_work: 12 },
+      engineOf(),
+      engineOf({ workers: [workerOf("worker-1", { state: "draining" }), gone] }),
+      engineOf({ workers: [gone] }),
+    ].map(engineLabel),
+  ).toEqual([
+    "This server",
+    "This server; 1 run comes to its end over Restate",
+    "This server; 12 runs come to their end over Restate",
+    "2 workers over Restate",
+    "1 worker over Restate",
+    "Workers over Restate; none is there",
+  ]);
+});
+
+test("what waits for the engine is counted", () => {
+  expect([0, 1, 4].map(outboxLabel)).toEqual([
+    "Empty",
+    "1 message waits for the engine",
+    "4 messages wait for the engine",
+  ]);
+});
+
+test("why a run does not get on is said with what comes of it", () => {
+  const cause = "No worker could be reached.";
+  expect([
+    stalledRunText({ state: "tried_again", tries: 7, cause }),
+    stalledRunText({ state: "tried_again", tries: 0, cause }),
+    stalledRunText({ state: "paused", tries: 1, cause: "It is too large" }),
+  ]).toEqual([
+    "No worker could be reached. It is tried again by itself; 7 tries so far.",
+    "No worker could be reached. It is tried again by itself.",
+    "It is too large. Paused in the engine after 1 try. It goes on once it is resumed in Restate; cancel the run if it is not to.",
+  ]);
+});
+
+test("where a run is, and where it was before", () => {
+  const at = (place: Partial<RunPlace>) =>
+    placeLabel(
+      { state: "at_work", worker: "worker-2", moved_from: null, moved_at: null, ...place },
+      (moment) => `<${moment}>`,
+    );
+  expect([
+    at({}),
+    at({ moved_from: "worker-1", moved_at: 5 }),
+    at({ moved_from: "worker-2", moved_at: 5 }),
+    at({ state: "waits_for_worker", worker: null }),
+    at({ state: "waits_for_worker" }),
+    at({ state: "engine_away" }),
+  ]).toEqual([
+    "on worker-2",
+    "on worker-2, moved from worker-1 at <5>",
+    "on worker-2, started again at <5>",
+    "waiting for a worker",
+    "worker-2 is gone: waiting for another worker",
+    "the engine cannot be reached: the run keeps its place",
+  ]);
+});

@@ -1,0 +1,57 @@
+import type { EngineState, RunPlace, StalledRun, WorkerState } from "./engine-state";
+
+// How engine, workers and the place of a run are told to people, in the app and in the terminal.
+
+const workersIn = (count: number) => `${count} ${count === 1 ? "worker" : "workers"}`;
+
+/** Who carries out runs: "This server", "3 workers over Restate". */
+export function engineLabel({ kind, workers, at_work }: EngineState): string {
+  const there = workers.filter(({ state }) => state !== "gone").length;
+  if (kind === "restate")
+    return there === 0 ? "Workers over Restate; none is there" : `${workersIn(there)} over Restate`;
+  if (at_work === 0) return "This server";
+  return `This server; ${at_work === 1 ? "1 run comes to its end" : `${at_work} runs come to their end`} over Restate`;
+}
+
+export const WORKER_STATE_LABELS: Readonly<Record<WorkerState["state"], string>> = {
+  working: "Working",
+  draining: "Draining: takes nothing new",
+  gone: "Gone: nothing is heard of it",
+};
+
+/** What a worker has to do: "3 of 16 runs". */
+export const loadLabel = ({ running, limit }: Pick<WorkerState, "running" | "limit">) =>
+  `${running} of ${limit} ${limit === 1 ? "run" : "runs"}`;
+
+/** How much waits to be told to the engine; since when is for the reader to add. */
+export const outboxLabel = (waiting: number) =>
+  waiting === 0 ? "Empty" : `${waiting} ${waiting === 1 ? "message waits" : "messages wait"} for the engine`;
+
+const RESUME = "It goes on once it is resumed in Restate; cancel the run if it is not to.";
+
+/** Why the engine cannot get on with a run, and what comes of it. */
+export function stalledRunText({
+  state,
+  tries,
+  cause,
+}: Pick<StalledRun, "state" | "tries" | "cause">): string {
+  const why = /[.!?]$/.test(cause) ? cause : `${cause}.`;
+  const times = `${tries} ${tries === 1 ? "try" : "tries"}`;
+  return state === "tried_again"
+    ? `${why} It is tried again by itself${tries > 0 ? `; ${times} so far` : ""}.`
+    : `${why} Paused in the engine${tries > 0 ? ` after ${times}` : ""}. ${RESUME}`;
+}
+
+/** Where a run is carried out: "on worker-2, moved from worker-1 at 12:03". `timeOf` writes a moment. */
+export function placeLabel(
+  { state, worker, moved_from, moved_at }: RunPlace,
+  timeOf: (at: number) => string,
+): string {
+  if (state === "engine_away") return "the engine cannot be reached: the run keeps its place";
+  if (state === "waits_for_worker" || worker === null)
+    return worker === null ? "waiting for a worker" : `${worker} is gone: waiting for another worker`;
+  // Another process of the same name is the same worker, started again.
+  const how = moved_from === worker ? "started again" : `moved from ${moved_from}`;
+  const moved = moved_from === null ? "" : `, ${how}${moved_at === null ? "" : ` at ${timeOf(moved_at)}`}`;
+  return `on ${worker}${moved}`;
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { namedError } from "@/server/domain/base/named-error";
+
+/** Why a run is quarantined, until it is retried or a person cancels it. */
+export const QuarantineReason = z.object({
+  code: z.enum([
+    /** The server hung while it executed this run, or crashed more than once. */
+    "stopped_server",
+    /** What was recorded of it cannot be read. */
+    "damaged_log",
+    /** What would be done now is not what its log says. */
+    "log_differs",
+    /** It began with another version of Troupe. */
+    "unknown_version",
+    /** Something that it needs beside its log cannot be read, such as a provider. */
+    "settings_damaged",
+    /** Its engine is not known to this server. */
+    "engine_missing",
+  ]),
+  /** For people: what happened, and what they can do. */
+  message: z.string(),
+  /** Since when, in Unix milliseconds. */
+  at: z.int(),
+  retry_at: z.int().optional().meta({
+    description: "When it is retried automatically, in Unix milliseconds; absent: a person decides",
+  }),
+});
+export type QuarantineReason = z.infer<typeof QuarantineReason>;
+
+const ADVICE: Readonly<Record<QuarantineReason["code"], string>> = {
+  stopped_server: "Try it again once the cause is fixed, or cancel it.",
+  damaged_log: "Put a sound copy of the data folder back and try again, or cancel the run.",
+  log_differs: "Try it again with the version of Troupe that last carried it on, or cancel it.",
+  // Its own sentence names the version.
+  unknown_version: "",
+  settings_damaged: "Mend that and try again, or cancel the run.",
+  engine_missing:
+    "Start the server with TROUPE_RESTATE_INGRESS, and it goes on there. If Restate is gone for good, try it again here (a step that was under way may be done twice) or cancel it.",
+};
+
+/** What happened, as sentences, with what a person can do about it. */
+export const heldMessage = (code: QuarantineReason["code"], happened: string, isRetried = false): string =>
+  [
+    /[.!?]$/.test(happened) ? happened : `${happened}.`,
+    isRetried ? "It will be retried automatically. You can also retry it now, or cancel it." : ADVICE[code],
+  ]
+    .filter(Boolean)
+    .join(" ");
+
+/** What a run needs beside its log is there and cannot be read; the message says which, and how to mend it. */
+export class SettingsDamaged extends namedError("SettingsDamaged") {}
+
+/** A log that cannot be read to its end. */
+export class DamagedLog extends namedError("DamagedLog") {}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { askedOf, whenSilent } from "./question-text";
+
+const options = ["approved", "rejected"].map((label) => ({ label, value: label }));
+const escalation = [{ after_s: 60, to: "the lead" }];
+
+test.each<[Parameters<typeof whenSilent>[0], number, string]>([
+  [{ kind: "tool_confirmation" }, 0, "means no"],
+  [{ kind: "approval", options }, 0, "means “rejected”"],
+  [{ kind: "approval", options, on_timeout: "approve" }, 0, "means “approved”"],
+  [{ kind: "approval", options, on_timeout: "default", default_response: "later" }, 0, "means “later”"],
+  [{ kind: "approval", options: [{ label: "ship", value: "ship" }] }, 0, "lets this step fail"],
+  [
+    { kind: "approval", options, on_timeout: "escalate", escalation },
+    0,
+    "puts the question to somebody else",
+  ],
+  [{ kind: "approval", options, on_timeout: "escalate", escalation }, 1, "lets this step fail"],
+  [{ kind: "input" }, 0, "lets this step fail"],
+  [{ kind: "budget", options }, 0, "leaves the run where it stopped"],
+  [{ kind: "feedback", mode: "advisory" }, 0, "changes nothing: the run goes on meanwhile"],
+])("what silence comes to is said as it will be: %o", (asked, levels, text) => {
+  expect(whenSilent(asked, levels)).toBe(text);
+});
+
+test("who should answer is told in phrases", () => {
+  expect(askedOf({ urgency: "critical", assigned_to: "ann", required_expertise: ["law", "tax"] })).toEqual([
+    "Very urgent",
+    "Meant for ann",
+    "Asks for somebody who knows law, tax",
+  ]);
+  expect(askedOf({})).toEqual([]);
+});

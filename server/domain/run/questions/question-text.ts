@@ -1,0 +1,88 @@
+import type { Payloads } from "../events";
+import { noOf, yesOf } from "./person-answer";
+
+type Requested = Payloads["interaction_requested"];
+type Silence = Pick<
+  Requested,
+  "kind" | "mode" | "on_timeout" | "default_response" | "options" | "escalation"
+>;
+
+/** What it comes to where nobody answers, as the end of "Unanswered …": "means no". `levels`: how many were asked already. */
+export function whenSilent(
+  { kind, mode, on_timeout, default_response, options = [], escalation = [] }: Silence,
+  levels = 0,
+): string {
+  if (mode === "advisory") return "changes nothing: the run goes on meanwhile";
+  switch (on_timeout) {
+    case "continue":
+      return "lets the run go on without an answer";
+    case "fail":
+      return "lets this step fail";
+    case "escalate":
+      return levels < escalation.length ? "puts the question to somebody else" : "lets this step fail";
+    case "default":
+      return typeof default_response === "string"
+        ? `means “${default_response}”`
+        : "lets the run go on with the standard answer";
+    case "approve":
+      return `means ${quoted(yesOf(options)?.label) ?? "yes"}`;
+    case "reject":
+    case undefined:
+      break;
+  }
+  if (kind === "input") return "lets this step fail";
+  if (kind === "budget") return "leaves the run where it stopped";
+  if (options.length === 0) return "means no";
+  const no = quoted(noOf(options)?.label);
+  return no === undefined ? "lets this step fail" : `means ${no}`;
+}
+
+const quoted = (label: string | undefined) => (label === undefined ? undefined : `“${label}”`);
+
+const LEVELS: Readonly<Record<NonNullable<Requested["urgency"]>, string>> = {
+  low: "Not urgent",
+  normal: "",
+  high: "Urgent",
+  critical: "Very urgent",
+};
+
+/** How urgent a question is, for whom it is meant and what they should know, a phrase each. */
+export function askedOf({
+  urgency = "normal",
+  assigned_to,
+  required_expertise = [],
+}: Pick<Requested, "urgency" | "assigned_to" | "required_expertise">): string[] {
+  return [
+    LEVELS[urgency],
+    assigned_to ? `Meant for ${assigned_to}` : "",
+    required_expertise.length > 0 ? `Asks for somebody who knows ${required_expertise.join(", ")}` : "",
+  ].filter(Boolean);
+}
+
+/** What was answered, in a word or two. */
+export function answerLabel(
+  { answer, option }: Pick<Payloads["interaction_answered"], "answer" | "option">,
+  { options = [] }: Pick<Requested, "options"> = {},
+): string {
+  if (answer === "chosen") return options.find(({ value }) => value === option)?.label ?? option ?? "";
+  return {
+    approve: "Approved",
+    approve_always: "Approved for the rest of the run",
+    reject: "Rejected",
+    cancel: "Left open",
+    given: "Filled in",
+    expired: "Nobody answered in time",
+  }[answer];
+}
+
+/** An answer in the words in which agents read it. */
+export function answerText(
+  { by, value, message, ...given }: Omit<Payloads["interaction_answered"], "interaction_id">,
+  requested: Pick<Requested, "options">,
+): string {
+  return [
+    `${by} answered: ${answerLabel(given, requested)}.`,
+    ...(value === undefined ? [] : [typeof value === "string" ? value : JSON.stringify(value)]),
+    ...(message === undefined ? [] : [message]),
+  ].join("\n");
+}

@@ -1,0 +1,286 @@
+import { describe, expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { keyFate, kindsOf, noteGrants, toolsAskedAbout } from "./audit";
+import { stalledRunText } from "./engine-labels";
+import type { Payloads } from "./events";
+import { answerLabel, answerText, whenSilent } from "./questions/question-text";
+import { answerErrors, notOpen, questionError, typedTexts } from "./questions/tool-question";
+import { differenceLines, missOf, placeOf, type RequestDifference } from "./request-difference";
+import { placeAfter } from "./run-order";
+
+const options = [
+  { label: "Ship it", value: "ship" },
+  { label: "Yes", value: "y" },
+];
+
+describe("what silence comes to", () => {
+  test.each<[Parameters<typeof whenSilent>[0], string]>([
+    [{ kind: "review", on_timeout: "continue" }, "lets the run go on without an answer"],
+    [{ kind: "review", on_timeout: "fail" }, "lets this step fail"],
+    [
+      { kind: "review", on_timeout: "default", default_response: { a: 1 } },
+      "lets the run go on with the standard answer",
+    ],
+    [{ kind: "review", on_timeout: "default" }, "lets the run go on with the standard answer"],
+    [{ kind: "review", on_timeout: "approve" }, "means yes"],
+    [{ kind: "review", on_timeout: "approve", options }, "means “Yes”"],
+    [{ kind: "review", on_timeout: "reject" }, "means no"],
+    [{ kind: "review", on_timeout: "escalate" }, "lets this step fail"],
+    [{ kind: "input", on_timeout: "reject", options }, "lets this step fail"],
+    [{ kind: "budget", mode: "sync" }, "leaves the run where it stopped"],
+    [{ kind: "review", mode: "advisory", on_timeout: "fail" }, "changes nothing: the run goes on meanwhile"],
+  ])("is said as it will be: %o", (asked, text) => {
+    expect(whenSilent(asked)).toBe(text);
+  });
+});
+
+test("an answer is told in a word or two, an option by its label", () => {
+  const labels = (["approve", "approve_always", "reject", "cancel", "given", "expired"] as const).map(
+    (answer) => answerLabel({ answer }),
+  );
+  expect(labels).toEqual([
+    "Approved",
+    "Approved for the rest of the run",
+    "Rejected",
+    "Left open",
+    "Filled in",
+    "Nobody answered in time",
+  ]);
+  expect([
+    answerLabel({ answer: "chosen", option: "ship" }, { options }),
+    answerLabel({ answer: "chosen", option: "later" }, { options }),
+    answerLabel({ answer: "chosen", option: "ship" }),
+    answerLabel({ answer: "chosen" }, { options }),
+  ]).toEqual(["Ship it", "later", "ship", ""]);
+});
+
+test("agents read who answered what, with the value and the message where there are any", () => {
+  const textOf = (more: object) =>
+    answerText({ by: "ann", answer: "chosen", option: "ship", ...more }, { options });
+  expect([
+    textOf({}),
+    textOf({ value: "Dear" }),
+    textOf({ value: { n: 1 }, message: "So." }),
+    textOf({ message: "So." }),
+  ]).toEqual([
+    "ann answered: Ship it.",
+    "ann answered: Ship it.\nDear",
+    'ann answered: Ship it.\n{"n":1}\nSo.',
+    "ann answered: Ship it.\nSo.",
+  ]);
+});
+
+describe("a question that a tool's server asks", () => {
+  const text = (count: number) => ({
+    schema: {
+      properties: Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`f${at}`, { type: "string" }]),
+      ),
+    },
+  });
+  const property = (schema: object) => questionError({ schema: { properties: { x: schema } } as never });
+  const odd = "for “x” in a way that no form can show";
+  test("is one that a form can show", () => {
+    expect([questionError({}), questionError(text(50)), questionError(text(51))]).toEqual([
+      null,
+      null,
+      "with a form of more than 50 fields",
+    ]);
+    expect(
+      [
+        ...["string", "number", "integer", "boolean"].map((type) => ({ type })),
+        { enum: ["a", "b"] },
+        { type: "array", items: { enum: ["a"] } },
+        { type: "array", items: { type: "string" } },
+        { type: "array" },
+        { type: "null" },
+        { type: "object" },
+      ].map(property),
+    ).toEqual([null, null, null, null, null, null, odd, odd, odd, odd]);
+  });
+
+  test("leads to an address of the web or to none", () => {
+    const wrong = "to open an address that is not one of the web";
+    expect(
+      ["https://a.example", "http://a.example", "ftp://a.example", "xhttp://a", "a.example", ""].map((url) =>
+        questionError({ url }),
+      ),
+    ).toEqual([null, null, wrong, wrong, wrong, wrong]);
+  });
+
+  test("may be as large as a form may be, and not larger", () => {
+    const sized = (length: number) => questionError({ schema: { description: "x".repeat(length) } });
+    const most = 64 * 1024 - JSON.stringify({ description: "" }).length;
+    expect([sized(most), sized(most + 1)]).toEqual([null, "with a form that is too large"]);
+  });
+
+  const asks = { from: "a", message: "b", schema: { properties: { to: { type: "string" } } } };
+  test("takes an answer of its kind, each with what is wrong with it", () => {
+    const yesOrNo = [{ key: "answer", message: "This question takes a yes or a no." }];
+    const form = { kind: "question", asks } as const;
+    const onlyYes = [{ key: "content", message: "Only a yes to a question with a form has a content." }];
+    const content = (length: number) => ({ to: "x".repeat(length) });
+    const most = 64 * 1024 - JSON.stringify({ to: "" }).length;
+    expect([
+      answerErrors(form, { answer: "chosen" }),
+      answerErrors(form, { answer: "given" }),
+      answerErrors({ kind: "review" }, { answer: "cancel" }),
+      answerErrors({ kind: "review" }, { answer: "approve", content: {} }),
+      answerErrors(form, { answer: "cancel", content: {} }),
+      answerErrors(form, { answer: "approve_always" }),
+      answerErrors(form, { answer: "approve", content: content(most) }),
+      answerErrors(form, { answer: "approve", content: content(most + 1) }),
+      answerErrors(form, { answer: "approve", content: { from: 1 } }),
+      answerErrors(form, { answer: "cancel" }),
+    ]).toEqual([
+      yesOrNo,
+      yesOrNo,
+      yesOrNo,
+      onlyYes,
+      onlyYes,
+      [{ key: "answer", message: "Such a question is answered each time." }],
+      [],
+      [{ key: "content", message: "This is too long to be an answer." }],
+      [{ key: "from", message: "This is not asked for." }],
+      [],
+    ]);
+  });
+
+  test("gets as a person's own words only what is a text", () => {
+    expect([
+      typedTexts(asks, { to: 1 }),
+      typedTexts(asks, {}),
+      typedTexts({ from: "a", message: "b" }, { to: "x" }),
+    ]).toEqual([[], [], []]);
+  });
+});
+
+test("who comes too late with an answer reads who was there before, or that nobody was in time", () => {
+  const given = (answer: Payloads["interaction_answered"]["answer"], by = "ann", option?: string) =>
+    notOpen({ answer, by, ...(option ? { option } : {}) });
+  expect([
+    notOpen(null),
+    given("expired"),
+    given("approve_always"),
+    given("reject", "user"),
+    given("chosen", "bob", "ship"),
+  ]).toEqual([
+    "This question was answered already, or it is not open any more.",
+    "Nobody answered this question in time, so it is not open any more.",
+    "ann has answered this question already (approve always). That counts.",
+    "Somebody at the page has answered this question already (reject). That counts.",
+    "bob has answered this question already (ship). That counts.",
+  ]);
+});
+
+describe("a request that was never recorded", () => {
+  const difference: RequestDifference = {
+    kind: "model",
+    nearest: 0,
+    changes: [
+      { path: "messages[0].content", recorded: "a", asked: null, line: 4 },
+      { path: "model", recorded: null, asked: "b" },
+    ],
+    more: 0,
+    sentence: "It asked something else.",
+  };
+  test("is told place by place, with how many more there are", () => {
+    const lines = [
+      "messages[0].content, line 4",
+      "  recorded: a",
+      "  asked:    nothing",
+      "model",
+      "  recorded: nothing",
+      "  asked:    b",
+    ];
+    expect([differenceLines(difference), differenceLines({ ...difference, more: 2 })]).toEqual([
+      lines,
+      [...lines, "and 2 more"],
+    ]);
+    expect(difference.changes.map(placeOf)).toEqual(["messages[0].content, line 4", "model"]);
+  });
+
+  test("is read from the error of a strict replay, and from no other", () => {
+    const detail = difference as never;
+    expect([
+      missOf({ code: "NOT_RECORDED", detail }),
+      missOf({ code: "CONFIG", detail }),
+      missOf({ code: "NOT_RECORDED", detail: { kind: "x" } }),
+      missOf({ code: "NOT_RECORDED" }),
+      missOf(undefined),
+    ]).toEqual([difference, null, null, null, null]);
+  });
+});
+
+test("a list of runs goes on after the last one's own value, nothing where it has none", () => {
+  const run = { id: "r", created_at: 5, started_at: 10, finished_at: 30, cost_usd: 0.5 };
+  const places = (of: typeof run | { [K in keyof typeof run]: (typeof run)[K] | null }) =>
+    (["newest", "oldest", "costliest", "longest"] as const).map(
+      (order) => placeAfter(of as never, order).value,
+    );
+  expect(places(run)).toEqual([5, 5, 0.5, 20]);
+  expect([
+    places({ ...run, cost_usd: null, finished_at: null }),
+    places({ ...run, started_at: null }),
+  ]).toEqual([
+    [5, 5, 0, 0],
+    [5, 5, 0.5, 0],
+  ]);
+  expect(placeAfter(run, "longest")).toEqual({ id: "r", value: 20 });
+});
+
+describe("the record of what people did", () => {
+  test("tells what became of a key without the key", () => {
+    const fates = [
+      keyFate("k", false, true),
+      keyFate("k", true, true),
+      keyFate(undefined, true, true),
+      keyFate(null, true, false),
+      keyFate(" ", true, true),
+      keyFate(undefined, false, false),
+      keyFate(" ", false, false),
+    ];
+    expect(fates).toEqual(["set", "replaced", "kept", "removed", "kept", "none", "none"]);
+    expect(kindsOf("roles")).toEqual(["role_tools_changed"]);
+  });
+
+  test("names the tools that a question was about, one or several", () => {
+    const call = (tool_name: string) => ({ tool_name, args: {}, risk: "LOW" as const, why: "" });
+    const asked = {
+      interaction_id: "q",
+      kind: "tool_confirmation" as const,
+      title: "",
+      why: "",
+      fingerprint: "",
+      expires_at: 1,
+    };
+    expect([
+      toolsAskedAbout(undefined),
+      toolsAskedAbout(asked),
+      toolsAskedAbout({ ...asked, tool_name: "mail" }),
+      toolsAskedAbout({ ...asked, calls: [call("mail"), call("web")] }),
+    ]).toEqual([undefined, undefined, "mail", "mail, web"]);
+  });
+
+  test("tells which tools a role gained and lost, and nothing where it is neither", () => {
+    const role = (...tools: string[]) => RoleDefinition.parse({ name: "Writer", tools });
+    const notes: unknown[] = [];
+    const note = (kind: string, detail?: object) => notes.push([kind, detail]);
+    noteGrants(note, role("a", "b"), role("b", "c"), { workflow: "w" });
+    noteGrants(note, undefined, role("a"));
+    noteGrants(note, role("a"), undefined);
+    noteGrants(note, role("a", "b"), role("b", "a"));
+    noteGrants(note, undefined, undefined);
+    expect(notes).toEqual([
+      ["role_tools_changed", { role: "Writer", added: ["c"], removed: ["a"], workflow: "w" }],
+      ["role_tools_changed", { role: "Writer", added: ["a"], removed: [] }],
+      ["role_tools_changed", { role: "Writer", added: [], removed: ["a"] }],
+    ]);
+  });
+});
+
+test("a run that the engine paused without a try says so without a count", () => {
+  expect(stalledRunText({ state: "paused", tries: 0, cause: "It is gone" })).toBe(
+    "It is gone. Paused in the engine. It goes on once it is resumed in Restate; cancel the run if it is not to.",
+  );
+});

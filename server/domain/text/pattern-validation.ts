@@ -1,0 +1,27 @@
+import { compileRegex, PatternFault } from "@/server/domain/regex/regex";
+
+const MAX_LENGTH = 1000;
+
+/** What is wrong with a pattern, for whoever writes it; null if nothing is. */
+export function validatePattern(pattern: string): string | null {
+  if (pattern === "") return "Write a pattern, for example ^[A-Z].";
+  if (pattern.length > MAX_LENGTH) return `A pattern has at most ${MAX_LENGTH} characters.`;
+  try {
+    compileRegex(pattern);
+    return null;
+  } catch (error) {
+    if (!(error instanceof PatternFault)) throw error;
+    return error.isValid ? syntaxError(pattern) : `This is no pattern yet: ${error.message}.`;
+  }
+}
+
+/** What the language says of a pattern that only its own engine can run. */
+function syntaxError(pattern: string): string | null {
+  try {
+    new RegExp(pattern, "u");
+    return null;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split(": ").at(-1) : undefined;
+    return `This is no pattern yet${why ? `: ${why.toLowerCase()}` : ""}.`;
+  }
+}

@@ -1,6 +1,0 @@
-/** A fault in a text that somebody wrote, with its place: offsets into the text. */
-export interface TextFault {
-  message: string;
-  from: number;
-  to: number;
-}

@@ -1,0 +1,202 @@
+import { reasonOf } from "@/server/domain/base/guards";
+import { present } from "@/server/domain/base/must";
+import { type BudgetCheck, ModelError } from "../model";
+
+/** What a call will use at most, as far as one can say before it. */
+export interface Estimate {
+  input_tokens: number;
+  /** The call's own limit on its answer; undefined where it sets none. */
+  max_tokens: number | undefined;
+  /** How long its answer may become where it sets none. */
+  usual_tokens: number;
+  /** US dollars for so many tokens; null where the price is unknown. */
+  price(inputTokens: number, outputTokens: number): number | null;
+  /** In words for people. */
+  model: string;
+}
+
+export interface Reservation {
+  /** What was reserved for the answer, which may not become longer; undefined where no hard limit holds. */
+  max_tokens?: number;
+  /** Frees what was held back, and counts what was really used. */
+  settle(used: { tokens: number; cost_usd: number | null }): void;
+}
+
+/** Holds back what calls under way may use, so that calls side by side cannot overspend together. */
+export interface Budgets {
+  /** Throws a ModelError (BUDGET, CONFIG) where the call may not go out. Waits where only calls under way are in its way. */
+  reserve(
+    runId: string,
+    check: BudgetCheck | undefined,
+    estimate: Estimate,
+    signal: AbortSignal,
+  ): Promise<Reservation>;
+}
+
+/** Tokens reserved for an answer without a limit of its own; four times as many where the model thinks before it. */
+export const USUAL_ANSWER = 8192;
+export const THOUGHTFUL_ANSWER = 4 * USUAL_ANSWER;
+/** With less than this left, an answer would be of no use. */
+const SMALLEST_ANSWER = 256;
+
+interface Ledger {
+  held: { tokens: number; cost: number }[];
+  /** Used by the run as far as it is known: a call that just ended is not yet in what the next one is told. */
+  used: { tokens: number; cost: number };
+  waiting: Set<() => void>;
+}
+const MOST_LEDGERS = 1000;
+type Metric = "total_tokens" | "cost_usd";
+
+export function newBudgets(): Budgets {
+  const ledgers = new Map<string, Ledger>();
+  const ledgerOf = (runId: string) => {
+    const ledger = ledgers.get(runId) ?? { held: [], used: { tokens: 0, cost: 0 }, waiting: new Set() };
+    ledgers.delete(runId);
+    ledgers.set(runId, ledger);
+    const [oldest, { held, waiting }] = present(ledgers.entries().next().value, "the ledger of this run");
+    if (ledgers.size > MOST_LEDGERS && held.length + waiting.size === 0) ledgers.delete(oldest);
+    return ledger;
+  };
+
+  const hold = (
+    ledger: Ledger,
+    amount: { tokens: number; cost: number },
+    maxTokens?: number,
+  ): Reservation => {
+    ledger.held.push(amount);
+    let settled = false;
+    return {
+      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+      settle(used) {
+        if (settled) return;
+        settled = true;
+        ledger.held.splice(ledger.held.indexOf(amount), 1);
+        ledger.used.tokens += used.tokens;
+        ledger.used.cost += used.cost_usd ?? 0;
+        for (const wake of [...ledger.waiting]) wake();
+      },
+    };
+  };
+
+  return {
+    async reserve(runId, check, estimate, signal) {
+      if (!check || (check.max_cost_usd === null && check.max_total_tokens === null))
+        return { settle: () => undefined };
+      refuseUnknownPrice(check, estimate);
+      const ledger = ledgerOf(runId);
+      ledger.used = {
+        tokens: Math.max(ledger.used.tokens, check.spent_tokens),
+        cost: Math.max(ledger.used.cost, check.spent_cost_usd),
+      };
+      for (;;) {
+        const verdict = weigh(check, estimate, ledger.used, ledger.held);
+        if (verdict.go) return hold(ledger, verdict.amount, verdict.max_tokens);
+        if (ledger.held.length === 0) throw overBudget(verdict.metric, verdict.used, verdict.limit);
+        await woken(ledger, signal);
+      }
+    },
+  };
+}
+
+function woken(ledger: Ledger, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(reasonOf(signal));
+    const done = () => {
+      ledger.waiting.delete(wake);
+      signal.removeEventListener("abort", stop);
+    };
+    const wake = () => {
+      done();
+      resolve();
+    };
+    const stop = () => {
+      done();
+      reject(reasonOf(signal));
+    };
+    ledger.waiting.add(wake);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+type Verdict =
+  | { go: true; amount: { tokens: number; cost: number }; max_tokens?: number }
+  | { go: false; metric: Metric; used: number; limit: number };
+
+function weigh(check: BudgetCheck, estimate: Estimate, spent: Ledger["used"], held: Ledger["held"]): Verdict {
+  const over = (metric: Metric, limit: number): Verdict => ({
+    go: false,
+    metric,
+    limit,
+    used: metric === "total_tokens" ? spent.tokens : spent.cost,
+  });
+  const { max_total_tokens: mostTokens, max_cost_usd: mostCost } = check;
+  if (mostTokens !== null && spent.tokens >= mostTokens) return over("total_tokens", mostTokens);
+  if (mostCost !== null && spent.cost >= mostCost && (estimate.price(1, 1) ?? 0) > 0)
+    return over("cost_usd", mostCost);
+  if (check.mode === "soft") return { go: true, amount: { tokens: 0, cost: 0 } };
+
+  const costs = (output: number) => estimate.price(estimate.input_tokens, output) ?? 0;
+  const reserved = held.reduce(
+    (sum, { tokens, cost }) => ({ tokens: sum.tokens + tokens, cost: sum.cost + cost }),
+    { tokens: 0, cost: 0 },
+  );
+  const left = {
+    tokens: mostTokens === null ? Number.POSITIVE_INFINITY : mostTokens - spent.tokens - reserved.tokens,
+    cost: mostCost === null ? Number.POSITIVE_INFINITY : mostCost - spent.cost - reserved.cost,
+  };
+  const wanted = estimate.max_tokens ?? estimate.usual_tokens;
+  const fits = (output: number) =>
+    estimate.input_tokens + output <= left.tokens && costs(output) <= left.cost;
+  const isFree = mostTokens === null && costs(wanted) === 0;
+  if (fits(wanted))
+    return {
+      go: true,
+      ...(isFree ? {} : { max_tokens: wanted }),
+      amount: { tokens: estimate.input_tokens + wanted, cost: costs(wanted) },
+    };
+  // Others are under way and may leave something over: better wait for them than ask for a cut answer.
+  const perToken = Math.max(0, costs(1000) - costs(0)) / 1000;
+  const byCost = perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((left.cost - costs(0)) / perToken);
+  const affordable = Math.min(wanted, left.tokens - estimate.input_tokens, byCost);
+  const mayShorten =
+    estimate.max_tokens === undefined &&
+    held.length === 0 &&
+    affordable >= SMALLEST_ANSWER &&
+    fits(affordable);
+  if (mayShorten)
+    return {
+      go: true,
+      max_tokens: affordable,
+      amount: { tokens: estimate.input_tokens + affordable, cost: costs(affordable) },
+    };
+  return estimate.input_tokens + wanted > left.tokens && mostTokens !== null
+    ? over("total_tokens", mostTokens)
+    : over("cost_usd", mostCost ?? 0);
+}
+
+function overBudget(metric: Metric, used: number, limit: number): ModelError {
+  const message =
+    metric === "cost_usd"
+      ? `The next model call could bring this run over its budget of $${limit}; $${round(used)} are spent. Raise the limit to go on.`
+      : `The next model call could bring this run over its budget of ${limit} tokens; ${used} are used. Raise the limit to go on.`;
+  return new ModelError({
+    code: "BUDGET",
+    message,
+    retryable: false,
+    user_action: "raise_limit",
+    detail: { metric, used, limit },
+  });
+}
+const round = (usd: number) => Number(usd.toFixed(usd < 0.1 ? 5 : 2));
+
+function refuseUnknownPrice(check: BudgetCheck, estimate: Estimate) {
+  if (check.max_cost_usd === null || estimate.price(1, 1) !== null) return;
+  throw new ModelError({
+    code: "CONFIG",
+    message: `This run has a budget in dollars, but the price of ${estimate.model} is unknown. Set its price in the provider's settings, give the run a budget in tokens instead, or run it without a budget in dollars.`,
+    retryable: false,
+    user_action: "settings",
+    detail: { choices: ["set_price", "use_token_budget", "run_without_cost_budget"], model: estimate.model },
+  });
+}

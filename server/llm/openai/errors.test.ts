@@ -1,0 +1,437 @@
+import { describe, expect, test, vi } from "vitest";
+import type { ErrorCode } from "@/server/domain/agent/outcome";
+import { providerFetch } from "@/server/egress/fetch";
+import { ModelError } from "../model";
+import { newModels } from "../models";
+import {
+  ask,
+  endServersWithTests,
+  type Handler,
+  memoryProviders,
+  newIo,
+  newServer,
+  remoteProvider,
+  sendSse,
+  sse,
+  type TestServer,
+} from "../testing";
+import type { TransportLimits } from "./transport";
+
+const LIMITS: Partial<TransportLimits> = { firstByteMs: 250, idleMs: 200, totalMs: 2_000 };
+endServersWithTests();
+let server: TestServer | undefined;
+
+async function against(
+  handler: Handler,
+  limits = LIMITS,
+  signal?: AbortSignal,
+  { prompt = "Hello" }: { prompt?: string } = {},
+) {
+  server = await newServer(handler);
+  const models = newModels({
+    providers: memoryProviders([remoteProvider(server.url)]),
+    fetch: providerFetch,
+    limits,
+  });
+  const { io, got } = newIo(signal);
+  const error = await models.complete(ask(prompt), io).then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  return { error, got, models };
+}
+
+const head = (text: string) => text.slice(0, text.indexOf("data: [DONE]"));
+const json =
+  (status: number, body: unknown, headers = {}): Handler =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify(body));
+  };
+const failing = (status: number, message: string, more: Record<string, unknown> = {}, headers = {}) =>
+  json(status, { error: { message, ...more } }, headers);
+const events =
+  (text: string): Handler =>
+  (_request, response) =>
+    sendSse(response, text);
+/** Sends the text, then does nothing. */
+const stalling =
+  (text: string): Handler =>
+  (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text);
+  };
+const half = sse(["Half of", " it"], { finish: null, done: false, usage: false });
+const mb = "x".repeat(1024 * 1024);
+
+const MATRIX: [string, Handler, ErrorCode, boolean, RegExp][] = [
+  ["429", failing(429, "slow down"), "RATE_LIMIT", true, /no more requests/],
+  [
+    "429 with a wait",
+    failing(429, "slow down", {}, { "retry-after": "2" }),
+    "RATE_LIMIT",
+    true,
+    /no more requests/,
+  ],
+  [
+    "429 with a huge wait",
+    failing(429, "slow down", {}, { "retry-after": "3600" }),
+    "RATE_LIMIT",
+    true,
+    /no more requests/,
+  ],
+  [
+    "429 without credit",
+    failing(429, "You exceeded your current quota", { code: "insufficient_quota" }),
+    "QUOTA",
+    false,
+    /no credit/,
+  ],
+  ["500", failing(500, "oops"), "TRANSIENT", true, /trouble/],
+  [
+    "503 in plain text",
+    (_q, r) => void r.writeHead(503).end("upstream is away"),
+    "TRANSIENT",
+    true,
+    /upstream is away/,
+  ],
+  [
+    "200 and a web page",
+    (_q, r) => void r.writeHead(200, { "content-type": "text/html" }).end("<html>Hi</html>"),
+    "CONFIG",
+    false,
+    /web page.*\/v1/,
+  ],
+  ["200 and {}", json(200, {}), "CONFIG", false, /instead of a model's answer/],
+  [
+    "truncated JSON",
+    (_q, r) =>
+      void r
+        .writeHead(200, { "content-type": "application/json" })
+        .end('{"choices":[{"message":{"content":"par'),
+    "TRANSIENT",
+    true,
+    /not complete/,
+  ],
+  ["no head", () => undefined, "TIMEOUT", true, /did not begin/],
+  ["a stall in the middle", stalling(half), "TIMEOUT", true, /stopped in the middle/],
+  ["a reset connection", (_q, _r, socket) => void socket.resetAndDestroy(), "TRANSIENT", true, /broke off/],
+  ["a closed connection", (_q, _r, socket) => void socket.end(), "TRANSIENT", true, /broke off/],
+  [
+    "FIN in mid-stream",
+    (_q, r, socket) => {
+      r.writeHead(200, { "content-type": "text/event-stream" });
+      r.write(half, () => socket.end());
+    },
+    "TRANSIENT",
+    true,
+    /broke off/,
+  ],
+  ["an end without a finish", events(half), "TRANSIENT", true, /ended in the middle/],
+  [
+    "DONE without a finish, and nothing said",
+    events(sse([], { finish: null })),
+    "TRANSIENT",
+    true,
+    /ended in the middle/,
+  ],
+  ["a bad line of JSON", events(`${half}data: {"choices": [{"ind\n\n`), "TRANSIENT", true, /garbled/],
+  [
+    "an error in the stream",
+    events(`${half}data: {"error":{"message":"model overloaded","type":"server_error"}}\n\n`),
+    "TRANSIENT",
+    true,
+    /overloaded/,
+  ],
+  [
+    "a rate limit in the stream",
+    events(`${half}data: {"error":{"message":"hold on","code":429}}\n\n`),
+    "RATE_LIMIT",
+    true,
+    /no more/,
+  ],
+  [
+    "a 60 MB line",
+    (_q, r) => {
+      r.writeHead(200, { "content-type": "text/event-stream" });
+      let n = 0;
+      const more = () => {
+        while (n++ < 60) if (!r.write(`data: ${mb}`)) return void r.once("drain", more);
+        r.end();
+      };
+      more();
+    },
+    "OUTPUT_INVALID",
+    false,
+    /far more/,
+  ],
+  [
+    "a 6 MB answer",
+    events(sse(Array.from({ length: 40 }, () => "y".repeat(160_000)))),
+    "OUTPUT_INVALID",
+    false,
+    /far more/,
+  ],
+  [
+    "a wrong length",
+    (_q, r, socket) => {
+      r.writeHead(200, { "content-type": "text/event-stream", "content-length": "5000" });
+      r.write(half, () => socket.end());
+    },
+    "TRANSIENT",
+    true,
+    /broke off/,
+  ],
+  [
+    "a redirect",
+    (_q, r) => void r.writeHead(302, { location: "https://elsewhere.example/v1" }).end(),
+    "CONFIG",
+    false,
+    /redirect|sends requests on/,
+  ],
+  ["401", failing(401, "Incorrect API key provided: sk-test-0123456789"), "AUTH", false, /refused the key/],
+  ["402", failing(402, "Insufficient Balance"), "QUOTA", false, /no credit/],
+  ["403", failing(403, "no"), "AUTH", false, /may not use test-model/],
+  [
+    "404 of a model",
+    failing(404, "The model `test-model` does not exist", { code: "model_not_found" }),
+    "CONFIG",
+    false,
+    /no model called “test-model”/,
+  ],
+  [
+    "404 of the address",
+    (_q, r) => void r.writeHead(404).end("404 page not found"),
+    "CONFIG",
+    false,
+    /no model service at/,
+  ],
+  [
+    "400 for length",
+    failing(400, "This model's maximum context length is 8192 tokens", { code: "context_length_exceeded" }),
+    "CONTEXT_OVERFLOW",
+    false,
+    /longer than test-model/,
+  ],
+  [
+    "400 by a filter",
+    failing(400, "The response was filtered", { code: "content_filter" }),
+    "CONTENT_FILTER",
+    false,
+    /filter/,
+  ],
+  [
+    "a finish by a filter",
+    events(sse(["I "], { finish: "content_filter" })),
+    "CONTENT_FILTER",
+    false,
+    /stopped the answer/,
+  ],
+  [
+    "an answer that a filter took whole, message and all",
+    (_q, r) =>
+      void r
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ choices: [{ index: 0, finish_reason: "content_filter" }] })),
+    "CONTENT_FILTER",
+    false,
+    /stopped the answer/,
+  ],
+  ["an empty answer", events(sse([])), "OUTPUT_INVALID", true, /answered with nothing/],
+];
+
+describe("what can go wrong between us and a model", () => {
+  test.each(MATRIX)("%s", async (_name, handler, code, retryable, message) => {
+    const { error } = await against(handler);
+    expect(error).toBeInstanceOf(ModelError);
+    const failure = error as ModelError;
+    expect(failure.error).toMatchObject({ code, retryable });
+    expect(failure.message).toMatch(message);
+    expect(failure.message).not.toContain("sk-test-0123456789");
+    expect(server!.requests.length).toBeLessThanOrEqual(1);
+  });
+
+  test("a call that broke a time limit leaves no connection behind", async () => {
+    const { error } = await against(stalling(half), { firstByteMs: 20_000, idleMs: 100, totalMs: 20_000 });
+    expect((error as ModelError).error.code).toBe("TIMEOUT");
+    await vi.waitFor(() => expect(server!.sockets.size).toBe(0), { timeout: 5_000 });
+  });
+
+  test("the wait that a server asks for is passed on", async () => {
+    for (const [headers, ms] of [
+      [{ "retry-after": "2" }, 2000],
+      [{ "retry-after-ms": "150" }, 150],
+      [{ "retry-after": "3600" }, 3_600_000],
+    ] as const) {
+      const { error } = await against(failing(429, "slow", {}, headers));
+      expect((error as ModelError).retry_after_ms).toBe(ms);
+      await server!.close();
+    }
+  });
+
+  test.each([
+    ["before the head", () => undefined],
+    ["in mid-stream", stalling(half)],
+  ] as [string, Handler][])("cancelling %s takes effect at once", async (_name, handler) => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 100);
+    const { error } = await against(
+      handler,
+      { firstByteMs: 20_000, idleMs: 20_000, totalMs: 20_000 },
+      abort.signal,
+    );
+    expect((error as ModelError).error.code).toBe("CANCELLED");
+  });
+
+  test("nothing listens, no such name, no TLS", async () => {
+    const failure = async (base_url: string, fetch = providerFetch) =>
+      newModels({ providers: memoryProviders([remoteProvider(base_url)]), fetch })
+        .complete(ask("Hi"), newIo().io)
+        .catch((error: unknown) => (error as ModelError).error);
+    server = await newServer(() => undefined);
+    const gone = server.url;
+    await server.close();
+    expect(await failure(gone)).toMatchObject({
+      code: "TRANSIENT",
+      retryable: true,
+      message: expect.stringMatching(/^Nothing answers at 127/) as string,
+    });
+    expect(await failure("http://no-such-host.invalid/v1")).toMatchObject({
+      code: "TRANSIENT",
+      retryable: true,
+      message: expect.stringContaining("no server called no-such-host.invalid") as string,
+    });
+    server = await newServer(() => undefined);
+    expect(await failure(server.url.replace("http:", "https:"))).toMatchObject({
+      code: "CONFIG",
+      retryable: false,
+      message: expect.stringContaining("not secure") as string,
+    });
+  });
+});
+
+describe("an answer comes out right, however it is cut into pieces", () => {
+  const text = "Grüße 👋🏽 — “fin”\nline two";
+  test("an answer comes out right, wherever its bytes are parted", async () => {
+    const bytes = Buffer.from(head(sse([text, " more 字"], { usage: true })));
+    for (const size of [1, 2, 3, 5, 7, 64]) {
+      const parts: Buffer[] = [];
+      for (let at = 0; at < bytes.length; at += size) parts.push(bytes.subarray(at, at + size));
+      const fetch: typeof globalThis.fetch = async () =>
+        new Response(
+          new ReadableStream({
+            pull(controller) {
+              const part = parts.shift();
+              if (part) controller.enqueue(part);
+              else controller.close();
+            },
+          }),
+          { headers: { "content-type": "text/event-stream" } },
+        );
+      const { io, got } = newIo();
+      const answer = await newModels({
+        providers: memoryProviders([remoteProvider("http://x.test/v1")]),
+        fetch,
+      }).complete(ask("Hi"), io);
+      expect(answer.content).toBe(`${text} more 字`);
+      expect(got.content).toBe(answer.content);
+      expect(answer.usage).toMatchObject({ input_tokens: 11, output_tokens: 7, estimated: false });
+    }
+  });
+  test("CRLF, comments, usage before the end, no DONE, other choices", async () => {
+    const lines = [
+      ": keep-alive",
+      'data: {"choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":1},"cost":0.5}}',
+      'data: {"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"stop"}]}',
+      'data: {"choices":[{"index":0,"delta":{"content":"b"},"finish_reason":"stop"}]}',
+    ];
+    server = await newServer((_q, response) => sendSse(response, `${lines.join("\r\n\r\n")}\r\n\r\n`));
+    const answer = await newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: providerFetch,
+    }).complete(ask("Hi"), newIo().io);
+    expect(answer).toMatchObject({
+      content: "ab",
+      cost_usd: 0.5,
+      cost_source: "provider",
+      usage: { cached_input_tokens: 1 },
+    });
+  });
+  test("a server that does not stream", async () => {
+    const body = {
+      choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 3, completion_tokens: 4 },
+    };
+    server = await newServer(json(200, body));
+    const answer = await newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: providerFetch,
+    }).complete(ask("Hi"), newIo().io);
+    expect(answer).toMatchObject({
+      content: "whole",
+      finish_reason: "stop",
+      usage: { input_tokens: 3, output_tokens: 4 },
+      cost_usd: null,
+      cost_source: "unknown",
+    });
+  });
+  test.each([
+    [["<think>", "Let me", " see.</th", "ink>\n\nYes."], "Let me see.", "Yes."],
+    [["  <thi", "nking>a</thinking> b"], "a", "b"],
+    [["I use <think> tags"], undefined, "I use <think> tags"],
+    [["<", "b>bold</b>"], undefined, "<b>bold</b>"],
+    [["thought without opening</think>\nYes."], "thought without opening", "Yes."],
+  ])("thinking is told from answering: %j", async (parts, reasoning, content) => {
+    server = await newServer((_q, response) => sendSse(response, sse(parts)));
+    const { io, got } = newIo();
+    const answer = await newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: providerFetch,
+    }).complete(ask("Hi"), io);
+    expect([answer.reasoning, answer.content]).toEqual([reasoning, content]);
+    if (!parts[0]!.startsWith("thought")) expect(got).toMatchObject({ content, reasoning: reasoning ?? "" });
+  });
+  test("both names of the reasoning field", async () => {
+    for (const field of ["reasoning", "reasoning_content"]) {
+      server = await newServer((_q, response) =>
+        sendSse(
+          response,
+          `data: ${JSON.stringify({ choices: [{ index: 0, delta: { [field]: "hm" } }] })}\n\n${sse(["ok"])}`,
+        ),
+      );
+      const answer = await newModels({
+        providers: memoryProviders([remoteProvider(server.url)]),
+        fetch: providerFetch,
+      }).complete(ask("Hi"), newIo().io);
+      expect([answer.reasoning, answer.content]).toEqual(["hm", "ok"]);
+      await server.close();
+    }
+  });
+  test("nothing of the environment travels along", async () => {
+    process.env.OPENAI_ORG_ID = "org-secret";
+    process.env.OPENAI_CUSTOM_HEADERS = "x-extra: secret";
+    try {
+      server = await newServer(events(sse(["ok"])));
+      await newModels({
+        providers: memoryProviders([remoteProvider(server.url)], null),
+        fetch: providerFetch,
+      }).complete(ask("Hi"), newIo().io);
+      const sent = JSON.stringify(server.requests[0]!.headers);
+      expect(sent).not.toContain("secret");
+      expect(sent).not.toContain("authorization");
+      expect(sent).not.toContain("stainless");
+    } finally {
+      delete process.env.OPENAI_ORG_ID;
+      delete process.env.OPENAI_CUSTOM_HEADERS;
+    }
+  });
+});
+
+test("half a character in a prompt reaches a service as something that every service can read", async () => {
+  const { error } = await against((_seen, response) => sendSse(response, sse(["done"])), LIMITS, undefined, {
+    prompt: "Half \ud83d of it, and a whole \u{1f600}",
+  });
+  expect(error).toBeNull();
+  const sent = JSON.stringify(server!.requests[0]!.body);
+  expect(sent).toContain("Half \ufffd of it, and a whole \u{1f600}");
+});

@@ -1,0 +1,233 @@
+import { entriesOf } from "@/server/domain/base/guards";
+import type { Capability, ModelApi, ResponseRung } from "@/server/domain/model/provider";
+import type { ToolProtocol } from "@/server/domain/tool/tool";
+import type { ModelRequest } from "../model";
+import { functionsOf, type WireMessage, wireNames, withFunctions } from "../tool-calls/functions";
+import { RESULT_STOP, withoutFunctions, withToolBlock } from "../tool-calls/text-protocol";
+import type { ProviderCall } from "./openai-call";
+import { type ChatRequest, UNKNOWN_TO_RESPONSES } from "./responses";
+import { strictSchema } from "./strict-schema";
+
+/** How this model is asked: as a person chose, else as a test or a refusal found out. */
+export const apiOf = ({ provider, capability }: Pick<ProviderCall, "provider" | "capability">): ModelApi =>
+  provider.kind === "offline" ? "chat" : (provider.settings.api ?? capability.api ?? "chat");
+
+/** The request as this provider's model is known to take it. */
+export function bodyOf(call: ProviderCall): {
+  body: ChatRequest;
+  rung: ResponseRung | null;
+  protocol: ToolProtocol | null;
+  /** What of a person's wishes is not in it, a sentence each. */
+  notes: string[];
+} {
+  const { request, model, capability } = call;
+  const config = request.llm_config;
+  const protocol = protocolFor(call);
+  // Many servers cannot do both; whoever needs the shape asks for it once the tools have done their work.
+  const rung = request.response && protocol === null ? rungFor(call) : null;
+  const stop = [
+    // Services refuse an empty one, which is a line that somebody has not filled in yet.
+    ...(config.stop ?? []).filter((word) => word !== "").slice(0, protocol === "text" ? 3 : 4),
+    ...(protocol === "text" ? [RESULT_STOP] : []),
+  ];
+  const maxTokens = call.max_tokens ?? config.max_tokens;
+  const tokensName =
+    capability.max_tokens_name ??
+    (/^https:\/\/(?:api\.openai\.com|[\w-]+\.openai\.azure\.com)\b/.test(call.provider.base_url)
+      ? "max_completion_tokens"
+      : "max_tokens");
+  const pair = protocol === "native" ? capability.effort_with_tools : undefined;
+  const effort = pair === undefined ? config.reasoning_effort : pair === "none" ? "none" : undefined;
+  const optional: Record<string, unknown> = {
+    temperature: config.temperature,
+    top_p: config.top_p,
+    seed: config.seed,
+    stop: stop.length > 0 ? stop : undefined,
+    reasoning_effort: effort,
+    [tokensName]: maxTokens,
+    parallel_tool_calls: protocol === "native" && capability.parallel_tools === false ? false : undefined,
+  };
+  const unsupported = new Set([
+    ...(capability.refuses ?? []),
+    ...(apiOf(call) === "responses" ? UNKNOWN_TO_RESPONSES : []),
+  ]);
+  const sent = Object.fromEntries(
+    Object.entries(optional).filter(([name, value]) => value !== undefined && !unsupported.has(name)),
+  );
+  const extra = Object.entries(config.extra_body ?? {});
+  const body = {
+    // What the budget allows counts more than a limit that was written there.
+    ...Object.fromEntries(extra.filter(([name]) => call.max_tokens === undefined || !CAPS.includes(name))),
+    model,
+    messages: asTaken(
+      withShape(
+        capability.wants_reasoning
+          ? withThoughts(messagesFor(call, protocol), request)
+          : messagesFor(call, protocol),
+        request,
+        rung,
+      ),
+      capability,
+    ),
+    ...(protocol === "native" ? { tools: functionsOf(request.tools ?? [], namesFor(request)) } : {}),
+    ...sent,
+    ...responseFormat(request, rung),
+    ...(capability.stream_usage === false ? {} : { stream_options: { include_usage: true } }),
+    stream: true,
+  };
+  return { body, rung, protocol, notes: leftOut(call, sent, protocol) };
+}
+
+const CAPS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+/** What people call the settings of a request. */
+const SETTINGS = {
+  temperature: "its temperature",
+  top_p: "top p",
+  seed: "its seed",
+  stop: "its stop words",
+  reasoning_effort: "its effort",
+} as const satisfies Partial<Record<keyof ModelRequest["llm_config"], string>>;
+
+/** What a person set and the request does not hold, as the model was seen to refuse it. */
+function leftOut(
+  { request, model, capability, max_tokens }: ProviderCall,
+  sent: Readonly<Record<string, unknown>>,
+  protocol: ToolProtocol | null,
+): string[] {
+  const config = request.llm_config;
+  const names: string[] = entriesOf(SETTINGS).flatMap(([name, label]) => {
+    const wish = config[name];
+    const isSet = Array.isArray(wish) ? wish.some((word) => word !== "") : wish !== undefined;
+    return isSet && sent[name] === undefined ? [label] : [];
+  });
+  const isLimited = sent.max_tokens !== undefined || sent.max_completion_tokens !== undefined;
+  if ((max_tokens ?? config.max_tokens) !== undefined && !isLimited) names.push("its limit of tokens");
+  const hasOtherEffort = sent.reasoning_effort !== undefined && config.reasoning_effort !== undefined;
+  if (hasOtherEffort && sent.reasoning_effort !== config.reasoning_effort) names.push("its effort");
+  const isRejectedNow = capability.learned_at?.native_tools !== undefined;
+  return [
+    ...(names.length > 0
+      ? [
+          `${model} was asked without ${names.join(", ")}: it refuses that${capability.effort_with_tools && protocol === "native" ? ", or refuses it together with tools" : ""}.`,
+        ]
+      : []),
+    ...(protocol === "text" && request.tool_protocol !== "text" && isRejectedNow
+      ? [`${model} was offered its tools as text: it refused them as functions.`]
+      : []),
+  ];
+}
+
+/** The names that its tools have on the wire. */
+export const namesFor = ({ tools, messages }: ModelRequest) => wireNames(tools ?? [], messages);
+
+/** How to offer the tools: as the agent wants it, else the provider's settings, else as the model is known to take it. */
+export function protocolFor({
+  request,
+  capability,
+  provider,
+}: Pick<ProviderCall, "request" | "capability" | "provider">): ToolProtocol | null {
+  if (!request.tools || request.tools.length === 0) return null;
+  return chosenProtocol({ request, provider }) ?? (capability.native_tools === false ? "text" : "native");
+}
+
+/** The protocol that a person chose; undefined where none did. */
+export function chosenProtocol({
+  request,
+  provider,
+}: Pick<ProviderCall, "request" | "provider">): ToolProtocol | undefined {
+  const { tool_protocol: wish } = request;
+  return wish === undefined || wish === "auto" ? provider.settings.tool_protocol : wish;
+}
+
+/** Which way of asking for a shape to use: the person's choice, else the best one not known to be refused. */
+export function rungFor({
+  request,
+  capability,
+  provider,
+}: Pick<ProviderCall, "request" | "capability" | "provider">): ResponseRung {
+  const chosen = request.llm_config.structured_output;
+  const wish: ResponseRung =
+    chosen && chosen !== "auto" ? chosen : (capability.response_format ?? usualRung(provider.base_url));
+  if (wish !== "strict") return wish;
+  return request.response && strictSchema(request.response.schema) ? "strict" : "json_schema";
+}
+
+/**
+ * DeepSeek knows JSON but no schemas, and says so only by failing; Anthropic's compatible endpoint passes over any shape
+ * without a word. Source: the compatibility notes of both.
+ */
+function usualRung(baseUrl: string): ResponseRung {
+  if (/\bdeepseek\.com\b/.test(baseUrl)) return "json_object";
+  return /\bapi\.anthropic\.com\b/.test(baseUrl) ? "prompt" : "strict";
+}
+
+function responseFormat({ response }: ModelRequest, rung: ResponseRung | null): Record<string, unknown> {
+  if (!response || rung === null || rung === "prompt") return {};
+  if (rung === "json_object") return { response_format: { type: "json_object" } };
+  const strict = rung === "strict" ? strictSchema(response.schema) : null;
+  const name = response.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
+  return {
+    response_format: {
+      type: "json_schema",
+      json_schema: strict ? { name, schema: strict, strict: true } : { name, schema: response.schema },
+    },
+  };
+}
+
+function messagesFor(
+  { request, provider, model }: Pick<ProviderCall, "request" | "provider" | "model">,
+  protocol: ToolProtocol | null,
+): WireMessage[] {
+  const { messages, tools = [] } = request;
+  if (protocol === "native")
+    return withFunctions(messages, namesFor(request), { provider_id: provider.id, model });
+  // Servers refuse results of functions that are not on offer, so past calls are told as text.
+  const plain = withoutFunctions(messages);
+  return (protocol === "text" ? withToolBlock(plain, tools) : plain).map(({ role, content, name }) => ({
+    role,
+    content,
+    ...(name ? { name } : {}),
+  }));
+}
+
+/** The model's own messages with what it thought before each; an empty thought where it told none. */
+function withThoughts(messages: WireMessage[], request: ModelRequest): WireMessage[] {
+  const thoughts = request.messages
+    .filter(({ role }) => role === "assistant")
+    .map((one) => one.reasoning ?? "");
+  return messages.map((message) =>
+    message.role === "assistant" ? { ...message, reasoning_content: thoughts.shift() ?? "" } : message,
+  );
+}
+
+/** The messages as a model takes them that knows fewer roles or fields than others. */
+function asTaken(messages: WireMessage[], { system_role, refuses = [] }: Capability): WireMessage[] {
+  const nameless = refuses.includes("name")
+    ? messages.map(({ name: _name, ...message }) => message)
+    : messages;
+  return system_role === false ? withoutSystem(nameless) : nameless;
+}
+
+/** Instructions become the beginning of what the user says; such models want the two sides to take turns. */
+function withoutSystem(messages: readonly WireMessage[]): WireMessage[] {
+  const merged: WireMessage[] = [];
+  for (const message of messages) {
+    const own = message.role === "system" ? { ...message, role: "user" } : message;
+    const before = merged.at(-1);
+    if (own.role === "user" && before?.role === "user")
+      merged[merged.length - 1] = { ...before, content: `${before.content}\n\n${own.content}` };
+    else merged.push(own);
+  }
+  return merged;
+}
+
+function withShape(messages: WireMessage[], request: ModelRequest, rung: ResponseRung | null): WireMessage[] {
+  if (!request.response || (rung !== "json_object" && rung !== "prompt")) return messages;
+  // Some servers demand the word JSON in the prompt, and answer with blanks without it.
+  const shape = `Answer with one JSON object and nothing else. It must match this JSON schema:\n${JSON.stringify(request.response.schema)}`;
+  const [first, ...others] = messages;
+  return first?.role === "system"
+    ? [{ ...first, content: `${first.content}\n\n${shape}` }, ...others]
+    : [{ role: "system", content: shape }, ...messages];
+}

@@ -1,0 +1,170 @@
+import "server-only";
+import { clientFetch } from "../client";
+import { ModelError, type ModelIo } from "../model";
+import { OFFLINE_RUN_HEADER } from "../offline";
+import {
+  type Callee,
+  cancelled,
+  classifyNetworkError,
+  classifyServerError,
+  cutOff,
+  notAnAnswer,
+  ProviderRejection,
+  refusalInside,
+  type ServerError,
+} from "./errors";
+import { readFinish } from "./finish";
+import { finished, newCollector } from "./openai-answer";
+import type { ProviderCall, RawAnswer, Taken } from "./openai-call";
+import { isRecord } from "./openai-chunk";
+import { apiOf, bodyOf } from "./openai-request";
+import { asResponsesRequest, newResponsesReader, toChatFields } from "./responses";
+import { newModelTransport, type ResponsePiece } from "./transport";
+
+/** A call that gave no answer, with what it took all the same. */
+export class CallFailed extends Error {
+  constructor(
+    readonly failure: ModelError,
+    readonly taken: Taken,
+    /** The server said no, which may only change how to ask. */
+    readonly refusal?: ServerError,
+  ) {
+    super(failure.message);
+  }
+}
+
+const DONE = "[DONE]";
+
+/**
+ * Asks once. Throws CallFailed; resolves only with an answer that the server itself called finished, whatever became of
+ * the connection then.
+ */
+export async function callOnce(call: ProviderCall, io: ModelIo): Promise<RawAnswer> {
+  const { provider, model, key, request } = call;
+  const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
+  const transport = newModelTransport(
+    await clientFetch(provider.base_url, call.fetch),
+    callee,
+    call.limits,
+    io.signal,
+  );
+  const api = apiOf(call);
+  const url = `${provider.base_url}/${api === "responses" ? "responses" : "chat/completions"}`;
+  const headers = headersOf(call);
+  const reader = newResponsesReader();
+  const { body, rung, protocol, notes } = bodyOf(call);
+  const collector = newCollector(io, callee, protocol !== null);
+  try {
+    const isDone = await readAnswer();
+    const answer = finished(collector.end(), isDone, request, { rung, protocol, provider }, callee);
+    return { ...answer, notes: [...notes, ...answer.notes] };
+  } catch (error) {
+    const refusal = error instanceof ProviderRejection ? error.refusal : undefined;
+    throw new CallFailed(
+      asModelError(error, callee, io.signal),
+      collector.taken(transport.isAccepted()),
+      refusal,
+    );
+  } finally {
+    transport.close();
+  }
+
+  /** True: the server said that the stream is over. */
+  async function readAnswer(): Promise<boolean> {
+    try {
+      for await (const piece of transport.post(
+        url,
+        api === "responses" ? asResponsesRequest(body, call.capability.refuses) : body,
+        headers,
+      )) {
+        if ("data" in piece) {
+          const data = piece.data.trim();
+          if (data.startsWith(DONE)) return true;
+          // Some keep the connection open by sending nothing.
+          if (data === "" && piece.event !== "error") continue;
+        }
+        collector.add(api === "responses" ? chunkOf(piece, reader, callee) : valueOf(piece, callee));
+        if (collector.isFinished()) transport.ending();
+        else if (collector.hasBegun()) transport.begun();
+      }
+    } catch (error) {
+      if (error instanceof ProviderRejection && error.usage !== undefined)
+        collector.add({ usage: error.usage });
+      // A finished answer is complete, whatever becomes of the connection.
+      const isLost = error instanceof ModelError && ["TIMEOUT", "TRANSIENT"].includes(error.error.code);
+      if (!isLost || !collector.isFinished() || io.signal.aborted) throw error;
+    }
+    return false;
+  }
+}
+
+/** An event of the Responses endpoint as a chunk. Throws Refused where it is an error. */
+function chunkOf(
+  piece: ResponsePiece,
+  reader: ReturnType<typeof newResponsesReader>,
+  callee: Callee,
+): unknown {
+  let value: unknown;
+  try {
+    value = "whole" in piece ? piece.whole : JSON.parse(piece.data);
+  } catch {
+    throw cutOff(callee, "is garbled");
+  }
+  const chunk = reader.chunk(value);
+  if (chunk?.error || (isRecord(value) && value.error && value.object !== "response")) {
+    const refusal = refusalInside(chunk ?? value);
+    throw new ProviderRejection(
+      { ...refusal, message: toChatFields(refusal.message), param: toChatFields(refusal.param) },
+      chunk?.usage,
+    );
+  }
+  if (!chunk && "whole" in piece) throw notAnAnswer(callee, "something else");
+  return chunk ?? {};
+}
+
+const headersOf = ({ key, headers, provider, request }: ProviderCall): Record<string, string> => ({
+  ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  // A gateway may want its authorization in another form: the last word is the person's.
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),
+});
+
+const isFilterEnd = (reason: unknown) => typeof reason === "string" && readFinish(reason) === "filter";
+
+/** A chunk of the answer; an answer that came whole becomes one. Throws Refused where it is an error. */
+function valueOf(piece: ResponsePiece, callee: Callee): unknown {
+  if ("whole" in piece) {
+    const { whole } = piece;
+    const choice = isRecord(whole) && Array.isArray(whole.choices) ? whole.choices[0] : undefined;
+    // Azure leaves the message out where its filter took all of it.
+    const isAnswer = isRecord(choice) && (isRecord(choice.message) || isFilterEnd(choice.finish_reason));
+    if (isRecord(whole) && !whole.error && isAnswer)
+      return { ...whole, choices: [{ ...choice, delta: choice.message ?? {} }] };
+    const refusal = refusalInside(whole);
+    throw refusal.message === "" ? notAnAnswer(callee, "something else") : new ProviderRejection(refusal);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(piece.data);
+  } catch {
+    // Some tell an error in plain words.
+    if (piece.event === "error") throw new ProviderRejection(refusalInside(piece.data));
+    throw cutOff(callee, "is garbled");
+  }
+  const isError =
+    piece.event === "error" ||
+    (isRecord(value) &&
+      (Boolean(value.error) ||
+        value.object === "error" ||
+        (value.choices === undefined && (Array.isArray(value.errors) || value.detail !== undefined))));
+  if (isError) throw new ProviderRejection(refusalInside(value), isRecord(value) ? value.usage : undefined);
+  return value;
+}
+
+function asModelError(error: unknown, callee: Callee, signal: AbortSignal): ModelError {
+  if (signal.aborted) return cancelled();
+  if (error instanceof ModelError) return error;
+  return error instanceof ProviderRejection
+    ? classifyServerError(error.refusal, callee)
+    : classifyNetworkError(error, callee);
+}

@@ -1,0 +1,317 @@
+import type { ForkSettings } from "@/server/domain/agent/outcome";
+import type { Settled } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
+import type { JsonObject } from "@/server/domain/base/values";
+import { evolve, foldRun, newRun, type RunState } from "@/server/domain/run";
+import { forkErrors } from "@/server/domain/run/commands/fork-check";
+import { keptCommands, type RepeatedCommand } from "@/server/domain/run/commands/repeated";
+import { isSince } from "@/server/domain/run/edition";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { ForkGraph, ForkOrigin, ForkPatches, ReplayMode } from "@/server/domain/run/lineage";
+import { attemptOf, keptText, type Reader, StateReads } from "@/server/domain/run/state-reads";
+import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs/runs";
+import type { Journal } from "../durable/embedded-contract";
+import { interpreters } from "../interpreter/interpreters";
+import { commandsOf } from "../recorded/commands-of";
+import type { ForkTurn } from "../recorded/fork-turn";
+import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "../recorded/recorded-answers";
+import { type RetracedRequest, retracedCalls, retracedRequests } from "../recorded/retrace";
+import { storedCreation } from "./creation-cache";
+
+/** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
+export class ForkRejected extends namedError("RefusedFork") {
+  constructor(
+    message: string,
+    readonly errors: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+/** A moment of a run: after an event, or just before a node began for the how-manieth time, from 1; -1: the last time. */
+export type ForkMoment = { seq: number } | { node_id: string; occurrence?: number | undefined };
+
+export interface ForkRequest {
+  run_id: string;
+  /** Absent: the beginning. */
+  at?: ForkMoment | undefined;
+  /** Another input; only where the fork begins at the beginning. */
+  input?: JsonObject | undefined;
+  patches: ForkPatches;
+  /** Where it stops and how far it goes, as far as that is to be another than the original's. */
+  config?: ForkSettings | undefined;
+  graph: ForkGraph;
+  /** The drawing that it goes on with, where that is not the original's, checked already. */
+  latest?: ForkOrigin["latest"] | undefined;
+  by: string;
+  /** Answers come from the original's log alone; the run begins at the beginning. */
+  replay?: ReplayMode | undefined;
+  trigger: RunEventOf<"run_created">["payload"]["trigger"];
+}
+
+/** How a fork begins: the run to create, and the event up to which it is its original. */
+export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersion"> {
+  origin: RunOrigin;
+  /** Which nodes keep a value that they read before it was changed, a sentence each. */
+  warnings: string[];
+  fork: NonNullable<NewRun["fork"]>;
+}
+
+/** Works out how a fork begins. Throws RefusedFork, DamagedLog. */
+export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
+  const { run_id, patches, graph, by, trigger, input, replay, config } = request;
+  const journal = store.journal(run_id);
+  const created = journal.turns[0]?.events[0];
+  if (created?.type !== "run_created")
+    throw new ForkRejected("The beginning of this run is not there any more.");
+  if (!interpreters[journal.version])
+    throw new ForkRejected("This run was made by another version of Troupe and cannot be taken up here.");
+  const events = journal.turns.flatMap((turn) => turn.events);
+  const wanted = input ? 1 : lastCommon(events, seqOf(events, request.at), journal.turns);
+  const { at_seq, kept } = input
+    ? { at_seq: wanted, kept: [] }
+    : beforeReaders(run_id, journal, wanted, patches);
+  const turn = input
+    ? 1
+    : Math.max(
+        1,
+        journal.turns.findIndex(({ lastSeq }) => lastSeq >= at_seq),
+      );
+  const state = foldRun(run_id, events.slice(0, Math.max(at_seq, 1)));
+  const isAtStart = Object.values(state.activations).every(({ attempt }) => attempt === 0);
+  const { latest } = request;
+  const errors = forkErrors(state, patches, isAtStart ? undefined : latest?.graph, config);
+  if (errors.length > 0)
+    throw new ForkRejected(
+      errors.length === 1
+        ? present(errors[0], "faults[0]")
+        : `This fork cannot be made: ${errors.length} things stand in its way.`,
+      errors,
+    );
+  const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
+  const replaced = isAtStart && latest ? latest : {};
+  const repeats = replay ? repeatedOf(run_id, journal) : [];
+  const forks = [
+    ...keptForks(state),
+    {
+      ...(replay ? { replay } : {}),
+      ...origin,
+      ...(config ? { config } : {}),
+      ...(latest && !isAtStart ? { latest } : {}),
+      ...(created.payload.pins && trigger !== "editor" ? { without_pins: true as const } : {}),
+    },
+  ];
+  return {
+    interpreterVersion: journal.version,
+    warnings: kept.map((reader) => keptText(state, reader)),
+    origin: { kind: replay ? "replay" : "fork", run_id, root: origin.root_run, seq: at_seq },
+    created: storedCreation({
+      ...created,
+      payload: {
+        ...created.payload,
+        ...replaced,
+        ...(input ? { input } : {}),
+        trigger,
+        forks,
+        ...(replay ? { repeats: keptCommands(repeats) } : {}),
+      },
+    }),
+    fork: { from: run_id, isReplay: replay !== undefined, turn: forkTurn(journal, { turn, at_seq, now }) },
+  };
+}
+
+/** A fork's journal with the answers that the runs it comes from had, for the same requests. */
+export function withOriginal(
+  store: Pick<RunStore, "answers" | "ancestors" | "journal">,
+  runId: string,
+  { payload: { forks } }: RunEventOf<"run_created">,
+  journal: Journal,
+): Journal {
+  const { from_run: from, replay } = forks?.at(-1) ?? {};
+  if (from === undefined) return journal;
+  const recorded = new RecordedAnswers(
+    from,
+    () => answersBefore(store, runId, replay),
+    replay,
+    () => requestsOf(store, from),
+    () => store.ancestors(runId).reduce((sum, { last_turn }) => sum + last_turn, 0),
+  );
+  return { ...journal, recorded };
+}
+
+/**
+ * The answers of the runs that a fork comes from, those of the nearest first; for a fork also the tool calls that they left
+ * in flight, which may have happened. Throws DamagedLog.
+ */
+export const answersBefore = (
+  store: Pick<RunStore, "answers" | "ancestors" | "journal">,
+  runId: string,
+  replay: ReplayMode | undefined,
+): RecordedAnswer[] =>
+  store.ancestors(runId).flatMap(({ id: run }) => {
+    const answers = store.answers(run);
+    return (replay ? answers : [...answers, ...leftInFlight(store, run)]).map((answer) => ({
+      ...answer,
+      run,
+    }));
+  });
+
+/** The tool calls of a run that have no answer, each with the obstacle that keeps a fork from making it silently. */
+function leftInFlight(store: Pick<RunStore, "journal">, run: string): RecordedAnswer[] {
+  const journal = store.journal(run);
+  const execute = interpreters[journal.version];
+  const open = new Set<string>();
+  for (const { events } of journal.turns)
+    for (const { type, call_id = "" } of events)
+      if (type === "tool_call_started") open.add(call_id);
+      else if (type === "tool_call_completed" || type === "tool_call_refused") open.delete(call_id);
+  if (open.size === 0 || !execute) return [];
+  return retracedCalls(run, journal, execute).flatMap(({ key, kind, request, result, asked_at: at }) =>
+    kind === "tool" && !result
+      ? [
+          {
+            key,
+            turn: journal.turns.length,
+            at,
+            result: { ok: false, error: obstacle(inFlight(run)), request },
+          },
+        ]
+      : [],
+  );
+}
+
+/** What people told a run beside answering it, as another one can be told it; empty where its log cannot be repeated here. */
+export function repeatedOf(
+  run_id: string,
+  journal: Journal & { version: number },
+): readonly RepeatedCommand[] {
+  const execute = interpreters[journal.version];
+  return execute ? commandsOf(run_id, journal, execute) : [];
+}
+
+/** What a run asked models and tools; empty where its log cannot be repeated here. */
+export function requestsOf(store: Pick<RunStore, "journal">, run_id: string): RetracedRequest[] {
+  const journal = store.journal(run_id);
+  const execute = interpreters[journal.version];
+  return execute ? retracedRequests(run_id, journal, execute) : [];
+}
+
+/** The number of the event after which the moment is. */
+function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number {
+  const last = present(events.at(-1), "events.at(-1)").seq;
+  if (!at) return 1;
+  if ("seq" in at) {
+    if (at.seq < 1 || at.seq > last)
+      throw new ForkRejected(`This run has the events 1 to ${last}; there is no ${at.seq}.`);
+    return at.seq;
+  }
+  const began = events.filter(
+    (event) => event.type === "node_started" && event.payload.attempt === 1 && event.node_id === at.node_id,
+  );
+  const { occurrence = -1 } = at;
+  const found = occurrence === -1 ? began.at(-1) : began[occurrence - 1];
+  if (found) return found.seq - 1;
+  const times = began.length === 1 ? "once" : `${began.length} times`;
+  throw new ForkRejected(
+    began.length === 0
+      ? `${at.node_id} did not begin in this run.`
+      : `${at.node_id} began ${times} in this run, not ${occurrence} times.`,
+  );
+}
+
+/** The moment, or the last one before the run had ended then: nothing goes on after an end. */
+function lastCommon(events: readonly RunEvent[], seq: number, turns: readonly StoredTurn[]): number {
+  let ended: number | null = null;
+  for (const event of events) {
+    if (event.seq > seq) break;
+    if (event.type === "run_finished") ended ??= event.seq;
+    if (event.type === "run_resumed") ended = null;
+  }
+  const before = Math.max(1, ended === null ? seq : ended - 1);
+  // A cancel ends the run whatever follows, and so does an end that the server wrote.
+  const turn = turns.find(({ lastSeq }) => lastSeq >= before);
+  if (turn?.key !== "$cancel" && turn?.key !== "$ended") return before;
+  return turns[turn.turn - 1]?.lastSeq ?? 1;
+}
+
+/**
+ * The moment, or the one before nodes began that read what the patches change: where nothing has come from outside since,
+ * nothing is lost by that. `kept`: nodes that keep what they read.
+ */
+function beforeReaders(
+  run_id: string,
+  { turns }: Pick<Journal, "turns">,
+  wanted: number,
+  { state: change, messages = [], plan = [] }: ForkPatches,
+): { at_seq: number; kept: Reader[] } {
+  if (!change) return { at_seq: wanted, kept: [] };
+  const reads = new StateReads();
+  const began = new Map<string, { seq: number; turn: number }>();
+  let s = newRun(run_id);
+  const past: StoredTurn[] = [];
+  for (const turn of turns) {
+    if ((turns[turn.turn - 1]?.lastSeq ?? 0) >= wanted) break;
+    past.push(turn);
+    for (const event of turn.events) {
+      if (event.seq > wanted) break;
+      s = evolve(s, event);
+      reads.note(event, event.seq);
+      if (event.type === "node_started")
+        began.set(event.activation_id ?? "", { seq: event.seq, turn: turn.turn });
+    }
+  }
+  const readers = reads.readersOf(s, change);
+  const outside = past.filter(({ key, result }) => key !== null && isFromOutside(key, result));
+  const isBound = ({ activation: { id, attempt } }: Reader) =>
+    outside.some(({ key }) => attemptOf(key ?? "") === `${id}/${attempt}`);
+  const free = readers
+    .filter(({ activation }) => activation.status !== "completed")
+    .filter((one) => !isBound(one));
+  if (messages.length === 0 && plan.length === 0)
+    for (const { activation } of free) {
+      const start = present(began.get(activation.id), "began");
+      if (outside.every(({ turn }) => turn <= start.turn))
+        return beforeReaders(run_id, { turns }, start.seq - 1, { state: change });
+    }
+  return { at_seq: wanted, kept: isSince(s.run, 3) ? readers.filter((one) => !free.includes(one)) : readers };
+}
+
+/** Answers that another attempt would not simply find again. */
+const isFromOutside = (key: string, result: Settled | null): boolean =>
+  result?.request !== undefined || !/^breath#|^[^/]+\/\d+$|\/tools$/.test(key);
+
+function originOf(
+  { run }: RunState,
+  { run_id, ...about }: Pick<ForkOrigin, "at_seq" | "at" | "by" | "graph" | "patches"> & { run_id: string },
+): ForkOrigin {
+  const { forks = [], forked = 0 } = run;
+  return {
+    from_run: run_id,
+    root_run: forks[0]?.root_run ?? run_id,
+    as: forks[forked]?.as ?? run_id,
+    ...about,
+  };
+}
+
+/** The forks that lie in the part of the log that both have. */
+const keptForks = ({ run: { forks = [], forked = 0 } }: RunState): ForkOrigin[] => forks.slice(0, forked);
+
+function forkTurn(
+  { turns, fork: before }: { turns: readonly StoredTurn[]; fork?: ForkTurn },
+  { turn, at_seq, now }: { turn: number; at_seq: number; now: number },
+): ForkTurn {
+  const begins: { key: string | null; result: Settled | null; at: number } =
+    turns[turn] ?? present(turns[0], "turns[0]");
+  const { key, result, at } = begins;
+  const earlier = (before?.shifts ?? []).filter((shift) => shift.turn < turn);
+  return {
+    turn,
+    key: turn === 1 ? null : key,
+    result: turn === 1 ? null : result,
+    at,
+    seq: at_seq,
+    forkedAt: now,
+    shifts: [...earlier, { turn, ms: Math.max(0, now - at) }],
+  };
+}

@@ -1,0 +1,427 @@
+import type { Disk } from "@/db/disk";
+import type { InstallationRules, RaisableLimit } from "@/server/domain/agent/outcome";
+import type { LiveFrame } from "@/server/domain/base/durable";
+import { errorMessage } from "@/server/domain/base/guards";
+import { newId } from "@/server/domain/base/ids";
+import { namedError } from "@/server/domain/base/named-error";
+import type { Json } from "@/server/domain/base/values";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
+import type { PeopleRules } from "@/server/domain/run/events";
+import type { GivenAnswer, PersonsAnswer } from "@/server/domain/run/questions/tool-question";
+import type { RunningMarker } from "@/server/store/runs/running-marker";
+import type { RunStore } from "@/server/store/runs/runs";
+import type { Watchdog } from "@/server/store/watchdog";
+import { CLOCK_CHECK_INTERVAL_MS, type Clock, WorkTime } from "../durable/clock";
+import { CANCEL } from "../durable/embedded-contract";
+import { INTERPRETER_VERSION } from "../interpreter/execute";
+import { followRun } from "../log/follow-run";
+import { Followers, type RunFrame, type StatusTick, Watchers } from "../log/followers";
+import { Frames, type StreamRedactor } from "../log/frames";
+import { LogWriter } from "../log/log-writer";
+import { TurnRecorder } from "../log/record-turns";
+import { placeOf } from "../log/turn-write";
+import type { Effects } from "../node/ports";
+import { CommandWaiters, type Heard } from "../people/command-waiters";
+import { type CommandResult, FromPeople } from "../people/from-people";
+import { Computing } from "./crash-suspects";
+import { CreationCache } from "./creation-cache";
+import { type ForkRequest, planFork } from "./fork";
+import type { HostLog } from "./host-log";
+import { LiveRuns } from "./live-runs";
+import { Recovery } from "./recovery";
+import type { RemoteEngine } from "./remote-engine";
+import { RunEndings } from "./run-endings";
+import { RunExecutor } from "./run-executor";
+import { RunQueue } from "./run-queue";
+import { type SegmentProgress, SegmentReceiver } from "./segment-progress";
+import { creationOf, type StartRequest } from "./start-request";
+import { WakeDue } from "./wake-due";
+
+export class QueueFull extends namedError("QueueFull") {}
+
+export interface HostOptions {
+  store: RunStore;
+  effects: Effects;
+  /** Absent where nothing has to survive a power cut. */
+  disk?: Disk;
+  /** Runs at work at the same time; those that only wait do not count. A function where it changes. */
+  maxRuns?: number | (() => number);
+  maxQueued?: number;
+  /** What holds in every run from now on, also in those that an earlier process began. */
+  rules?: InstallationRules;
+  /** How people are asked in runs that begin from now on; the usual rules where it is absent. */
+  people?: PeopleRules;
+  /** Blacks out secrets; nothing that it hides reaches the log of a run. */
+  redact?: <T>(value: T) => T;
+  /** The same for text that is being written. */
+  streamRedactor?: StreamRedactor;
+  /** Where time comes from; tests bring their own. */
+  clock?: Clock;
+  /** Where it is noted which run is being computed, so that a next start knows which one ended the server. */
+  runningMarker?: RunningMarker;
+  /** Sees when this thread no longer responds, and notes for what run it executes then. */
+  watchdog?: Watchdog;
+  /** Whether the last process crashed, rather than being killed or stopped. */
+  crashed?: boolean;
+  /** Where runs are carried out in other processes; absent where nothing is known of any. */
+  remoteEngine?: RemoteEngine;
+  log?: HostLog;
+}
+
+/** At a start, whoever has to answer in this time gets longer: what waits for so little is taken up at once. */
+const RESUME_DUE_WITHIN_MS = 5 * 60_000;
+
+/** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
+export class Host {
+  private readonly live = new LiveRuns();
+  private readonly queue = new RunQueue();
+  private readonly creationCache = new CreationCache();
+  private readonly followers = new Followers();
+  private readonly watchers = new Watchers();
+  private readonly waiters = new CommandWaiters();
+  private readonly frames: Frames;
+  private readonly writer: LogWriter;
+  private readonly recovery: Recovery;
+  private readonly computing: Computing;
+  private readonly endings: RunEndings;
+  private readonly people: FromPeople;
+  private readonly segments: SegmentReceiver | undefined;
+  private readonly runs: RunExecutor;
+  private readonly due: WakeDue;
+  /** Whether runs of an earlier process may still wait outside the memory of this one. */
+  private hasLeftSome = false;
+  private draining = false;
+  readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
+  private readonly time: WorkTime;
+  private readonly clockTimer: ReturnType<typeof setInterval>;
+
+  constructor(private readonly options: HostOptions) {
+    this.time = new WorkTime(options.clock);
+    this.clockTimer = setInterval(() => this.checkClock(), CLOCK_CHECK_INTERVAL_MS);
+    this.clockTimer.unref();
+    const { store, disk, log, remoteEngine, rules, redact, effects } = options;
+    const { live, followers, watchers, waiters, creationCache, time, workerId } = this;
+    const now = () => this.now;
+    const isDraining = () => this.draining;
+    const hasRoom = () => this.pump();
+    const startRun = (id: string, workflowId: string | null) => void this.runs.start(id, workflowId);
+    const computing = new Computing({
+      ...{
+        runningMarker: options.runningMarker,
+        watchdog: options.watchdog,
+        crashed: options.crashed,
+        store,
+        log,
+      },
+    });
+    const frames = new Frames(
+      (id, made) => followers.send(id, { kind: "live", frames: made }),
+      options.streamRedactor,
+    );
+    const writer = new LogWriter(
+      (writes) => {
+        computing.note(writes.map(({ runId }) => runId));
+        store.write(writes);
+      },
+      (message, error) => log?.("warn", message, { error: errorMessage(error) }),
+    );
+    const turns = new TurnRecorder({
+      ...{ writer, disk, live, frames, followers, watchers, waiters, log, hasRoom },
+      putToSleep: (id, run) => this.runs.putToSleep(id, run),
+      evict: (id, run) => this.runs.evict(id, run),
+    });
+    const endings = new RunEndings({ store, writer, disk, live, followers, watchers, now, log });
+    this.runs = new RunExecutor({
+      ...{
+        store,
+        effects,
+        remoteEngine,
+        rules,
+        redact,
+        time,
+        workerId,
+        live,
+        creationCache,
+        computing,
+        waiters,
+      },
+      ...{ frames, followers, turns, endings, isDraining, hasRoom },
+      claim: (id) => this.recovery.forget(id),
+    });
+    this.people = new FromPeople({
+      ...{ store, waiters, now },
+      activeRun: (id) => live.get(id)?.engine,
+      settled: (id) => this.settled(id),
+      deliver: (id, name, value) => this.deliver(id, name, value),
+    });
+    this.segments =
+      remoteEngine &&
+      new SegmentReceiver({
+        ...{ remoteEngine, store, turns, endings, live, startRun, hasRoom },
+        seenNow: () => ({ at: this.now, worked: time.read() }),
+        left: (id) => this.runs.left(id),
+      });
+    this.recovery = new Recovery({
+      store,
+      isRemote: (id) => remoteEngine?.activeSegment(id) != null,
+      startRun,
+      enqueue: (id, workflowId) => this.queue.add(id, workflowId),
+      hold: (id, code, message, retryAfterMs) => endings.hold(id, code, message, retryAfterMs),
+    });
+    this.due = new WakeDue({
+      ...{ startRun, isDraining },
+      due: (at) => store.due(at),
+      isTaken: (id) => live.has(id) || this.recovery.isPending(id),
+    });
+    this.computing = computing;
+    this.frames = frames;
+    this.writer = writer;
+    this.endings = endings;
+  }
+
+  /** Keeps the time at work, and tells the runs where the clock jumped or the machine slept. */
+  private checkClock(): void {
+    this.time.read();
+    for (const { engine } of this.live.all()) engine.checkClock();
+    if (this.live.hasSleepers || this.hasLeftSome) this.due.wake(this.now);
+    if (this.hasLeftSome) this.retryQuarantined();
+  }
+
+  private get now(): number {
+    return this.time.clock.now();
+  }
+
+  private get store(): RunStore {
+    return this.options.store;
+  }
+
+  /** The run that this key started before, or null. Throws KeyReused where it was for something else. */
+  startedWith(key: string, requestHash: string): string | null {
+    return this.store.startedWith(key, requestHash);
+  }
+
+  /** Creates a run and queues it. The same idempotency key gives the same run; throws KeyReused, QueueFull. */
+  start(request: StartRequest): { run_id: string; created: boolean } {
+    this.refuseMore();
+    const id = newId("run");
+    const { people, redact } = this.options;
+    const past_work = this.store.pastWork(placeOf(request), request.graph);
+    const created = creationOf(request, { now: this.now, past_work, people, redact });
+    const made = this.store.create({
+      id,
+      created,
+      interpreterVersion: INTERPRETER_VERSION,
+      idempotencyKey: request.idempotency_key ?? null,
+      ...(request.request_hash === undefined ? {} : { requestHash: request.request_hash }),
+    });
+    if (made.created) {
+      this.creationCache.keep(id, created);
+      this.begin(id, request.workflow_id);
+    }
+    return { run_id: made.id, created: made.created };
+  }
+
+  /** Creates a run that begins as another one went, and queues it. Throws RefusedFork, QueueFull, DamagedLog. */
+  fork(request: ForkRequest): { run_id: string; at_seq: number; warnings?: string[] } {
+    this.refuseMore();
+    const { redact } = this.options;
+    // A key that is typed into the workflow still has to be sent.
+    const redacted = redact ? { ...redact(request), latest: request.latest } : request;
+    const { origin, warnings, ...planned } = planFork(this.store, redacted, this.now);
+    const id = newId("run");
+    this.store.create({ id, idempotencyKey: null, origin, ...planned });
+    this.begin(id, planned.created.payload.workflow_id);
+    return { run_id: id, at_seq: origin.seq, ...(warnings.length > 0 ? { warnings } : {}) };
+  }
+
+  private refuseMore(): void {
+    if (this.queue.size >= (this.options.maxQueued ?? 1000))
+      throw new QueueFull("Too many runs are waiting. Try again in a moment.");
+  }
+
+  private begin(id: string, workflow_id: string | null): void {
+    this.queue.add(id, workflow_id);
+    this.watchers.notify({ run_id: id, workflow_id, status: "queued", final_status: null });
+    this.pump();
+  }
+
+  /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
+  recover(): number {
+    const stopped = this.computing.noteWhatStopped();
+    this.hasLeftSome = true;
+    this.store.listOldQuestions();
+    for (const id of this.options.remoteEngine?.runs() ?? []) this.resumeRemote(id);
+    this.recovery.begin(this.now + RESUME_DUE_WITHIN_MS, stopped);
+    this.retryQuarantined();
+    this.pump();
+    return this.store.countUnfinished();
+  }
+
+  /** Cancels a run in any state; false if it has ended. */
+  cancel(runId: string, about: { by: string; reason: string }): boolean {
+    const run = this.store.find(runId);
+    if (!run || run.status === "finished") return false;
+    const live = this.live.get(runId);
+    // What cannot be computed, or better is not, is ended without.
+    if (!live && run.status === "held") {
+      void this.endings
+        .end(runId, { final_status: "CANCELLED", reason_code: "CANCELLED", output: {}, warnings: [] })
+        .then(() => this.waiters.settle(runId, CANCEL, []));
+      return true;
+    }
+    this.creationCache.take(runId);
+    this.store.signal(runId, "cancel", about, this.now);
+    if (live) live.engine.deliver("cancel", about);
+    else {
+      this.queue.remove(runId);
+      this.runs.start(runId, run.workflow_id);
+    }
+    return true;
+  }
+
+  private retryQuarantined(): void {
+    if (this.draining) return;
+    for (const id of this.store.retriesDue(this.now)) this.tryAgain(id, { keepsStops: true });
+  }
+
+  /** Retries a quarantined run; false if it is not quarantined. `keepsStops`: its earlier stops of the server still count. */
+  tryAgain(runId: string, { keepsStops = false } = {}): boolean {
+    const { remoteEngine } = this.options;
+    const segment = remoteEngine?.activeSegment(runId) ?? null;
+    const status = this.store.release(runId, keepsStops);
+    if (status === null) return false;
+    // Where its engine is known it goes on there; otherwise a person decided that it goes on here.
+    if (segment !== null && !remoteEngine?.isConfigured) remoteEngine?.over(runId, segment);
+    const workflowId = this.store.find(runId)?.workflow_id ?? null;
+    this.watchers.notify({ run_id: runId, workflow_id: workflowId, status, final_status: null });
+    if (status === "queued") {
+      this.queue.add(runId, workflowId);
+      this.pump();
+    } else this.runs.start(runId, workflowId);
+    return true;
+  }
+
+  /** Raises a limit; a run that stopped at it goes on. */
+  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): Promise<CommandResult> {
+    return this.people.raiseLimit(runId, limit, to, by);
+  }
+
+  /** Stores a command for a run and delivers it. */
+  command(runId: string, command: RunCommand, by: string): Promise<CommandResult> {
+    return this.people.command(runId, command, by);
+  }
+
+  /** What the run makes of its cancellation, or of an answer, that it was just sent. */
+  heard(runId: string, name: string): Promise<Heard> {
+    return this.waiters.wait(runId, name);
+  }
+
+  /** Changes the plan of a running crew. Returns what is wrong with the change, or what became of it. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<CommandResult> {
+    return this.people.editPlan(runId, activationId, edit, by);
+  }
+
+  /** Answers a question of a run; false where it is not open any more, or not the one that the fingerprint names. */
+  answer(
+    runId: string,
+    interactionId: string,
+    fingerprint: string,
+    value: PersonsAnswer & { by: string },
+  ): boolean {
+    return this.people.answer(runId, interactionId, fingerprint, value);
+  }
+
+  /** Who answered a question, also where the run has not taken that up yet; null where nobody did. */
+  answered(runId: string, interactionId: string): GivenAnswer | null {
+    return this.people.answered(runId, interactionId);
+  }
+
+  /** Hands a run what is in its log already. One that is held gets it once it is tried again. */
+  private deliver(runId: string, name: string, value: Json): void {
+    this.creationCache.take(runId);
+    const live = this.live.get(runId);
+    if (live) return live.engine.deliver(name, value);
+    const run = this.store.find(runId);
+    if (run && run.status !== "held") this.runs.start(runId, run.workflow_id);
+  }
+
+  /** Watches all runs change their status. Answers how to stop. */
+  watch(onTick: (tick: StatusTick) => void): () => void {
+    return this.watchers.watch(onTick);
+  }
+
+  /** The same as a stream. */
+  ticks(signal?: AbortSignal): AsyncGenerator<StatusTick> {
+    return this.watchers.ticks(signal, () => this.draining);
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  isLive(runId: string): boolean {
+    return this.live.isHere(runId);
+  }
+
+  /**
+   * Follows a run: first what the log holds after `after`, then what happens. It listens from the moment of the
+   * call, so that nothing between the two is lost. Ends after the last event of a finished run.
+   */
+  follow(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<RunFrame> {
+    const { store, followers, frames, live } = this;
+    return followRun({ store, followers, frames, live }, runId, after, signal);
+  }
+
+  /** Resolves when the run is out of this process: ended, or stopped at a limit. */
+  async settled(runId: string): Promise<void> {
+    if (this.recovery.isPending(runId)) await this.recovery.done;
+    await this.live.gone(runId);
+  }
+
+  /** Stops taking up work and lets what is under way finish, for at most `ms`. What is left goes on at the next start. */
+  async drain(ms: number): Promise<void> {
+    this.draining = true;
+    this.recovery.stop();
+    for (const { engine } of this.live.all()) engine.freeze();
+    const end = Date.now() + ms;
+    while (Date.now() < end && [...this.live.all()].some(({ engine }) => engine.inFlight > 0))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    while (this.writer.size > 0 && Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
+    await this.options.disk?.sync();
+    for (const { engine } of this.live.all()) engine.stop();
+    this.followers.close();
+    this.frames.stop();
+    clearInterval(this.clockTimer);
+    this.computing.close();
+  }
+
+  /** Begins queued runs while there is room, one workflow after another. */
+  private pump(): void {
+    if (this.draining) return;
+    const { maxRuns = 16 } = this.options;
+    const room = (typeof maxRuns === "number" ? maxRuns : maxRuns()) - this.live.busyCount();
+    this.queue.begin(room, (id, workflowId) => this.runs.start(id, workflowId));
+  }
+
+  /** After a start: finds a run at work in other processes. */
+  private resumeRemote(runId: string): void {
+    const run = this.store.find(runId);
+    if (!run) return;
+    if (run.held?.code === "engine_missing" && this.options.remoteEngine?.isConfigured) this.tryAgain(runId);
+    else if (run.status !== "held") this.runs.start(runId, run.workflow_id);
+  }
+
+  /**
+   * What a worker tells of a run that it carries out. Resolves once it is in the log and was published. What came before, or
+   * is of a stretch that is over, changes nothing.
+   */
+  async receive(news: SegmentProgress): Promise<void> {
+    await this.segments?.receive(news);
+  }
+
+  /** Text of a run that is being written elsewhere. */
+  show(runId: string, frames: readonly LiveFrame[]): void {
+    for (const frame of frames) this.frames.add(runId, frame);
+  }
+}

@@ -1,0 +1,265 @@
+import { createHash } from "node:crypto";
+import { breakpointsError } from "@/server/domain/agent/breakpoint-check";
+import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
+import { present } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
+import { sizeOf, sizeText } from "@/server/domain/base/sizes";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { graphOfNode, singleNodeError } from "@/server/domain/graph/only-node";
+import { isStartNode, startingState } from "@/server/domain/graph/run-input";
+import { allowedPlaces } from "@/server/domain/library/capabilities";
+import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
+import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-uses";
+import { roleUses } from "@/server/domain/library/role-use";
+import { getNodeKind } from "@/server/domain/nodes";
+import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
+import { unknownStop } from "@/server/domain/run/commands/command";
+import type { Pins } from "@/server/domain/run/commands/pins";
+import { textHash } from "@/server/domain/text/text-hash";
+import type { Models } from "@/server/llm/model";
+import type { ForeignTexts } from "@/server/store/library/foreign-texts";
+import type { Host } from "./host";
+import type { StartRequest } from "./start-request";
+
+/** Why a run did not start: problems of the drawing, or an input that does not fit. */
+export class StartRejected extends namedError("RefusedStart") {
+  constructor(
+    message: string,
+    readonly detail: { problems: Problem[] } | { errors: { key: string; message: string }[] },
+  ) {
+    super(message);
+  }
+}
+
+export interface Launch {
+  workflow_id: string;
+  input: JsonObject;
+  /** Overrides the workflow's own run settings, key by key. */
+  config?: Partial<RunConfig> | undefined;
+  trigger: StartRequest["trigger"];
+  /** What nodes give instead of being carried out. Only a person in the editor may give any. */
+  pins?: Pins | undefined;
+  /** Carries out this node alone; `input` is the state that it begins with. */
+  only_node?: string | undefined;
+  idempotency_key?: string | undefined;
+}
+
+/** Starts runs of saved workflows: load, check, hand over to the host. */
+export function newLauncher(parts: {
+  workflows: TextSources["workflows"] & {
+    find(
+      id: string,
+    ): { id: string; name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
+  };
+  roles: TextSources["roles"] & { all(): RoleDefinition[] };
+  /** A run gets a copy of the crews and agents that its workflow names. */
+  library?: Library;
+  models: Models;
+  host: Host;
+  /** What holds in every run, whatever it says itself. */
+  installation?: InstallationRules;
+}) {
+  const { library = EMPTY_LIBRARY, installation } = parts;
+  return {
+    /**
+     * Throws RefusedStart, and KeyReused where its key started a run of something else; answers undefined where there is
+     * no such workflow. A key that is known gives its run, also when the workflow was changed since.
+     */
+    startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
+      const key = launch.idempotency_key;
+      const request_hash = hashOf(launch);
+      const known = key === undefined ? null : parts.host.startedWith(key, request_hash);
+      if (known !== null) return { run_id: known, created: false };
+      const workflow = parts.workflows.find(launch.workflow_id);
+      if (!workflow) return undefined;
+      const whole = withLibrary(workflow.graph, library);
+      const { only_node } = launch;
+      const nowhere = unknownStop(whole, { ...whole.config, ...launch.config });
+      if (nowhere !== null)
+        throw new StartRejected(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
+      const { withheld } = workflow;
+      const ready = readyToRun(
+        only_node === undefined ? whole : nodeAlone(whole, only_node),
+        parts.roles.all(),
+        launch,
+        parts.models,
+        { withheld },
+      );
+      return parts.host.start({
+        ...ready,
+        ...foreignText(parts, ready, withheld),
+        ...pinsOf(launch, whole),
+        ...(only_node === undefined ? {} : { only_node }),
+        workflow_id: workflow.id,
+        workflow_name: workflow.name,
+        trigger: launch.trigger,
+        ...(installation ? { installation } : {}),
+        ...(key === undefined ? {} : { idempotency_key: key, request_hash }),
+      });
+    },
+  };
+}
+
+/** What was asked for, as a hash; the same whatever the order of the keys. */
+const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
+  createHash("sha256")
+    .update(
+      canonicalJson({
+        workflow_id,
+        input,
+        config: asJson(config ?? {}),
+        ...(pins ? { pins: asJson(pins) } : {}),
+        ...(only_node === undefined ? {} : { only_node }),
+      }),
+    )
+    .digest("hex");
+
+/** Throws RefusedStart. */
+function nodeAlone(graph: WorkflowGraph, nodeId: string): WorkflowGraph {
+  const alone = graphOfNode(graph, nodeId);
+  if (alone) return alone;
+  const message = singleNodeError(graph, nodeId) ?? "This node cannot be run by itself.";
+  throw new StartRejected(message, { errors: [{ key: "only_node", message }] });
+}
+
+/**
+ * The pins that hold in a run. Whatever starts it, only what a person starts in the editor has any: a run that counts does
+ * what its workflow says. Throws RefusedStart.
+ */
+function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { pins?: Pins } {
+  if (!pins || Object.keys(pins).length === 0) return {};
+  const refuse = (key: string, message: string): never => {
+    throw new StartRejected(message, { errors: [{ key, message }] });
+  };
+  if (trigger !== "editor")
+    refuse("pins", "Pinned outputs are for trying things out in the editor: no other run may have any.");
+  if (only_node !== undefined)
+    refuse("pins", "A node that is run by itself is carried out: it takes no pins.");
+  for (const id of Object.keys(pins)) {
+    const node = graph.nodes[id];
+    if (!node) refuse(id, `There is no node ${id} whose output could be pinned.`);
+    else if (getNodeKind(node.node_type).ends || isStartNode(node))
+      refuse(id, `${node.name || id} gives no output that could be pinned.`);
+  }
+  return { pins };
+}
+
+/** Where it is known which texts came with files. */
+export interface TextSources {
+  workflows: { foreign?: Pick<ForeignTexts, "among"> };
+  roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
+}
+
+/** The texts of a workflow and of these roles that came with files. */
+export function foreignOf(
+  parts: TextSources,
+  graph: Pick<WorkflowGraph, "nodes">,
+  roles: readonly RoleDefinition[],
+): string[] {
+  const files = new Set(parts.roles.list?.().flatMap(({ role, origin }) => (origin ? [role.name] : [])));
+  return [
+    ...(parts.workflows.foreign?.among([graph.nodes, roles]) ?? []),
+    ...textsIn(roles.filter(({ name }) => files.has(name))),
+  ];
+}
+
+/** What a run is told of that; `withheld` has marks for what a person allowed. */
+export function foreignText(
+  parts: TextSources,
+  { graph, roles }: Pick<StartRequest, "graph" | "roles">,
+  withheld: readonly string[] = [],
+): Pick<StartRequest, "foreign"> {
+  const texts = foreignOf(parts, graph, roles);
+  if (texts.length === 0) return {};
+  return { foreign: { texts: texts.map(textHash), allowed: allowedPlaces(withheld) } };
+}
+
+/**
+ * Checks a graph and its input and takes what a run needs of them. Crews and agents that it names must have been copied
+ * into it.
+ * Throws RefusedStart.
+ */
+export function readyToRun(
+  graph: WorkflowGraph,
+  roles: readonly RoleDefinition[],
+  given: Pick<Launch, "input" | "config">,
+  models: Models,
+  { withheld }: Pick<ProblemContext, "withheld"> = {},
+): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
+  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld }).filter(
+    ({ severity }) => severity === "error",
+  );
+  if (problems.length > 0)
+    throw new StartRejected(
+      problems.length === 1
+        ? `This workflow cannot run yet: ${present(problems[0], "problems[0]").message}`
+        : `This workflow cannot run yet: it has ${problems.length} problems.`,
+      { problems },
+    );
+  const errors = findInputErrors(graph, given.input);
+  if (errors.length > 0) throw new StartRejected("The input does not fit.", { errors });
+  const config = RunConfig.parse({ ...graph.config, ...given.config });
+  const unread = breakpointsError(config.breakpoints ?? []);
+  if (unread !== null) throw new StartRejected(unread, { errors: [{ key: "breakpoints", message: unread }] });
+  const { state } = startingState(graph, given.input);
+  if (sizeOf(state) > config.max_state_chars)
+    throw new StartRejected("The input is too large.", {
+      errors: Object.keys(given.input)
+        .toSorted((x, y) => sizeOf(given.input[y]) - sizeOf(given.input[x]))
+        .slice(0, 1)
+        .map((key) => ({
+          key,
+          message: `What the run would begin with is too large: ${sizeText(sizeOf(state))}, and at most ${sizeText(config.max_state_chars)} fit. Give less of it, or raise the limit in the settings of the workflow.`,
+        })),
+    });
+  refusePriceless(graph, config, models);
+  const windows = [{}, ...modelUses(graph).map(({ choice }) => choice)].flatMap((choice) => {
+    const tokens = models.describe(choice)?.context_window;
+    return tokens === undefined ? [] : [[choiceKey(choice), tokens] as const];
+  });
+  const used = roleUses(graph);
+  return {
+    graph,
+    roles: roles.filter(({ name }) => used.has(name)),
+    input: given.input,
+    config,
+    provider_summary: whoAnswers(graph, models),
+    context_windows: Object.fromEntries(windows),
+  };
+}
+
+/** Refuses a budget in dollars that could not be kept. Throws RefusedStart. */
+export function refusePriceless(
+  graph: WorkflowGraph,
+  config: Pick<RunConfig, "budget">,
+  models: Pick<Models, "describe">,
+): void {
+  const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
+  if (config.budget.max_cost_usd != null && priceless) {
+    const { choice } = priceless;
+    throw new StartRejected("A budget in dollars cannot be kept: the price of this model is unknown.", {
+      errors: [
+        {
+          key: "max_cost_usd",
+          message: `${isStandard(choice) ? "The model's price" : `The price of ${choice.model ?? "a model"}`} is unknown. Set its price in the settings, limit tokens instead, or run without this budget.`,
+        },
+      ],
+    });
+  }
+}
+
+/** Who will be asked in a run, as the settings are now; null where no model is. What answered stands with each call. */
+function whoAnswers(graph: WorkflowGraph, models: Models): StartRequest["provider_summary"] {
+  const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
+  if (asked.length === 0) return null;
+  const together = (names: string[]) => [...new Set(names)].join(" and ");
+  return {
+    name: together(asked.map(({ name }) => name)),
+    model: together(asked.map(({ model }) => model)),
+    simulated: asked.every(({ simulated }) => simulated),
+  };
+}

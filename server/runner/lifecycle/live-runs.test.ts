@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { LiveRuns } from "./live-runs";
+import type { LiveRun } from "./remote-engine";
+
+const run = (status: LiveRun["status"]): LiveRun => ({
+  engine: {
+    deliver() {},
+    freeze() {},
+    stop() {},
+    checkClock() {},
+    inFlight: 0,
+    isIdle: true,
+    sleepsUntil: null,
+    hasSlept: false,
+  },
+  turns: null,
+  status,
+  finalStatus: null,
+  workflowId: null,
+});
+
+test("a run that sleeps is here, but takes neither memory nor a place", () => {
+  const runs = new LiveRuns();
+  runs.add("a", run("running"));
+  runs.add("b", run("waiting"));
+  runs.add("new", run(null));
+  expect([runs.size, runs.busyCount()]).toEqual([3, 2]);
+  runs.putToSleep("a", { at: 5, worked: 1 });
+  expect([runs.size, runs.busyCount(), runs.has("a"), runs.isHere("a")]).toEqual([2, 1, false, true]);
+  expect(runs.seenBy("a")).toEqual({ at: 5, worked: 1 });
+  runs.wakeUp("a");
+  expect([runs.isHere("a"), runs.hasSleepers]).toEqual([false, false]);
+});
+
+test("whoever waits for a run to leave is told, all at once; nobody waits for one that is not here", async () => {
+  const runs = new LiveRuns();
+  await runs.gone("never");
+  runs.add("a", run("running"));
+  const notified: string[] = [];
+  const waiting = ["first", "second"].map((who) => runs.gone("a").then(() => notified.push(who)));
+  expect(notified).toEqual([]);
+  runs.remove("a");
+  runs.left("a");
+  await Promise.all(waiting);
+  expect(notified).toEqual(["first", "second"]);
+});

@@ -1,0 +1,82 @@
+import type { Seen } from "../durable/clock-watch";
+import type { LiveRun } from "./remote-engine";
+
+/** Which runs are in this process: those in its memory, and those that left the memory because they only wait. */
+export class LiveRuns {
+  private readonly live = new Map<string, LiveRun>();
+  /** Those that left, with the times that they had seen. */
+  private readonly asleep = new Map<string, Seen>();
+  /** Who waits for a run to leave this process. */
+  private readonly leaving = new Map<string, { gone: Promise<void>; leave: () => void }>();
+
+  get(runId: string): LiveRun | undefined {
+    return this.live.get(runId);
+  }
+  has(runId: string): boolean {
+    return this.live.has(runId);
+  }
+  /** Also one that only waits. */
+  isHere(runId: string): boolean {
+    return this.live.has(runId) || this.asleep.has(runId);
+  }
+  /** How many are in memory. */
+  get size(): number {
+    return this.live.size;
+  }
+  /** Those in memory. */
+  all(): IterableIterator<LiveRun> {
+    return this.live.values();
+  }
+  get hasSleepers(): boolean {
+    return this.asleep.size > 0;
+  }
+
+  add(runId: string, run: LiveRun): void {
+    this.live.set(runId, run);
+  }
+  remove(runId: string): LiveRun | undefined {
+    const run = this.live.get(runId);
+    this.live.delete(runId);
+    return run;
+  }
+
+  /** A run leaves the memory, to be taken up again by what it waits for. */
+  putToSleep(runId: string, seen: Seen): void {
+    this.live.delete(runId);
+    this.asleep.set(runId, seen);
+  }
+  /** The times that a run had seen when it left the memory; undefined where it did not. */
+  seenBy(runId: string): Seen | undefined {
+    return this.asleep.get(runId);
+  }
+  wakeUp(runId: string): void {
+    this.asleep.delete(runId);
+  }
+
+  /** How many take a place: those that wait for a person or a time take none. */
+  busyCount(): number {
+    let count = 0;
+    for (const { status } of this.live.values()) if (status === null || status === "running") count++;
+    return count;
+  }
+
+  /** Tells whoever waits for it that a run is out of this process. */
+  left(runId: string): void {
+    this.leaving.get(runId)?.leave();
+    this.leaving.delete(runId);
+  }
+
+  /** Resolves when the run is out of this process. */
+  async gone(runId: string): Promise<void> {
+    if (!this.isHere(runId)) return;
+    let waiting = this.leaving.get(runId);
+    if (!waiting) {
+      let leave = () => {};
+      const gone = new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+      this.leaving.set(runId, (waiting = { gone, leave }));
+    }
+    await waiting.gone;
+  }
+}

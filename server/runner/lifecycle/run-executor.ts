@@ -1,0 +1,171 @@
+import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { errorMessage } from "@/server/domain/base/guards";
+import { isPassing } from "@/server/domain/base/transient-error";
+import { DamagedLog } from "@/server/domain/run/quarantine";
+import { registerKeysIn } from "@/server/secrets/redact";
+import type { RunStore } from "@/server/store/runs/runs";
+import { SHORT_MS, type WorkTime } from "../durable/clock";
+import { EmbeddedRun } from "../durable/embedded";
+import type { Journal } from "../durable/embedded-contract";
+import { INTERPRETER_VERSION } from "../interpreter/execute";
+import { interpreters, unknownVersionText } from "../interpreter/interpreters";
+import type { Followers } from "../log/followers";
+import type { Frames } from "../log/frames";
+import { TRY_AGAIN_MS } from "../log/log-writer";
+import type { TurnRecorder } from "../log/record-turns";
+import { TurnWriter } from "../log/turn-write";
+import type { Effects } from "../node/ports";
+import type { CommandWaiters } from "../people/command-waiters";
+import type { Computing } from "./crash-suspects";
+import type { CreationCache } from "./creation-cache";
+import { withOriginal } from "./fork";
+import type { LiveRuns } from "./live-runs";
+import { ENGINE_MISSING, type LiveRun, type RemoteEngine, RemoteRun } from "./remote-engine";
+import type { RunEndings } from "./run-endings";
+
+interface Parts {
+  store: RunStore;
+  effects: Effects;
+  remoteEngine?: RemoteEngine | undefined;
+  rules?: InstallationRules | undefined;
+  redact?: (<T>(value: T) => T) | undefined;
+  time: WorkTime;
+  workerId: string;
+  live: LiveRuns;
+  creationCache: CreationCache;
+  computing: Computing;
+  waiters: CommandWaiters;
+  frames: Frames;
+  followers: Followers;
+  turns: Pick<TurnRecorder, "record">;
+  endings: RunEndings;
+  isDraining(): boolean;
+  /** Nobody else is to take this run up any more. */
+  claim(runId: string): void;
+  /** A place for another run is free. */
+  hasRoom(): void;
+}
+
+/** A run's time in this process: taken up from its log, carried out here or elsewhere, and out of the memory again. */
+export class RunExecutor {
+  constructor(private readonly parts: Parts) {}
+
+  /** Takes a run up; false if it cannot be read: then it is held, and the others go on. Never throws. */
+  start(runId: string, workflowId: string | null): boolean {
+    this.parts.claim(runId);
+    try {
+      this.parts.computing.around({ run_id: runId }, () => this.executeRun(runId, workflowId));
+      return true;
+    } catch (error) {
+      if (isPassing(error)) setTimeout(() => this.start(runId, workflowId), TRY_AGAIN_MS);
+      else this.parts.endings.hold(runId, "damaged_log", errorMessage(error));
+      return false;
+    }
+  }
+
+  /** What the log knows of a run. One that was created here and only waited for its turn has no more than its creation. */
+  private journalOf(runId: string): Journal & { version: number } {
+    const created = this.parts.creationCache.take(runId);
+    if (!created) return this.parts.store.journal(runId);
+    const first = {
+      turn: 0,
+      key: null,
+      result: null,
+      at: created.ts,
+      lastSeq: 1,
+      inlined: 0,
+      events: [created],
+    };
+    return { version: INTERPRETER_VERSION, turns: [first], timers: new Map(), signals: new Map() };
+  }
+
+  private executeRun(runId: string, workflowId: string | null): void {
+    if (this.parts.isDraining() || this.parts.live.has(runId)) return;
+    const { remoteEngine } = this.parts;
+    if (remoteEngine && (remoteEngine.isPreferred || remoteEngine.activeSegment(runId) !== null))
+      return this.dispatchRemote(remoteEngine, runId, workflowId);
+    this.parts.computing.note([runId]);
+    const journal = this.journalOf(runId);
+    const created = journal.turns[0]?.events[0];
+    const execute = interpreters[journal.version];
+    if (!execute)
+      return this.parts.endings.hold(runId, "unknown_version", unknownVersionText(journal.version));
+    if (created?.type !== "run_created") throw new DamagedLog("The beginning of this run's log is missing.");
+    const { redact, rules, effects, time, workerId } = this.parts;
+    registerKeysIn(created.payload.graph);
+    const engine = new EmbeddedRun(
+      runId,
+      {
+        record: (turn) => this.parts.turns.record(turn),
+        computing: () => this.parts.computing.note([runId]),
+        around: (step, work) => this.parts.computing.around({ run_id: runId, step }, work),
+        live: (id, frame) => this.parts.frames.add(id, frame),
+        workerId,
+        ...(rules ? { rules } : {}),
+        time,
+        ...(redact ? { redact } : {}),
+      },
+      withOriginal(this.parts.store, runId, created, journal),
+      this.parts.live.seenBy(runId),
+    );
+    this.parts.live.wakeUp(runId);
+    const turns = new TurnWriter((seq) => this.parts.store.events(runId, 0, seq));
+    const run: LiveRun = { engine, turns, status: null, finalStatus: null, workflowId };
+    this.parts.live.add(runId, run);
+    void execute(engine, created, effects, (state) => {
+      turns.state = state;
+    })
+      .then(() => engine.close())
+      .catch((error: unknown) => {
+        engine.stop();
+        return this.parts.endings.broke(runId, error);
+      })
+      .finally(() => this.forget(runId, run));
+  }
+
+  /** Has the run carried out in other processes from here on, or finds that it is. */
+  private dispatchRemote(remoteEngine: RemoteEngine, runId: string, workflowId: string | null): void {
+    const isActive = remoteEngine.activeSegment(runId) !== null;
+    if (isActive && !remoteEngine.isConfigured)
+      return this.parts.endings.hold(runId, "engine_missing", ENGINE_MISSING);
+    // Whoever begins it reads these; what is damaged is held before.
+    registerKeysIn(this.parts.store.creation(runId).created.payload.graph);
+    this.parts.store.lastTurn(runId);
+    this.parts.creationCache.take(runId);
+    this.parts.live.wakeUp(runId);
+    const engine = new RemoteRun(runId, remoteEngine);
+    this.parts.live.add(runId, { engine, turns: null, status: null, finalStatus: null, workflowId });
+    if (!isActive) remoteEngine.begin(runId);
+  }
+
+  private forget(runId: string, run: LiveRun): void {
+    if (this.parts.live.get(runId) !== run) return;
+    this.parts.live.remove(runId);
+    this.left(runId);
+  }
+
+  /** A run is out of this process. */
+  left(runId: string): void {
+    this.parts.live.left(runId);
+    this.parts.waiters.left(runId);
+    this.parts.frames.drop(runId);
+    this.parts.followers.send(runId, { kind: "end" });
+    this.parts.hasRoom();
+  }
+
+  /** A run that has stopped at a limit leaves the memory. */
+  evict(runId: string, run: LiveRun): void {
+    if (run.status !== "finished" || !run.engine.isIdle) return;
+    run.engine.stop();
+    this.forget(runId, run);
+  }
+
+  /** A run that only waits, and for long, leaves the memory; what wakes it takes it up again. */
+  putToSleep(runId: string, run: LiveRun): void {
+    if (this.parts.isDraining() || this.parts.live.get(runId) !== run) return;
+    const sleeps = run.engine.sleepsUntil;
+    if (!sleeps || (sleeps.wakeAt !== null && sleeps.wakeAt < this.parts.time.clock.now() + SHORT_MS)) return;
+    run.engine.stop();
+    this.parts.live.putToSleep(runId, sleeps.seen);
+  }
+}

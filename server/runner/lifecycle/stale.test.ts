@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { staleOutputs } from "@/server/domain/run/stale";
+import { draw } from "@/server/domain/testing/drawing";
+import { newStage, role } from "../testing";
+
+const set = (key: string, value: string) => ({ config: { set: { [key]: value } }, output_keys: [key] });
+const agent = {
+  node_type: "agent_task" as const,
+  config: { required_role: "Worker", task_description_template: "Go." },
+  output_keys: ["said"],
+};
+const drawing = (a = "'1'") =>
+  draw("start > a > b > end; start > ask > end", { a: set("x", a), b: set("y", "'2'"), ask: agent });
+
+test("outputs of a run that may be another now say why, and those that hold say nothing", async () => {
+  const stage = newStage();
+  const { state } = await stage.run(drawing(), { roles: [role("Worker")] });
+  const now = { graph: drawing(), roles: [role("Worker")] };
+  const staleReasons = (...[more]: [Partial<Parameters<typeof staleOutputs>[1]>]) =>
+    Object.fromEntries(
+      staleOutputs(state, { ...now, ...more }).map(({ node_id, reason }) => [node_id, reason]),
+    );
+  const after = (name: string) => `${name}, which comes before it, may give something else now.`;
+  expect(staleReasons({})).toEqual({});
+  const moved: WorkflowGraph = drawing();
+  for (const node of Object.values(moved.nodes))
+    Object.assign(node, { name: "Another name", ui: { x: 1, y: 2 } });
+  expect(staleReasons({ graph: moved })).toEqual({});
+  expect(staleReasons({ graph: drawing("'3'") })).toEqual({
+    a: "It was changed since.",
+    b: after("a"),
+    end: after("a"),
+  });
+  expect(staleReasons({ roles: [{ ...role("Worker"), goals: ["Be kind"] }] })).toEqual({
+    ask: "The role Worker was changed since.",
+    end: after("ask"),
+  });
+  expect(
+    staleReasons({ graph: draw("start > a > end; start > ask > end", { a: set("x", "'1'"), ask: agent }) }),
+  ).toEqual({
+    b: "It is not in the drawing any more.",
+    end: "Other ways lead to it since.",
+  });
+  expect(staleReasons({ pins: { b: { output: { y: "9" } } } })).toEqual({
+    b: "An output is pinned since.",
+    end: after("b"),
+  });
+});
+
+test("what was pinned in a run was not worked out, unless the same is pinned still", async () => {
+  const stage = newStage();
+  const pins = { a: { output: { x: "7" } } };
+  const { state } = await stage.run(drawing(), { roles: [role("Worker")] });
+  const withPins = { ...state, run: { ...state.run, pins } };
+  const reasonOf = (now?: typeof pins) =>
+    staleOutputs(withPins, { graph: drawing(), roles: [role("Worker")], pins: now }).find(
+      ({ node_id }) => node_id === "a",
+    )?.reason;
+  expect([reasonOf(), reasonOf(pins), reasonOf({ a: { output: { x: "8" } } })]).toEqual([
+    "Its output was pinned in this run.",
+    undefined,
+    "Another output is pinned since.",
+  ]);
+});

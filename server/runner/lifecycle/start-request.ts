@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import type { RunConfig } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { EDITION } from "@/server/domain/run/edition";
+import type { PeopleRules, RunEventOf } from "@/server/domain/run/events";
+import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
+import { storedCreation } from "./creation-cache";
+
+type Creation = RunEventOf<"run_created">["payload"];
+
+export interface StartRequest {
+  workflow_id: string | null;
+  workflow_name: string;
+  graph: WorkflowGraph;
+  roles: RoleDefinition[];
+  input: JsonObject;
+  config: RunConfig;
+  trigger: Creation["trigger"];
+  provider_summary: Creation["provider_summary"];
+  context_windows?: Creation["context_windows"];
+  installation?: Creation["installation"];
+  foreign?: Creation["foreign"];
+  pins?: Creation["pins"];
+  only_node?: Creation["only_node"];
+  idempotency_key?: string;
+  /** Of what was asked for with the key, so that the same key is not taken for something else. */
+  request_hash?: string;
+}
+
+/** The first event of a run that is asked for, as its log gives it back. */
+export function creationOf(
+  request: StartRequest,
+  about: {
+    /** Unix time in milliseconds. */
+    now: number;
+    past_work: NonNullable<Creation["past_work"]>;
+    people?: PeopleRules | undefined;
+    redact?: (<T>(value: T) => T) | undefined;
+  },
+): RunEventOf<"run_created"> {
+  const { now, past_work, people, redact } = about;
+  return storedCreation({
+    type: "run_created",
+    seq: 1,
+    ts: now,
+    payload: {
+      graph: request.graph,
+      roles: request.roles,
+      workflow_id: request.workflow_id,
+      workflow_name: request.workflow_name,
+      input: redact ? redact(request.input) : request.input,
+      config: request.config,
+      trigger: request.trigger,
+      provider_summary: request.provider_summary,
+      ...(request.context_windows ? { context_windows: request.context_windows } : {}),
+      ...(past_work.length > 0 ? { past_work } : {}),
+      ...(request.config.mode === "continuous" ? {} : { can_hold: true as const }),
+      ...(request.installation ? { installation: request.installation } : {}),
+      ...(request.foreign ? { foreign: request.foreign } : {}),
+      ...(request.pins ? { pins: request.pins } : {}),
+      ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
+      people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },
+      edition: EDITION,
+      prompt_seed: randomBytes(16).toString("hex"),
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { type Follower, Followers, type RunFrame, type StatusTick, Watchers } from "./followers";
+
+const of = (id: string): RunFrame => ({
+  kind: "live",
+  frames: [{ type: "llm_delta", call_id: id, channel: "content", offset: 0, text: id }],
+});
+const END: RunFrame = { kind: "end" };
+
+async function received(follower: Follower): Promise<RunFrame[]> {
+  const frames: RunFrame[] = [];
+  for await (const frame of follower.frames()) frames.push(frame);
+  return frames;
+}
+
+test("whoever leaves a run hears no more of it, and all others go on, however often it says that it leaves", async () => {
+  const followers = new Followers();
+  const [ann, ben, other] = [followers.join("run"), followers.join("run"), followers.join("other")];
+  followers.send("run", of("one"));
+  ann.leave();
+  followers.send("run", of("two"));
+  ben.leave();
+  // Nobody follows it now, and somebody new begins.
+  const cara = followers.join("run");
+  ann.leave();
+  ben.leave();
+  followers.send("run", of("three"));
+  followers.send("run", END);
+  followers.close();
+  expect(await Promise.all([ann, ben, cara, other].map(({ follower }) => received(follower)))).toEqual([
+    [of("one")],
+    [of("one"), of("two")],
+    [of("three"), END],
+    [],
+  ]);
+});
+
+test("whoever does not read is dropped at 5000 waiting frames, and reads these before it ends", async () => {
+  const followers = new Followers();
+  const [slow, quick] = [followers.join("run"), followers.join("run")];
+  const first = quick.follower.frames();
+  for (let sent = 0; sent < 5000; sent++) followers.send("run", of("x"));
+  expect([(await first.next()).value, (await first.next()).value]).toEqual([of("x"), of("x")]);
+  followers.send("run", of("last"));
+  followers.send("run", END);
+  const [dropped, rest] = [await received(slow.follower), await received(quick.follower)];
+  expect([dropped.length, dropped.at(-1), rest.length, rest.at(-1)]).toEqual([5000, of("x"), 5000, END]);
+});
+
+test("a stream of all runs' statuses ends with its signal, after what it was told before, and is told no more", async () => {
+  const watchers = new Watchers();
+  const tick = (run_id: string): StatusTick => ({
+    run_id,
+    workflow_id: null,
+    status: "running",
+    final_status: null,
+  });
+  const leaving = new AbortController();
+  const heard: string[] = [];
+  const stream = watchers.ticks(leaving.signal, () => heard.at(-1) === "c");
+  const first = stream.next();
+  for (const id of ["a", "b"]) watchers.notify(tick(id));
+  expect([await first, await stream.next()]).toEqual([
+    { done: false, value: tick("a") },
+    { done: false, value: tick("b") },
+  ]);
+  const next = stream.next();
+  leaving.abort();
+  expect(await next).toEqual({ done: true, value: undefined });
+
+  const stop = watchers.watch(({ run_id }) => heard.push(run_id));
+  const untilOver = watchers.ticks(undefined, () => heard.at(-1) === "c");
+  const [one, none] = [untilOver.next(), untilOver.next()];
+  watchers.notify(tick("c"));
+  stop();
+  watchers.notify(tick("d"));
+  expect([await one, await none, heard]).toEqual([
+    { done: true, value: undefined },
+    { done: true, value: undefined },
+    ["c"],
+  ]);
+});

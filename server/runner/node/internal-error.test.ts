@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { draw } from "@/server/domain/testing/drawing";
+import { defineTool } from "@/server/tools/define";
+import { fakeTools, newStage } from "../testing";
+
+const tool = defineTool({
+  name: "look",
+  description: "Looks",
+  input: z.object({ text: z.string() }),
+  source: "builtin",
+  risk: "LOW",
+  read_only: true,
+  execute: () => null,
+});
+const RAW = "Cannot read properties of undefined (reading 'status')";
+
+test.each([
+  ["an error of the language", () => new TypeError(RAW)],
+  ["what is no error at all", () => RAW],
+])(
+  "%s is told with a mark and in words for people; the words for us stand beside it",
+  async (_what, thrown) => {
+    const tools = fakeTools([tool]);
+    tools.invoke = () => {
+      // oxlint-disable-next-line typescript/only-throw-error -- that is what it is about
+      throw thrown();
+    };
+    const graph = draw("start > a > end", {
+      a: { node_type: "tool_call", name: "Look it up", config: { tool_name: "look", args: { text: "x" } } },
+    });
+    const { error } = (await newStage({ tools }).run(graph)).state.run;
+    expect(error).toMatchObject({
+      code: "INTERNAL",
+      detail: { fault: expect.stringContaining(RAW) as string },
+    });
+    expect(error?.message).toMatch(/^Look it up failed: Troupe itself is at fault \([0-9a-f]{8}\)/);
+    expect(error?.message).not.toContain("undefined");
+  },
+);
+
+test("an error of our own keeps its words", async () => {
+  const tools = fakeTools([tool]);
+  tools.invoke = () => {
+    throw Object.assign(new Error("The disk is full."), { name: "DiskFull" });
+  };
+  const graph = draw("start > a > end", {
+    a: { node_type: "tool_call", config: { tool_name: "look", args: { text: "x" } } },
+  });
+  expect((await newStage({ tools }).run(graph)).state.run.error).toMatchObject({
+    code: "INTERNAL",
+    message: "The disk is full.",
+  });
+});

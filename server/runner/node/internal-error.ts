@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { RunError } from "@/server/domain/agent/outcome";
+import type { StepError } from "@/server/domain/base/durable";
+import { isObject } from "@/server/domain/base/guards";
+import { cutText } from "@/server/domain/base/sizes";
+import type { Json } from "@/server/domain/base/values";
+
+/** Errors of the language and of the platform: their words are for whoever mends Troupe, not for people. */
+const RAW: ReadonlySet<string> = new Set([
+  ...["Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError"],
+  ...["AggregateError", "InternalError", "DOMException", "SqliteError", ""],
+]);
+
+/**
+ * An error that nobody foresaw, as data. Errors of our own have words for people; of all others people get a sentence
+ * with a mark, and what was really said stands under the same mark in `detail`, which the server's log repeats. The mark
+ * is made of the error, so a replay finds the same.
+ */
+export function internalError(error: { name: string; message: string }, what: string): RunError {
+  const isOurs = !RAW.has(error.name);
+  const errorText = `${error.name}: ${error.message}`;
+  const mark = createHash("sha256").update(errorText).digest("hex").slice(0, 8);
+  return {
+    code: "INTERNAL",
+    message: isOurs
+      ? cutText(error.message)
+      : `${what}: Troupe itself is at fault (${mark}). The server's log says more under this mark.`,
+    retryable: false,
+    user_action: "none",
+    ...(isOurs ? {} : { detail: { mark, fault: cutText(errorText) } }),
+  };
+}
+
+/** Whether the detail of an error is what people were only given a mark of. */
+export const isMarked = (detail: Json | undefined): detail is { mark: string; fault: string } =>
+  typeof detail === "object" && detail !== null && "mark" in detail && "fault" in detail;
+
+const isRunError = (value: unknown): value is RunError => RunError.safeParse(value).success;
+
+/** The error for people that a step's failure carries, such as a model's; undefined where it has none. */
+export function recordedError({ detail }: StepError): RunError | undefined {
+  const error = isObject(detail) ? detail.error : undefined;
+  return isRunError(error) ? error : undefined;
+}
+
+/** What was thrown, with a name and a message whatever it is. */
+export const asError = (thrown: unknown): { name: string; message: string } =>
+  thrown instanceof Error ? thrown : { name: "", message: String(thrown) };

@@ -1,0 +1,249 @@
+import { z } from "zod";
+import type { Flow, StepScope, StepWork } from "@/server/domain/base/durable";
+import { isText } from "@/server/domain/base/guards";
+import { asJson } from "@/server/domain/base/json";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { isPlanPath, planPath } from "@/server/domain/crew/plan-file";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isCrewNode } from "@/server/domain/nodes";
+import { isSince } from "@/server/domain/run/edition";
+import {
+  isGranted,
+  onCrashOf,
+  type ToolAnswer,
+  type ToolOutput,
+  type ToolSpec,
+} from "@/server/domain/tool/tool";
+import type { ToolScope } from "@/server/tools/define";
+import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
+import { askForTool } from "../people/tool-question";
+import { type Caller, makeCall } from "../recorded/make-call";
+import { GrantedTools, RanCode, toolOutputFrom } from "../recorded/read-result";
+import { toolRequest } from "../recorded/requests";
+import type { About, Effects, ToolCaller, ToolRuntime } from "./ports";
+
+// How the attempt of a node calls tools, each call as a step of its own; which calls are made is decided above.
+
+/** The attempt that calls. */
+export interface CallingRun extends ToolRuntime, Caller {
+  readonly effects: Effects;
+  /** The drawing as it was analysed: what is not carried out is no part of it. */
+  readonly drawn: WorkflowGraph;
+  /** A key of this attempt, unique in the run. */
+  keyOf(local: string): string;
+  step(key: string, work: StepWork): Flow<Json>;
+}
+
+/** More questions of one call are refused. */
+const MAX_QUESTIONS = 5;
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
+const PLAN_IS_KEPT =
+  "plan.json shows the plan as it is, and the run writes it. Change the plan by the plan tools, if you have them, or write another file.";
+const WrittenFile = z.object({
+  artifact_id: z.string(),
+  path: z.string(),
+  version: z.number(),
+  size: z.number(),
+});
+
+/** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
+export function* grantedTools(run: CallingRun, who: string, granted: readonly string[]): Flow<GrantedTools> {
+  const { tools } = run.effects;
+  const recorded = yield* run.step(`${who}/tools`, async () => {
+    const all = (await tools?.specs()) ?? [];
+    const specs = all.filter(({ name }) => isGranted(granted, name));
+    return asJson({ specs, names: all.map(({ name }) => name) });
+  });
+  return GrantedTools.parse(recorded);
+}
+
+/** Forgets what an agent remembered for the task that it has ended, as a step of its own where there is anything. */
+export function* forgetTask(run: CallingRun, agent: ToolCaller): Flow<void> {
+  if (!run.s.agents[agent.key]?.has_task_memory) return;
+  yield* run.step(`${agent.path}/forget`, async () => {
+    await run.effects.tools?.forgetTask(callerOf(run, agent));
+    return null;
+  });
+}
+
+/** What tools keep between calls of an agent can go. */
+export function endTask(run: CallingRun, agent: ToolCaller): void {
+  run.effects.tools?.endTask?.(callerOf(run, agent));
+}
+
+/** Who calls a tool, as tools are told. */
+function callerOf(run: CallingRun, agent: ToolCaller | null): Pick<ToolScope, "run" | "agent" | "tainted"> {
+  const { id, workflow_id } = run.s.run;
+  return {
+    tainted: run.s.taint_sources.length > 0,
+    run: { id, workflow_id },
+    agent: agent && {
+      ...agent.about,
+      role_name: agent.role.name,
+      node_id: run.node.id,
+      ...(agent.task.config ? { memory_scopes: agent.task.config.memory_scopes } : {}),
+    },
+  };
+}
+
+/**
+ * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. `again`: how often the same call
+ * was made before; it keeps its idempotency key. A tool that asks something of a person is called again with the answer.
+ */
+export function* callTool(
+  run: CallingRun,
+  key: string,
+  name: string,
+  args: JsonObject,
+  agent: ToolCaller | null,
+  again = 0,
+  spec?: ToolSpec,
+): Flow<ToolOutput> {
+  // The plan is what the events say, and its file only shows it: nobody writes another one there.
+  if (FILE_TOOLS.has(name) && isPlanPath(args.path, planPaths(run)))
+    return { status_code: 403, error: PLAN_IS_KEPT };
+  const step = again === 0 ? key : `${key}/again${again}`;
+  const answers: ToolAnswer[] = [];
+  for (;;) {
+    const at = answers.length === 0 ? step : `${step}/answered${answers.length}`;
+    const { asks, ...output } = yield* callOnce(
+      run,
+      at,
+      name,
+      args,
+      agent,
+      { ...keysOf(run, key), answers, ...(again > 0 ? { again } : {}) },
+      spec,
+    );
+    if (!asks) return output;
+    if (answers.length >= MAX_QUESTIONS)
+      return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
+    answers.push(yield* askForTool(run, `${step}/asked${answers.length + 1}`, name, asks, agent?.about));
+  }
+}
+
+/** By which a tool knows a call again: in this run, and in the first of its lineage. */
+function keysOf(run: CallingRun, key: string): Pick<ToolScope, "idempotencyKey" | "originalKey"> {
+  const { id, forks = [] } = run.s.run;
+  const idempotencyKey = `${id}/${run.keyOf(key)}`;
+  return forks[0]
+    ? { idempotencyKey, originalKey: `${forks[0].root_run}/${run.keyOf(key)}` }
+    : { idempotencyKey };
+}
+
+/** Where the plans of a run's crews stand among its files. */
+function planPaths(run: CallingRun): string[] {
+  return Object.keys(run.s.plans).flatMap((id) => {
+    const node = run.s.activations[id]?.node_id;
+    return node === undefined ? [] : [planPathOf(run, node)];
+  });
+}
+function planPathOf(run: CallingRun, nodeId: string): string {
+  const crews = Object.values(run.drawn.nodes).filter((node) => isCrewNode(node));
+  return planPath(nodeId, crews.length < 2);
+}
+
+/** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
+export function* writePlanFile(run: CallingRun, key: string, content: string): Flow<ToolOutput> {
+  const args = { path: planPathOf(run, run.node.id), content };
+  // The plan tells when its tasks were done, so that no other run would ask the same: it is known by its place.
+  const asked = { path: args.path };
+  const output = yield* callOnce(run, key, "file_write", args, null, {
+    ...keysOf(run, key),
+    answers: [],
+    asked,
+  });
+  if (output.status_code === 200) noteEffects(run, {}, "file_write", args, output);
+  return output;
+}
+
+function* callOnce(
+  run: CallingRun,
+  key: string,
+  name: string,
+  args: JsonObject,
+  agent: ToolCaller | null,
+  {
+    asked = args,
+    ...about
+  }: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers" | "again"> & { asked?: JsonObject },
+  spec?: ToolSpec,
+): Flow<ToolOutput> {
+  const { tools } = run.effects;
+  const caller = callerOf(run, agent);
+  const onCrash = spec && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
+  const call = {
+    key,
+    request: toolRequest(name, asked, about.answers ?? [], spec, onCrash),
+    onRepeated() {
+      const message = `${name} may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${about.idempotencyKey}).`;
+      run.emit({ type: "warning", ...agent?.about, payload: { code: "MAY_HAVE_HAPPENED_TWICE", message } });
+    },
+    isRepeatable: spec?.read_only === true,
+    question: {
+      about: agent?.about ?? { agent_id: run.node.id },
+      tool_name: name,
+      args,
+      risk: spec?.risk,
+    },
+    work: async ({ abort }: StepScope) => {
+      if (!tools) return { status_code: 503, error: "There are no tools here." };
+      // People may have waited long before they agreed; what was taken away meanwhile wins. A role that the run
+      // made for itself is nobody's to change.
+      const why =
+        agent && !agent.task.role ? ((await tools.withdrawn?.(agent.role.name, name)) ?? null) : null;
+      const rejection: ToolOutput = { status_code: 403, error: why ?? "", withdrawn: true };
+      if (why !== null) return rejection;
+      const output = await tools.invoke(name, args, {
+        signal: abort,
+        ...about,
+        ...caller,
+      });
+      return asJson(output);
+    },
+  };
+  const { value, reused } = yield* makeCall(run, call);
+  return { ...toolOutputFrom(value), ...(reused === undefined ? {} : { reused }) };
+}
+
+/** Runs an agent's code up to its next call, as a step of its own; null where no code runs here. */
+export function* runCode(run: CallingRun, key: string, program: ProgramWithCalls): Flow<CallsStep | null> {
+  const { tools } = run.effects;
+  const step = yield* run.step(key, async ({ abort }) =>
+    tools ? asJson(await tools.runCode(program, abort, run.s.run.id)) : null,
+  );
+  return RanCode.parse(step);
+}
+
+/** Null where the pattern matches, else why not. Tried where a bad pattern can do no harm. */
+export function* matches(run: CallingRun, key: string, pattern: string, text: string): Flow<string | null> {
+  const { tools } = run.effects;
+  const error = yield* run.step(`${key}/pattern`, ({ abort }) =>
+    tools ? tools.matches(pattern, text, abort) : "Patterns cannot be checked here.",
+  );
+  return isText(error) ? error : null;
+}
+
+/** Tells what a tool did beside giving its result. */
+export function noteEffects(
+  run: CallingRun,
+  about: Partial<About>,
+  name: string,
+  args: JsonObject,
+  { output }: ToolOutput,
+): void {
+  const made = WrittenFile.safeParse(output);
+  if (FILE_TOOLS.has(name) && made.success)
+    run.emit({ type: "artifact_created", ...about, payload: { ...made.data, kind: "file" } });
+  if (name === "store_memory" && typeof args.key === "string")
+    run.emit({
+      type: "memory_stored",
+      ...about,
+      payload: {
+        scope: typeof args.scope === "string" ? args.scope : "run",
+        key: args.key,
+        tainted: run.s.taint_sources.length > 0,
+      },
+    });
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+import { newStage } from "../testing";
+
+const sets = (key: string, expression: string, more: object = {}) => ({
+  node_type: "transform",
+  config: { set: { [key]: expression } },
+  output_keys: [key],
+  ...more,
+});
+const waits = (ms: number) => ({ node_type: "wait", config: { ms } });
+const outputOf = async (text: string, nodes: object) =>
+  (await newStage().run(draw(text, nodes as never))).state.run;
+
+test("what a branch writes after an end was reached is in the output of the run", async () => {
+  const nodes = { a: sets("x", "1"), w: waits(30), b: sets("y", "2") };
+  expect(await outputOf("start > a > end; start > w > b", nodes)).toMatchObject({
+    final_status: "COMPLETED",
+    output: { x: 1, y: 2 },
+  });
+});
+
+test("an end that names its keys gives them as they were when it was reached, and no others", async () => {
+  const nodes = {
+    a: sets("x", "1"),
+    w: waits(30),
+    b: sets("y", "2"),
+    end: { input_keys: ["x"] },
+  };
+  expect((await outputOf("start > a > end; start > w > b", nodes)).output).toEqual({ x: 1 });
+});
+
+test("an end that maps its values gives what it maps", async () => {
+  const nodes = { a: sets("x", "1"), end: { input_mapping: { twice: "state.x * 2" } } };
+  expect((await outputOf("start > a > end", nodes)).output).toEqual({ twice: 2 });
+});
+
+test.each([
+  [1, 40],
+  [40, 1],
+])("which of two ends is reached first does not change the output (%i and %i ms)", async (one, other) => {
+  const end = (value: string) => ({ node_type: "end", input_mapping: { by: value } });
+  const nodes = { a: waits(one), b: waits(other), first: end("'first'"), second: end("'second'") };
+  expect((await outputOf("start > a > first; start > b > second", nodes)).output).toEqual({ by: "second" });
+});
+
+test("what a node writes comes from its result by the output mapping", async () => {
+  const mapped = (expression: string, more: JsonObject = {}) =>
+    newStage().run(
+      draw("start > a > end", {
+        a: {
+          node_type: "transform",
+          config: { set: { n: "20" } },
+          output_keys: ["n"],
+          output_mapping: { sum: expression },
+          ...more,
+        },
+      }),
+      { input: { s: 3 } },
+    );
+  const { state } = await mapped("output.n + state.s");
+  expect([state.run.final_status, state.state]).toEqual(["COMPLETED", { s: 3, sum: 23 }]);
+  expect(state.run.warnings).toEqual([]);
+  const failed = (await mapped("output.other + 1")).state.run;
+  expect([failed.final_status, failed.error?.code, failed.error?.node_id]).toEqual(["ERROR", "CONFIG", "a"]);
+  expect(failed.error?.message).toContain(
+    'a: its output mapping of "sum", output.other + 1, cannot be evaluated',
+  );
+});

@@ -1,0 +1,183 @@
+import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
+import type { AgentConfig, ConfirmationPolicy, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
+import type { Durable, DurableContext, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import type { NodeContext } from "@/server/domain/nodes";
+import type { RunState } from "@/server/domain/run";
+import type { NewEvent, Payloads } from "@/server/domain/run/events";
+import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
+import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
+import type { ToolHost } from "@/server/tools/host";
+import type { Context } from "@/server/tools/policy";
+import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
+import type { MessageEdit } from "../interpreter/forks";
+import type { Place } from "../interpreter/places";
+
+// What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
+// behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.
+// `Engine` is what `NodeRun` in turn needs of the interpreter.
+
+/** What a run reaches outside itself. */
+export interface Effects {
+  models: Models;
+  /** Absent where runs have no tools. */
+  tools?: ToolHost;
+}
+
+/** An answer that was not asked for anew: that run had the same request answered. */
+export interface Reused {
+  reused?: string;
+}
+
+/** Whose doing an event is, within the node. */
+export interface About {
+  agent_id: string;
+  task_id?: string;
+}
+
+/** A model that costs less than another by prices that are known; `name` is for people. */
+export interface CheaperModel {
+  provider_id: string;
+  model: string;
+  name: string;
+}
+
+/** An agent that calls a tool, as far as the call's record and the tool are told of it. */
+export interface ToolCaller {
+  /** Its key in the run's state. */
+  readonly key: string;
+  /** Its part of a key of steps, unique in the node's attempt. */
+  readonly path: string;
+  readonly about: About;
+  readonly role: RoleDefinition;
+  /** `role` is there where the run made the role for itself. */
+  readonly task: { readonly role?: RoleDefinition | undefined; readonly config?: AgentConfig | undefined };
+}
+
+/** What a person is asked; the rest is filled in where it is asked. */
+export type PersonQuestion = Omit<
+  Payloads["interaction_requested"],
+  "interaction_id" | "fingerprint" | "expires_at"
+> & { about: About | Record<string, never> };
+
+/** What a call of a tool needs of the attempt that makes it, whether the node's own or an agent's. */
+export interface ToolRuntime {
+  /** The run as the events have it so far. */
+  readonly s: RunState;
+  readonly node: WorkflowNode;
+  readonly activationId: string;
+  readonly attempt: number;
+  readonly config: RunConfig;
+  /** When the present answer was recorded, Unix time in milliseconds. */
+  readonly now: number;
+  /** Records an event of this activation. */
+  emit(event: NewEvent): void;
+  /** Comes to a place of this activation at which the run may be held; waits there while it is. */
+  arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void>;
+  /** A point at which nothing has begun yet that is about to. */
+  reached(): void;
+  /** Asks a person and waits, durably. No answer in time means no. `key` is local to the attempt. */
+  ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
+  /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
+  toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }>;
+  /** Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. */
+  callTool(
+    key: string,
+    name: string,
+    args: JsonObject,
+    agent: ToolCaller | null,
+    again?: number,
+    spec?: ToolSpec,
+  ): Flow<ToolOutput>;
+  /** Tells what a tool did beside giving its result. */
+  noteEffects(about: Partial<About>, name: string, args: JsonObject, output: ToolOutput): void;
+  /** What decides whether a person must agree to a call. */
+  policies(role?: RoleDefinition): ConfirmationPolicy[];
+  /** Whether a person has approved this tool for the rest of the run. */
+  isApproved(name: string): boolean;
+  /** What `judge` is to know of this run, for an agent of this role or for the node itself. */
+  judging(taint_sources: readonly string[], role?: RoleDefinition): Context;
+}
+
+/** What an agent at work needs of the attempt that it works in. */
+export interface AgentRuntime
+  extends ToolRuntime,
+    Pick<NodeContext, "state" | "stateProperties" | "render" | "warn"> {
+  /** The values that the node reads. */
+  readonly input: JsonObject;
+  /** What messages of an agent's transcript say instead since a fork. */
+  editsOf(agent: string): readonly MessageEdit[];
+  findRole(name: string): RoleDefinition | undefined;
+  /** The limit that forbids another model call now, if any. */
+  limitBeforeCall(): RaisableLimit | null;
+  /** Waits until that limit is raised. */
+  hold(limit: RaisableLimit): Flow<void>;
+  /** A person who was asked raises a limit; whoever waits at one goes on. */
+  raiseLimit(limit: RaisableLimit, to: number, by: string): void;
+  /** Whoever waits at a limit looks at it again. */
+  openLimit(): void;
+  /** A model that costs less than that one, as prices are now; recorded. Null where none is known to. */
+  cheaperModel(key: string, than: LlmConfig): Flow<CheaperModel | null>;
+  /** Waits, durably, without saying so. */
+  pause(key: string, ms: number): Flow<void>;
+  /** The node's own time runs again, once nothing in it waits for a person. */
+  startClock(): void;
+  /** One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. */
+  call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer & Reused>;
+  /** Runs code up to its next call, as a step of its own; null where no code runs here. */
+  runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null>;
+  /** Null where the pattern matches, else why not. */
+  matches(key: string, pattern: string, text: string): Flow<string | null>;
+  /** What tools keep between calls of an agent can go. */
+  endTask(agent: ToolCaller): void;
+  /** Forgets what an agent remembered for the task that it has ended. */
+  forgetTask(agent: ToolCaller): Flow<void>;
+}
+
+/** What a crew needs of it beside what its agents need. */
+export interface CrewRuntime extends AgentRuntime {
+  /** Settled when a person changes this node's plan. */
+  planEdited(): Durable;
+  /** Writes what there is of the node's output before it fails. */
+  keep(output: JsonObject): void;
+  /** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
+  writePlanFile(key: string, content: string): Flow<ToolOutput>;
+}
+
+export interface StepOptions {
+  /** Whether it may be given up when the run is paused at once, and made again: nothing outside changes by it. */
+  isRepeatable?: boolean;
+  /** Of a step that asks a model or a tool. */
+  request?: StepRequest;
+}
+
+/** What an attempt of a node needs of the interpreter. */
+export interface Engine {
+  readonly s: RunState;
+  readonly a: Analysis;
+  readonly effects: Effects;
+  readonly context: DurableContext;
+  readonly now: number;
+  /** Records an event and folds it. */
+  apply(event: NewEvent): void;
+  /** Begins a step; the key is unique in the run. */
+  step(key: string, work: StepWork, options?: StepOptions): Durable;
+  /** Comes to a place at which the run may be held; waits there while it is. */
+  arrive(place: Place): Flow<void>;
+  /** A point at which nothing has begun yet that is about to: where a fork leaves its original's ways. */
+  reached(): boolean;
+  /** What messages of an agent's transcript say instead since a fork. */
+  editsOf(agent: string): readonly MessageEdit[];
+  planEdited(activationId: string): Durable;
+  hold(activationId: string, limit: RaisableLimit): Flow<void>;
+  raiseNow(limit: RaisableLimit, to: number, by: string): void;
+  openLimit(): void;
+  /** The activation's own time stands still: it waits for a person. */
+  stopClock(activationId: string): void;
+  startClock(activationId: string): void;
+  /** The run is told of the answer to this question once it comes; nobody waits for it. */
+  adviseLater(interactionId: string): void;
+  limitBeforeCall(): RaisableLimit | null;
+}

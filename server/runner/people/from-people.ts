@@ -1,0 +1,103 @@
+import type { RaisableLimit } from "@/server/domain/agent/outcome";
+import { parseJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit";
+import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
+import type { RunStore } from "@/server/store/runs/runs";
+import type { RunExecution } from "../lifecycle/remote-engine";
+import type { CommandWaiters, Heard } from "./command-waiters";
+
+interface Parts {
+  store: Pick<RunStore, "command" | "find" | "sent" | "signal" | "state">;
+  waiters: CommandWaiters;
+  now(): number;
+  /** The run at work in this process; undefined where it is not. */
+  activeRun(runId: string): Pick<RunExecution, "hasSlept"> | undefined;
+  /** Resolves when the run is out of this process. */
+  settled(runId: string): Promise<void>;
+  /** Hands a run what is in its log already. */
+  deliver(runId: string, name: string, value: Json): void;
+}
+
+/** A command that is in the log of commands, and what its run made of it. */
+export interface CommandResult {
+  /** The event that it causes carries it. */
+  command_id: string;
+  heard: Heard;
+}
+
+/** What people tell runs: checked, kept for good, then handed over. A run takes it up also after a restart. */
+export class FromPeople {
+  constructor(private readonly parts: Parts) {}
+
+  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): Promise<CommandResult> {
+    return this.keep(runId, { kind: "raise_limit", limit, to, by });
+  }
+
+  command(runId: string, command: RunCommand, by: string): Promise<CommandResult> {
+    return this.keep(runId, parseJson(JSON.stringify({ ...command, by })));
+  }
+
+  /** Answers what is wrong with the change, or what became of it. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<CommandResult> {
+    const { store } = this.parts;
+    const run = store.find(runId);
+    const state = run && run.status !== "finished" ? store.state(runId) : undefined;
+    const crew = state?.crews[activationId];
+    const plan = state?.plans[activationId];
+    if (!run || !crew || !plan || crew.status !== "running") return "This crew is not at work any more.";
+    const edited = editPlan(plan, crew, edit);
+    if (!edited.ok) return edited.message;
+    return this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });
+  }
+
+  private async keep(runId: string, value: Json): Promise<CommandResult> {
+    const { store, waiters, now, settled, deliver } = this.parts;
+    const command_id = store.command(runId, value, now());
+    for (;;) {
+      const final = store.find(runId)?.final_status ?? null;
+      // Nothing resumes a run that completed or was cancelled; any other is taken up again for this.
+      if (final === "COMPLETED" || final === "CANCELLED") return { command_id, heard: "ended" };
+      if (final === "ERROR") await settled(runId);
+      const followed = waiters.wait(runId, command_id);
+      deliver(runId, command_id, value);
+      const heard = await followed;
+      // It may have come when the run was about to end, or to be held.
+      if (heard !== "ended" || final !== null) return { command_id, heard };
+    }
+  }
+
+  /**
+   * False where the question is not open any more, or asks for something else than what the fingerprint names: an answer
+   * counts for exactly one question, once. One that nobody waited for is kept, marked late, where its run has ended.
+   */
+  answer(
+    runId: string,
+    interactionId: string,
+    fingerprint: string,
+    value: PersonsAnswer & { by: string },
+  ): boolean {
+    const { store, now, activeRun, deliver } = this.parts;
+    const interaction = store.state(runId)?.interactions[interactionId];
+    if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;
+    // A run that has not noticed yet that it slept leaves the question open for longer, and so does one taken up again.
+    const { mode, expires_at } = interaction.requested;
+    const name = `answer:${interactionId}`;
+    if (mode === "advisory" && store.find(runId)?.status === "finished")
+      return store.signal(runId, name, { ...value, late: true }, now());
+    const asking = activeRun(runId);
+    if (mode !== "advisory" && expires_at <= now() && asking && !asking.hasSlept) return false;
+    if (!store.signal(runId, name, value, now())) return false;
+    deliver(runId, name, value);
+    return true;
+  }
+
+  /** Who answered a question, also where the run has not taken that up yet; null where nobody did. */
+  answered(runId: string, interactionId: string): GivenAnswer | null {
+    const { store } = this.parts;
+    const kept = store.sent(runId, `answer:${interactionId}`);
+    const taken = store.state(runId)?.interactions[interactionId]?.answered;
+    return GivenAnswer.safeParse(taken ?? kept).data ?? null;
+  }
+}

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import type { RunCommand } from "@/server/domain/run/commands/command";
+import { draw } from "@/server/domain/testing/drawing";
+import { type Case, cases, roles as crewRoles, graphOf, modelsOf } from "../crew/testing";
+import { newStage } from "../testing";
+
+type Stage = ReturnType<typeof newStage>;
+
+/** A router that would go to `aside`, and can go to `east`. */
+const forked = () =>
+  draw("start > set > r; r aside> aside > j; r east> east > j; j > end", {
+    set: { output_keys: ["r"], config: { set: { r: "'aside'" } } },
+    aside: { output_keys: ["by"], config: { set: { by: "'aside'" } } },
+    east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
+  });
+const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
+  const { heard } = await stage.host.command(id, command, "ann");
+  return heard === "ended" ? null : heard;
+};
+const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;
+const refusal = async (stage: Stage, id: string, command: RunCommand) => {
+  const event = (await sendCommand(stage, id, command))?.find(({ type }) => type === "warning");
+  return event?.type === "warning" ? event.payload.message : null;
+};
+const isPaused = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status).toBe("paused");
+const ended = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status).toBe("finished");
+const next = (to: string, activation_id = "r#1"): RunCommand => ({
+  kind: "override_next",
+  activation_id,
+  to,
+});
+
+test.each([
+  ["before the router", { on: "node_start", node_id: "r" }],
+  ["when it has chosen", { on: "node_end", node_id: "r" }],
+  ["before the node that it chose", { on: "node_start", node_id: "aside" }],
+] as const)("a run goes the way that a person chose: %s", async (_when, breakpoint) => {
+  const stage = newStage();
+  const id = stage.start(forked(), { config: { breakpoints: [breakpoint] } });
+  await isPaused(stage, id);
+  await sendCommand(stage, id, next("east"));
+  await sendCommand(stage, id, { kind: "resume" });
+  await ended(stage, id);
+  const { run, state, nodes, edges, graph } = stateOf(stage, id);
+  expect([run.final_status, state.by]).toEqual(["COMPLETED", "east"]);
+  const taken = graph.edges
+    .filter((edge) => edges[edge.id]?.status === "taken")
+    .map((edge) => edge.target_node_id);
+  expect(taken).toEqual(["set", "r", "east", "j", "end"]);
+  expect([nodes.east?.status, nodes.j?.count]).toEqual(["completed", 1]);
+});
+
+test("where it does not fit, a choice is refused with the reason and changes nothing", async () => {
+  const stage = newStage();
+  const id = stage.start(forked(), { config: { breakpoints: [{ on: "node_end", node_id: "aside" }] } });
+  await isPaused(stage, id);
+  const before = stateOf(stage, id);
+  expect([
+    await refusal(stage, id, next("east")),
+    await refusal(stage, id, next("j")),
+    await refusal(stage, id, next("end", "luck#1")),
+    await refusal(stage, id, { kind: "override_agent", activation_id: "aside#1", agent_id: "ann" }),
+  ]).toEqual([
+    "The run has gone on from r already. Fork it from before that.",
+    "No way leads from r to j. It leads to: aside, east.",
+    "This run has no luck#1.",
+    "aside has no crew.",
+  ]);
+  const after = stateOf(stage, id);
+  expect([after.inbox, after.activations, after.edges]).toEqual([
+    before.inbox,
+    before.activations,
+    before.edges,
+  ]);
+  await sendCommand(stage, id, { kind: "resume" });
+  await ended(stage, id);
+  expect(stateOf(stage, id).state.by).toBe("aside");
+});
+
+/** Chooses the next agent of a crew while its first call of a model is answered. */
+async function choosing(crew: Case, agent_id: string) {
+  const models = modelsOf(crew.answer);
+  const replies: (string | null)[] = [];
+  let calls = 0;
+  const stage: Stage = newStage({
+    models: {
+      ...models,
+      async complete(request, io) {
+        if (++calls === 1)
+          replies.push(
+            await refusal(stage, id, { kind: "override_agent", activation_id: "crew#1", agent_id }),
+          );
+        return models.complete(request, io);
+      },
+    },
+  });
+  const id: string = stage.start(graphOf(crew), { roles: crewRoles });
+  await stage.host.settled(id);
+  const state = stateOf(stage, id);
+  const order = stage.store
+    .events(id, 0, 1e6)
+    .flatMap((event) => (event.type === "agent_started" ? [event.agent_id] : []));
+  return { reply: replies[0], order, run: state.run };
+}
+
+test("in a swarm the person's choice takes over, also from an agent that would have ended the work", async () => {
+  const { reply, order, run } = await choosing(cases.swarm!, "checker");
+  expect([reply, order, run.final_status]).toEqual([null, ["lead", "checker"], "COMPLETED"]);
+  const answering: Case = {
+    crew: { process: "swarm", entry_agent: "lead" },
+    answer: () => ({ text: "done" }),
+  };
+  expect((await choosing(answering, "worker")).order).toEqual(["lead", "worker"]);
+});
+
+test("the next task of a plan is the chosen agent's", async () => {
+  const { order, run } = await choosing(cases.sequential!, "worker");
+  expect([order, run.final_status]).toEqual([["worker", "worker", "lead"], "COMPLETED"]);
+});
+
+test("a manager's next message goes to the chosen agent", async () => {
+  const { order, run } = await choosing(cases.hierarchical!, "checker");
+  expect([order, run.final_status]).toEqual([["lead", "checker", "lead", "checker", "lead"], "COMPLETED"]);
+});
+
+test("the chosen agent's step of a pattern is next", async () => {
+  const { order, run } = await choosing(cases.custom!, "worker");
+  expect([order.slice(0, 3), run.final_status]).toEqual([["worker", "worker", "checker"], "COMPLETED"]);
+});
+
+test("nobody is next where all are asked at once, nor whoever leads or is not in the crew", async () => {
+  expect((await choosing(cases.consensus!, "worker")).reply).toBe(
+    "Its members all work at the same time, so none of them is next.",
+  );
+  expect((await choosing(cases.hierarchical!, "lead")).reply).toBe(
+    "lead leads the crew and is asked in each round anyway.",
+  );
+  expect((await choosing(cases.swarm!, "luck")).reply).toBe(
+    'crew has no agent "luck". It has: lead, worker, checker.',
+  );
+});
+
+test("a choice that nothing came of is told at the end", async () => {
+  const once: Case = {
+    crew: { process: "sequential" },
+    plan: { tasks: [{ task_id: "t", description: "do it", required_role: "Worker" }] },
+    answer: () => ({ text: "done" }),
+  };
+  expect((await choosing(once, "lead")).run.warnings).toEqual([
+    "lead was to go on in crew, and nothing was left to do.",
+  ]);
+});

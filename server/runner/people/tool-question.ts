@@ -1,0 +1,27 @@
+import type { Flow } from "@/server/domain/base/durable";
+import { checkAnswer } from "@/server/domain/run/questions/tool-question";
+import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool/tool";
+import type { ToolRuntime } from "../node/ports";
+
+/** Puts to a person what a tool asks, durably. An answer that does not fit is no answer. */
+export function* askForTool(
+  run: ToolRuntime,
+  key: string,
+  tool: string,
+  question: ToolQuestion,
+  about: { agent_id: string; task_id?: string } = { agent_id: run.node.id },
+): Flow<ToolAnswer> {
+  const { answer, content = {} } = yield* run.ask(key, {
+    about,
+    kind: "question",
+    title: `“${question.from}” asks you something, to go on with ${tool}`,
+    why: `It says: “${question.message}”`,
+    asks: question,
+  });
+  if (answer === "expired" || answer === "cancel") return { question, action: "cancel" };
+  if (answer === "reject") return { question, action: "decline" };
+  if (question.url !== undefined) return { question, action: "accept" };
+  // Whoever took the answer has checked it; what did not is told to the tool as nobody's answer.
+  const read = checkAnswer(question.schema ?? {}, content);
+  return read.ok ? { question, action: "accept", content: read.content } : { question, action: "cancel" };
+}

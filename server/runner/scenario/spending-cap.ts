@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { formatDollars } from "@/server/domain/model/cost";
+import type { Spending } from "@/server/domain/scenario/report";
+import {
+  type BudgetCheck,
+  type ModelAnswer,
+  ModelError,
+  type ModelRequest,
+  type Models,
+} from "@/server/llm/model";
+import { BrokenOff } from "../durable/virtual-run";
+
+/** The money for tests is at its end: whatever asks next is broken off. */
+export class MoneyGone extends BrokenOff {
+  override name = "MoneyGone";
+}
+
+/** What real models may cost in several tests together, in US dollars. One call at a time is paid from it. */
+export class Purse {
+  /** Calls of one purse share a budget in the model layer; those of others do not. */
+  private readonly id = `test_${randomUUID()}`;
+  private spent = 0;
+  private gone: string | null = null;
+  /** An answer came whose price nobody knows. */
+  private isUnknown = false;
+
+  constructor(readonly max_cost_usd: number) {}
+
+  /** Why nothing more can be paid; null as long as something may be. */
+  get why(): string | null {
+    return this.gone;
+  }
+  get spending(): Spending {
+    return {
+      spent_usd: this.isUnknown ? null : this.spent,
+      max_cost_usd: this.max_cost_usd,
+      stopped: this.gone,
+    };
+  }
+
+  /** The models, paid from here. What a run's own budget forbids is refused as always. Throws MoneyGone. */
+  paying(models: Models): Models {
+    return { ...models, complete: (request, io) => this.pay(models, request, io) };
+  }
+
+  /** From an answer without a price on nothing more is paid: no limit could be held. */
+  private lose(model: string): void {
+    this.isUnknown = true;
+    this.gone ??= `The price of an answer by ${model} is unknown, so that the limit of ${formatDollars(this.max_cost_usd)} cannot be held: no further call was made.`;
+  }
+
+  private async pay(models: Models, request: ModelRequest, io: Parameters<Models["complete"]>[1]) {
+    if (this.gone !== null) throw new MoneyGone(this.gone);
+    const left = this.max_cost_usd - this.spent;
+    const { budget: own } = request;
+    const ownLeft =
+      own?.max_cost_usd == null ? Number.POSITIVE_INFINITY : own.max_cost_usd - own.spent_cost_usd;
+    const isOurs = left <= ownLeft;
+    const budget: BudgetCheck | undefined = isOurs
+      ? {
+          max_cost_usd: this.max_cost_usd,
+          spent_cost_usd: this.spent,
+          max_total_tokens: own?.max_total_tokens ?? null,
+          spent_tokens: own?.spent_tokens ?? 0,
+          mode: "hard",
+        }
+      : own;
+    try {
+      const answer: ModelAnswer = await models.complete(
+        { ...request, run_id: this.id, ...(budget ? { budget } : {}) },
+        io,
+      );
+      this.spent += answer.cost_usd ?? 0;
+      if (answer.cost_usd === null) this.lose(answer.model);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      this.spent += error.more.cost?.cost_usd ?? 0;
+      if (isOurs && error.error.code === "BUDGET" && isAboutMoney(error.error.detail)) {
+        this.gone = `The next call of a model could go beyond the limit of ${formatDollars(this.max_cost_usd)}; ${formatDollars(this.spent)} are spent.`;
+        throw new MoneyGone(this.gone);
+      }
+      throw error;
+    }
+  }
+}
+
+const isAboutMoney = (detail: unknown): boolean =>
+  typeof detail === "object" && detail !== null && "metric" in detail && detail.metric === "cost_usd";

@@ -1,0 +1,125 @@
+import { and, desc, eq, isNotNull, lt, lte, or, sql } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { bin, customTools, runs, workflows } from "@/db/schema";
+import { forgetWorkOf } from "../runs/crew-work";
+import { forgetTestsOf } from "./scenario-tests";
+import { MOVED_KINDS, type Moved } from "./shelf-bin";
+
+/** What lies in the bin. Keys of providers, servers and tokens are no part of it: they are gone at once. */
+export const BIN_KINDS = ["workflow", "run", "tool", ...MOVED_KINDS] as const;
+export type BinKind = (typeof BIN_KINDS)[number];
+
+/** How long what was deleted can be brought back. */
+export const BIN_DAYS = 30;
+const BIN_MS = BIN_DAYS * 24 * 3_600_000;
+
+/** Something that was deleted. Times in Unix milliseconds. */
+export interface Binned {
+  kind: BinKind;
+  /** Names it together with the kind. */
+  id: string;
+  name: string;
+  deleted_at: number;
+  /** When it is deleted for good. */
+  gone_at: number;
+}
+
+export type BinStore = ReturnType<typeof newBinStore>;
+
+/** One list over everything that was deleted and can come back. */
+export function newBinStore(db: Db, now: () => number = Date.now) {
+  const entry = (kind: BinKind, id: string, name: string, at: number | null): Binned => {
+    const deleted_at = at ?? 0;
+    return { kind, id, name, deleted_at, gone_at: deleted_at + BIN_MS };
+  };
+  const movedRow = (kind: Moved, id: string) =>
+    db
+      .select()
+      .from(bin)
+      .where(and(eq(bin.kind, kind), eq(bin.id, Number(id))))
+      .get();
+
+  return {
+    /** Newest first. */
+    list(): Binned[] {
+      const found = [
+        ...db
+          .select({ id: workflows.id, name: workflows.name, at: workflows.deletedAt })
+          .from(workflows)
+          .where(isNotNull(workflows.deletedAt))
+          .all()
+          .map(({ id, name, at }) => entry("workflow", id, name, at)),
+        ...db
+          .select({ id: runs.id, name: runs.workflowName, at: runs.deletedAt })
+          .from(runs)
+          .where(isNotNull(runs.deletedAt))
+          .orderBy(desc(runs.deletedAt))
+          .limit(1_000)
+          .all()
+          .map(({ id, name, at }) => entry("run", id, name, at)),
+        ...db
+          .select({ id: customTools.name, at: customTools.deletedAt })
+          .from(customTools)
+          .where(isNotNull(customTools.deletedAt))
+          .all()
+          .map(({ id, at }) => entry("tool", id, id, at)),
+        ...db
+          .select({ id: bin.id, kind: bin.kind, name: bin.name, at: bin.deletedAt })
+          .from(bin)
+          .all()
+          .map(({ id, kind, name, at }) => entry(kind, String(id), name, at)),
+      ];
+      return found.sort((a, b) => b.deleted_at - a.deleted_at || (a.id < b.id ? -1 : 1));
+    },
+
+    /** What something that was moved here was, as text; undefined where it is not here. */
+    content: (kind: Moved, id: string): { name: string; content: string } | undefined => movedRow(kind, id),
+
+    /** Takes something that was moved here out, for good or because it is back. */
+    takeOut(kind: Moved, id: string): boolean {
+      return (
+        db
+          .delete(bin)
+          .where(and(eq(bin.kind, kind), eq(bin.id, Number(id))))
+          .run().changes > 0
+      );
+    },
+
+    /** Deletes for good; false where it is not in the bin. Runs are the retention's, as they may be large. */
+    purge(kind: Exclude<BinKind, "run">, id: string): boolean {
+      if (kind === "workflow")
+        return db.transaction((tx) => {
+          const binned = and(eq(workflows.id, id), isNotNull(workflows.deletedAt));
+          const isGone = tx.delete(workflows).where(binned).run().changes > 0;
+          if (isGone) {
+            forgetWorkOf(tx, [id]);
+            forgetTestsOf(tx, [id]);
+          }
+          return isGone;
+        });
+      if (kind !== "tool") return this.takeOut(kind, id);
+      const binned = db
+        .select({ name: customTools.name })
+        .from(customTools)
+        .where(and(eq(customTools.name, id), isNotNull(customTools.deletedAt)))
+        .get();
+      if (!binned) return false;
+      return db.delete(customTools).where(eq(customTools.name, id)).run().changes > 0;
+    },
+
+    /** Deletes what was moved here and has lain for long enough for good, and memories whose own time is over; answers how many. */
+    sweep: (): number =>
+      db
+        .delete(bin)
+        .where(
+          or(
+            lt(bin.deletedAt, now() - BIN_MS),
+            and(eq(bin.kind, "memory"), lte(sql`json_extract(${bin.content}, '$.expires_at')`, now())),
+          ),
+        )
+        .run().changes,
+  };
+}
+
+/** What was deleted before this moment is deleted for good. */
+export const binEnd = (now: number) => now - BIN_MS;

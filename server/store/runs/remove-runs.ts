@@ -1,0 +1,58 @@
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import {
+  notices,
+  runQuestions,
+  runSignals,
+  runs,
+  runTimers,
+  runTurns,
+  segments,
+  workspaceFiles,
+} from "@/db/schema";
+import { forgetMemoriesOf } from "../library/memories";
+
+/** Deletes finished runs: first into the bin, then for good. */
+export function newRunRemoval(db: Db, now: () => number) {
+  return {
+    /** Puts a finished run into the bin; its key may start another one. False where there is none. */
+    remove(id: string): boolean {
+      const finished = and(eq(runs.id, id), eq(runs.status, "finished"), isNull(runs.deletedAt));
+      return (
+        db.update(runs).set({ deletedAt: now(), idempotencyKey: null }).where(finished).run().changes > 0
+      );
+    },
+
+    /** Takes a run out of the bin; false where it is not in it. */
+    restore(id: string): boolean {
+      const binned = and(eq(runs.id, id), isNotNull(runs.deletedAt));
+      return db.update(runs).set({ deletedAt: null }).where(binned).run().changes > 0;
+    },
+
+    /** Deletes a finished run with everything that belongs to it, for good. */
+    purge(id: string): boolean {
+      return db.transaction(
+        (tx) => {
+          const { changes } = tx
+            .delete(runs)
+            .where(and(eq(runs.id, id), eq(runs.status, "finished")))
+            .run();
+          if (changes === 0) return false;
+          for (const table of [
+            runTurns,
+            runTimers,
+            runSignals,
+            runQuestions,
+            notices,
+            workspaceFiles,
+            segments,
+          ])
+            tx.delete(table).where(eq(table.runId, id)).run();
+          forgetMemoriesOf(tx, id);
+          return true;
+        },
+        { behavior: "immediate" },
+      );
+    },
+  };
+}

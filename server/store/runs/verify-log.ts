@@ -1,0 +1,126 @@
+import type { Db } from "@/db/open";
+import { ownJson } from "../own-json";
+import { CHAIN_START, firstBreak, lastOf } from "./log-chain";
+
+/** Something in a run's log that is not as it was written. */
+export interface LogError {
+  run_id: string;
+  turn: number | null;
+  /** The number of the event, where one can be named. */
+  seq: number | null;
+  message: string;
+}
+
+interface TurnRow {
+  turn: number;
+  at: number;
+  key: string | null;
+  result: string | null;
+  inlined: number;
+  last_seq: number;
+  events: string;
+  chain: Buffer | null;
+}
+
+export interface LogReport {
+  runs: number;
+  turns: number;
+  events: number;
+  /** Runs from before logs carried hashes: only the numbers of their events are checked. */
+  unchained: number;
+  errors: LogError[];
+}
+
+/**
+ * Reads the logs of all runs, or of one, and compares each event with the hashes that were kept of it. A row that was
+ * altered by somebody who also made all hashes after it anew is not found: compare the run's last hash with a copy of
+ * it that was kept elsewhere.
+ */
+export function verifyLogs({ $client: client }: Pick<Db, "$client">, runId?: string): LogReport {
+  const report: LogReport = { runs: 0, turns: 0, events: 0, unchained: 0, errors: [] };
+  const runs = client
+    .prepare<
+      [string | null, string | null],
+      { id: string; status: string; last_turn: number; log_hash: string | null }
+    >("select id, status, last_turn, log_hash from runs where ? is null or id = ? order by created_at, id")
+    .all(runId ?? null, runId ?? null);
+  const turnsOf = client.prepare<[string], TurnRow>(
+    "select turn, at, key, result, inlined, last_seq, events, chain from run_turns where run_id = ? order by turn",
+  );
+  for (const run of runs) {
+    report.runs++;
+    if (run.log_hash === null) report.unchained++;
+    verifyRun(run, turnsOf.iterate(run.id), report);
+  }
+  if (runId === undefined) {
+    const orphans = client
+      .prepare<[], { run_id: string }>(
+        "select distinct run_id from run_turns where run_id not in (select id from runs)",
+      )
+      .all();
+    for (const { run_id } of orphans)
+      report.errors.push({ run_id, turn: null, seq: null, message: "Events of a run that there is not." });
+  }
+  return report;
+}
+
+function verifyRun(
+  run: { id: string; status: string; last_turn: number; log_hash: string | null },
+  rows: Iterable<TurnRow>,
+  report: LogReport,
+): void {
+  const addError = (turn: number | null, seq: number | null, message: string) =>
+    report.errors.push({ run_id: run.id, turn, seq, message });
+  const isChained = run.log_hash !== null;
+  let before = CHAIN_START;
+  let turn = -1;
+  let seq = 0;
+  for (const row of rows) {
+    report.turns++;
+    const missing = row.turn - turn - 1;
+    if (missing > 0)
+      addError(turn + 1, seq + 1, missing === 1 ? "Missing: this record." : `Missing: ${missing} records.`);
+    turn = row.turn;
+    const texts = textsOf(row.events);
+    if (texts === null) addError(turn, null, "Its events cannot be read.");
+    else {
+      report.events += texts.length;
+      const gap = numbersOf(texts).find((number, at) => number !== seq + at + 1);
+      // What follows a missing record cannot be compared: the hash that it builds on is gone.
+      if (isChained && row.chain && missing > 0) {
+        before = lastOf(row.chain);
+      } else if (isChained && row.chain) {
+        const place = firstBreak(before, { ...row, runId: run.id }, texts, row.chain);
+        if (place === "head")
+          addError(turn, null, "Altered: what began this record, when it was, or what stands before it.");
+        else if (place !== null) addError(turn, seq + place + 1, "Altered, missing or added: this event.");
+      } else if (isChained) addError(turn, null, "Added: a record without hashes.");
+      else if (gap !== undefined) addError(turn, gap, "This event is out of order.");
+    }
+    before = row.chain ? lastOf(row.chain) : before;
+    seq = row.last_seq;
+  }
+  if (turn !== run.last_turn)
+    addError(
+      run.last_turn,
+      null,
+      turn < run.last_turn ? "Missing: the end of the log." : "Added: records after the end of the log.",
+    );
+  else if (isChained && before !== run.log_hash)
+    addError(turn, null, "Altered: the end of the log is not the one that was kept.");
+}
+
+/** The texts of a row's events as they were written, or null where it is no list of them. */
+function textsOf(events: string): string[] | null {
+  try {
+    const list: unknown = JSON.parse(events);
+    if (!Array.isArray(list)) return null;
+    const texts = list.map((event) => JSON.stringify(event));
+    // Only what is exactly as we write it counts; else the row is one text that fits no hash.
+    return `[${texts.join(",")}]` === events ? texts : [events];
+  } catch {
+    return null;
+  }
+}
+
+const numbersOf = (texts: readonly string[]) => texts.map((text) => ownJson<{ seq?: number }>(text).seq ?? 0);
