@@ -22,7 +22,7 @@ import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { newForkLauncher } from "@/server/runner/lifecycle/fork-launch";
 import { Host } from "@/server/runner/lifecycle/host";
 import { newLauncher } from "@/server/runner/lifecycle/launch";
-import { TestGates } from "@/server/runner/scenario/test-gates";
+import { TestGates } from "@/server/runner/scenario/run-suite";
 import { newScratchTools } from "@/server/scratch-tools";
 import { heldBack, redact, redactJson, withoutHeld } from "@/server/secrets/redact";
 import { newSealer } from "@/server/secrets/sealer";

@@ -3,7 +3,7 @@ import type { SuiteReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelRequest } from "@/server/llm/model";
-import { TestGates, TooManyTests } from "@/server/runner/scenario/test-gates";
+import { TestGates, TooManyTests } from "@/server/runner/scenario/run-suite";
 import { registerSecret } from "@/server/secrets/redact";
 import { type Api, expectSchema, newApi } from "./testing";
 

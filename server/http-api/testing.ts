@@ -12,7 +12,7 @@ import type { Services } from "@/server/operations/services";
 import { newBisector } from "@/server/runner/bisect/find-difference";
 import { newForkLauncher } from "@/server/runner/lifecycle/fork-launch";
 import { newLauncher } from "@/server/runner/lifecycle/launch";
-import { TestGates } from "@/server/runner/scenario/test-gates";
+import { TestGates } from "@/server/runner/scenario/run-suite";
 import { fakeModels, fakeTools, newStage } from "@/server/runner/testing";
 import { newScratchTools } from "@/server/scratch-tools";
 import { newSealer } from "@/server/secrets/sealer";

@@ -11,7 +11,7 @@ import { type Caller, operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import { roleOperations } from "./roles";
 import type { Services } from "./services";
-import { createTest } from "./test-files";
+import { createTest } from "./stored-tests";
 
 const { mutation, query } = operationsOf("Server");
 

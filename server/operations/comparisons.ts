@@ -8,18 +8,18 @@ import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { operationsOf } from "./operation";
 import { Problem } from "./problem";
 import type { Services } from "./services";
-import { workflowOf } from "./stored-workflow";
-import { scenarioOf } from "./test-files";
 import {
   ByWorkflow,
   ChosenTests,
   judgeBookOf,
   refuseUnrunnable,
+  scenarioOf,
   spendingCapFor,
   testedOf,
   testsIn,
   WithRealModels,
-} from "./tested";
+} from "./stored-tests";
+import { workflowOf } from "./stored-workflow";
 
 const { mutation } = operationsOf("Tests");
 

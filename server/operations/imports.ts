@@ -19,8 +19,8 @@ import { onlyPerson, operationsOf } from "./operation";
 import { Problem } from "./problem";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 import type { Services } from "./services";
+import { bringTests } from "./stored-tests";
 import { workflowOf } from "./stored-workflow";
-import { bringTests } from "./test-files";
 
 const { mutation } = operationsOf("Workflows");
 

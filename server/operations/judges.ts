@@ -4,8 +4,8 @@ import { judgeId } from "@/server/runner/scenario/judging";
 import { operationsOf } from "./operation";
 import { notFound } from "./problem";
 import type { Services } from "./services";
+import { ByWorkflow } from "./stored-tests";
 import { workflowOf } from "./stored-workflow";
-import { ByWorkflow } from "./tested";
 
 const { mutation, query } = operationsOf("Tests");
 

@@ -3,18 +3,14 @@ import { foldRun } from "@/server/domain/run";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { TestReport } from "@/server/domain/scenario/report";
 import { ScenarioFields } from "@/server/domain/scenario/scenario-test";
-import { testOfRun } from "@/server/runner/scenario/keep-run";
-import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-cassette";
+import { cassetteOf, isRecordable, testOfRun, verifyKept } from "@/server/runner/scenario/keep-run";
 import { runTest } from "@/server/runner/scenario/run-test";
-import { verifyKept } from "@/server/runner/scenario/verify-kept";
 import { redactJson } from "@/server/secrets/redact";
 import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, runOf } from "./runs";
 import type { Services } from "./services";
-import { createTest } from "./test-files";
-import { freshTestId, TestView, viewOf } from "./test-view";
-import { judgeBookOf, testedOf, testIn } from "./tested";
+import { createTest, freshTestId, judgeBookOf, TestView, testedOf, testIn, viewOf } from "./stored-tests";
 
 const { mutation, query } = operationsOf("Tests");
 

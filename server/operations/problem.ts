@@ -6,7 +6,7 @@ import { BisectRejected } from "@/server/runner/bisect/find-difference";
 import { ForkRejected } from "@/server/runner/lifecycle/fork";
 import { QueueFull } from "@/server/runner/lifecycle/host";
 import { StartRejected } from "@/server/runner/lifecycle/launch";
-import { TooManyTests } from "@/server/runner/scenario/test-gates";
+import { TooManyTests } from "@/server/runner/scenario/run-suite";
 
 /**
  * Every way in which the server refuses: a code that stays, and what HTTP and tRPC make of it. The HTTP API sends the

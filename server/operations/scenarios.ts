@@ -12,21 +12,25 @@ import { judgeOperations } from "./judges";
 import { keptRunOperations } from "./kept-runs";
 import { operationsOf } from "./operation";
 import { notFound, Problem } from "./problem";
-import { workflowOf } from "./stored-workflow";
-import { createTest, scenarioOf } from "./test-files";
-import { fieldsOf, freshTestId, TestView, viewOf } from "./test-view";
 import {
   ByWorkflow,
   ChosenTests,
+  createTest,
+  fieldsOf,
+  freshTestId,
   judgeBookOf,
   refuseUnrunnable,
+  scenarioOf,
   spendingCapFor,
+  TestView,
   testedOf,
   testIn,
   testsIn,
+  viewOf,
   WithRealModels,
   withoutKeys,
-} from "./tested";
+} from "./stored-tests";
+import { workflowOf } from "./stored-workflow";
 
 const { mutation, query } = operationsOf("Tests");
 

@@ -11,7 +11,7 @@ import type { Host } from "@/server/runner/lifecycle/host";
 import type { Launch } from "@/server/runner/lifecycle/launch";
 import type { RunFrame } from "@/server/runner/log/followers";
 import type { TestParts } from "@/server/runner/scenario/answering";
-import type { TestGates } from "@/server/runner/scenario/test-gates";
+import type { TestGates } from "@/server/runner/scenario/run-suite";
 import type { AuditStore } from "@/server/store/audit";
 import type { AgentStore } from "@/server/store/library/agents";
 import type { BinStore } from "@/server/store/library/bin";

@@ -1,11 +1,12 @@
+import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
+import { formatDollars, knownCost } from "@/server/domain/model/cost";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { checkQuestions, checkTools } from "./checks/calls";
-import type { Finding, Seen } from "./checks/finding";
+import { type Finding, found, lastOf, placeOf, type Seen } from "./checks/finding";
 import { checkPath, checkVisits } from "./checks/path";
-import { checkCost, checkStatus, checkTokens } from "./checks/totals";
 import { checkState, checkText } from "./checks/values";
-import type { Expectation } from "./expectation";
+import type { Expectation, ExpectationOf } from "./expectation";
 import type { ExpectationResult } from "./report";
 
 /** What became of each expectation, in their order, by the events of a run alone. Pure: equal runs give equal answers. */
@@ -44,4 +45,62 @@ function check(seen: Seen, expectation: Expectation): Finding {
         sentence: "This needs the word of a model, and none was asked.",
       };
   }
+}
+
+export function checkStatus(seen: Seen, { is, reason }: ExpectationOf<"status">): Finding {
+  const { final_status, reason_code, error } = seen.state.run;
+  const at = placeOf(lastOf(seen));
+  const wanted = `${FINAL_STATUS_LABELS[is]}${reason === undefined ? "" : ` (${reason})`}`;
+  if (!final_status)
+    return found(false, `It was to end as ${wanted}, and it did not end.`, {
+      expected: is,
+      seen: null,
+      ...at,
+    });
+  const place = error?.node_id === undefined ? at : { ...at, node_id: error.node_id };
+  const holds = final_status === is && (reason === undefined || reason === reason_code);
+  const why = error ? ` ${error.message}` : "";
+  const ended = `${FINAL_STATUS_LABELS[final_status]} (${reason_code ?? "no reason"})`;
+  return found(
+    holds,
+    holds ? `It ended as ${wanted}.` : `It was to end as ${wanted}, and ended as ${ended}.${why}`,
+    {
+      expected: reason === undefined ? is : { status: is, reason },
+      seen: reason === undefined ? final_status : { status: final_status, reason: reason_code ?? null },
+      ...place,
+    },
+  );
+}
+
+export function checkCost(seen: Seen, { at_most_usd }: ExpectationOf<"cost">): Finding {
+  const { totals } = seen.state;
+  const most = formatDollars(at_most_usd);
+  const at = placeOf(lastOf(seen));
+  const unknown = totals.unknown_cost_calls;
+  if (unknown > 0)
+    return found(
+      false,
+      `It was to cost at most ${most}, and the price of ${unknown} ${unknown === 1 ? "call" : "calls"} is unknown.`,
+      { expected: at_most_usd, seen: knownCost(totals), ...at },
+    );
+  const holds = totals.cost_usd <= at_most_usd;
+  return found(
+    holds,
+    holds
+      ? `It cost ${formatDollars(totals.cost_usd)}, at most ${most}.`
+      : `It was to cost at most ${most}, and cost ${formatDollars(totals.cost_usd)}.`,
+    { expected: at_most_usd, seen: totals.cost_usd, ...at },
+  );
+}
+
+export function checkTokens(seen: Seen, { at_most }: ExpectationOf<"tokens">): Finding {
+  const { input_tokens, output_tokens } = seen.state.totals.usage;
+  const used = input_tokens + output_tokens;
+  return found(
+    used <= at_most,
+    used <= at_most
+      ? `It used ${used} tokens, at most ${at_most}.`
+      : `It was to use at most ${at_most} tokens, and used ${used}.`,
+    { expected: at_most, seen: used, ...placeOf(lastOf(seen)) },
+  );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
-import { twinOf } from "./twin";
+import { twinOf } from "./variant";
 
 const guardrail = (name: string) => ({
   name,

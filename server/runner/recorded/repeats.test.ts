@@ -6,9 +6,8 @@ import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScratchTools } from "@/server/scratch-tools";
 import type { TestParts } from "../scenario/answering";
-import { testOfRun } from "../scenario/keep-run";
+import { testOfRun, verifyKept } from "../scenario/keep-run";
 import { runTest } from "../scenario/run-test";
-import { verifyKept } from "../scenario/verify-kept";
 import { cutAt, endAt, fakeModels, newStage, role } from "../testing";
 
 type Stage = ReturnType<typeof newStage>;

@@ -1,13 +1,21 @@
 import { RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
+import type { Settled } from "@/server/domain/base/durable";
 import { entriesOf } from "@/server/domain/base/guards";
-import { isSameJson } from "@/server/domain/base/json";
+import { asStored, isSameJson } from "@/server/domain/base/json";
 import { foldRun, type RunState } from "@/server/domain/run";
-import type { RunEvent } from "@/server/domain/run/events";
+import { notRepeated } from "@/server/domain/run/commands/repeated";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
+import type { Expectation } from "@/server/domain/scenario/expectation";
 import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
-import type { ScenarioFields } from "@/server/domain/scenario/scenario-test";
+import type { ScenarioFields, ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import type { Journal } from "../durable/embedded-contract";
+import { interpreters } from "../interpreter/interpreters";
 import { repeatedOf } from "../lifecycle/fork";
-import { cassetteOf } from "./record-cassette";
+import { type RetracedCall, retracedCalls } from "../recorded/retrace";
+import type { TestParts } from "./answering";
+import type { Tested } from "./run-scenario";
+import { runTest } from "./run-test";
 
 /** What a run makes as a test: its input, its answers, its people, and what is proposed to expect of it. */
 export function testOfRun(
@@ -56,3 +64,109 @@ function changesOf(own: RunConfig, drawn: RunConfig, leftOut: readonly string[])
   const read = RunConfigChanges.safeParse(Object.fromEntries(changed));
   return changed.length > 0 && read.success ? read.data : null;
 }
+
+/** A test that was kept from a run, as far as it holds when it is run again, with what was left out of it. */
+export interface KeptTest {
+  test: ScenarioTest;
+  notes: string[];
+}
+
+/**
+ * Runs a test that was made of a run on that run's own drawing, and leaves out what does not hold the second time: the order
+ * in which branches side by side came to their ends.
+ */
+export async function verifyKept(
+  tested: Tested,
+  made: ScenarioTest,
+  events: readonly RunEvent[],
+  parts: TestParts,
+): Promise<KeptTest> {
+  const notes = changedAt(events);
+  const report = await runTest(tested, made, parts);
+  if (report.status === "passed") return { test: made, notes };
+  if (report.missed || report.question || report.problems.length > 0)
+    return { test: made, notes: [...notes, `Run again, it does not pass: ${report.sentence}`] };
+  const failed = new Set(report.results.flatMap(({ at, status }) => (status === "failed" ? [at] : [])));
+  const expect = made.expect.flatMap((expectation, at): Expectation[] => {
+    if (!failed.has(at)) return [expectation];
+    if (expectation.kind !== "path") return [];
+    return [{ ...expectation, mode: "visited", nodes: [...new Set(expectation.nodes)] }];
+  });
+  const looser = { ...made, expect };
+  const again = await runTest(tested, looser, parts);
+  const said = report.results
+    .filter(({ status }) => status === "failed")
+    .map(({ sentence }) => `Not expected, as it came out otherwise when it was run again: ${sentence}`);
+  return again.status === "passed"
+    ? { test: looser, notes: [...notes, ...said] }
+    : { test: looser, notes: [...notes, ...said, `Run again, it does not pass: ${again.sentence}`] };
+}
+
+/** What made the run another one and that a test has no words for. */
+function changedAt(events: readonly RunEvent[]): string[] {
+  const done = notRepeated(events);
+  return done.length === 0 ? [] : [`A test does not repeat that ${done.join(", and that ")}.`];
+}
+
+/** Whether a run's answers can be made a cassette here: its interpreter is there, and its beginning. */
+export const isRecordable = ({ version, turns }: Journal & { version: number }): boolean =>
+  interpreters[version] !== undefined && turns[0]?.events[0]?.type === "run_created";
+
+/** The answers that models and tools gave a run, with what they were asked. `redact` blacks out secrets. */
+export function cassetteOf(
+  runId: string,
+  journal: Journal & { version: number },
+  redact: <T>(value: T) => T = (value) => value,
+): Cassette {
+  const created = journal.turns[0]?.events[0];
+  const execute = interpreters[journal.version];
+  const calls = execute && created?.type === "run_created" ? retracedCalls(runId, journal, execute) : [];
+  const about =
+    created?.type === "run_created" ? aboutRun(runId, created, journal, calls) : { run_id: runId };
+  return {
+    format: "troupe.cassette",
+    version: 1,
+    recorded: { ...redact(about), run_id: runId },
+    answers: calls.map((call) => {
+      const { request, kind, took_ms, ...words } = answerOf(call);
+      // Hashes are no secrets, and what was asked is found by them.
+      return { request, kind, ...redact(words), ...(took_ms === undefined ? {} : { took_ms }) };
+    }),
+  };
+}
+
+function aboutRun(
+  run_id: string,
+  { payload }: RunEventOf<"run_created">,
+  { turns }: Journal,
+  calls: readonly RetracedCall[],
+): Cassette["recorded"] {
+  const models = calls.flatMap(({ result }) => (result?.ok ? modelOf(result.value) : []));
+  return {
+    run_id,
+    workflow: payload.workflow_name,
+    ...(turns[1] ? { began_at: turns[1].at } : {}),
+    ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
+    ...(payload.edition ? { edition: payload.edition } : {}),
+    ...(payload.prompt_seed ? { prompt_seed: payload.prompt_seed } : {}),
+    ...(payload.past_work ? { past_work: asStored(payload.past_work) } : {}),
+    models: [...new Set(models)].sort(),
+  };
+}
+
+const modelOf = (value: unknown): string[] =>
+  typeof value === "object" && value !== null && "model" in value && typeof value.model === "string"
+    ? [value.model]
+    : [];
+
+function answerOf({ request, kind, asked, result, asked_at, answered_at }: RetracedCall): CassetteAnswer {
+  return {
+    request,
+    kind,
+    asked: asStored(asked),
+    ...(result ? { ...whatCame(result), took_ms: Math.max(0, answered_at - asked_at) } : {}),
+  };
+}
+
+const whatCame = (result: Settled): Pick<CassetteAnswer, "value" | "error"> =>
+  result.ok ? { value: result.value } : { error: result.error };

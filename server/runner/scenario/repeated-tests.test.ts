@@ -10,12 +10,11 @@ import { defineTool } from "@/server/tools/define";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
 import { compare } from "./compare";
+import { verifyKept } from "./keep-run";
 import { runMutants } from "./run-mutants";
-import { runSuite } from "./run-suite";
+import { runSuite, TestGates } from "./run-suite";
 import { runTest } from "./run-test";
 import { Purse } from "./spending-cap";
-import { TestGates } from "./test-gates";
-import { verifyKept } from "./verify-kept";
 
 const partsWith = (models: TestParts["models"]): TestParts => ({
   models,

@@ -1,5 +1,4 @@
-import type { InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
-import { RunConfig as RunConfigSchema } from "@/server/domain/agent/outcome";
+import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
@@ -19,8 +18,7 @@ import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/do
 import { BrokenOff, NothingLeft, VirtualRun } from "../durable/virtual-run";
 import { execute } from "../interpreter/execute";
 import { storedCreation } from "../lifecycle/creation-cache";
-import type { Answering } from "./answering";
-import { Missed } from "./cassette-player";
+import { type Answering, Missed } from "./answering";
 
 /** What is tested: a drawing with whatever it names. */
 export interface Tested {
@@ -119,7 +117,7 @@ function creationOf(
   { effects: { models }, isReal }: Answering,
 ): RunEventOf<"run_created"> {
   const used = roleUses(graph);
-  const config: RunConfig = RunConfigSchema.parse({
+  const config: RunConfig = RunConfig.parse({
     ...graph.config,
     ...changes,
     // Nobody is there to let it go on but who tells it so.

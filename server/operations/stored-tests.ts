@@ -1,16 +1,87 @@
 import { z } from "zod";
+import { toId } from "@/server/domain/base/ids";
+import type { Json } from "@/server/domain/base/values";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
-import { TestId } from "@/server/domain/scenario/scenario-test";
+import { type ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
+import { testFaults } from "@/server/domain/scenario/test-faults";
+import { writtenTests } from "@/server/domain/scenario/test-file";
 import { foreignText } from "@/server/runner/lifecycle/launch";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { Purse } from "@/server/runner/scenario/spending-cap";
 import { redact, redactJson } from "@/server/secrets/redact";
-import type { StoredTest } from "@/server/store/library/scenario-tests";
+import { type StoredTest, TestRefused } from "@/server/store/library/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
+
+/** What belongs to a test, without when it was kept. */
+export const scenarioOf = ({
+  revision: _r,
+  created_at: _c,
+  updated_at: _u,
+  ...test
+}: StoredTest): ScenarioTest => test;
+
+/** The tests of a workflow, as its file holds them. */
+export const testsForFile = ({ scenarios }: Pick<Services, "scenarios">, workflowId: string): Json[] =>
+  writtenTests(scenarios.list(workflowId).map(scenarioOf));
+
+/** Keeps the tests of a file: one whose id is there already is replaced, the others stay. */
+export function bringTests(
+  { scenarios }: Pick<Services, "scenarios">,
+  workflowId: string,
+  tests: readonly ScenarioTest[],
+): void {
+  for (const test of tests)
+    if (!scenarios.save(workflowId, withoutKeys(test))) createTest({ scenarios }, workflowId, test);
+}
+
+/** Adds a test to a workflow. Throws id_taken, too_large. */
+export function createTest(
+  { scenarios }: Pick<Services, "scenarios">,
+  workflowId: string,
+  test: ScenarioTest,
+): void {
+  try {
+    scenarios.create(workflowId, withoutKeys(test));
+  } catch (error) {
+    if (!(error instanceof TestRefused)) throw error;
+    throw new Problem(error.why === "taken" ? "id_taken" : "too_large", error.message);
+  }
+}
+
+/** A test as it is told, with why it cannot be run beside the drawing as it is now. */
+export const TestView = ScenarioTest.extend({
+  revision: z.int(),
+  created_at: z.int(),
+  updated_at: z.int(),
+  problems: z.array(z.string()),
+});
+
+export const viewOf = (
+  services: Services,
+  workflow: StoredWorkflow,
+  test: StoredTest,
+): z.input<typeof TestView> => ({
+  ...test,
+  problems: testFaults(withLibrary(workflow.graph, services.library), fieldsOf(test)),
+});
+
+export const fieldsOf = (test: StoredTest): ScenarioFields => {
+  const { id: _, ...fields } = scenarioOf(test);
+  return fields;
+};
+
+/** An id for a test of that name that the workflow does not have yet. */
+export function freshTestId(services: Services, workflowId: string, name: string): string {
+  const base = toId(name).toLowerCase().slice(0, 50) || "test";
+  for (let n = 1; ; n++) {
+    const id = n === 1 ? base : `${base}_${n}`;
+    if (TestId.safeParse(id).success && !services.scenarios.find(workflowId, id)) return id;
+  }
+}
 
 export const ByWorkflow = z.object({ workflow_id: z.string() });
 
