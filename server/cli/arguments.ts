@@ -10,11 +10,9 @@ export const USAGE = `Runs a workflow file and prints its output.
 
   ${callOf("run")} FILE [--input JSON] [options]
   ${callOf("run")} import PATH    says what files of another framework would bring; import --help says more
-  ${callOf("run")} fork RUN       goes on from a moment of a run of a server that is at work; fork --help says more
-  ${callOf("run")} replay RUN     carries such a run out again with its recorded answers
-  ${callOf("run")} pause RUN      holds such a run; resume, step, skip, retry, next, instruct, signal, team: pause --help says more
-  ${callOf("run")} engine         says who carries out the runs of such a server: itself, or workers, and how they do
-  ${callOf("run")} bisect RUN     finds the step that made the difference to a good run; bisect --help says more
+  ${callOf("run")} COMMAND RUN    on a running server: fork, replay, bisect, pause, resume, step, set, remove, skip, retry, next,
+                                 instruct, signal, team; COMMAND --help says more
+  ${callOf("run")} engine         shows where a running server executes its runs, and its health
   ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { FINAL_STATUS_LABELS, FinalStatus, RunError } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { BisectReport } from "@/server/domain/run/bisect/report";
-import type { WorkerState } from "@/server/domain/run/engine-state";
 import {
   engineLabel,
   loadLabel,
@@ -10,6 +9,7 @@ import {
   stalledRunText,
   WORKER_STATE_LABELS,
 } from "@/server/domain/run/engine-labels";
+import type { WorkerState } from "@/server/domain/run/engine-state";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { Engine } from "@/server/operations/run-schemas";
 import type { Ask, ServerTerminal } from "./server-ask";
