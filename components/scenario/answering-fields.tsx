@@ -18,13 +18,13 @@ import { isStartNode } from "@/server/domain/graph/run-input";
 import { findNodeKind } from "@/server/domain/nodes";
 import { Cassette } from "@/server/domain/scenario/cassette";
 import { NodeSelect } from "./node-select";
-import type { Faults, TestDraft } from "./test-draft";
+import type { ErrorsByPlace, TestDraft } from "./test-draft";
 import type { WholeTest } from "./use-tests";
 
 interface Part {
   content: TestDraft;
   set: (change: Partial<TestDraft>) => void;
-  faults: Faults;
+  errors: ErrorsByPlace;
 }
 
 /** Whether recorded answers are used, and whether the demo model answers. */
@@ -78,7 +78,7 @@ export function AnsweringFields({
 }
 
 /** Nodes that give a fixed output instead of being carried out. */
-export function PinFields({ graph, content: { pins }, set, faults }: Part & { graph: WorkflowGraph }) {
+export function PinFields({ graph, content: { pins }, set, errors }: Part & { graph: WorkflowGraph }) {
   const choices = nodeChoices(graph).filter(({ value }) => isPinnable(graph, value));
   const free = choices.filter(({ value }) => !pins.some(({ node }) => node === value));
   const change = (at: number, next: Partial<TestDraft["pins"][number]>) =>
@@ -109,7 +109,7 @@ export function PinFields({ graph, content: { pins }, set, faults }: Part & { gr
           <NodeSelect
             label="Node"
             value={node}
-            error={faults[`pins.${node}`]}
+            error={errors[`pins.${node}`]}
             choices={choices.filter(({ value }) => value === node || free.some((one) => one.value === value))}
             onChange={(id) => change(at, { node: id ?? node })}
           />
@@ -138,7 +138,7 @@ function isPinnable({ nodes }: WorkflowGraph, id: string): boolean {
 }
 
 /** How often it is run, and how often it has to pass. */
-export function RepeatFields({ content: { repeats }, set, faults }: Part) {
+export function RepeatFields({ content: { repeats }, set, errors }: Part) {
   return (
     <>
       <Switch
@@ -154,7 +154,7 @@ export function RepeatFields({ content: { repeats }, set, faults }: Part) {
             min={1}
             max={100}
             step={1}
-            error={faults["repeats.times"]}
+            error={errors["repeats.times"]}
             value={repeats.times}
             onValueChange={(times) => set({ repeats: { ...repeats, times: times ?? 1 } })}
           />
@@ -163,7 +163,7 @@ export function RepeatFields({ content: { repeats }, set, faults }: Part) {
             min={1}
             max={100}
             step={1}
-            error={faults["repeats.at_least"] ?? faults.repeats}
+            error={errors["repeats.at_least"] ?? errors.repeats}
             value={repeats.at_least}
             onValueChange={(at_least) => set({ repeats: { ...repeats, at_least: at_least ?? 1 } })}
           />

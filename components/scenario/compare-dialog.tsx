@@ -3,7 +3,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { JsonField } from "@/components/forms/schema/json-field";
-import { toApiError, useTrpcClient } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
@@ -62,14 +63,14 @@ export function CompareDialog({
       );
     },
   });
-  const fault = faultOf(variants, inputs, money);
+  const error = errorOf(variants, inputs, money);
   const stop = () => {
     under.current?.abort();
     run.reset();
   };
   const begin = () => {
     setChecked(true);
-    if (fault === null) run.mutate();
+    if (error === null) run.mutate();
   };
   const report = run.isPending ? undefined : run.data;
   return (
@@ -92,11 +93,9 @@ export function CompareDialog({
           <Button onClick={stop}>Stop</Button>
         ) : (
           <>
-            {isChecked && fault !== null ? (
-              <p role="alert" className="mr-auto self-center text-[13px] text-failed">
-                {fault}
-              </p>
-            ) : null}
+            <span className="mr-auto self-center">
+              <ErrorText error={isChecked && error} />
+            </span>
             <Button onClick={onClose}>Cancel</Button>
             <Button variant="primary" onClick={begin}>
               Compare
@@ -115,11 +114,7 @@ export function CompareDialog({
         <ComparisonView report={report} />
       ) : (
         <div className="flex flex-col gap-5">
-          {run.error ? (
-            <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
-              {toApiError(run.error).message}
-            </p>
-          ) : null}
+          <ErrorText error={run.error} />
           <VariantRows graph={graph} variants={variants} onChange={setVariants} isChecked={isChecked} />
           <InputFields tests={tests} inputs={inputs} onChange={setInputs} />
           <NumberField
@@ -141,7 +136,7 @@ export function CompareDialog({
 
 const FIRST_VARIANTS: readonly VariantDraft[] = [newVariant(1, "as_it_is"), newVariant(2, "model")];
 
-function faultOf(variants: readonly VariantDraft[], inputs: Inputs, money: Money): string | null {
+function errorOf(variants: readonly VariantDraft[], inputs: Inputs, money: Money): string | null {
   if (variants.length === 0) return "Add a variant.";
   if (variants.some((draft) => missingIn(draft) !== null)) return "Something is missing in a variant.";
   if (inputs.tests.length + inputs.others.length === 0) return "Choose a test, or add an input.";

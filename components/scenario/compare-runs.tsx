@@ -7,9 +7,10 @@ import { useMemo, useState } from "react";
 import { newExpectation } from "@/components/display/describe-expectation";
 import { countOf } from "@/components/display/format";
 import { FormScopeContext } from "@/components/forms/form-scope";
+import { ErrorText } from "@/components/page/error-text";
 import { CompareScreen } from "@/components/run/compare/compare-screen";
 import { WordDiff } from "@/components/run/compare/word-diff";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -23,7 +24,7 @@ import {
   RuleExpectation,
 } from "@/server/domain/scenario/expectation";
 import { ExpectationEditor } from "./expectation-fields";
-import { faultsOf, faultsUnder, NEW_TEST, scopeOf } from "./test-draft";
+import { errorsOf, errorsUnder, NEW_TEST, scopeOf } from "./test-draft";
 
 /** What a judge says of a run is no matter of its record. */
 const NOT_HERE: readonly ExpectationKind[] = ["judge"];
@@ -47,10 +48,10 @@ export function Bisect({
   const expectation = chosen ?? firstOf(comparison, good);
   const find = useMutation(useTrpc().runs.bisect.mutationOptions());
   const scope = useMemo(() => scopeOf(graph), [graph]);
-  const faults = faultsOf(graph, { ...NEW_TEST, name: "bisect", expect: [expectation] });
+  const errors = errorsOf(graph, { ...NEW_TEST, name: "bisect", expect: [expectation] });
   const read = RuleExpectation.safeParse(expectation);
-  const own = Object.entries(faults).filter(([place]) => place.startsWith("expect.0"));
-  const whole = faults["expect.0"];
+  const own = Object.entries(errors).filter(([place]) => place.startsWith("expect.0"));
+  const whole = errors["expect.0"];
   return (
     <section aria-label="Which step made the difference?" className="flex flex-col gap-3">
       <p className="text-[13px] text-ink-2">
@@ -83,15 +84,11 @@ export function Bisect({
             expectation={expectation}
             except={NOT_HERE}
             begin={(kind) => beginOf(kind, comparison, good)}
-            errors={chosen ? faultsUnder(faults, "expect.0") : {}}
+            errors={chosen ? errorsUnder(errors, "expect.0") : {}}
             onChange={setChosen}
           />
         </FormScopeContext.Provider>
-        {chosen && whole !== undefined ? (
-          <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
-            {whole}
-          </p>
-        ) : null}
+        <ErrorText error={chosen && whole} />
         <Button
           type="submit"
           icon={<Split aria-hidden />}
@@ -102,11 +99,7 @@ export function Bisect({
           Find it
         </Button>
       </form>
-      {find.error ? (
-        <p role="alert" className="text-[13px] text-failed [overflow-wrap:anywhere]">
-          {toApiError(find.error).message}
-        </p>
-      ) : null}
+      <ErrorText error={find.error} />
       {find.data ? <Report report={find.data} bad={find.variables?.run_id ?? b} onSelect={onSelect} /> : null}
     </section>
   );

@@ -19,12 +19,12 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Expectation, ExpectationKind, ExpectationOf } from "@/server/domain/scenario/expectation";
 import { EXPECTATION_FORMS, type ExpectationSlot, TEXT_CHECKS } from "./expectation-forms";
 import { NodeSelect, NodeSequence } from "./node-select";
-import type { Faults } from "./test-draft";
+import type { ErrorsByPlace } from "./test-draft";
 
 interface ExpectationProps<E extends Expectation> {
   expectation: E;
   /** By field. */
-  errors: Faults;
+  errors: ErrorsByPlace;
   onChange: (next: E) => void;
 }
 
@@ -88,7 +88,7 @@ function ExpectationFields<K extends ExpectationKind>({
 
 interface SlotProps {
   expectation: Expectation;
-  errors: Faults;
+  errors: ErrorsByPlace;
   set: (key: string, value: unknown) => void;
 }
 

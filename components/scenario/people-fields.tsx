@@ -7,7 +7,7 @@ import { choicesOf, type FormPart, withSetting } from "@/server/domain/base/form
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleAnswer } from "@/server/domain/scenario/scenario-test";
 import { NodeSelect } from "./node-select";
-import type { Faults } from "./test-draft";
+import type { ErrorsByPlace } from "./test-draft";
 
 type Kind = NonNullable<PeopleAnswer["kind"]>;
 
@@ -84,7 +84,7 @@ export function PeopleFields({
 }: {
   answer: PeopleAnswer;
   graph: WorkflowGraph;
-  errors: Faults;
+  errors: ErrorsByPlace;
   onChange: (next: PeopleAnswer) => void;
 }) {
   const { node_id } = answer;

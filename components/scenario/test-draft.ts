@@ -1,4 +1,5 @@
-import type { ZodError } from "zod";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
 import type { FormScope } from "@/components/forms/form-scope";
 import {
   type InputError,
@@ -7,6 +8,9 @@ import {
   toField,
   toValues,
 } from "@/components/forms/schema/input-fields";
+import { type Draft, useDraft } from "@/components/library/use-draft";
+import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
+import { toast } from "@/components/ui/toasts";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
@@ -14,7 +18,8 @@ import { stateProperties } from "@/server/domain/graph/state-properties";
 import { writtenKeys } from "@/server/domain/nodes";
 import type { Pin } from "@/server/domain/run/commands/pins";
 import { ScenarioFields } from "@/server/domain/scenario/scenario-test";
-import { testFaults } from "@/server/domain/scenario/test-faults";
+import { testErrors } from "@/server/domain/scenario/test-errors";
+import { scenarioOf, type WholeTest } from "./use-tests";
 
 /** A test as it is being written: what the form shows of it. */
 export interface TestDraft {
@@ -49,7 +54,7 @@ export const NEW_TEST = {
 /** The form of a workflow's input. */
 export const formOf = (graph: WorkflowGraph) => inputFields(graph).map(toField);
 
-export function toDraft(graph: WorkflowGraph, test: ScenarioFields): TestDraft {
+function toDraft(graph: WorkflowGraph, test: ScenarioFields): TestDraft {
   const fields = formOf(graph);
   return {
     name: test.name,
@@ -68,13 +73,13 @@ export function toDraft(graph: WorkflowGraph, test: ScenarioFields): TestDraft {
 }
 
 /** The test that a draft says, but for what is recorded; and what is wrong with its input, field by field. */
-export function readDraft(
+function readDraft(
   graph: WorkflowGraph,
   draft: TestDraft,
-): { fields: ScenarioFields; errors: readonly InputError[] } {
-  const { input, errors } = readInput(formOf(graph), draft.values);
+): { fields: ScenarioFields; inputErrors: readonly InputError[] } {
+  const { input, errors: inputErrors } = readInput(formOf(graph), draft.values);
   return {
-    errors,
+    inputErrors,
     fields: {
       name: draft.name.trim(),
       input: { ...draft.others, ...input },
@@ -91,7 +96,7 @@ export function readDraft(
 }
 
 /** The whole test, with what its form does not show. */
-export const withUnshown = (
+const withUnshown = (
   fields: ScenarioFields,
   { answers, config, starts_at }: Unshown,
   { usesAnswers }: Pick<TestDraft, "usesAnswers">,
@@ -102,78 +107,30 @@ export const withUnshown = (
   ...(answers && usesAnswers ? { answers } : {}),
 });
 
-/** What is wrong with a test, by the place in it: "name", "expect.2", "expect.2.nodes". */
-export type Faults = Readonly<Record<string, string>>;
+/** Errors by their place in the test: "name", "expect.2", "expect.2.nodes". */
+export type ErrorsByPlace = Readonly<Record<string, string>>;
 
-/** What is wrong with it by its own shape, and beside the drawing. */
-export function faultsOf(graph: WorkflowGraph, fields: ScenarioFields): Faults {
+/** The errors of a test: of its own fields, and for this workflow. The first one at each place. */
+export function errorsOf(graph: WorkflowGraph, fields: ScenarioFields): ErrorsByPlace {
+  const errors: Record<string, string> = {};
   const read = ScenarioFields.safeParse(fields);
-  if (read.success) return besideTheDrawing(graph, read.data);
-  const shape = byShape(read.error);
-  // What is not whole yet is not held against the drawing.
-  const isWhole = (part: string) => faultAt(shape, part) === undefined;
-  return {
-    ...besideTheDrawing(
-      graph,
-      {
-        ...fields,
-        expect: fields.expect.filter((_, at) => isWhole(`expect.${at}`)),
-        people: fields.people.filter((_, at) => isWhole(`people.${at}`)),
-      },
-      (part) => placesOf(fields, isWhole, part),
-    ),
-    ...shape,
-  };
+  for (const { path, code, message } of read.error?.issues ?? [])
+    errors[path.join(".")] ??= UNFILLED.has(code) ? "Fill this in." : message;
+  // What is incomplete is not checked against the workflow.
+  const isComplete = (place: string) => !Object.keys(errors).some((at) => isWithin(at, place));
+  const found = testErrors(graph, read.data ?? fields).filter(({ at }) => isComplete(at));
+  for (const { at, message } of found) errors[at] ??= message;
+  return errors;
 }
-
-/** Where the parts that are whole stand among all. */
-const placesOf = (fields: ScenarioFields, isWhole: (part: string) => boolean, part: "expect" | "people") =>
-  fields[part].flatMap((_, at) => (isWhole(`${part}.${at}`) ? [at] : []));
 
 const UNFILLED = new Set(["too_small", "invalid_type", "invalid_value"]);
+const isWithin = (at: string, place: string) => at === place || at.startsWith(`${place}.`);
 
-function byShape({ issues }: ZodError): Record<string, string> {
-  const faults: Record<string, string> = {};
-  for (const { path, code, message } of issues)
-    faults[path.join(".")] ??= UNFILLED.has(code) ? "Fill this in." : message;
-  return faults;
-}
-
-/** Each part by itself, so that what is said of it stands at its place. */
-function besideTheDrawing(
-  graph: WorkflowGraph,
-  test: ScenarioFields,
-  places: (part: "expect" | "people") => readonly number[] = (part) => test[part].map((_, at) => at),
-): Record<string, string> {
-  const bare: ScenarioFields = { name: test.name, input: test.input, people: [], expect: [] };
-  const known = new Set(testFaults(graph, bare));
-  const faults: Record<string, string> = {};
-  const look = (place: string, part: Partial<ScenarioFields>, lead: RegExp) => {
-    const fault = testFaults(graph, { ...bare, ...part }).find((one) => !known.has(one));
-    if (fault !== undefined) faults[place] = fault.replace(lead, "");
-  };
-  const [expect, people] = [places("expect"), places("people")];
-  for (const [k, one] of test.expect.entries())
-    look(`expect.${expect[k] ?? k}`, { expect: [one] }, /^Expectation 1: /);
-  for (const [k, one] of test.people.entries())
-    look(`people.${people[k] ?? k}`, { people: [one] }, /^Answer 1 of people /);
-  for (const [k, one] of (test.commands ?? []).entries())
-    look(`commands.${k}`, { commands: [one] }, /^Command 1 /);
-  for (const [id, pin] of Object.entries(test.pins ?? {})) look(`pins.${id}`, { pins: { [id]: pin } }, /^$/);
-  const [first] = known;
-  if (first !== undefined) faults.input = first.replace(/^The input does not fit: /, "");
-  return faults;
-}
-
-/** The first thing wrong at or under a place. */
-export const faultAt = (faults: Faults, place: string): string | undefined =>
-  faults[place] ?? Object.entries(faults).find(([at]) => at.startsWith(`${place}.`))?.[1];
-
-/** What is wrong with the parts of what is at a place. */
-export const faultsUnder = (faults: Faults, place: string): Faults =>
+/** The errors of the fields at a place, by field. */
+export const errorsUnder = (errors: ErrorsByPlace, place: string): ErrorsByPlace =>
   Object.fromEntries(
-    Object.entries(faults).flatMap(([at, fault]) =>
-      at.startsWith(`${place}.`) ? [[at.slice(place.length + 1), fault]] : [],
+    Object.entries(errors).flatMap(([at, error]) =>
+      at.startsWith(`${place}.`) ? [[at.slice(place.length + 1), error]] : [],
     ),
   );
 
@@ -195,5 +152,103 @@ export function scopeOf(graph: WorkflowGraph): FormScope {
         from: [...new Set(ids)],
         certain: false,
       })),
+  };
+}
+
+/** A test as it is being written, and the way to save it. */
+export interface TestWriting {
+  draft: Draft<TestDraft>;
+  isNew: boolean;
+  isSaving: boolean;
+  /** What is wrong, once somebody has tried to save it. */
+  errors: ErrorsByPlace;
+  inputErrors: readonly InputError[];
+  /** Saves over that revision, or over what it began with. */
+  save: (revision?: number) => void;
+}
+
+const NO_ERRORS: ErrorsByPlace = {};
+const NO_INPUT_ERRORS: readonly InputError[] = [];
+
+/** Without that of the input where its fields show their own. */
+function draftErrors(
+  graph: WorkflowGraph,
+  { fields, inputErrors }: ReturnType<typeof readDraft>,
+): ErrorsByPlace {
+  const { input, ...errors } = errorsOf(graph, fields);
+  return input === undefined || inputErrors.length > 0 ? errors : { ...errors, input };
+}
+
+/** Keeps what is being written of a test. `saved`: null for a new one. */
+export function useTestDraft({
+  workflowId,
+  graph,
+  saved,
+  onSaved,
+}: {
+  workflowId: string;
+  graph: WorkflowGraph;
+  saved: WholeTest | null;
+  onSaved?: ((id: string) => void) | undefined;
+}): TestWriting {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const queryClient = useQueryClient();
+  const base = useMemo(
+    () => (saved ? { content: toDraft(graph, scenarioOf(saved)), revision: saved.revision } : null),
+    [graph, saved],
+  );
+  const draft = useDraft<TestDraft>(base, base?.content ?? toDraft(graph, NEW_TEST));
+  const [hasTried, setTried] = useState(false);
+  const { content } = draft;
+  const read = useMemo(() => readDraft(graph, content), [graph, content]);
+  const errors = useMemo(() => (hasTried ? draftErrors(graph, read) : NO_ERRORS), [hasTried, graph, read]);
+
+  const mutation = useMutation({
+    mutationFn: (revision: number | undefined) => {
+      const test = withUnshown(read.fields, saved ? scenarioOf(saved) : {}, content);
+      const workflow_id = workflowId;
+      return saved
+        ? client.tests.save.mutate({
+            workflow_id,
+            test_id: saved.id,
+            ...test,
+            revision: revision ?? draft.base.revision,
+          })
+        : client.tests.create.mutate({ workflow_id, ...test });
+    },
+    onSuccess: async (now) => {
+      setTried(false);
+      queryClient.setQueryData(trpc.tests.get.queryKey({ workflow_id: workflowId, test_id: now.id }), now);
+      draft.onSaved({ content, revision: now.revision });
+      await queryClient.invalidateQueries(trpc.tests.pathFilter());
+      if (!saved) {
+        draft.leave();
+        toast(`Made “${now.name}”`);
+      }
+      onSaved?.(now.id);
+    },
+    onError: async (error) => {
+      const { code, message } = toApiError(error);
+      if (code !== "CONFLICT" || !saved) {
+        toast(message, { tone: "error" });
+        return;
+      }
+      const theirs = await client.tests.get.query({ workflow_id: workflowId, test_id: saved.id });
+      draft.onConflict({ content: toDraft(graph, scenarioOf(theirs)), revision: theirs.revision });
+    },
+  });
+
+  return {
+    draft,
+    isNew: saved === null,
+    isSaving: mutation.isPending,
+    errors,
+    inputErrors: hasTried ? read.inputErrors : NO_INPUT_ERRORS,
+    save: (revision) => {
+      setTried(true);
+      if (read.inputErrors.length > 0 || Object.keys(draftErrors(graph, read)).length > 0) return;
+      mutation.mutate(revision);
+    },
   };
 }

@@ -8,6 +8,7 @@ import { InputFields } from "@/components/forms/schema/input-field";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { Conflict } from "@/components/library/library-editor";
 import { UnsavedGuard } from "@/components/library/unsaved-guard";
+import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { TextField } from "@/components/ui/text-field";
@@ -18,14 +19,20 @@ import { describeCommand } from "@/server/domain/run/commands/repeated";
 import { AnsweringFields, PinFields, RepeatFields } from "./answering-fields";
 import { ExpectationEditor } from "./expectation-fields";
 import { answerWords, PeopleFields } from "./people-fields";
-import { type Faults, faultsUnder, formOf, scopeOf, type TestDraft } from "./test-draft";
-import type { TestWriting } from "./use-test-draft";
+import {
+  type ErrorsByPlace,
+  errorsUnder,
+  formOf,
+  scopeOf,
+  type TestDraft,
+  type TestWriting,
+} from "./test-draft";
 import type { WholeTest } from "./use-tests";
 
 interface Part {
   content: TestDraft;
   set: (change: Partial<TestDraft>) => void;
-  faults: Faults;
+  errors: ErrorsByPlace;
 }
 
 /** Changes of a test that are not saved are asked about before they are lost. */
@@ -55,15 +62,15 @@ export function TestEditor({
   saved: WholeTest | null;
   writing: TestWriting;
 }) {
-  const { draft, faults, errors, isNew, isSaving, save } = writing;
+  const { draft, errors, inputErrors, isNew, isSaving, save } = writing;
   const scope = useMemo(() => scopeOf(graph), [graph]);
   const { content, generation } = draft;
   const part: Part = {
     content,
     set: (change) => draft.set((before) => ({ ...before, ...change })),
-    faults,
+    errors,
   };
-  const wrong = Object.keys(faults).length + errors.length;
+  const wrong = Object.keys(errors).length + inputErrors.length;
   const mayNotSave = !draft.isChanged && !isNew;
   const latest = useRef(save);
   useEffect(() => {
@@ -96,11 +103,11 @@ export function TestEditor({
             value={content.name}
             maxLength={200}
             autoFocus={isNew}
-            error={faults.name}
+            error={errors.name}
             onValueChange={(name) => part.set({ name })}
           />
           <Group title="Input" about="What the workflow is started with.">
-            <Input graph={graph} errors={errors} {...part} />
+            <Input graph={graph} inputErrors={inputErrors} {...part} />
           </Group>
           <Group title="Who answers" about="A test asks no real model and calls no tool outside.">
             <AnsweringFields workflowId={workflowId} saved={saved} isChanged={draft.isChanged} {...part} />
@@ -145,19 +152,20 @@ function Group({ title, about, children }: { title: string; about?: string; chil
 
 function Input({
   graph,
-  errors,
+  inputErrors,
   content,
   set,
-  faults,
-}: Part & { graph: WorkflowGraph; errors: TestWriting["errors"] }) {
+  errors,
+}: Part & { graph: WorkflowGraph; inputErrors: TestWriting["inputErrors"] }) {
   const fields = formOf(graph);
   const hasOthers = Object.keys(content.others).length > 0;
-  const fault = errors.length === 0 ? faults.input : undefined;
+  const error = inputErrors.length === 0 ? errors.input : undefined;
   return (
     <>
       <InputFields
         compact
-        {...{ fields, errors }}
+        fields={fields}
+        errors={inputErrors}
         values={content.values}
         onChange={(values) => set({ values })}
       />
@@ -173,11 +181,7 @@ function Input({
           }}
         />
       ) : null}
-      {fault ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {fault}
-        </p>
-      ) : null}
+      <ErrorText error={error} />
     </>
   );
 }
@@ -186,7 +190,7 @@ const put = <T,>(items: readonly T[], at: number, item: T): T[] =>
   items.map((old, k) => (k === at ? item : old));
 const without = <T,>(items: readonly T[], at: number): T[] => items.filter((_, k) => k !== at);
 
-function People({ graph, content: { people }, set, faults }: Part & { graph: WorkflowGraph }) {
+function People({ graph, content: { people }, set, errors }: Part & { graph: WorkflowGraph }) {
   return (
     <Group title="Answers of people" about="Each is given once, to the first question that it fits.">
       <RowList
@@ -204,13 +208,13 @@ function People({ graph, content: { people }, set, faults }: Part & { graph: Wor
             label={`Answer ${at + 1}`}
             summary={answerWords(answer, graph)}
             remove={remove}
-            fault={faults[`people.${at}`]}
+            error={errors[`people.${at}`]}
             isWrong={answer.answer === ""}
           >
             <PeopleFields
               answer={answer}
               graph={graph}
-              errors={faultsUnder(faults, `people.${at}`)}
+              errors={errorsUnder(errors, `people.${at}`)}
               onChange={(next) => set({ people: put(people, at, next) })}
             />
           </Row>
@@ -221,7 +225,7 @@ function People({ graph, content: { people }, set, faults }: Part & { graph: Wor
 }
 
 /** What people did in the run that the test was kept from. New ones are not made here: a run is steered, and kept. */
-function Commands({ graph, content: { commands }, set, faults }: Part & { graph: WorkflowGraph }) {
+function Commands({ graph, content: { commands }, set, errors }: Part & { graph: WorkflowGraph }) {
   if (commands.length === 0) return null;
   return (
     <Group
@@ -232,7 +236,7 @@ function Commands({ graph, content: { commands }, set, faults }: Part & { graph:
         {commands.map((told, at) => (
           <li key={at} className="rounded-lg border border-line px-3 py-2 text-[13px]">
             <p className="[overflow-wrap:anywhere]">{describeCommand(told, graph)}</p>
-            <Fault text={faults[`commands.${at}`]} />
+            <ErrorText error={errors[`commands.${at}`]} />
           </li>
         ))}
       </ol>
@@ -243,15 +247,7 @@ function Commands({ graph, content: { commands }, set, faults }: Part & { graph:
   );
 }
 
-function Fault({ text }: { text: string | undefined }) {
-  return text ? (
-    <p role="alert" className="mt-1 text-[13px] text-failed [overflow-wrap:anywhere]">
-      {text}
-    </p>
-  ) : null;
-}
-
-function Expectations({ graph, content: { expect }, set, faults }: Part & { graph: WorkflowGraph }) {
+function Expectations({ graph, content: { expect }, set, errors }: Part & { graph: WorkflowGraph }) {
   return (
     <Group
       title="Expectations"
@@ -281,13 +277,13 @@ function Expectations({ graph, content: { expect }, set, faults }: Part & { grap
               </>
             }
             remove={remove}
-            fault={faults[`expect.${at}`]}
+            error={errors[`expect.${at}`]}
             isWrong={isEmpty(expectation)}
           >
             <ExpectationEditor
               graph={graph}
               expectation={expectation}
-              errors={faultsUnder(faults, `expect.${at}`)}
+              errors={errorsUnder(errors, `expect.${at}`)}
               onChange={(next) => set({ expect: put(expect, at, next) })}
             />
           </Row>
@@ -308,14 +304,14 @@ function Row({
   label,
   summary,
   remove,
-  fault,
+  error,
   isWrong,
   children,
 }: {
   label: string;
   summary: ReactNode;
   remove: ReactNode;
-  fault: string | undefined;
+  error: string | undefined;
   isWrong: boolean;
   children: ReactNode;
 }) {
@@ -324,7 +320,7 @@ function Row({
       <FoldedRow label={label} summary={summary} remove={remove} isOpenAtFirst={isWrong}>
         {children}
       </FoldedRow>
-      <Fault text={fault} />
+      <ErrorText error={error} />
     </>
   );
 }

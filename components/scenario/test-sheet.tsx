@@ -5,6 +5,7 @@ import { Play, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import { markWord, TestMark } from "@/components/display/test-mark";
+import { ErrorText } from "@/components/page/error-text";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -16,8 +17,8 @@ import { Tabs } from "@/components/ui/tabs";
 import { TimeText } from "@/components/ui/time-text";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ReportView } from "./report-view";
+import { useTestDraft } from "./test-draft";
 import { TestEditor, TestGuard } from "./test-editor";
-import { useTestDraft } from "./use-test-draft";
 import { isRunning, type TestActions, type TestResult, type WholeTest } from "./use-tests";
 
 interface SheetParts {
@@ -210,7 +211,7 @@ function Report({
     // What has been is not other later.
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (result.error) return <p className="text-[13px] text-failed">{toApiError(result.error).message}</p>;
+  if (result.error) return <ErrorText error={result.error} />;
   if (!result.data) return <Spinner size={16} label="Loading the report" />;
   const { at, revision, report } = result.data;
   return (
@@ -238,7 +239,7 @@ function ResultHistory({
   const { data, error } = useQuery(
     useTrpc().tests.results.queryOptions({ workflow_id: workflowId, test_id: testId, limit: 50 }),
   );
-  if (error) return <p className="text-[13px] text-failed">{toApiError(error).message}</p>;
+  if (error) return <ErrorText error={error} />;
   if (!data) return <Skeleton className="h-24" />;
   if (data.length === 0) return <EmptyState title="It was not run yet" />;
   return (

@@ -6,13 +6,14 @@ import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
+import { FormDialog } from "@/components/forms/form-dialog";
+import { LoadError } from "@/components/page/error-text";
 import { leaveTo } from "@/components/page/leaving";
 import { Page } from "@/components/page/page";
 import { type ShellCommand, useShellCommands } from "@/components/page/page-commands";
 import { usePageTitle } from "@/components/page/page-title";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
@@ -138,17 +139,8 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
 }
 
 function List({ workflowId, actions }: { workflowId: string; actions: TestActions }) {
-  const { data, error, refetch } = actions.list;
-  if (error && !data)
-    return (
-      <EmptyState
-        icon={<FlaskConical />}
-        title="The tests could not be loaded"
-        actions={<Button onClick={() => void refetch()}>Try again</Button>}
-      >
-        {toApiError(error).message}
-      </EmptyState>
-    );
+  const { data, error } = actions.list;
+  if (error && !data) return <LoadError what="tests" queries={[actions.list]} />;
   if (!data)
     return (
       <div aria-busy="true" className="flex flex-col gap-2">
@@ -253,29 +245,19 @@ function RealRunDialog({
 }) {
   const [money, setMoney] = useState<Money>({ real: true, most: 1 });
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => (open ? undefined : onClose())}
+    <FormDialog
       size="sm"
       title="Run with real models"
       description={`${countOf(count, "test")} with the models of the workflow instead of recorded answers, and the judges are asked. Tools still touch nothing outside.`}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            disabled={!isWhole(money)}
-            onClick={() => {
-              onRun(money);
-              onClose();
-            }}
-          >
-            Run
-          </Button>
-        </>
-      }
+      submit="Run"
+      isIncomplete={!isWhole(money)}
+      onSubmit={() => {
+        onRun(money);
+        onClose();
+      }}
+      onClose={onClose}
     >
       <MoneyFields canBeOff={false} money={money} onChange={setMoney} />
-    </Dialog>
+    </FormDialog>
   );
 }

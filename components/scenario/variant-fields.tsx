@@ -1,6 +1,7 @@
 "use client";
 
 import { ModelChoice } from "@/components/forms/model-choice";
+import { ErrorText } from "@/components/page/error-text";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
@@ -57,11 +58,7 @@ export function VariantRows({
             >
               <VariantFields graph={graph} draft={draft} onChange={(change) => set(at, change)} />
             </FoldedRow>
-            {missing ? (
-              <p role="alert" className="mt-1 text-[13px] text-failed">
-                {missing}
-              </p>
-            ) : null}
+            <ErrorText error={missing} />
           </>
         );
       }}

@@ -4,7 +4,7 @@ import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
 import { MutantReport } from "@/server/domain/scenario/mutants";
 import { SuiteReport, TestReport, TestStatus } from "@/server/domain/scenario/report";
 import { Repeats, ScenarioFields, TestId } from "@/server/domain/scenario/scenario-test";
-import { testFaults } from "@/server/domain/scenario/test-faults";
+import { testErrorTexts } from "@/server/domain/scenario/test-errors";
 import { MOST_MUTANTS, runMutants } from "@/server/runner/scenario/run-mutants";
 import { runSuite } from "@/server/runner/scenario/run-suite";
 import { comparisonOperations } from "./comparisons";
@@ -101,7 +101,7 @@ export const scenarioOperations = {
         revision: test.revision,
         created_at: test.created_at,
         updated_at: test.updated_at,
-        problems: testFaults(graph, fieldsOf(test)),
+        problems: testErrorTexts(graph, fieldsOf(test)),
         last: services.scenarios.results(id, test.id, 1)[0] ?? null,
       }));
     },

@@ -4,7 +4,7 @@ import type { Json } from "@/server/domain/base/values";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
 import { type ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
-import { testFaults } from "@/server/domain/scenario/test-faults";
+import { testErrorTexts } from "@/server/domain/scenario/test-errors";
 import { writtenTests } from "@/server/domain/scenario/test-file";
 import { foreignText } from "@/server/runner/lifecycle/launch";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
@@ -66,7 +66,7 @@ export const viewOf = (
   test: StoredTest,
 ): z.input<typeof TestView> => ({
   ...test,
-  problems: testFaults(withLibrary(workflow.graph, services.library), fieldsOf(test)),
+  problems: testErrorTexts(withLibrary(workflow.graph, services.library), fieldsOf(test)),
 });
 
 export const fieldsOf = (test: StoredTest): ScenarioFields => {

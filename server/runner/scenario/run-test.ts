@@ -4,7 +4,7 @@ import { pathOf } from "@/server/domain/scenario/checks/path";
 import type { Expectation } from "@/server/domain/scenario/expectation";
 import type { ExpectationResult, Outcome, TestReport } from "@/server/domain/scenario/report";
 import { type ScenarioTest, USUAL_START } from "@/server/domain/scenario/scenario-test";
-import { testFaults } from "@/server/domain/scenario/test-faults";
+import { testErrorTexts } from "@/server/domain/scenario/test-errors";
 import { type Answering, realAnswers, recordedAnswers, simulatedAnswers, type TestParts } from "./answering";
 import { type JudgeBook, type Judges, judge } from "./judging";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
@@ -26,7 +26,7 @@ export async function runTest(
   parts: TestParts,
   how: TestRun = {},
 ): Promise<TestReport> {
-  const problems = testFaults(tested.graph, test);
+  const problems = testErrorTexts(tested.graph, test);
   if (problems.length > 0) return notRun(test, problems);
   const { times, at_least } = test.repeats ?? { times: 1, at_least: 1 };
   const reports: TestReport[] = [];

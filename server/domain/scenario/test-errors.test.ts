@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 import { ScenarioFields } from "./scenario-test";
-import { testFaults } from "./test-faults";
+import { testErrorTexts } from "./test-errors";
 
 const GRAPH = {
   ...draw("start > a > end; note > end; note2 > end", {
@@ -13,15 +13,15 @@ const GRAPH = {
   }),
   global_state_schema: { type: "object", properties: { declared: { type: "string" } } },
 };
-const faultsOf = (test: object) =>
-  testFaults(GRAPH, ScenarioFields.parse({ name: "It", input: { request: "x" }, ...test }));
-const expected = (...expect: object[]) => faultsOf({ expect });
+const errorsOf = (test: object) =>
+  testErrorTexts(GRAPH, ScenarioFields.parse({ name: "It", input: { request: "x" }, ...test }));
+const expected = (...expect: object[]) => errorsOf({ expect });
 const isNot = (who: string) => `${who} names the node z, which this workflow does not have.`;
 const neverRuns = (who: string) => `${who} names Look, which never runs.`;
 
 test("a test that names only what is there has nothing wrong with it", () => {
   expect(
-    faultsOf({
+    errorsOf({
       pins: { a: { output: {} } },
       people: [{ answer: "approve" }, { node_id: "a", answer: "approve" }],
       expect: [
@@ -47,8 +47,8 @@ test("an input that does not fit is told by its key", () => {
       config: { input_schema: { type: "object", properties: { n: { type: "number" } } } },
     },
   });
-  const [fault, ...others] = testFaults(graph, ScenarioFields.parse({ name: "It", input: { n: "x" } }));
-  expect([fault?.startsWith("The input does not fit: n: "), others]).toEqual([true, []]);
+  const [error, ...others] = testErrorTexts(graph, ScenarioFields.parse({ name: "It", input: { n: "x" } }));
+  expect([error?.startsWith("The input does not fit: n: "), others]).toEqual([true, []]);
 });
 
 test.each([
@@ -56,14 +56,14 @@ test.each([
   ["start", ["start gives no output that could be pinned."]],
   ["end", ["Done gives no output that could be pinned."]],
   ["a", []],
-])("what pins the output of %s: %j", (id, faults) => {
-  expect(faultsOf({ pins: { [id]: { output: {} } } })).toEqual(faults);
+])("what pins the output of %s: %j", (id, errors) => {
+  expect(errorsOf({ pins: { [id]: { output: {} } } })).toEqual(errors);
 });
 
 test("answers of people and commands are told by their number and the node that they name in vain", () => {
   const command = (of: object) => ({ after: [], by: "user", command: of });
   expect(
-    faultsOf({
+    errorsOf({
       people: [
         { answer: "approve" },
         { node_id: "z", answer: "approve" },
@@ -110,8 +110,8 @@ describe("an expectation that could never tell anything", () => {
     ],
     ["looks at a key that nobody writes", { kind: "text", key: "nowhere", equals: 1 }, [noKey]],
     ["lets a key be judged that nobody writes", { kind: "judge", rubric: "good", key: "nowhere" }, [noKey]],
-  ])("%s", (_what, expectation, faults) => {
-    expect(expected(expectation)).toEqual(faults);
+  ])("%s", (_what, expectation, errors) => {
+    expect(expected(expectation)).toEqual(errors);
   });
   test.each(["declared", "request", "a", "b", "given", "final_output_a"])(
     "does not name the key %s",
@@ -120,7 +120,7 @@ describe("an expectation that could never tell anything", () => {
         { kind: "text", key, equals: 1 },
         { kind: "judge", rubric: "good", key },
       ];
-      expect(faultsOf({ input: { request: "x", given: 1 }, expect: expect_ })).toEqual([]);
+      expect(errorsOf({ input: { request: "x", given: 1 }, expect: expect_ })).toEqual([]);
     },
   );
   test("has a pattern, a schema or a condition that cannot be read, and is told by its number", () => {
@@ -152,8 +152,8 @@ describe("recorded answers", () => {
   });
   const error = { name: "E", message: "m" };
   test("are a value or an error, or neither", () => {
-    expect(faultsOf(cassette(answer({ value: 1 }), answer({ error }), answer({})))).toEqual([]);
-    expect(faultsOf(cassette(answer({ value: 1 }), answer({ value: null, error })))).toEqual([
+    expect(errorsOf(cassette(answer({ value: 1 }), answer({ error }), answer({})))).toEqual([]);
+    expect(errorsOf(cassette(answer({ value: 1 }), answer({ value: null, error })))).toEqual([
       "Recorded answer 2 has both a value and an error.",
     ]);
   });
@@ -161,7 +161,7 @@ describe("recorded answers", () => {
     const around = JSON.stringify(
       ScenarioFields.parse({ name: "It", ...cassette(answer({ value: "" })) }).answers,
     ).length;
-    const of = (chars: number) => faultsOf(cassette(answer({ value: "x".repeat(chars - around) })));
+    const of = (chars: number) => errorsOf(cassette(answer({ value: "x".repeat(chars - around) })));
     expect([of(4 * 1024 * 1024), of(4 * 1024 * 1024 + 1)]).toEqual([
       [],
       ["Its recorded answers are too long to be kept with a workflow: at most 4 MiB."],

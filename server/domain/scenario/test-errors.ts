@@ -14,29 +14,52 @@ import { CASSETTE_LIMITS } from "./cassette";
 import type { Expectation } from "./expectation";
 import type { ScenarioFields } from "./scenario-test";
 
+/** An error of a test for this workflow. */
+export interface TestError {
+  /** Where in the test: "input", "pins.draft", "people.0", "expect.2". */
+  at: string;
+  /** How `message` begins outside of that place: "Expectation 3: ". */
+  lead: string;
+  message: string;
+}
+
 /**
- * What is wrong with a test beside a drawing, a sentence each; empty where it can be run. What names a node or a key that
- * does not exist could never tell anything, so such a test is not run.
+ * The errors of a test for a workflow; empty if it can be run. An expectation of a missing node or key could never fail, so
+ * a test with one is not run.
  */
-export function testFaults(graph: WorkflowGraph, test: ScenarioFields): string[] {
+export function testErrors(graph: WorkflowGraph, test: ScenarioFields): TestError[] {
   const keys = keysOf(graph, test.input);
+  const at = (place: string, lead: string, messages: readonly string[]): TestError[] =>
+    messages.map((message) => ({ at: place, lead, message }));
   return [
-    ...findInputErrors(graph, test.input).map(
-      ({ key, message }) => `The input does not fit: ${key}: ${message}`,
+    ...findInputErrors(graph, test.input).flatMap(({ key, message }) =>
+      at("input", "The input does not fit: ", [`${key}: ${message}`]),
     ),
-    ...Object.keys(test.pins ?? {}).flatMap((id) => pinFaults(graph, id)),
-    ...test.people.flatMap(({ node_id }, at) =>
-      node_id === undefined ? [] : nodeFault(graph, node_id, `Answer ${at + 1} of people`),
+    ...Object.keys(test.pins ?? {}).flatMap((id) => at(`pins.${id}`, "", pinErrors(graph, id))),
+    ...test.people.flatMap(({ node_id }, k) =>
+      at(
+        `people.${k}`,
+        `Answer ${k + 1} of people `,
+        node_id === undefined ? [] : nodeErrors(graph, node_id),
+      ),
     ),
-    ...(test.commands ?? []).flatMap(({ command }, at) =>
-      nodesOf(command).flatMap((id) => nodeFault(graph, id, `Command ${at + 1}`)),
+    ...(test.commands ?? []).flatMap(({ command }, k) =>
+      at(
+        `commands.${k}`,
+        `Command ${k + 1} `,
+        nodesOf(command).flatMap((id) => nodeErrors(graph, id)),
+      ),
     ),
-    ...test.expect.flatMap((expectation, at) =>
-      expectationFaults(graph, keys, expectation).map((fault) => `Expectation ${at + 1}: ${fault}`),
+    ...test.expect.flatMap((expectation, k) =>
+      at(`expect.${k}`, `Expectation ${k + 1}: `, expectationErrors(graph, keys, expectation)),
     ),
-    ...cassetteFaults(test),
+    ...at("answers", "", cassetteErrors(test)),
   ];
 }
+
+/** The same as sentences. */
+export const testErrorTexts = (graph: WorkflowGraph, test: ScenarioFields): string[] =>
+  testErrors(graph, test).map(({ lead, message }) => lead + message);
 
 /** The keys that the state of a run may have. */
 function keysOf(graph: WorkflowGraph, input: JsonObject): ReadonlySet<string> {
@@ -50,10 +73,10 @@ function keysOf(graph: WorkflowGraph, input: JsonObject): ReadonlySet<string> {
   return new Set([...written, ...written.map((key) => `${REPEATED}${key}`.slice(0, 64))]);
 }
 
-const nodeFault = (graph: WorkflowGraph, id: string, who: string): string[] => {
+const nodeErrors = (graph: WorkflowGraph, id: string): string[] => {
   const node = graph.nodes[id];
-  if (!node) return [`${who} names the node ${id}, which this workflow does not have.`];
-  return isExecutable(node) ? [] : [`${who} names ${node.name || id}, which never runs.`];
+  if (!node) return [`names the node ${id}, which this workflow does not have.`];
+  return isExecutable(node) ? [] : [`names ${node.name || id}, which never runs.`];
 };
 
 /** The nodes that a command names. */
@@ -64,7 +87,7 @@ function nodesOf(command: ControlCommand): string[] {
   return command.kind === "inject" && "node_id" in command.target ? [command.target.node_id] : nodes;
 }
 
-function pinFaults(graph: WorkflowGraph, id: string): string[] {
+function pinErrors(graph: WorkflowGraph, id: string): string[] {
   const node = graph.nodes[id];
   if (!node) return [`There is no node ${id} whose output could be pinned.`];
   return findNodeKind(node.node_type)?.ends || isStartNode(node)
@@ -72,12 +95,13 @@ function pinFaults(graph: WorkflowGraph, id: string): string[] {
     : [];
 }
 
-function expectationFaults(
+function expectationErrors(
   graph: WorkflowGraph,
   keys: ReadonlySet<string>,
   expectation: Expectation,
 ): string[] {
-  const nodes = (ids: readonly string[]) => [...new Set(ids)].flatMap((id) => nodeFault(graph, id, "It"));
+  const nodes = (ids: readonly string[]) =>
+    [...new Set(ids)].flatMap((id) => nodeErrors(graph, id).map((error) => `It ${error}`));
   const key = (name: string) => (keys.has(name) ? [] : [`It names the key ${name}, which no node writes.`]);
   switch (expectation.kind) {
     case "path":
@@ -89,7 +113,7 @@ function expectationFaults(
     case "tools":
       return [
         ...nodes(expectation.node === undefined ? [] : [expectation.node]),
-        ...schemaFaults(expectation.args),
+        ...schemaErrors(expectation.args),
       ];
     case "state":
       return checkExpression(expectation.when, { result: "bool", keys: [...keys] }).map(
@@ -98,8 +122,8 @@ function expectationFaults(
     case "text":
       return [
         ...key(expectation.key),
-        ...patternFaults(expectation.matches),
-        ...schemaFaults(expectation.schema),
+        ...patternErrors(expectation.matches),
+        ...schemaErrors(expectation.schema),
       ];
     case "judge":
       return expectation.key === undefined ? [] : key(expectation.key);
@@ -110,7 +134,7 @@ function expectationFaults(
   }
 }
 
-function patternFaults(pattern: string | undefined): string[] {
+function patternErrors(pattern: string | undefined): string[] {
   if (pattern === undefined) return [];
   try {
     compileRegex(pattern);
@@ -121,10 +145,10 @@ function patternFaults(pattern: string | undefined): string[] {
 }
 
 /** What of a schema is not checked would be expected of nobody. */
-const schemaFaults = (schema: JsonSchema | undefined): string[] =>
-  schema === undefined ? [] : describeUnchecked(schema).map((fault) => `Its schema: ${fault}`);
+const schemaErrors = (schema: JsonSchema | undefined): string[] =>
+  schema === undefined ? [] : describeUnchecked(schema).map((error) => `Its schema: ${error}`);
 
-function cassetteFaults({ answers }: ScenarioFields): string[] {
+function cassetteErrors({ answers }: ScenarioFields): string[] {
   if (!answers) return [];
   if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
     return ["Its recorded answers are too long to be kept with a workflow: at most 4 MiB."];
