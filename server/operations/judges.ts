@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { JudgeExpectation } from "@/server/domain/scenario/expectation";
 import { judgeId } from "@/server/runner/scenario/judging";
 import { operationsOf } from "./operation";
 import { notFound } from "./problem";
@@ -43,28 +42,28 @@ const JudgedOutput = z.object({
   labelled_at: z.int().nullable(),
 });
 
-interface Use {
-  expectation: JudgeExpectation;
-  described: { provider_id: string; model: string; simulated: boolean };
-  tests: string[];
-}
-
 /** The judges that a workflow's tests ask, each with the tests that do. */
-function judgesIn({ scenarios, testParts }: Services, id: string): Map<string, Use> {
-  const found = new Map<string, Use>();
+function judgesIn({ scenarios, testParts }: Services, id: string) {
+  const found = new Map<string, Omit<z.infer<typeof JudgeView>, "outputs" | "labels" | "same">>();
   for (const test of scenarios.list(id))
     for (const expectation of test.expect) {
       if (expectation.kind !== "judge") continue;
+      const { rubric, threshold, gate_kappa } = expectation;
       const models = test.simulated ? testParts.demoModels() : testParts.models;
       const described = models.describe(expectation.model);
       if (!described) continue;
-      const { threshold, gate_kappa } = expectation;
-      const key = JSON.stringify([judgeId(expectation.rubric, described), threshold, gate_kappa]);
+      const { model, simulated } = described;
+      const judge = judgeId(rubric, described);
+      const key = JSON.stringify([judge, threshold, gate_kappa]);
       const known = found.get(key);
-      if (!known) found.set(key, { expectation, described, tests: [test.id] });
+      if (!known)
+        found.set(key, {
+          ...{ judge, rubric, model, simulated, threshold, gate_kappa },
+          ...{ tests: [test.id], kappa: null, counts: !simulated },
+        });
       else if (!known.tests.includes(test.id)) known.tests.push(test.id);
     }
-  return found;
+  return [...found.values()];
 }
 
 /** Judges of tests, and a person's labels on their verdicts. */
@@ -80,25 +79,10 @@ export const judgeOperations = {
     http: { route: "GET /workflows/{id}/tests/judges", success: "In the order of the tests", as: "judges" },
     run(services, { workflow_id: id }) {
       workflowOf(services, id);
-      return [...judgesIn(services, id).values()].map(({ expectation, described, tests }) => {
-        const { rubric, threshold, gate_kappa } = expectation;
-        const judge = judgeId(rubric, described);
-        const labelled = services.scenarios.labelled(id, judge);
-        return {
-          judge,
-          rubric,
-          model: described.model,
-          simulated: described.simulated,
-          threshold,
-          gate_kappa,
-          tests,
-          outputs: services.scenarios.judgedCount(id, judge),
-          labels: labelled.length,
-          same: labelled.filter(({ score, good }) => score >= threshold === good).length,
-          kappa: null,
-          counts: !described.simulated,
-        };
-      });
+      return judgesIn(services, id).map((one) => ({
+        ...one,
+        ...services.scenarios.judgeCounts(id, one.judge, one.threshold),
+      }));
     },
   }),
 

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, notInArray, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { bin, judgeLabels, scenarioResults, scenarioTests } from "@/db/schema";
@@ -99,40 +99,23 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
   const shelf = newShelfBin(db, "test", now);
   const binnedOf = (workflow_id: string, test: ScenarioTest): string =>
     canonicalJson(BinnedTest.parse({ workflow_id, ...test }));
-  const resultOf = ({
-    testId,
-    took,
-    ...row
-  }: {
-    id: number;
-    testId: string;
-    at: number;
-    by: string;
-    status: StoredResult["status"];
-    revision: number;
-    took: number;
-    expected: number | null;
-    passed: number;
-    simulated: number;
-  }): StoredResult => ({
-    ...row,
-    expected: row.expected ?? 0,
-    simulated: row.simulated !== 0,
-    test_id: testId,
-    took_ms: took,
-  });
+  const results = scenarioResults;
   const shortResult = {
-    id: scenarioResults.id,
-    testId: scenarioResults.testId,
-    at: scenarioResults.at,
-    by: scenarioResults.by,
-    status: scenarioResults.status,
-    revision: scenarioResults.revision,
-    took: scenarioResults.tookMs,
-    expected: sql<number | null>`json_array_length(${scenarioResults.report}, '$.results')`,
-    passed: sql<number>`(select count(*) from json_each(${scenarioResults.report}, '$.results') where json_extract(value, '$.status') = 'passed')`,
-    simulated: sql<number>`coalesce(json_extract(${scenarioResults.report}, '$.outcome.simulated'), 0)`,
+    id: results.id,
+    test_id: results.testId,
+    at: results.at,
+    by: results.by,
+    status: results.status,
+    revision: results.revision,
+    took_ms: results.tookMs,
+    expected: sql<number>`coalesce(json_array_length(${results.report}, '$.results'), 0)`,
+    passed: sql<number>`(select count(*) from json_each(${results.report}, '$.results') where json_extract(value, '$.status') = 'passed')`,
+    simulated: sql<boolean>`coalesce(json_extract(${results.report}, '$.outcome.simulated'), 0)`.mapWith(
+      Boolean,
+    ),
   };
+  const resultsOf = (workflowId: string, testId?: string) =>
+    and(eq(results.workflowId, workflowId), testId === undefined ? undefined : eq(results.testId, testId));
 
   return {
     /** In the order in which they were made. */
@@ -198,9 +181,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     /** Puts it into the bin; its results are gone. */
     remove(workflowId: string, id: string): boolean {
       return db.transaction((tx) => {
-        tx.delete(scenarioResults)
-          .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, id)))
-          .run();
+        tx.delete(results).where(resultsOf(workflowId, id)).run();
         const row = tx.delete(scenarioTests).where(of(workflowId, id)).returning().get();
         if (row)
           shelf.putRow(testKey(workflowId, id), row.name, row, () => binnedOf(workflowId, testIn(row)));
@@ -208,79 +189,59 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
       });
     },
 
-    /** Keeps what became of a test, and forgets what is too old. */
+    /** Stores the result of a test, and deletes those that are too old. */
     keep(
       workflowId: string,
       about: { by: string; revision: number; took_ms: number },
       report: TestReport,
     ): void {
       const { test_id: testId, status } = report;
+      const { by, revision, took_ms } = about;
       db.transaction((tx) => {
-        tx.insert(scenarioResults)
+        tx.insert(results)
           .values({
             workflowId,
             testId,
             at: now(),
-            by: about.by,
+            by,
             status,
-            revision: about.revision,
+            revision,
             report: JSON.stringify(report),
-            tookMs: Math.round(about.took_ms),
+            tookMs: Math.round(took_ms),
           })
           .run();
-        const newest = tx
-          .select({ id: scenarioResults.id })
-          .from(scenarioResults)
-          .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, testId)))
-          .orderBy(desc(scenarioResults.id))
-          .limit(1)
-          .offset(KEPT_RESULTS)
-          .get();
-        if (newest)
-          tx.delete(scenarioResults)
-            .where(
-              and(
-                eq(scenarioResults.workflowId, workflowId),
-                eq(scenarioResults.testId, testId),
-                sql`${scenarioResults.id} <= ${newest.id}`,
-              ),
-            )
-            .run();
+        const own = resultsOf(workflowId, testId);
+        const newest = tx.select({ id: results.id }).from(results).where(own).orderBy(desc(results.id));
+        tx.delete(results)
+          .where(and(own, notInArray(results.id, newest.limit(KEPT_RESULTS))))
+          .run();
       });
     },
 
     /** The newest first. */
-    results(workflowId: string, testId?: string, limit = 500): StoredResult[] {
-      const where =
-        testId === undefined
-          ? eq(scenarioResults.workflowId, workflowId)
-          : and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, testId));
-      return db
+    results: (workflowId: string, testId?: string, limit = 500): StoredResult[] =>
+      db
         .select(shortResult)
-        .from(scenarioResults)
-        .where(where)
-        .orderBy(desc(scenarioResults.id))
+        .from(results)
+        .where(resultsOf(workflowId, testId))
+        .orderBy(desc(results.id))
         .limit(limit)
-        .all()
-        .map(resultOf);
-    },
+        .all(),
 
     /** One of them with its report. */
     result(workflowId: string, id: number): (StoredResult & { report: TestReport }) | undefined {
       const row = db
-        .select({ ...shortResult, report: scenarioResults.report })
-        .from(scenarioResults)
-        .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.id, id)))
+        .select({ ...shortResult, report: results.report })
+        .from(results)
+        .where(and(resultsOf(workflowId), eq(results.id, id)))
         .get();
-      if (!row) return undefined;
-      const { report, ...result } = row;
-      return { ...resultOf(result), report: TestReport.parse(JSON.parse(report)) };
+      return row && { ...row, report: TestReport.parse(JSON.parse(row.report)) };
     },
     ...judgeStore(db, now),
   };
 }
 
-/** What judges said, and a person beside them. */
+/** Verdicts of judges, and a person's labels on them. */
 function judgeStore(db: Db, now: () => number) {
   const ofJudge = (workflowId: string, judge: string) =>
     and(eq(judgeLabels.workflowId, workflowId), eq(judgeLabels.judge, judge));
@@ -307,30 +268,15 @@ function judgeStore(db: Db, now: () => number) {
           .onConflictDoNothing()
           .run();
         const unlabelled = and(ofJudge(workflowId, judged.judge), isNull(judgeLabels.label));
-        const old = tx
+        const newest = tx
           .select({ item: judgeLabels.item })
           .from(judgeLabels)
           .where(unlabelled)
-          .orderBy(desc(judgeLabels.at), desc(judgeLabels.item))
-          .limit(1000)
-          .offset(KEPT_OUTPUTS)
-          .all()
-          .map(({ item }) => item);
-        if (old.length > 0)
-          tx.delete(judgeLabels)
-            .where(and(unlabelled, inArray(judgeLabels.item, old)))
-            .run();
+          .orderBy(desc(judgeLabels.at), desc(judgeLabels.item));
+        tx.delete(judgeLabels)
+          .where(and(unlabelled, notInArray(judgeLabels.item, newest.limit(KEPT_OUTPUTS))))
+          .run();
       });
-    },
-
-    /** The outputs of a judge that a person has labelled. */
-    labelled(workflowId: string, judge: string): { score: number; good: boolean }[] {
-      return db
-        .select({ score: judgeLabels.score, good: judgeLabels.label })
-        .from(judgeLabels)
-        .where(ofJudge(workflowId, judge))
-        .all()
-        .flatMap(({ score, good }) => (good === null ? [] : [{ score, good }]));
     },
 
     /** The outputs that a judge has judged: those that nobody has labelled first, then the newest. */
@@ -351,12 +297,19 @@ function judgeStore(db: Db, now: () => number) {
         }));
     },
 
-    /** How many outputs of a judge are kept. */
-    judgedCount(workflowId: string, judge: string): number {
-      return (
-        db.select({ count: sql<number>`count(*)` }).from(judgeLabels).where(ofJudge(workflowId, judge)).get()
-          ?.count ?? 0
-      );
+    /** How many outputs of a judge are stored, how many a person has labelled, and on how many of these both agree. */
+    judgeCounts(workflowId: string, judge: string, threshold: number) {
+      const isSame = sql`${judgeLabels.label} = (${judgeLabels.score} >= ${threshold})`;
+      const counts = db
+        .select({
+          outputs: sql<number>`count(*)`,
+          labels: sql<number>`count(${judgeLabels.label})`,
+          same: sql<number>`coalesce(sum(${isSame}), 0)`,
+        })
+        .from(judgeLabels)
+        .where(ofJudge(workflowId, judge))
+        .get();
+      return counts ?? { outputs: 0, labels: 0, same: 0 };
     },
 
     /** Says whether an output is good, or takes that back (null). False where there is no such output. */
