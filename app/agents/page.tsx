@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Suspense } from "react";
-import { AgentsPage } from "@/components/library/agents/agents-page";
+import { AgentsPage } from "@/components/library/crews/crews-page";
 
 export const metadata: Metadata = { title: "Agents" };
 

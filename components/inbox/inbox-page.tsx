@@ -6,10 +6,11 @@ import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
+import { LoadError } from "@/components/page/error-text";
 import { Page } from "@/components/page/page";
 import { useHelpSection } from "@/components/page/page-commands";
 import type { Standing } from "@/components/run/crew/ask-props";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -42,12 +43,7 @@ export function InboxPage() {
       actions={<BrowserNotices />}
     >
       {inbox.error && !inbox.data ? (
-        <EmptyState
-          title="The questions could not be loaded"
-          actions={<Button onClick={() => void inbox.refetch()}>Try again</Button>}
-        >
-          {toApiError(inbox.error).message}
-        </EmptyState>
+        <LoadError what="questions" queries={[inbox]} />
       ) : inbox.data ? (
         <>
           <InboxFilter questions={inbox.data.questions} narrowed={narrowed} onChange={setNarrowed} />

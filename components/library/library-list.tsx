@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { Search } from "lucide-react";
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TextField } from "@/components/ui/text-field";
 import { countUses, type Use } from "@/server/domain/library/uses";
@@ -12,11 +12,17 @@ export interface LibraryRow {
   /** What it is known by. */
   key: string;
   href: string;
-  face: ReactNode;
+  face?: ReactNode;
   name: string;
+  /** The name is code. */
+  isMono?: boolean;
   line: string;
   badge?: ReactNode;
-  uses: readonly Use[];
+  /** At the end of the row. */
+  mark?: ReactNode;
+  uses?: readonly Use[];
+  /** What the search looks in; absent: name and line. Null: no search finds it. */
+  searched?: string | null;
 }
 
 export interface LibraryListProps {
@@ -25,23 +31,30 @@ export interface LibraryListProps {
   noun: [one: string, many: string];
   /** The key of the one that is open. */
   current: string | undefined;
-  rows: readonly LibraryRow[];
+  /** Rows, under titles of their own where there are several kinds. */
+  groups: readonly { title?: string; rows: readonly LibraryRow[] }[];
   actions: ReactNode;
   /** Other lists of the same place. */
   tabs?: ReactNode;
   notice?: ReactNode;
   /** What is said where there is nothing at all. */
-  empty: ReactNode;
+  empty?: ReactNode;
+  /** Below all rows, while nothing is searched for. */
+  children?: ReactNode;
 }
 
 /** Everything of one kind in the library, with a search. */
-export function LibraryList({ title, noun, current, rows, ...parts }: LibraryListProps) {
+export function LibraryList({ title, noun, current, groups, ...parts }: LibraryListProps) {
   const [search, setSearch] = useState("");
   const [one, many] = noun;
   const terms = search.trim().toLowerCase().split(/\s+/);
-  const found = rows.filter(({ name, line }) =>
-    terms.every((word) => `${name} ${line}`.toLowerCase().includes(word)),
-  );
+  const isSearching = search.trim() !== "";
+  const fits = ({ name, line, searched = `${name} ${line}` }: LibraryRow) =>
+    !isSearching || (searched !== null && terms.every((term) => searched.toLowerCase().includes(term)));
+  const found = groups
+    .map((group) => ({ ...group, rows: group.rows.filter(fits) }))
+    .filter(({ rows }) => rows.length > 0);
+  const isEmpty = groups.every(({ rows }) => rows.length === 0);
   return (
     <>
       <header className="flex flex-col gap-3 px-4 pt-6 pb-3">
@@ -50,7 +63,7 @@ export function LibraryList({ title, noun, current, rows, ...parts }: LibraryLis
           {parts.actions}
         </div>
         {parts.tabs}
-        {rows.length > 0 ? (
+        {isEmpty ? null : (
           <TextField
             label={`Search ${many}`}
             hideLabel
@@ -60,52 +73,80 @@ export function LibraryList({ title, noun, current, rows, ...parts }: LibraryLis
             value={search}
             onValueChange={setSearch}
           />
-        ) : null}
+        )}
       </header>
       {parts.notice}
-      {found.length > 0 ? (
-        // Positioned, so that text for screen readers only scrolls with the list and not with the page.
-        <ul aria-label={title} className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-4">
-          {found.map((row) => (
-            <li key={row.key}>
-              <Row row={row} isCurrent={row.key === current} />
-            </li>
-          ))}
-        </ul>
-      ) : rows.length === 0 ? (
+      {isEmpty ? (
         parts.empty
       ) : (
-        <EmptyState title={`No ${one} matches “${search}”`} />
+        // Positioned, so that text for screen readers only scrolls with the list and not with the page.
+        <div className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+          {found.map((group) => (
+            <Group key={group.title ?? ""} label={title} title={group.title}>
+              {group.rows.map((row) => (
+                <Row key={row.key} row={row} isCurrent={row.key === current} isDense={!!group.title} />
+              ))}
+            </Group>
+          ))}
+          {found.length === 0 ? <EmptyState title={`No ${one} matches “${search}”`} /> : null}
+          {isSearching ? null : parts.children}
+        </div>
       )}
     </>
   );
 }
 
-function Row({ row, isCurrent }: { row: LibraryRow; isCurrent: boolean }) {
-  const { href, face, name, line, badge, uses } = row;
+function Group({
+  label,
+  title,
+  children,
+}: {
+  label: string;
+  title: string | undefined;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return title === undefined ? (
+    <ul aria-label={label}>{children}</ul>
+  ) : (
+    <section aria-labelledby={id} className="pt-3">
+      <h2 id={id} className="px-2 pb-1 text-xs font-semibold text-ink-3">
+        {title}
+      </h2>
+      <ul>{children}</ul>
+    </section>
+  );
+}
+
+function Row({ row, isCurrent, isDense }: { row: LibraryRow; isCurrent: boolean; isDense: boolean }) {
+  const { href, face, name, isMono, line, badge, mark, uses = [] } = row;
   return (
-    <Link
-      href={href}
-      aria-current={isCurrent ? "true" : undefined}
-      className={clsx(
-        "flex items-center gap-3 rounded-lg px-2 py-2 transition-colors",
-        isCurrent ? "bg-ink/7" : "hover:bg-ink/3.5",
-      )}
-    >
-      <span className="flex shrink-0 -space-x-2">{face}</span>
-      <span className="min-w-0 flex-1">
-        <span className="flex items-center gap-2 font-medium">
-          <span className="truncate">{name}</span>
-          {badge}
+    <li>
+      <Link
+        href={href}
+        aria-current={isCurrent ? "true" : undefined}
+        className={clsx(
+          "flex items-center gap-3 rounded-lg px-2 transition-colors",
+          isDense ? "py-1.5" : "py-2",
+          isCurrent ? "bg-ink/7" : "hover:bg-ink/3.5",
+        )}
+      >
+        {face ? <span className="flex shrink-0 -space-x-2 text-ink-3">{face}</span> : null}
+        <span className="min-w-0 flex-1">
+          <span className="flex items-center gap-2">
+            <span className={clsx("truncate", isMono ? "font-mono text-[13px]" : "font-medium")}>{name}</span>
+            {badge}
+          </span>
+          <span className="block truncate text-[13px] text-ink-2">{line}</span>
         </span>
-        <span className="block truncate text-[13px] text-ink-2">{line}</span>
-      </span>
-      {uses.length > 0 ? (
-        <span title={`Used by ${countUses(uses)}`} className="text-xs text-ink-3 tabular-nums">
-          <span aria-hidden="true">{uses.length}</span>
-          <span className="sr-only">{`Used by ${countUses(uses)}`}</span>
-        </span>
-      ) : null}
-    </Link>
+        {mark}
+        {uses.length > 0 ? (
+          <span title={`Used by ${countUses(uses)}`} className="text-xs text-ink-3 tabular-nums">
+            <span aria-hidden="true">{uses.length}</span>
+            <span className="sr-only">{`Used by ${countUses(uses)}`}</span>
+          </span>
+        ) : null}
+      </Link>
+    </li>
   );
 }

@@ -3,9 +3,9 @@
 import { Plus } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import type { ReactNode } from "react";
+import { LoadError } from "@/components/page/error-text";
 import { SplitPage } from "@/components/page/split-page";
-import { toApiError } from "@/components/trpc";
-import { Button, ButtonLink } from "@/components/ui/button";
+import { ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { LibraryList, type LibraryRow } from "./library-list";
@@ -54,14 +54,7 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
   const error = queries.find((query) => query.error)?.error;
   if (!all || queries.some(({ data }) => data === undefined))
     return error ? (
-      <EmptyState
-        className="h-full justify-center"
-        isPage
-        title={`The ${many} could not be loaded`}
-        actions={<Button onClick={() => queries.forEach((query) => void query.refetch())}>Try again</Button>}
-      >
-        {toApiError(error).message}
-      </EmptyState>
+      <LoadError what={many} queries={queries} isPage className="h-full justify-center" />
     ) : (
       <Loading />
     );
@@ -76,11 +69,15 @@ export function LibraryPage<T>(props: LibraryPageProps<T>) {
       title={props.title}
       noun={noun}
       current={chosen && keyOf(chosen)}
-      rows={all.map((thing) => ({
-        ...props.rowOf(thing),
-        key: keyOf(thing),
-        href: `${href}?${one}=${encodeURIComponent(keyOf(thing))}`,
-      }))}
+      groups={[
+        {
+          rows: all.map((thing) => ({
+            ...props.rowOf(thing),
+            key: keyOf(thing),
+            href: `${href}?${one}=${encodeURIComponent(keyOf(thing))}`,
+          })),
+        },
+      ]}
       actions={
         <>
           {props.actions}

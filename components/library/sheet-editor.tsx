@@ -5,7 +5,7 @@ import { useTrpc } from "@/components/trpc";
 import { EmptyState } from "@/components/ui/empty-state";
 
 const RoleEditor = dynamic(() => import("./roles/role-editor").then((m) => m.RoleEditor), { ssr: false });
-const AgentEditor = dynamic(() => import("./agents/agent-editor").then((m) => m.AgentEditor), { ssr: false });
+const AgentEditor = dynamic(() => import("./crews/agent-editor").then((m) => m.AgentEditor), { ssr: false });
 const CrewEditor = dynamic(() => import("./crews/crew-editor").then((m) => m.CrewEditor), { ssr: false });
 
 /** The editor of the item that a sheet was opened for. */

@@ -1,12 +1,11 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import clsx from "clsx";
 import { Ban, OctagonPause, RotateCw } from "lucide-react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TimeText } from "@/components/ui/time-text";
-import { toast } from "@/components/ui/toasts";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
 
 /** What may be done with a run that is held. */
@@ -20,13 +19,9 @@ export function HeldActions({
   size?: "sm";
 }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
-  const about = {
-    onSettled: () => queryClient.invalidateQueries(trpc.runs.pathFilter()),
-    onError: (error: unknown) => toast(toApiError(error).message, { tone: "error" as const }),
-  };
-  const again = useMutation(trpc.runs.tryAgain.mutationOptions(about));
-  const cancel = useMutation(trpc.runs.cancel.mutationOptions(about));
+  const onSettled = useInvalidate("runs");
+  const again = useMutation(trpc.runs.tryAgain.mutationOptions({ onSettled }));
+  const cancel = useMutation(trpc.runs.cancel.mutationOptions({ onSettled }));
   const isBusy = again.isPending || cancel.isPending;
   return (
     <span className="flex shrink-0 items-center gap-2">

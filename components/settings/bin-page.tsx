@@ -49,19 +49,16 @@ export function BinPage() {
   const bin = useQuery(trpc.bin.list.queryOptions());
   const [filter, setFilter] = useState<Filter>("all");
   const [asking, setAsking] = useState<Binned | "everything" | null>(null);
-  const about = {
-    // What came back stands in other lists, too.
-    onSettled: () => queryClient.invalidateQueries(),
-    onError: (error: unknown) => toast(toApiError(error).message, { tone: "error" as const }),
-  };
+  // What came back is in other lists, too.
+  const onSettled = () => queryClient.invalidateQueries();
   const restore = useMutation(
     trpc.bin.restore.mutationOptions({
-      ...about,
+      onSettled,
       onSuccess: () => toast("Brought back", { tone: "success" }),
     }),
   );
-  const purge = useMutation(trpc.bin.purge.mutationOptions({ ...about, onSuccess: () => setAsking(null) }));
-  const empty = useMutation(trpc.bin.empty.mutationOptions({ ...about, onSuccess: () => setAsking(null) }));
+  const purge = useMutation(trpc.bin.purge.mutationOptions({ onSettled, onSuccess: () => setAsking(null) }));
+  const empty = useMutation(trpc.bin.empty.mutationOptions({ onSettled, onSuccess: () => setAsking(null) }));
   const all = bin.data ?? [];
   const shown = all.filter(({ kind }) => filter === "all" || kind === filter);
   const kinds = keysOf(KINDS).filter((kind) => all.some((one) => one.kind === kind));

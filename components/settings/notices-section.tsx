@@ -1,11 +1,11 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Ellipsis, Mail, PencilLine, Plus, Trash2, TriangleAlert, Webhook } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
 import { countOf } from "@/components/display/format";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { IconButton } from "@/components/ui/icon-button";
@@ -28,17 +28,14 @@ export function NoticesSection({
   answerTime?: { hours: number; is_set: boolean } | undefined;
 }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const refresh = useInvalidate("notices", "audit");
   const notices = useQuery(trpc.notices.get.queryOptions());
   const [editing, setEditing] = useState<Channel | null>(null);
-  const refresh = () =>
-    void Promise.all([trpc.notices, trpc.audit].map((at) => queryClient.invalidateQueries(at.pathFilter())));
-  const about = { onError: (error: unknown) => toast(toApiError(error).message), onSettled: refresh };
-  const switchWebhook = useMutation(trpc.notices.saveWebhook.mutationOptions(about));
-  const switchEmail = useMutation(trpc.notices.saveEmail.mutationOptions(about));
+  const switchWebhook = useMutation(trpc.notices.saveWebhook.mutationOptions({ onSettled: refresh }));
+  const switchEmail = useMutation(trpc.notices.saveEmail.mutationOptions({ onSettled: refresh }));
   const close = () => {
     setEditing(null);
-    refresh();
+    void refresh();
   };
   const { webhook, email, troubles } = notices.data ?? { webhook: null, email: null, troubles: [] };
   return (
@@ -130,7 +127,6 @@ function ChannelRow({
   const remove = useMutation(
     trpc.notices.remove.mutationOptions({
       onSuccess: () => toast(`Removed notices by ${channel === "email" ? "e-mail" : "webhook"}`),
-      onError: (error) => toast(toApiError(error).message),
       onSettled: () => {
         setAsking(false);
         test.reset();

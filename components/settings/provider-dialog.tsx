@@ -1,9 +1,9 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { FormParts } from "@/components/forms/form-parts";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toasts";
@@ -227,14 +227,14 @@ function useTest(written: Written, onModels: (models: readonly string[]) => void
 
 function useSave(written: Written, onClose: () => void) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("providers");
   const { saved, draft } = written;
   const makeDefault = useMutation(trpc.providers.setDefault.mutationOptions());
   const save = useMutation(
     trpc.providers.save.mutationOptions({
       onSuccess: async ({ id }) => {
         if (draft.is_default) await makeDefault.mutateAsync({ id });
-        await queryClient.invalidateQueries(trpc.providers.pathFilter());
+        await invalidate();
         onClose();
         toast(`Saved “${draft.name.trim()}”`, { tone: "success" });
       },

@@ -1,13 +1,13 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { CircleCheck, Ellipsis, PencilLine, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { LoadError } from "@/components/page/error-text";
+import { toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
-import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { Panel } from "@/components/ui/panel";
@@ -45,14 +45,7 @@ export function ProvidersSection() {
         </Button>
       }
     >
-      {found.error && !found.data ? (
-        <EmptyState
-          title="The providers could not be loaded"
-          actions={<Button onClick={() => void found.refetch()}>Try again</Button>}
-        >
-          {toApiError(found.error).message}
-        </EmptyState>
-      ) : null}
+      {found.error && !found.data ? <LoadError what="providers" queries={[found]} /> : null}
       {found.isPending ? (
         <div className="p-4">
           <Skeleton className="h-10 w-full" />
@@ -109,16 +102,14 @@ interface ProviderRowProps {
 
 function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const refresh = useInvalidate("providers");
   const [asking, setAsking] = useState(false);
   const [next, setNext] = useState<string | null>(null);
-  const refresh = () => queryClient.invalidateQueries(trpc.providers.pathFilter());
   const test = useMutation(trpc.providers.test.mutationOptions());
   const setDefault = useMutation(trpc.providers.setDefault.mutationOptions({ onSettled: refresh }));
   const remove = useMutation(
     trpc.providers.remove.mutationOptions({
       onSuccess: () => toast(`Removed “${provider.name}”`),
-      onError: (error) => toast(toApiError(error).message),
       onSettled: () => {
         setAsking(false);
         void refresh();
@@ -242,15 +233,9 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
 
 /** What was learned about how to ask the provider's models: each can be forgotten, and is then tried again. */
 function Lessons({ provider }: { provider: ProviderListed }) {
-  const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const refresh = useInvalidate("providers");
   const [now] = useState(Date.now);
-  const forget = useMutation(
-    trpc.providers.forget.mutationOptions({
-      onError: (error) => toast(toApiError(error).message),
-      onSettled: () => queryClient.invalidateQueries(trpc.providers.pathFilter()),
-    }),
-  );
+  const forget = useMutation(useTrpc().providers.forget.mutationOptions({ onSettled: refresh }));
   const lessons = Object.entries(provider.settings.capabilities ?? {}).flatMap(([model, capability]) =>
     lessonsOf(capability, now).map((lesson) => ({ model, ...lesson })),
   );

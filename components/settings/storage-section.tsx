@@ -1,10 +1,10 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { IconButton } from "@/components/ui/icon-button";
@@ -72,12 +72,10 @@ function Sizes({ sizes }: { sizes: Storage["sizes"] }) {
 
 function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const refresh = useInvalidate("storage");
   const [draft, setDraft] = useState<Rules>(rules);
   const [isAsking, setAsking] = useState(false);
   const workflows = useQuery(trpc.workflows.list.queryOptions());
-  const refresh = () => queryClient.invalidateQueries(trpc.storage.get.queryFilter());
-  const onError = (error: unknown) => toast(toApiError(error).message, { tone: "error" as const });
   const save = useMutation(
     trpc.storage.save.mutationOptions({
       onSuccess: ({ outdated: count }) => {
@@ -88,13 +86,11 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         );
         void refresh();
       },
-      onError,
     }),
   );
   const sweep = useMutation(
     trpc.storage.sweep.mutationOptions({
       onSuccess: ({ outdated: count }) => toast(`${countOf(count, "run")} are being deleted`),
-      onError,
       onSettled: () => {
         setAsking(false);
         void refresh();

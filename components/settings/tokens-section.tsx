@@ -1,10 +1,10 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { Panel } from "@/components/ui/panel";
@@ -18,11 +18,10 @@ type Token = Answers["access"]["tokens"][number];
 /** Tokens for the HTTP API: made once, shown once, revoked at any time. */
 export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const refresh = useInvalidate("access");
   const tokens = useQuery(trpc.access.tokens.queryOptions());
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Token | null>(null);
-  const refresh = () => queryClient.invalidateQueries(trpc.access.tokens.queryFilter());
   const revoke = useMutation(
     trpc.access.revokeToken.mutationOptions({
       onSuccess: () => toast("Revoked the token"),

@@ -3,10 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useWorkflowActions } from "@/components/import-export/workflow-actions";
+import { LoadError } from "@/components/page/error-text";
 import { Page } from "@/components/page/page";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TemplateCards } from "./template-cards";
 import "../display/sketch.css";
@@ -33,12 +33,7 @@ export function TemplateGallery() {
       {templates.data ? (
         <TemplateCards templates={templates.data} actions={actions} />
       ) : templates.error ? (
-        <EmptyState
-          title="The templates could not be loaded"
-          actions={<Button onClick={() => void templates.refetch()}>Try again</Button>}
-        >
-          {toApiError(templates.error).message}
-        </EmptyState>
+        <LoadError what="templates" queries={[templates]} />
       ) : (
         <Skeleton className="h-72 w-full rounded-xl" />
       )}

@@ -5,9 +5,10 @@ import { FileDown, LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { ImportDoor, useImporting } from "@/components/import-export/import-door";
+import { LoadError } from "@/components/page/error-text";
 import { Page } from "@/components/page/page";
 import { useHelpSection } from "@/components/page/page-commands";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Menu } from "@/components/ui/menu";
@@ -78,12 +79,7 @@ export function WorkflowList() {
           }
         >
           {workflows.error && !workflows.data ? (
-            <EmptyState
-              title="The workflows could not be loaded"
-              actions={<Button onClick={() => void workflows.refetch()}>Try again</Button>}
-            >
-              {toApiError(workflows.error).message}
-            </EmptyState>
+            <LoadError what="workflows" queries={[workflows]} />
           ) : workflows.data ? (
             <>
               {workflows.data.some(({ last_run }) => last_run) ? <Lately isExpected /> : <LatelyIfAny />}

@@ -1,11 +1,10 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { AgentsPage } from "@/components/library/agents/agents-page";
 import { goTo } from "@/components/testing/navigation";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
-import { CrewsPage } from "./crews-page";
+import { AgentsPage, CrewsPage } from "./crews-page";
 
 const CLERK = { name: "Clerk", description: "Files letters", tools: ["file_write", "write_board"] };
 

@@ -1,16 +1,24 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { Network } from "lucide-react";
+import clsx from "clsx";
+import { FileDown, FileUp, Network, UserRound } from "lucide-react";
 import dynamic from "next/dynamic";
+import Link from "next/link";
 import { RoleFace } from "@/components/display/role-face";
+import { ImportDoor, useImporting } from "@/components/import-export/import-door";
 import { editorLoading, LibraryPage } from "@/components/library/library-page";
 import { LibrarySheets } from "@/components/library/library-sheets";
+import { downloadText } from "@/components/page/download";
 import { useTrpc, useTrpcClient } from "@/components/trpc";
-import { CrewFiles } from "./crew-files";
-import { CrewTabs } from "./crew-tabs";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
 import { ReadyCrews } from "./ready-crews";
 
+const AgentEditor = dynamic(() => import("./agent-editor").then((m) => m.AgentEditor), {
+  ssr: false,
+  loading: editorLoading,
+});
 const CrewEditor = dynamic(() => import("./crew-editor").then((m) => m.CrewEditor), {
   ssr: false,
   loading: editorLoading,
@@ -44,21 +52,119 @@ export function CrewsPage() {
           uses: used_by,
         })}
         actions={
-          <CrewFiles
+          <Files
             what="crews"
-            file={
-              crews.data && crews.data.length > 0
-                ? (format) => client.crews.export.query({ format })
-                : undefined
-            }
+            isEmpty={!crews.data?.length}
+            file={(format) => client.crews.export.query({ format })}
           />
         }
-        tabs={<CrewTabs current="crews" />}
+        tabs={<Tabs current="/crews" />}
         about="A crew is several agents and the way in which they work together. Kept here, many workflows can use it. Begin with a ready-made one, or make your own."
         choose="Workflows that name a crew take a copy of it whenever a run starts."
         starters={<ReadyCrews roles={allRoles} taken={crews.data?.map(({ name }) => name) ?? []} />}
         editor={(chosen) => <CrewEditor key={chosen?.id ?? "(new)"} saved={chosen} />}
       />
     </LibrarySheets>
+  );
+}
+
+/** All agents of the library beside the form of one. */
+export function AgentsPage() {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const agents = useQuery(trpc.agents.list.queryOptions());
+  const roles = useQuery(trpc.roles.list.queryOptions());
+  return (
+    <LibrarySheets>
+      <LibraryPage
+        title="Agents"
+        noun={["agent", "agents"]}
+        icon={<UserRound />}
+        queries={[agents, roles]}
+        all={agents.data}
+        keyOf={({ id }) => id}
+        rowOf={({ name, agent, used_by }) => {
+          const role = roles.data?.find((known) => known.role.name === agent.role_name)?.role;
+          return {
+            face: <RoleFace name={agent.role_name} icon={role?.icon} color={role?.color} size={32} />,
+            name,
+            line: agent.role_name || "No role yet",
+            uses: used_by,
+          };
+        }}
+        actions={
+          <Files
+            what="agents"
+            isEmpty={!agents.data?.length}
+            file={(format) => client.agents.export.query({ format })}
+          />
+        }
+        tabs={<Tabs current="/agents" />}
+        about="An agent is a role with a story, a model and limits of its own. Kept here, many crews and workflows can use it."
+        choose="Crews and workflows that name an agent take a copy of it whenever a run starts."
+        editor={(chosen) => <AgentEditor key={chosen?.id ?? "(new)"} saved={chosen} />}
+      />
+    </LibrarySheets>
+  );
+}
+
+/** The two lists of one place: crews, and the single agents that they are made of. */
+const Tabs = ({ current }: { current: string }) => (
+  <nav aria-label="Crews and agents" className="flex gap-4 border-b border-line">
+    {Object.entries({ "/crews": "Crews", "/agents": "Agents" }).map(([href, label]) => (
+      <Link
+        key={href}
+        href={href}
+        aria-current={href === current ? "page" : undefined}
+        className={clsx(
+          "-mb-px inline-flex h-9 items-center border-b-2 text-[13px] font-medium",
+          href === current ? "border-accent text-ink" : "border-transparent text-ink-2 hover:text-ink",
+        )}
+      >
+        {label}
+      </Link>
+    ))}
+  </nav>
+);
+
+/** Imports crews and agents from files, by a button or dropped anywhere, and exports a whole list. */
+function Files({
+  what,
+  isEmpty,
+  file,
+}: {
+  what: "crews" | "agents";
+  isEmpty: boolean;
+  file: (format: "yaml" | "json") => Promise<{ file_name: string; text: string }>;
+}) {
+  const importing = useImporting();
+  const download = async (format: "yaml" | "json") => {
+    const { file_name, text } = await file(format);
+    downloadText(file_name, text);
+  };
+  return (
+    <>
+      <IconButton
+        label={`Import ${what}`}
+        icon={<FileDown aria-hidden="true" />}
+        onClick={() => importing.open()}
+      />
+      {isEmpty ? null : (
+        <Menu
+          align="end"
+          trigger={<IconButton plain label={`Export all ${what}`} icon={<FileUp aria-hidden="true" />} />}
+          items={[
+            { label: "As YAML", onSelect: () => void download("yaml") },
+            { label: "As JSON", onSelect: () => void download("json") },
+          ]}
+        />
+      )}
+      <ImportDoor
+        importing={importing}
+        what={what}
+        title={`Import ${what}`}
+        placeholder={"crew_id: writers\nagents:\n  - role: Writer\n  - role: Editor"}
+      />
+    </>
   );
 }

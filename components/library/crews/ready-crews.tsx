@@ -1,10 +1,10 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Check, Plus } from "lucide-react";
 import { RoleFace } from "@/components/display/role-face";
 import { useEditorPlace } from "@/components/library/place";
-import { type Answers, useTrpc } from "@/components/trpc";
+import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toasts";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -29,12 +29,12 @@ export function ReadyCrews({
 }) {
   const trpc = useTrpc();
   const place = useEditorPlace("/crews", "crew");
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("crews");
   const templates = useQuery(trpc.workflows.templates.queryOptions());
   const add = useMutation(
     trpc.crews.create.mutationOptions({
       onSuccess: async ({ id }, { name }) => {
-        await queryClient.invalidateQueries(trpc.crews.pathFilter());
+        await invalidate();
         toast(`Added “${name}”`, { tone: "success" });
         place.show(id);
       },

@@ -1,8 +1,8 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Undo2 } from "lucide-react";
-import { type Answers, useTrpc } from "@/components/trpc";
+import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TimeText } from "@/components/ui/time-text";
@@ -10,16 +10,8 @@ import { Sheet } from "./tool-detail";
 
 /** Tools of one's own that were removed. */
 export function CustomToolBin({ tools }: { tools: Answers["customTools"]["list"]["bin"] }) {
-  const trpc = useTrpc();
-  const queryClient = useQueryClient();
-  const restore = useMutation(
-    trpc.customTools.restore.mutationOptions({
-      onSuccess: () => {
-        void queryClient.invalidateQueries(trpc.customTools.pathFilter());
-        void queryClient.invalidateQueries(trpc.tools.pathFilter());
-      },
-    }),
-  );
+  const invalidate = useInvalidate("customTools", "tools");
+  const restore = useMutation(useTrpc().customTools.restore.mutationOptions({ onSuccess: invalidate }));
   return (
     <Sheet name="Bin" isPlace>
       {tools.length === 0 ? (

@@ -1,6 +1,6 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { History, PowerOff, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
@@ -8,7 +8,8 @@ import { ArgumentForm } from "@/components/forms/schema/argument-form";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { UnsavedGuard } from "@/components/library/unsaved-guard";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CodeArea } from "@/components/ui/code-area";
 import { IconButton } from "@/components/ui/icon-button";
@@ -50,7 +51,7 @@ const RISKS = RiskLevel.options.map((value) => ({
 export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; isEnabled: boolean }) {
   const trpc = useTrpc();
   const router = useRouter();
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("customTools", "tools");
   const first = saved?.definition ?? FIRST;
   const [draft, setDraft] = useState(first);
   const [schemaError, setSchemaError] = useState<string | null>(null);
@@ -63,26 +64,22 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
   );
   const shown = tried ? errors : {};
   const isChanged = !isSameJson(draft, first);
-  const refresh = () => {
-    void queryClient.invalidateQueries(trpc.customTools.pathFilter());
-    void queryClient.invalidateQueries(trpc.tools.pathFilter());
-  };
   const save = useMutation(
     trpc.customTools.save.mutationOptions({
       onSuccess: ({ name, version }) => {
         setLeaving(true);
-        refresh();
+        void invalidate();
         toast(`Saved “${name}”, version ${version}`, { tone: "success" });
         router.replace(`/tools?custom=${encodeURIComponent(name)}`);
       },
     }),
   );
-  const restore = useMutation(trpc.customTools.restore.mutationOptions({ onSuccess: refresh }));
+  const restore = useMutation(trpc.customTools.restore.mutationOptions({ onSuccess: invalidate }));
   const remove = useMutation(
     trpc.customTools.remove.mutationOptions({
       onSuccess: ({ name }) => {
         setLeaving(true);
-        refresh();
+        void invalidate();
         router.replace("/tools");
         toast(`Moved “${name}” to the bin`, { undo: () => restore.mutate({ name }) });
       },
@@ -182,11 +179,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
             onValueChange={(timeout_ms) => set({ timeout_ms: timeout_ms ?? 1_000 })}
           />
         </div>
-        {save.error ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {toApiError(save.error).message}
-          </p>
-        ) : null}
+        <ErrorText error={save.error} />
       </div>
       <Panel title="Try it" description="Runs the code as it stands here, saved or not.">
         <div className="flex flex-col gap-4">
@@ -208,11 +201,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
           />
           <div aria-live="polite">
             {trial.data && !trial.isPending ? <ToolResult output={trial.data} duration={took} /> : null}
-            {trial.error ? (
-              <p role="alert" className="text-[13px] text-failed">
-                {toApiError(trial.error).message}
-              </p>
-            ) : null}
+            <ErrorText error={trial.error} />
           </div>
         </div>
       </Panel>

@@ -1,10 +1,11 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { FormParts } from "@/components/forms/form-parts";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { toast } from "@/components/ui/toasts";
@@ -32,7 +33,7 @@ export function NewMcpServer() {
 export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: () => void }) {
   const trpc = useTrpc();
   const router = useRouter();
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("mcp", "tools");
   const [draft, setDraft] = useState<McpDraft>(() => startOf(saved));
   const [tried, setTried] = useState(false);
   const errors = mcpErrors(draft, saved);
@@ -41,8 +42,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
     trpc.mcp.add.mutationOptions({
       onError: () => {},
       onSuccess: (server) => {
-        void queryClient.invalidateQueries(trpc.mcp.pathFilter());
-        void queryClient.invalidateQueries(trpc.tools.pathFilter());
+        void invalidate();
         toast(
           server.state === "connected"
             ? `Connected to “${server.name}”`
@@ -108,11 +108,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
           redirect: <RedirectNote />,
         }}
       />
-      {add.error ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {toApiError(add.error).message}
-        </p>
-      ) : null}
+      <ErrorText error={add.error} />
       <div className="flex gap-2">
         <Button type="submit" variant="primary" pending={add.isPending}>
           {saved ? "Save and connect" : "Add and connect"}

@@ -1,12 +1,13 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Ellipsis, PencilLine, Power, RefreshCw, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
@@ -39,13 +40,9 @@ const STATES = {
 export function McpServer({ server }: { server: McpListed }) {
   const trpc = useTrpc();
   const router = useRouter();
-  const queryClient = useQueryClient();
+  const onSettled = useInvalidate("mcp", "tools");
   const [isEditing, setEditing] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const onSettled = () => {
-    void queryClient.invalidateQueries(trpc.mcp.pathFilter());
-    void queryClient.invalidateQueries(trpc.tools.pathFilter());
-  };
   const refresh = useMutation(trpc.mcp.refresh.mutationOptions({ onSettled }));
   const setEnabled = useMutation(trpc.mcp.setEnabled.mutationOptions({ onSettled }));
   const approve = useMutation(
@@ -212,11 +209,7 @@ export function McpServer({ server }: { server: McpListed }) {
         )}
       </Panel>
       <McpOffers server={server} />
-      {approve.error ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {toApiError(approve.error).message}
-        </p>
-      ) : null}
+      <ErrorText error={approve.error} />
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}

@@ -1,7 +1,8 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useMutation } from "@tanstack/react-query";
+import { ErrorText } from "@/components/page/error-text";
+import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { toast } from "@/components/ui/toasts";
@@ -10,11 +11,7 @@ import type { McpListed } from "./mcp-listed";
 /** Access that a person granted to a server: how it is, asking for it, and giving it up. */
 export function McpSignIn({ server }: { server: McpListed }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
-  const onSettled = () => {
-    void queryClient.invalidateQueries(trpc.mcp.pathFilter());
-    void queryClient.invalidateQueries(trpc.tools.pathFilter());
-  };
+  const onSettled = useInvalidate("mcp", "tools");
   const begin = useMutation(trpc.mcp.beginSignIn.mutationOptions({ onError: () => {} }));
   const signOut = useMutation(
     trpc.mcp.signOut.mutationOptions({
@@ -58,11 +55,7 @@ export function McpSignIn({ server }: { server: McpListed }) {
           </Button>
         ) : null}
       </div>
-      {error ? (
-        <p role="alert" className="mt-2 text-[13px] text-failed [overflow-wrap:anywhere]">
-          {toApiError(error).message}
-        </p>
-      ) : null}
+      <ErrorText error={error} />
       <ConfirmDialog
         open={begin.data !== undefined}
         onOpenChange={() => begin.reset()}

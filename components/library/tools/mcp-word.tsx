@@ -1,8 +1,9 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
@@ -59,16 +60,13 @@ export function McpToolAnnotations({ server, name }: { server: string; name: str
 
 function Annotations({ server, tool }: { server: string; tool: McpTool }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("mcp", "tools");
   const [draft, setDraft] = useState<McpWord | null>(null);
   const correct = useMutation(
     trpc.mcp.correct.mutationOptions({
       onError: () => {},
       onSuccess: () => setDraft(null),
-      onSettled: () => {
-        void queryClient.invalidateQueries(trpc.mcp.pathFilter());
-        void queryClient.invalidateQueries(trpc.tools.pathFilter());
-      },
+      onSettled: invalidate,
     }),
   );
   const { corrected, fixed, hints, fingerprint } = tool;
@@ -173,11 +171,7 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
             ) : null}
           </div>
         )}
-        {correct.error ? (
-          <p role="alert" className="text-failed">
-            {toApiError(correct.error).message}
-          </p>
-        ) : null}
+        <ErrorText error={correct.error} />
       </div>
     </Panel>
   );

@@ -1,8 +1,9 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
@@ -52,29 +53,25 @@ export function SearchServices() {
 
 function ServiceForm({ setting }: { setting: Setting }) {
   const trpc = useTrpc();
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("toolSettings", "tools");
   const isSet = setting.kind !== null && setting.kind !== "demo";
   const offered = keysOf(SEARCH_SERVICES).filter((kind) => SEARCH_SERVICES[kind].purpose === setting.purpose);
   const [kind, setKind] = useState<Kind | null>(setting.kind === "demo" ? null : (setting.kind ?? null));
   const [address, setAddress] = useState(isSet ? setting.base_url : "");
   const [key, setKey] = useState("");
-  const refresh = () => {
-    void queryClient.invalidateQueries(trpc.toolSettings.pathFilter());
-    void queryClient.invalidateQueries(trpc.tools.pathFilter());
-  };
   const save = useMutation(
     trpc.toolSettings.save.mutationOptions({
       onError: () => {},
       onSuccess: ({ needs_key }) => {
         setKey("");
-        refresh();
+        void invalidate();
         toast(needs_key ? "Saved; it works once it has a key" : "Saved", {
           tone: needs_key ? "plain" : "success",
         });
       },
     }),
   );
-  const remove = useMutation(trpc.toolSettings.remove.mutationOptions({ onSuccess: refresh }));
+  const remove = useMutation(trpc.toolSettings.remove.mutationOptions({ onSuccess: invalidate }));
   const { title, about } = PURPOSES[setting.purpose];
   const standard = kind ? SEARCH_SERVICES[kind].base_url : "";
   return (
@@ -140,11 +137,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
             ) : null}
           </>
         ) : null}
-        {save.error ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {toApiError(save.error).message}
-          </p>
-        ) : null}
+        <ErrorText error={save.error} />
         <div className="flex gap-2">
           <Button type="submit" disabled={!kind} pending={save.isPending}>
             Save

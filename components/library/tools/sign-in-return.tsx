@@ -1,10 +1,10 @@
 "use client";
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef } from "react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { toast } from "@/components/ui/toasts";
@@ -16,14 +16,13 @@ export function SignInReturn() {
   const trpc = useTrpc();
   const router = useRouter();
   const params = useSearchParams();
-  const queryClient = useQueryClient();
+  const invalidate = useInvalidate("mcp", "tools");
   const begun = useRef(false);
   const finish = useMutation(
     trpc.mcp.finishSignIn.mutationOptions({
       onError: () => {},
       onSuccess: (server) => {
-        void queryClient.invalidateQueries(trpc.mcp.pathFilter());
-        void queryClient.invalidateQueries(trpc.tools.pathFilter());
+        void invalidate();
         toast(`Signed in at “${server.name}”`, { tone: "success" });
         router.replace(`/tools?server=${encodeURIComponent(server.name)}`);
       },

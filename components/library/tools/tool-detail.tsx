@@ -9,7 +9,8 @@ import { Markdown } from "@/components/display/markdown";
 import { ArgumentForm } from "@/components/forms/schema/argument-form";
 import { MarkList, SOURCE_LABELS } from "@/components/forms/tools/tool-marks";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { type Answers, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Panel } from "@/components/ui/panel";
 import type { CrewToolGrant } from "@/server/domain/crew/crew-tools";
@@ -158,11 +159,7 @@ function TryOut({ tool }: { tool: ToolListed }) {
         />
         <div aria-live="polite">
           {call.data ? <ToolResult output={call.data.output} duration={call.data.duration_ms} /> : null}
-          {call.error ? (
-            <p role="alert" className="text-[13px] text-failed">
-              {toApiError(call.error).message}
-            </p>
-          ) : null}
+          <ErrorText error={call.error} />
         </div>
       </div>
     </Panel>

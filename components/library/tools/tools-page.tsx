@@ -1,22 +1,20 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { Wrench } from "lucide-react";
+import { Code, Globe, Plus, Server, Trash2, Unplug, Wrench } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useSearchParams } from "next/navigation";
+import { useRouter, useSearchParams } from "next/navigation";
+import { countOf } from "@/components/display/format";
+import { LibraryList, type LibraryRow } from "@/components/library/library-list";
+import { editorLoading as loading } from "@/components/library/library-page";
+import { LoadError } from "@/components/page/error-text";
 import { SplitPage } from "@/components/page/split-page";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { type Answers, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Skeleton } from "@/components/ui/skeleton";
-import { CrewToolDetail, ToolDetail } from "./tool-detail";
-import { ToolList } from "./tool-list";
+import { Menu } from "@/components/ui/menu";
+import { CrewToolDetail, type CrewToolListed, ToolDetail, type ToolListed } from "./tool-detail";
 
-const loading = () => (
-  <div aria-busy="true" className="p-6">
-    <Skeleton className="h-40 w-full max-w-3xl" />
-  </div>
-);
 const McpServer = dynamic(() => import("./mcp-server").then((m) => m.McpServer), { ssr: false, loading });
 const NewMcpServer = dynamic(() => import("./mcp-form").then((m) => m.NewMcpServer), { ssr: false, loading });
 const CustomToolEditor = dynamic(() => import("./custom-tool-editor").then((m) => m.CustomToolEditor), {
@@ -42,22 +40,7 @@ export function ToolsPage() {
   const error = tools.error ?? custom.error ?? servers.error;
   if (!tools.data || !custom.data || !servers.data)
     return error ? (
-      <EmptyState
-        className="h-full justify-center"
-        isPage
-        title="The tools could not be loaded"
-        actions={
-          <Button
-            onClick={() => {
-              for (const query of [tools, custom, servers]) void query.refetch();
-            }}
-          >
-            Try again
-          </Button>
-        }
-      >
-        {toApiError(error).message}
-      </EmptyState>
+      <LoadError what="tools" queries={[tools, custom, servers]} isPage className="h-full justify-center" />
     ) : (
       loading()
     );
@@ -140,4 +123,132 @@ function Missing({ what }: { what: string }) {
       It may have been removed, or renamed.
     </EmptyState>
   );
+}
+
+interface ToolListProps {
+  tools: readonly ToolListed[];
+  crew: readonly CrewToolListed[];
+  custom: Answers["customTools"]["list"];
+  servers: Answers["mcp"]["list"];
+  /** The part of the address behind the question mark. */
+  current: string;
+}
+
+/** Every tool by where it comes from, with a search over names and descriptions. */
+function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
+  const router = useRouter();
+  const from = (source: ToolListed["source"], param?: string) =>
+    tools.filter((tool) => tool.source === source).map((tool) => toolRow(tool, param));
+  return (
+    <LibraryList
+      title="Tools"
+      noun={["tool", "tools"]}
+      current={current}
+      actions={
+        <Menu
+          align="end"
+          trigger={<Button icon={<Plus aria-hidden="true" />}>New</Button>}
+          items={[
+            {
+              label: "MCP server",
+              hint: "Tools of another program, over HTTP",
+              icon: <Server />,
+              onSelect: () => router.push("/tools?new-server=1"),
+            },
+            {
+              label: "Tool of your own",
+              hint: "JavaScript that runs in a sandbox",
+              icon: <Code />,
+              onSelect: () => router.push("/tools?new=1"),
+            },
+          ]}
+        />
+      }
+      groups={[
+        { title: "Come with Troupe", rows: from("builtin") },
+        { title: "Written here", rows: from("custom", "custom") },
+        { title: "Declared by the operator", rows: from("operator") },
+        ...servers.map((server) => ({
+          title: `MCP server ${server.name}`,
+          rows: [
+            {
+              ...placeRow("server", server.name, server.name, <Server className="size-4" />),
+              line: describeServer(server),
+              mark: server.state === "connected" || !server.is_enabled ? null : mark("Not connected"),
+            },
+            ...tools
+              .filter(({ name }) => name.startsWith(`mcp:${server.name}/`))
+              .map((tool) => toolRow(tool)),
+          ],
+        })),
+        { title: "Crew tools", rows: crew.map((tool) => toolRow(tool)) },
+        {
+          title: "Set up",
+          rows: [
+            {
+              ...placeRow("services", "1", "Search services", <Globe className="size-4" />),
+              line: "What web_search and code_search ask",
+            },
+            ...(custom.bin.length > 0
+              ? [
+                  {
+                    ...placeRow("bin", "1", "Bin", <Trash2 className="size-4" />),
+                    line: `${countOf(custom.bin.length, "tool")} of your own`,
+                  },
+                ]
+              : []),
+          ],
+        },
+      ]}
+    >
+      {servers.length > 0 ? null : (
+        <div className="mx-2 mt-3 rounded-lg border border-dashed border-line-strong p-3 text-[13px] text-ink-2">
+          More tools come from MCP servers: databases, issue trackers, calendars and the like.
+          <ButtonLink href="/tools?new-server=1" size="sm" className="mt-2">
+            Add an MCP server
+          </ButtonLink>
+        </div>
+      )}
+    </LibraryList>
+  );
+}
+
+const addressOf = (param: string, value: string) => {
+  const key = new URLSearchParams({ [param]: value }).toString();
+  return { key, href: `/tools?${key}` };
+};
+
+const toolRow = (
+  { name, description, unavailable }: { name: string; description: string; unavailable?: string },
+  param = "tool",
+): LibraryRow => ({
+  ...addressOf(param, name),
+  name: name.replace(/^mcp:[^/]+\//, ""),
+  isMono: true,
+  line: description,
+  searched: `${name} ${description}`,
+  mark: unavailable === undefined ? null : mark("Not available"),
+});
+
+/** A row of a part of the page that is no tool. */
+const placeRow = (param: string, value: string, name: string, icon: LibraryRow["face"]) => ({
+  ...addressOf(param, value),
+  name,
+  face: <span aria-hidden="true">{icon}</span>,
+  searched: null,
+});
+
+const mark = (label: string) => (
+  <span title={label} className="text-waiting">
+    <Unplug aria-hidden="true" className="size-4" />
+    <span className="sr-only">{label}</span>
+  </span>
+);
+
+function describeServer(server: Answers["mcp"]["list"][number]): string {
+  if (!server.is_enabled) return "Switched off";
+  if (server.state === "needs_sign_in") return "Needs sign-in";
+  const waiting = server.tools.filter(({ state }) => state === "new" || state === "changed").length;
+  if (waiting > 0) return `${waiting} ${waiting === 1 ? "tool waits" : "tools wait"} for approval`;
+  return countOf(server.tools.length, "tool");
 }

@@ -4,7 +4,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";
@@ -73,11 +74,7 @@ export function ReplayDialog({ runId, workflowId, onClose }: ReplayDialogProps) 
           ]}
         />
         <p className="text-[13px] text-ink-2">{MEANS[mode]}</p>
-        {replay.error ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {toApiError(replay.error).message}
-          </p>
-        ) : null}
+        <ErrorText error={replay.error} />
       </div>
     </Dialog>
   );

@@ -4,9 +4,8 @@ import { useMutation } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { toast } from "@/components/ui/toasts";
 
 /** Tries a failed node of a run again; a run that had ended because of it goes on. Nothing where it cannot be. */
 export function RetryButton({
@@ -32,7 +31,6 @@ export function RetryButton({
   const retry = useMutation(
     useTrpc().runs.retry.mutationOptions({
       onSuccess: () => page?.onResumed(),
-      onError: (error) => void toast(toApiError(error).message, { tone: "error" }),
     }),
   );
   if (!page || page.held || !canRetry) return null;

@@ -3,9 +3,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { FastForward } from "lucide-react";
 import { useState } from "react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { toast } from "@/components/ui/toasts";
 import { useRun } from "../run-context";
 import { isWatching, playFast } from "../start/demo-watch";
 
@@ -20,7 +19,6 @@ export function SkipDemo({ runId }: { runId: string }) {
         playFast();
         setSlow(false);
       },
-      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),
   );
   if (!isSlow || !isDemo || isOver) return null;

@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRun } from "@/components/run/run-context";
-import { toApiError, useTrpc } from "@/components/trpc";
-import { toast } from "@/components/ui/toasts";
+import { useTrpc } from "@/components/trpc";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { RunState } from "@/server/domain/run";
 
@@ -17,14 +16,11 @@ export const useIsActive = (): boolean =>
 /** What people tell a run while it goes on. What it refuses is said in its own words. */
 export function useControl(runId: string) {
   const trpc = useTrpc();
-  const withErrorToast = {
-    onError: (error: unknown) => void toast(toApiError(error).message, { tone: "error" }),
-  };
-  const pause = useMutation(trpc.runs.pause.mutationOptions(withErrorToast));
-  const resume = useMutation(trpc.runs.resume.mutationOptions(withErrorToast));
-  const step = useMutation(trpc.runs.step.mutationOptions(withErrorToast));
-  const cancel = useMutation(trpc.runs.cancel.mutationOptions(withErrorToast));
-  const breakpoints = useMutation(trpc.runs.setBreakpoints.mutationOptions(withErrorToast));
+  const pause = useMutation(trpc.runs.pause.mutationOptions());
+  const resume = useMutation(trpc.runs.resume.mutationOptions());
+  const step = useMutation(trpc.runs.step.mutationOptions());
+  const cancel = useMutation(trpc.runs.cancel.mutationOptions());
+  const breakpoints = useMutation(trpc.runs.setBreakpoints.mutationOptions());
   const isBusy = pause.isPending || resume.isPending || step.isPending;
   return {
     runId,

@@ -4,9 +4,10 @@ import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, useId, useState } from "react";
 import { Markdown } from "@/components/display/markdown";
+import { ErrorText } from "@/components/page/error-text";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { ValueView } from "@/components/run/values";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -359,11 +360,7 @@ function AnswerForm({
           </Button>
         </div>
       )}
-      {answer.error ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {toApiError(answer.error).message}
-        </p>
-      ) : null}
+      <ErrorText error={answer.error} />
       {isRejecting ? null : (
         <p id={note} className="text-xs text-ink-3">
           <TimeLeft ask={ask} />

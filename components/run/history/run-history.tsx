@@ -220,7 +220,6 @@ function useRemove(onDone: () => void) {
           });
         else toast("Nothing was deleted: a run can be deleted once it has ended.", { tone: "error" });
       },
-      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),
   );
   return { isPending: remove.isPending, ask: (run_ids: string[]) => remove.mutate({ run_ids }) };

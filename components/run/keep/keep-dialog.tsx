@@ -9,7 +9,7 @@ import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { DoingsNote } from "@/components/run/control/recorded-note";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { type Answers, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { TextField } from "@/components/ui/text-field";
@@ -39,7 +39,6 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
         toast(`Kept as “${kept.test.name}”. It passes.`);
         router.push(addressOf(kept));
       },
-      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),
   );
   if (keep.data && (keep.data.notes.length > 0 || keep.data.report.status !== "passed"))

@@ -3,11 +3,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useState } from "react";
-import { toApiError, useTrpcClient } from "@/components/trpc";
+import { useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import { toast } from "@/components/ui/toasts";
 import type { ShareChoice } from "@/server/domain/run/share/shared-run";
 
 const PARTS: readonly { key: keyof ShareChoice; label: string; hint: string }[] = [
@@ -36,7 +35,6 @@ export function ShareDialog({ runId, onClose }: { runId: string; onClose: () => 
       download(file_name, html);
       onClose();
     },
-    onError: (error) => toast(toApiError(error).message, { tone: "error" }),
   });
   return (
     <Dialog

@@ -3,12 +3,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { CirclePlay } from "lucide-react";
 import { useState } from "react";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { NumberField } from "@/components/ui/number-field";
 import { Popover } from "@/components/ui/popover";
 import { SegmentedControl } from "@/components/ui/segmented-control";
-import { toast } from "@/components/ui/toasts";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
 import { useRun } from "../run-context";
@@ -66,7 +65,6 @@ function RaiseForm({
   const raise = useMutation(
     useTrpc().runs.raiseLimit.mutationOptions({
       onSuccess: onRaised,
-      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),
   );
   const isHigher = now === null || value * unit.scale > now;
