@@ -10,7 +10,7 @@ import { writtenTests } from "@/server/domain/scenario/test-file";
 import { ArchiveError } from "@/server/interop/import/archive";
 import type { Imported } from "@/server/interop/import/format";
 import { readSent } from "@/server/interop/import/off-thread";
-import type { ImportRead } from "@/server/interop/import/road";
+import type { ImportRead } from "@/server/interop/import/pipeline";
 import { writeRoles } from "@/server/interop/role-files";
 import { writeTeams } from "@/server/interop/team-files";
 import { parseOptions, UsageError } from "./arguments";

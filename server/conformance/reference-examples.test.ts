@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { findProblems } from "@/server/domain/problems/problems";
-import { readImport } from "@/server/interop/import/road";
+import { readImport } from "@/server/interop/import/pipeline";
 
 /*
  * Every example of the reference documents, as it stands: read from the documents at the time of the test (from

@@ -5,7 +5,7 @@ import { present } from "@/server/domain/base/must";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { readWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
-import { readImport } from "@/server/interop/import/road";
+import { readImport } from "@/server/interop/import/pipeline";
 import { NAMED_SCHEMAS } from "@/server/operations/named-schemas";
 import { findTemplate } from "@/server/templates";
 import { ENDPOINTS } from "./table";

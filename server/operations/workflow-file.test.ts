@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
-import { readImport } from "@/server/interop/import/road";
+import { readImport } from "@/server/interop/import/pipeline";
 import { newServices } from "@/server/services";
 
 test("the file of a workflow that began without a name is called what it is called by then", async () => {

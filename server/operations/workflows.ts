@@ -10,17 +10,18 @@ import { graphWithPlainNames } from "@/server/domain/library/plain-names";
 import { roleUses } from "@/server/domain/library/role-use";
 import { isExecutable } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
-import { readImport } from "@/server/interop/import/road";
+import { readImport } from "@/server/interop/import/pipeline";
 import { writeText } from "@/server/interop/text-files";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { operationsOf } from "./operation";
+import type { Place } from "./paging";
 import { notFound, Problem } from "./problem";
 import { bringTests, scenarioOf, testsForFile } from "./stored-tests";
 import { ById, workflowOf } from "./stored-workflow";
 import { capabilityOperations } from "./workflow-capabilities";
 import { estimateWorkflow } from "./workflow-estimate";
-import { WorkflowProblem } from "./workflow-schemas";
+import { WorkflowProblem, WorkflowSummary } from "./workflow-schemas";
 
 const { mutation, query } = operationsOf("Workflows");
 
@@ -41,13 +42,19 @@ export const workflowOperations = {
     summary: "Lists workflows, newest first",
     needs: "read",
     input: z.void(),
-    http: { own: "a list in pages, by a cursor" },
+    output: z.array(WorkflowSummary),
+    http: {
+      route: "GET /workflows",
+      success: "A page of workflows",
+      as: "workflows",
+      page: ({ updated_at, id }: z.output<typeof WorkflowSummary>): Place => [updated_at, id],
+    },
     run(services) {
       const runs = services.runs.byWorkflow();
       return services.workflows.list().map(({ id, name, revision, graph, updated_at }) => ({
         id,
         name,
-        description: graph.description ?? "",
+        description: graph.description || null,
         revision,
         node_count: nodeCount(graph),
         sketch: sketchOf(graph),

@@ -5,7 +5,7 @@ import { timed } from "@/server/testing/growth";
 import { sized } from "@/server/testing/thorough";
 import { ArchiveError, unpack } from "./archive";
 import { newImportReader, readSent } from "./off-thread";
-import { readImport, TOO_COMPLEX } from "./road";
+import { readImport, TOO_COMPLEX } from "./pipeline";
 import { files } from "./testing";
 
 const zip = (texts: Record<string, string>) => [

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { ArchiveError, type SentFile } from "./archive";
-import type { ImportChoices, ImportRead } from "./road";
+import type { ImportChoices, ImportRead } from "./pipeline";
 
 export interface ReadingJob {
   sent: readonly SentFile[];

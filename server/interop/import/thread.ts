@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { errorMessage } from "@/server/domain/base/guards";
 import { ArchiveError, unpack } from "./archive";
 import type { ReadingAnswer, ReadingJob } from "./off-thread";
-import { readImport } from "./road";
+import { readImport } from "./pipeline";
 
 /** What the thread does: reads one import after another (off-thread.ts). */
 function answerTo({ sent, choices }: ReadingJob): ReadingAnswer {

@@ -120,7 +120,6 @@ interface StatementShapes {
 }
 type StatementOf<K extends keyof StatementShapes> = { is: K } & StatementShapes[K] & Place;
 export type Statement = { [K in keyof StatementShapes]: StatementOf<K> }[keyof StatementShapes];
-export type FunctionStatement = StatementOf<"function">;
 export type ClassStatement = StatementOf<"class">;
 
 export interface Field {

@@ -9,7 +9,6 @@ import {
   type Spread,
   type Statement,
 } from "./program";
-import { balanced, type Word } from "./python-logic";
 import { numberIn, other, partsOf, placeOf, type Source, textIn, unescape } from "./syntax";
 
 const OPERATORS: Readonly<Record<string, BinaryOperator>> = Object.fromEntries(
@@ -139,12 +138,12 @@ export class Expressions {
     return other(node);
   }
 
-  /** The parser binds `not` too loosely (`not a or b` as `not (a or b)`), so logic is put together anew from its words. */
+  /** The parser binds `not` too loosely (`not a or b` as `not (a or b)`), so logic is put together anew from its tokens. */
   private operation(node: SyntaxNode, parts: readonly SyntaxNode[], depth: number): Expr {
     const [first, second, third] = parts;
     if (!first || !second) return other(node);
     const place = placeOf(node);
-    if (this.isLogic(node)) return balanced(this.words(node, depth)) ?? other(node);
+    if (this.isLogic(node)) return logicOf(this.tokens(node, depth)) ?? other(node);
     if (node.name === "UnaryExpression")
       return textIn(this.source, first) === "-"
         ? { is: "negative", of: this.expression(second, depth + 1), ...place }
@@ -177,17 +176,17 @@ export class Expressions {
   }
 
   /** A logical expression as it is read aloud: operands and `and`, `or`, `not` between them. */
-  private words(root: SyntaxNode, depth: number): Word[] {
-    const words: Word[] = [];
+  private tokens(root: SyntaxNode, depth: number): LogicToken[] {
+    const tokens: LogicToken[] = [];
     const stack: (SyntaxNode | "and" | "or" | "not")[] = [root];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-      if (typeof next === "string") words.push(next);
-      else if (!this.isLogic(next)) words.push(this.expression(next, depth + 1));
+      if (typeof next === "string") tokens.push(next);
+      else if (!this.isLogic(next)) tokens.push(this.expression(next, depth + 1));
       else
         for (const part of partsOf(next).reverse())
           stack.push(part.name === "and" || part.name === "or" || part.name === "not" ? part.name : part);
     }
-    return words;
+    return tokens;
   }
 
   private memberOf(node: SyntaxNode, first: SyntaxNode, parts: readonly SyntaxNode[], depth: number): Expr {
@@ -280,4 +279,45 @@ export class Expressions {
     }
     return entries;
   }
+}
+
+/** An operand of a logical expression, or an operator. */
+type LogicToken = Expr | "and" | "or" | "not";
+
+/** Logic by Python's precedence: `not` before `and` before `or`. Null where the tokens make no sense. */
+function logicOf(tokens: readonly LogicToken[]): Expr | null {
+  const ors: Expr[] = [];
+  let ands: Expr[] = [];
+  let nots = 0;
+  let wantsOperand = true;
+  for (const token of tokens) {
+    if (wantsOperand !== (typeof token !== "string" || token === "not")) return null;
+    if (token === "not") nots++;
+    else if (typeof token === "string") {
+      wantsOperand = true;
+      if (token === "or") {
+        ors.push(joined("&&", ands));
+        ands = [];
+      }
+    } else {
+      ands.push(nots % 2 === 0 ? (nots === 0 ? token : negated(negated(token))) : negated(token));
+      nots = 0;
+      wantsOperand = false;
+    }
+  }
+  if (wantsOperand) return null;
+  return joined("||", [...ors, joined("&&", ands)]);
+}
+
+const negated = (of: Expr): Expr => ({ is: "not", of, from: of.from, to: of.to });
+
+function joined(operator: "&&" | "||", operands: readonly Expr[]): Expr {
+  return operands.reduce((left, right) => ({
+    is: "binary",
+    operator,
+    left,
+    right,
+    from: left.from,
+    to: right.to,
+  }));
 }

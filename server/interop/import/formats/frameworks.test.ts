@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ImportChoices, readImport } from "../road";
+import { type ImportChoices, readImport } from "../pipeline";
 import { blockingProblems, runOffline } from "./testing/offline-run";
 
 const read = (value: unknown, path = "a.json", choices?: ImportChoices) =>

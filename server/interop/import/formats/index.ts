@@ -1,12 +1,15 @@
 import type { Format } from "../format";
+import { agentsSdk } from "./agents-sdk";
+import { AUTOGEN } from "./autogen";
 import { crewaiCode } from "./crewai/code-format";
 import { crewaiFlow } from "./crewai/flow";
 import { crewaiJson } from "./crewai/json";
 import { crewaiYaml } from "./crewai/yaml";
-import { FRAMEWORKS } from "./frameworks";
+import { langchain } from "./langchain";
+import { LANGGRAPH } from "./langgraph";
 import { ROBOCO } from "./roboco";
-import { STRANGERS } from "./strangers";
 import { markdownAgents, troupeRoles, troupeTeams, troupeWorkflow } from "./troupe";
+import { UNSUPPORTED_FORMATS } from "./unsupported-formats";
 
 /** All formats that are known, each one line. Where files could be of two formats, the surer one takes them, else the first. */
 export const FORMATS: readonly Format[] = [
@@ -15,9 +18,12 @@ export const FORMATS: readonly Format[] = [
   crewaiYaml,
   crewaiJson,
   crewaiCode,
-  ...FRAMEWORKS,
+  agentsSdk,
+  ...LANGGRAPH,
+  ...AUTOGEN,
+  langchain,
   ...ROBOCO,
-  ...STRANGERS,
+  ...UNSUPPORTED_FORMATS,
   troupeTeams,
   troupeRoles,
   markdownAgents,

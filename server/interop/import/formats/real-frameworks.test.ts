@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAgentNode, isCrewNode, isRouterNode } from "@/server/domain/nodes";
-import { readImport } from "../road";
+import { readImport } from "../pipeline";
 import { FIXTURES, fixtureFiles } from "../testing";
 import { blockingProblems, runOffline } from "./testing/offline-run";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readImport } from "../road";
+import { readImport } from "../pipeline";
 
 const read = (text: string) => readImport([{ path: "roboco.yaml", text }]);
 

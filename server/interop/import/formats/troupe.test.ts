@@ -5,7 +5,7 @@ import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { templates } from "@/server/templates";
 import { writeRoles } from "../../role-files";
 import { writeTeams } from "../../team-files";
-import { readImport } from "../road";
+import { readImport } from "../pipeline";
 import { files } from "../testing";
 
 const formatOf = (text: string) => readImport(files({ "": text })).found.map(({ format }) => format);

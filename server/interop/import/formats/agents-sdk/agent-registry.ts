@@ -5,7 +5,7 @@ import type { Bound, Evaluator } from "../../code/evaluator";
 import { calledName, isCallOf } from "../../code/literals";
 import { type Place, sourceOf } from "../../code/program";
 import { schemaOf } from "../../code/schemas";
-import { Cast } from "../../roles";
+import { RoleRegistry } from "../../role-registry";
 import type { DeclaredAgent, DeclaredAgents } from "./agents";
 import { asksFirst, toolOf } from "./tools";
 
@@ -25,7 +25,7 @@ const MOST_PROMPT = 60_000;
 
 /** The agents of a program with their roles; agents that nothing uses come along. */
 export class AgentRegistry {
-  readonly cast = new Cast();
+  readonly roleRegistry = new RoleRegistry();
   readonly agents: AgentConfig[] = [];
   /** Code of tools and checks, by what it is: text for a note. */
   readonly code = new Map<string, string>();
@@ -106,7 +106,7 @@ export class AgentRegistry {
     const textOf = (...names: string[]) => this.textOf(setting(...names));
     const here = this.findings(agent.place);
     const title = textOf("name")?.trim() || agent.name || "Agent";
-    const role_name = this.cast.add({
+    const role_name = this.roleRegistry.add({
       name: title,
       description: textOf("handoffDescription", "handoff_description") ?? "",
       prompt: this.promptOf(title, setting("instructions"), here),
@@ -141,7 +141,7 @@ export class AgentRegistry {
     }
     this.equip(member, setting("tools"), here);
     for (const server of this.listOf(setting("mcpServers", "mcp_servers")))
-      this.cast.wants(role_name, [this.serverName(server)], "", here);
+      this.roleRegistry.wants(role_name, [this.serverName(server)], "", here);
     member.handoffs = this.handoffs([...this.listOf(setting("handoffs")), ...agent.later], title, here);
     config.allow_delegation = member.delegates.length > 0;
     for (const kind of ["input", "output"] as const)
@@ -244,9 +244,9 @@ export class AgentRegistry {
       if (!tool) continue;
       if (tool.says && !this.describedTools.has(tool.name)) here.info("", tool.says);
       this.describedTools.add(tool.name);
-      const ours = this.cast.wants(member.title, [tool.name], "", here);
+      const ours = this.roleRegistry.wants(member.title, [tool.name], "", here);
       if (tool.isApproved) {
-        this.cast.asksBefore(member.title, [tool.name, ...ours]);
+        this.roleRegistry.asksBefore(member.title, [tool.name, ...ours]);
         here.changed(
           "",
           `People approve each call of "${tool.name}". The role "${member.title}" asks them before each call of a tool of that name; where you give the tool another name, change it at the role.`,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { rolePrompt } from "@/server/domain/agent/prompt";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { readImport } from "../../road";
+import { readImport } from "../../pipeline";
 import { blockingProblems, runOffline } from "../testing/offline-run";
 
 const example = (name: string) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { rolePrompt } from "@/server/domain/agent/prompt";
-import { readImport } from "../../road";
+import { readImport } from "../../pipeline";
 
 /** A program, with the roles of its agents. */
 interface Shape {

@@ -55,9 +55,9 @@ export const agentsSdk: ReadableFormat = {
     return {
       ...nothingImported(drawn.title ?? name),
       graph: drawn.isEmpty ? null : drawing.finish(),
-      roles: registry.cast.roles,
+      roles: registry.roleRegistry.roles,
       agents: registry.agents,
-      tools: registry.cast.tools(),
+      tools: registry.roleRegistry.tools(),
       choices: models.length === 0 ? [] : [modelChoice(models, answers.get(MODELS))],
     };
   },

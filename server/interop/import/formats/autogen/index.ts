@@ -100,9 +100,9 @@ function readAgents(source: Source, findings: Findings): Imported {
       .error(under, "This is an AutoGen gallery without agents and teams; there is nothing to import.");
   return {
     ...nothingImported(isRaw(source.value) ? textOf(source.value.name) : ""),
-    roles: people.cast.roles,
+    roles: people.roleRegistry.roles,
     agents: people.agents,
-    tools: people.cast.tools(),
+    tools: people.roleRegistry.tools(),
   };
 }
 
@@ -149,9 +149,9 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
           }
         : {}),
     }),
-    roles: people.cast.roles,
+    roles: people.roleRegistry.roles,
     agents: people.agents,
-    tools: people.cast.tools(),
+    tools: people.roleRegistry.tools(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { AgentConfig } from "@/server/domain/agent/role";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { Cast } from "../../roles";
+import { RoleRegistry } from "../../role-registry";
 import { type Component, componentOf, listOf, textOf } from "./model";
 
 /** A participant of a team as it works here. */
@@ -22,7 +22,7 @@ const OWN_TOOLS: Readonly<Record<string, string[]>> = {
 
 /** The agents of a file, each with its role; people among them are not agents. */
 export class People {
-  readonly cast = new Cast();
+  readonly roleRegistry = new RoleRegistry();
   readonly agents: AgentConfig[] = [];
   /** Code of tools, by their names: text for a note. */
   readonly code = new Map<string, string>();
@@ -72,7 +72,7 @@ export class People {
 
   private make({ kind, label, config, here }: Component, prompt: string): Participant {
     const name = textOf(config.name) || label || kind;
-    const role = this.cast.add({ name, description: textOf(config.description), prompt });
+    const role = this.roleRegistry.add({ name, description: textOf(config.description), prompt });
     here.keeps("", `The agent "${name}" became the role "${role}".`);
     const agent_id = freshId(toId(name) || "agent", this.ids);
     this.ids.add(agent_id);
@@ -86,7 +86,7 @@ export class People {
         `"${name}" asked for the model ${model}; steps use your own model. Choose another at the step.`,
       );
     const tools = [...(OWN_TOOLS[kind] ?? []), ...this.toolsOf(config, here)];
-    this.cast.wants(role, tools, "config.tools", here);
+    this.roleRegistry.wants(role, tools, "config.tools", here);
     for (const [field, what] of [
       ["memory", "Memory"],
       ["output_content_type", "The shape of its answers"],

@@ -1,8 +1,8 @@
 import { type Claim, nothingImported, type ReadableFormat } from "../../format";
-import { Cast } from "../../roles";
-import { castAgent } from "./cast";
+import { RoleRegistry } from "../../role-registry";
 import { readCrewCode } from "./code";
 import { crewPrograms } from "./code-files";
+import { importAgent } from "./crew-config";
 import { drawCrew } from "./draw";
 import { readAgent } from "./model";
 import { crewOfCode } from "./python";
@@ -24,12 +24,12 @@ export const crewaiCode: ReadableFormat = {
     }
     const name = code.title ?? nameOf(code.source.path);
     if (code.tasks.size === 0) {
-      const cast = new Cast();
+      const roleRegistry = new RoleRegistry();
       for (const [key, { raw, place }] of code.agents)
-        castAgent(readAgent(key, raw, findings.of(place)), cast);
-      if (cast.roles.length > 0)
+        importAgent(readAgent(key, raw, findings.of(place)), roleRegistry);
+      if (roleRegistry.roles.length > 0)
         findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
-      return { ...nothingImported(name), roles: cast.roles, tools: cast.tools() };
+      return { ...nothingImported(name), roles: roleRegistry.roles, tools: roleRegistry.tools() };
     }
     const model = crewOfCode(code, { agents: new Map(), tasks: new Map() }, { name, findings });
     return drawCrew(model, { findings, answers });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
-import { readImport } from "../../road";
+import { readImport } from "../../pipeline";
 import { files } from "../../testing";
 
 const AGENTS = `

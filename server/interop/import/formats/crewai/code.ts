@@ -16,8 +16,8 @@ import { readPython } from "../../code/python";
 import { schemaOf } from "../../code/schemas";
 import type { Reading } from "../../format";
 import type { Source } from "../../source";
-import { decorated, inputsOf, MOST_CODE, sayAround, titleOf } from "./code-around";
 import type { CrewProgram } from "./code-files";
+import { decorated, inputsOf, MOST_CODE, reportSurroundingCode, titleOf } from "./surrounding-code";
 
 /** An agent or a task as code makes it: what it is given, and where each of that stands. */
 export interface CodePart {
@@ -145,7 +145,7 @@ class Reader {
         if (isCallOf(call, ...MAKES[kind]))
           if (!this.met.has(`${kind} ${call.from}`))
             this.part(kind, { expr: call, scope: NO_SCOPE, name: within?.name ?? null, id: `${call.from}` });
-    sayAround(evaluator, (place) => this.here(place), this.programs);
+    reportSurroundingCode(evaluator, (place) => this.here(place), this.programs);
     return {
       source: this.source,
       title: titleOf(evaluator),

@@ -7,7 +7,7 @@ import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { fakeModels, newStage } from "@/server/runner/testing";
-import { type ImportChoices, readImport } from "../../road";
+import { type ImportChoices, readImport } from "../../pipeline";
 import { files } from "../../testing";
 
 const AGENTS = `

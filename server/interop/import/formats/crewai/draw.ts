@@ -1,8 +1,8 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
 import { type Choice, type Imported, nothingImported } from "../../format";
-import { Cast } from "../../roles";
-import { type CastAgent, castAgent, contextOf, crewSettings, guardrailsOf, human } from "./cast";
+import { RoleRegistry } from "../../role-registry";
+import { contextOf, crewSettings, guardrailsOf, human, type ImportedAgent, importAgent } from "./crew-config";
 import type { CrewModel, TaskModel } from "./model";
 import { toTemplate, variablesIn } from "./template";
 
@@ -17,8 +17,8 @@ export function drawCrew(
   model: CrewModel,
   { findings, answers }: { findings: Findings; answers: ReadonlyMap<string, string> },
 ): Imported {
-  const cast = new Cast();
-  const agents = new Map([...model.agents].map(([key, agent]) => [key, castAgent(agent, cast)]));
+  const roleRegistry = new RoleRegistry();
+  const agents = new Map([...model.agents].map(([key, agent]) => [key, importAgent(agent, roleRegistry)]));
   const choices = choicesOf(model);
   const said = (id: string) => {
     const choice = choices.find((one) => one.id === id);
@@ -30,24 +30,24 @@ export function drawCrew(
     task.agent ?? assigned(model, task, { all: said(UNASSIGNED), own: said(perTask(task.key)) });
   const drawing = new Drawing(model.name, findings);
   const shape = model.process === "hierarchical" ? "crew" : said(SHAPE);
-  if (shape === "crew") drawStep(model, { drawing, agents, who, cast, findings });
-  else new Chain(model, { drawing, agents, who, cast, findings }).draw();
+  if (shape === "crew") drawStep(model, { drawing, agents, who, roleRegistry, findings });
+  else new Chain(model, { drawing, agents, who, roleRegistry, findings }).draw();
   sayIdle(model, who);
   for (const [name, text] of model.code) drawing.note(text, name);
   return {
     ...nothingImported(model.name),
     graph: drawing.finish(),
-    roles: cast.roles,
-    tools: cast.tools(),
+    roles: roleRegistry.roles,
+    tools: roleRegistry.tools(),
     choices,
   };
 }
 
 interface Drawn {
   drawing: Drawing;
-  agents: ReadonlyMap<string, CastAgent>;
+  agents: ReadonlyMap<string, ImportedAgent>;
   who: (task: TaskModel) => string | null;
-  cast: Cast;
+  roleRegistry: RoleRegistry;
   findings: Findings;
 }
 
@@ -144,7 +144,7 @@ const textsOf = ({ agents, tasks }: CrewModel): string[] => [
 ];
 
 /** One step in which the crew works. */
-function drawStep(model: CrewModel, { drawing, agents, who, cast, findings }: Drawn): void {
+function drawStep(model: CrewModel, { drawing, agents, who, roleRegistry, findings }: Drawn): void {
   const inputs = inputsOf(model, drawing, variablesIn(...textsOf(model)));
   const start = drawing.start(inputs);
   const key = drawing.keyFor("crew_result", "output");
@@ -164,7 +164,7 @@ function drawStep(model: CrewModel, { drawing, agents, who, cast, findings }: Dr
       ? `A manager leads this crew and gives out the work, so that it became one step with a crew of ${agents.size}; its ${model.tasks.length} tasks are the crew's goal.`
       : `The crew became one step with a plan of ${model.tasks.length} tasks.`,
   );
-  sayInCrew(model, who, id, { cast, members: agents });
+  sayInCrew(model, who, id, { roleRegistry, members: agents });
 }
 
 /** Says what of its tasks a crew in one step does differently. */
@@ -172,12 +172,12 @@ export function sayInCrew(
   { tasks, process, agents }: CrewModel,
   who: (task: TaskModel) => string | null,
   id: string,
-  { cast, members }: { cast: Cast; members: ReadonlyMap<string, CastAgent> },
+  { roleRegistry, members }: { roleRegistry: RoleRegistry; members: ReadonlyMap<string, ImportedAgent> },
 ): void {
   const isLed = process === "hierarchical";
   for (const task of tasks) {
     const role = members.get(who(task) ?? "")?.role;
-    if (role !== undefined) cast.wants(role, task.tools, "tools", task.here);
+    if (role !== undefined) roleRegistry.wants(role, task.tools, "tools", task.here);
     else if (task.tools.length > 0)
       task.here.dropped(
         "tools",
@@ -317,7 +317,7 @@ class Chain {
     return { entry: router, exits: [{ from: exit }, { from: router, label: "skip" }] };
   }
 
-  private keysOf(task: TaskModel, place: number, doer: CastAgent | undefined) {
+  private keysOf(task: TaskModel, place: number, doer: ImportedAgent | undefined) {
     const { drawing } = this.how;
     const before = contextOf(this.model.tasks, place).flatMap((key) => this.steps.get(key) ?? []);
     const own = variablesIn(task.description);
@@ -334,14 +334,14 @@ class Chain {
     };
   }
 
-  private configOf(task: TaskModel, doer: CastAgent | undefined) {
-    const { drawing, cast } = this.how;
+  private configOf(task: TaskModel, doer: ImportedAgent | undefined) {
+    const { drawing, roleRegistry } = this.how;
     const keyOf = (variable: string) => drawing.keyFor(variable, "input");
     const expected = task.expected_output;
     // An expected result is no template.
     const isFixed = variablesIn(expected).length === 0;
     const text = isFixed ? task.description : `${task.description}\n\nExpected output: ${expected}`;
-    const tools = doer ? cast.wants(doer.role, task.tools, "tools", task.here) : [];
+    const tools = doer ? roleRegistry.wants(doer.role, task.tools, "tools", task.here) : [];
     return {
       required_role: doer?.role ?? "",
       task_description_template: toTemplate(text, keyOf),

@@ -2,9 +2,9 @@ import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-rea
 import { asTemplate } from "@/server/domain/text/template";
 import { Drawing } from "../../drawing";
 import { type Imported, nothingImported } from "../../format";
-import { Cast } from "../../roles";
-import { human } from "./cast";
+import { RoleRegistry } from "../../role-registry";
 import type { FlowNames } from "./cel";
+import { human } from "./crew-config";
 import { type Condition, type Method, triggersIn } from "./flow-method";
 import { type FlowAbout, FlowSteps } from "./flow-steps";
 import { textOf } from "./model";
@@ -16,7 +16,7 @@ interface Way {
 /** Draws a flow: each method a step, each label a way out of a router. */
 export class FlowDrawing {
   private readonly drawing: Drawing;
-  private readonly cast = new Cast();
+  private readonly roleRegistry = new RoleRegistry();
   private readonly declared: Raw;
   /** What the flow's texts read of its state. */
   private readonly reads = new Set<string>();
@@ -42,7 +42,7 @@ export class FlowDrawing {
       },
       output: (method) => this.drawing.keyFor(method, "output"),
     };
-    this.steps = new FlowSteps(this.drawing, this.cast, this.names, about);
+    this.steps = new FlowSteps(this.drawing, this.roleRegistry, this.names, about);
   }
 
   draw(): Imported {
@@ -65,7 +65,12 @@ export class FlowDrawing {
         ? { config: { max_steps: Math.min(5000, Math.round(calls) * 2 + 2) } }
         : {}),
     });
-    return { ...nothingImported(about.name), graph, roles: this.cast.roles, tools: this.cast.tools() };
+    return {
+      ...nothingImported(about.name),
+      graph,
+      roles: this.roleRegistry.roles,
+      tools: this.roleRegistry.tools(),
+    };
   }
 
   private method(method: Method): void {

@@ -2,10 +2,10 @@ import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-rea
 import { asTemplate } from "@/server/domain/text/template";
 import { writeText } from "../../../text-files";
 import type { Drawing } from "../../drawing";
-import type { Cast } from "../../roles";
+import type { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
-import { castAgent, crewSettings, human } from "./cast";
 import { type FlowNames, toExpression, toFlowTemplate, toValue } from "./cel";
+import { crewSettings, human, importAgent } from "./crew-config";
 import { sayInCrew } from "./draw";
 import type { Method } from "./flow-method";
 import { missing, readCrew } from "./json";
@@ -24,7 +24,7 @@ export interface FlowAbout {
 export class FlowSteps {
   constructor(
     private readonly drawing: Drawing,
-    private readonly cast: Cast,
+    private readonly roleRegistry: RoleRegistry,
     private readonly names: FlowNames,
     private readonly about: FlowAbout,
   ) {}
@@ -60,7 +60,7 @@ export class FlowSteps {
       WHAT[String(action.call)] ??
       `This is of the kind ${JSON.stringify(action.call ?? null)}, which is not known here.`;
     if (action.call === "tool")
-      this.cast.wants(human(name), [textOf(action.ref)].filter(Boolean), "do.ref", here);
+      this.roleRegistry.wants(human(name), [textOf(action.ref)].filter(Boolean), "do.ref", here);
     return this.drawing.placeholder(name, {
       name: human(name),
       original: writeText(action, "yaml"),
@@ -73,7 +73,7 @@ export class FlowSteps {
 
   private agent({ name, here, isRouter, emit }: Method, raw: Raw, key: string): string {
     const place = here.under("do.with");
-    const { role, tools, agent } = castAgent(readAgent(name, raw, place), this.cast);
+    const { role, tools, agent } = importAgent(readAgent(name, raw, place), this.roleRegistry);
     const input = textOf(raw.input);
     const { template, mapping, unread } = toFlowTemplate(input || agent.goal, this.names);
     for (const source of unread)
@@ -124,7 +124,9 @@ export class FlowSteps {
     if (!isRaw(raw)) return null;
     const model = readCrew({ name: human(name), ...raw }, place, missing);
     if (model.agents.size === 0) return null;
-    const agents = new Map([...model.agents].map(([id, agent]) => [id, castAgent(agent, this.cast)]));
+    const agents = new Map(
+      [...model.agents].map(([id, agent]) => [id, importAgent(agent, this.roleRegistry)]),
+    );
     const local = (variable: string) => variable.replace(/\W/g, "_");
     const texts = [
       ...[...model.agents.values()].flatMap(({ role, goal, backstory }) => [role, goal, backstory]),
@@ -150,7 +152,7 @@ export class FlowSteps {
       output_keys: [key],
       config: crewSettings(model, agents, who, (text) => toTemplate(text, local)),
     });
-    sayInCrew(model, who, id, { cast: this.cast, members: agents });
+    sayInCrew(model, who, id, { roleRegistry: this.roleRegistry, members: agents });
     return id;
   }
 }

@@ -1,8 +1,8 @@
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { type Claim, nothingImported, type ReadableFormat } from "../../format";
-import { Cast } from "../../roles";
+import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
-import { castAgent, human } from "./cast";
+import { human, importAgent } from "./crew-config";
 import { drawCrew } from "./draw";
 import {
   type AgentModel,
@@ -69,9 +69,13 @@ export const crewaiJson: ReadableFormat = {
 
 /** One agent by itself becomes a role. */
 function readAlone(source: Source, raw: Raw, findings: Findings) {
-  const cast = new Cast();
-  castAgent(readAgent(nameOf(source), raw, source.on(findings)), cast);
-  return { ...nothingImported(human(nameOf(source))), roles: cast.roles, tools: cast.tools() };
+  const roleRegistry = new RoleRegistry();
+  importAgent(readAgent(nameOf(source), raw, source.on(findings)), roleRegistry);
+  return {
+    ...nothingImported(human(nameOf(source))),
+    roles: roleRegistry.roles,
+    tools: roleRegistry.tools(),
+  };
 }
 
 const nameOf = ({ name }: Source): string => name.replace(/\.[^.]*$/, "");

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { present } from "@/server/domain/base/must";
 import { isAgentNode, isCrewNode, isRouterNode } from "@/server/domain/nodes";
-import { readImport } from "../../road";
+import { readImport } from "../../pipeline";
 import { FIXTURES, fixtureFiles } from "../../testing";
 
 // Real files of others, with facts about them that were counted without this program. Skipped where they are not there.

@@ -1,10 +1,10 @@
 import { type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
 import { type Claim, nothingImported, type ReadableFormat } from "../../format";
-import { Cast } from "../../roles";
+import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
-import { castAgent, human } from "./cast";
 import { readCrewCode } from "./code";
 import { type CrewProgram, crewPrograms, readsFolder } from "./code-files";
+import { human, importAgent } from "./crew-config";
 import { drawCrew } from "./draw";
 import { checkContexts, isAgent, isTask, readAgent, readTask, textOf } from "./model";
 import { crewOfCode, type Described } from "./python";
@@ -86,10 +86,10 @@ export const crewaiYaml: ReadableFormat = {
     const tasks = [...asked].map(([key, { raw, place }]) => readTask(key, raw, findings.of(place)));
     checkContexts(tasks);
     if (tasks.length === 0) {
-      const cast = new Cast();
-      for (const agent of agents.values()) castAgent(agent, cast);
+      const roleRegistry = new RoleRegistry();
+      for (const agent of agents.values()) importAgent(agent, roleRegistry);
       findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
-      return { ...nothingImported(name), roles: cast.roles, tools: cast.tools() };
+      return { ...nothingImported(name), roles: roleRegistry.roles, tools: roleRegistry.tools() };
     }
     if (agents.size > 0)
       findings.info(

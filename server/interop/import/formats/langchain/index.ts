@@ -1,7 +1,7 @@
 import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
 import { Drawing, type DrawnInput } from "../../drawing";
 import { type Claim, type Imported, nothingImported, type ReadableFormat } from "../../format";
-import { Cast } from "../../roles";
+import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
 import { callsOf, isBarePrompt, isNew, isOld, kindOf, type PromptCall } from "./model";
 import { toTemplate } from "./template";
@@ -48,7 +48,7 @@ export const langchain: ReadableFormat = {
 function drawCalls(calls: readonly PromptCall[], name: string, source: Source, findings: Findings): Imported {
   const here = source.on(findings);
   const drawing = new Drawing(name, findings);
-  const cast = new Cast();
+  const roleRegistry = new RoleRegistry();
   const given = new Map<string, string>();
   const inputs: DrawnInput[] = [];
   const steps: string[] = [];
@@ -95,7 +95,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
     } else {
       const system = texts.filter(({ who }) => who === "system");
       const isPlain = system.every(({ template }) => !/\{\{[A-Za-z_]/.test(template ?? ""));
-      const role = cast.add({
+      const role = roleRegistry.add({
         name: title,
         description: "",
         prompt: isPlain
@@ -116,7 +116,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
           call.at,
           `The system message reads values, which roles do not know; it stands in the task of "${title}".`,
         );
-      const ours = cast.wants(role, call.tools, call.at, here);
+      const ours = roleRegistry.wants(role, call.tools, call.at, here);
       steps.push(
         drawing.add(title, {
           node_type: "agent_task",
@@ -148,5 +148,10 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
   const value = isRaw(source.value) ? source.value : {};
   if (value.memory !== null && value.memory !== undefined)
     here.dropped("memory", "The memory of the chain was left out.");
-  return { ...nothingImported(name), graph: drawing.finish(), roles: cast.roles, tools: cast.tools() };
+  return {
+    ...nothingImported(name),
+    graph: drawing.finish(),
+    roles: roleRegistry.roles,
+    tools: roleRegistry.tools(),
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readImport } from "../road";
+import { readImport } from "../pipeline";
 import { files } from "../testing";
 
 // Small examples of each format, in the shape that its makers publish.

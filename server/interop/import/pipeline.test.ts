@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isRaw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "./drawing";
 import { type Format, nothingImported } from "./format";
-import { readImport } from "./road";
+import { readImport } from "./pipeline";
 
 /** A format for tests: a map with "letters", each of which becomes a step. */
 const letters: Format = {

@@ -10,7 +10,7 @@ const itemsOf = (value: unknown): Raw[] =>
   (Array.isArray(value) ? value : isRaw(value) ? Object.values(value) : []).filter(isRaw);
 const inner = (value: unknown, key: string): Raw => (isRaw(value) && isRaw(value[key]) ? value[key] : {});
 
-function stranger(
+function unsupported(
   id: string,
   label: string,
   is: (value: Raw, source: Source) => boolean,
@@ -48,7 +48,7 @@ const codeOf = (id: string, label: string, imports: RegExp, instead: string): Re
   },
 });
 
-export const STRANGERS: readonly RefusedFormat[] = [
+export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
   codeOf(
     "crewai-other-code",
     "Python code of CrewAI in which no agent, task or crew is made",
@@ -67,7 +67,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
     /^[\uFEFF \t]*(from|import)[ \t]+autogen(_agentchat|_ext|_core)?\b/m,
     "Import what team.dump_component().model_dump_json() gives instead.",
   ),
-  stranger(
+  unsupported(
     "n8n",
     "an n8n workflow",
     ({ nodes, connections }) =>
@@ -75,14 +75,14 @@ export const STRANGERS: readonly RefusedFormat[] = [
       isRaw(connections) &&
       typesOf(nodes).some((type) => /^(@?[\w-]+\/)?n8n-nodes|\.[A-Za-z]/.test(type)),
   ),
-  stranger(
+  unsupported(
     "flowise-agentflow",
     "a Flowise agentflow",
     (value) => isFlowise(value) && namesOf(value.nodes).some((name) => /Agentflow$/.test(name)),
     { sure: 3 },
   ),
-  stranger("flowise", "a Flowise chatflow", isFlowise),
-  stranger(
+  unsupported("flowise", "a Flowise chatflow", isFlowise),
+  unsupported(
     "langflow",
     "a Langflow flow",
     (value) =>
@@ -90,7 +90,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
       (typesOf(inner(value, "data").nodes).some((type) => /^(genericNode|noteNode)$/.test(type)) ||
         itemsOf(inner(value, "data").nodes).some(({ data }) => isRaw(data) && isRaw(data.node))),
   ),
-  stranger(
+  unsupported(
     "dify",
     "a Dify app",
     (value) => {
@@ -105,7 +105,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
     },
     { sure: 3 },
   ),
-  stranger(
+  unsupported(
     "agent-framework",
     "a Microsoft Agent Framework workflow",
     ({ kind, trigger, actions }) =>
@@ -113,7 +113,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
       kindsIn(actions) ||
       (isRaw(trigger) && kindsIn(trigger.actions)),
   ),
-  stranger(
+  unsupported(
     "agent-framework-agent",
     "a Microsoft Agent Framework agent",
     ({ kind, instructions }) =>
@@ -121,14 +121,14 @@ export const STRANGERS: readonly RefusedFormat[] = [
       /^(prompt|hosted|containeragent)$/i.test(kind) &&
       typeof instructions === "string",
   ),
-  stranger(
+  unsupported(
     "google-adk",
     "a Google ADK agent",
     ({ agent_class, sub_agents, instruction, name }) =>
       typeof agent_class === "string" ||
       (typeof name === "string" && typeof instruction === "string" && Array.isArray(sub_agents)),
   ),
-  stranger(
+  unsupported(
     "prompt-flow",
     "a Prompt flow",
     ({ nodes, outputs, inputs }) =>
@@ -140,7 +140,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
           (isRaw(source) || isRaw(inputs)),
       ),
   ),
-  stranger(
+  unsupported(
     "open-agent-spec",
     "an Open Agent Spec file",
     (value) =>
@@ -149,7 +149,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
       "$referenced_components" in value,
     { sure: 3 },
   ),
-  stranger(
+  unsupported(
     "praisonai",
     "a PraisonAI file",
     ({ framework, roles, agents, steps, workflow }) =>
@@ -161,7 +161,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
       (isRaw(roles) && itemsOf(roles).some((role) => "backstory" in role && "tasks" in role)),
     { sure: 3 },
   ),
-  stranger(
+  unsupported(
     "cagent",
     "a Docker cagent file",
     ({ agents, models }) =>
@@ -170,7 +170,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
       itemsOf(agents).every((agent) => "instruction" in agent || "model" in agent) &&
       (isRaw(agents.root) || isRaw(models)),
   ),
-  stranger(
+  unsupported(
     "langgraph-pointer",
     "a langgraph.json, which points at the code of graphs and holds none",
     ({ graphs, nodes }) =>
@@ -185,7 +185,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
         "Import what graph.get_graph().to_json() or graph.get_graph().draw_mermaid() gives in Python instead.",
     },
   ),
-  stranger("taskmaster", "a Taskmaster task list", (value) => {
+  unsupported("taskmaster", "a Taskmaster task list", (value) => {
     const lists = Array.isArray(value.tasks)
       ? [value.tasks]
       : Object.values(value).flatMap((tag) => (isRaw(tag) && Array.isArray(tag.tasks) ? [tag.tasks] : []));
@@ -195,7 +195,7 @@ export const STRANGERS: readonly RefusedFormat[] = [
       ),
     );
   }),
-  stranger(
+  unsupported(
     "spec-kit",
     "a Spec Kit workflow",
     (value) =>
@@ -204,14 +204,14 @@ export const STRANGERS: readonly RefusedFormat[] = [
       Array.isArray(value.steps) &&
       !("nodes" in value.workflow),
   ),
-  stranger(
+  unsupported(
     "taskweaver",
     "a TaskWeaver file",
     ({ alias, module, rounds }) =>
       (typeof alias === "string" && typeof module === "string") ||
       itemsOf(rounds).some((round) => Array.isArray(round.post_list)),
   ),
-  stranger(
+  unsupported(
     "openhands-micro-agent",
     "an OpenHands micro agent",
     ({ name, description, inputs, outputs, nodes }) =>

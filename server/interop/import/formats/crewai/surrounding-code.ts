@@ -7,7 +7,7 @@ import { type Place, sourceOf } from "../../code/program";
 export const MOST_CODE = 3_000;
 
 /** Says what code runs around a crew: before it, after it, and flows that call it. Its text goes to `programs`. */
-export function sayAround(
+export function reportSurroundingCode(
   evaluator: Evaluator,
   here: (place: Place) => Findings,
   programs: Map<string, string>,

@@ -8,7 +8,7 @@ import type { WantedTool } from "./format";
 const LONGEST = { name: 80, description: 4000, goal: 2000, prompt: 65_536 };
 
 /** The roles of an import, each with a name of its own, and the tools that they want. */
-export class Cast {
+export class RoleRegistry {
   readonly roles: RoleDefinition[] = [];
   private readonly byName = new Map<string, RoleDefinition>();
   /** Names by what was said of the role: who is described twice in the same words is one. */

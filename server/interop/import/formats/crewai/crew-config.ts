@@ -1,11 +1,11 @@
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Raw } from "@/server/domain/base/lenient-reader";
-import type { Cast } from "../../roles";
+import type { RoleRegistry } from "../../role-registry";
 import type { AgentModel, CrewModel, TaskModel } from "./model";
 import { plainName, variablesIn } from "./template";
 
 /** An agent of a file with what it became. */
-export interface CastAgent {
+export interface ImportedAgent {
   agent: AgentModel;
   role: string;
   /** The tools of the agent that there are here. */
@@ -14,9 +14,9 @@ export interface CastAgent {
 }
 
 /** Makes a role of an agent. */
-export function castAgent(agent: AgentModel, cast: Cast): CastAgent {
+export function importAgent(agent: AgentModel, roleRegistry: RoleRegistry): ImportedAgent {
   const plain = plainName(agent.role);
-  const role = cast.add({
+  const role = roleRegistry.add({
     name: plain && plain.length <= 80 ? plain : human(agent.key),
     description: agent.backstory,
     goals: [agent.goal],
@@ -28,7 +28,7 @@ export function castAgent(agent: AgentModel, cast: Cast): CastAgent {
       "",
       `Roles have no variables: ${variables.map((name) => `{${name}}`).join(", ")} stands in the texts of "${role}" as it is, and each of its steps is told the value.`,
     );
-  return { agent, role, tools: cast.wants(role, agent.tools, "tools", agent.here), variables };
+  return { agent, role, tools: roleRegistry.wants(role, agent.tools, "tools", agent.here), variables };
 }
 
 /** `research_task` -> `Research task`. */
@@ -53,7 +53,7 @@ export const guardrailsOf = ({ guardrails, guardrail_retries }: TaskModel): Raw[
  */
 export function crewSettings(
   model: CrewModel,
-  agents: ReadonlyMap<string, CastAgent>,
+  agents: ReadonlyMap<string, ImportedAgent>,
   who: (task: TaskModel) => string | null,
   template: (text: string) => string,
 ): Raw {
