@@ -8,6 +8,7 @@ import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { withRoomBelow } from "@/components/canvas/layout/places";
 import { SLIP } from "@/components/canvas/layout/routes";
 import { ViewModeSwitch } from "@/components/canvas/view-mode-switch";
+import { ComparisonTable } from "@/components/display/comparison-table";
 import { formatDuration, formatList, formatTokens } from "@/components/display/format";
 import { statusWord } from "@/components/display/status-mark";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -315,38 +316,26 @@ function PartedHere({ parted, nodes }: { parted: Parted; nodes: readonly NodeCom
   );
 }
 
-function Totals({ totals: { a, b } }: { totals: RunComparison["totals"] }) {
-  const rows: [string, string, string][] = [
-    ["Tokens", formatTokens(a.tokens), formatTokens(b.tokens)],
-    ["Cost", money(a.cost_usd), money(b.cost_usd)],
-    ["Time", formatDuration(a.ms), formatDuration(b.ms)],
-    ["Steps", String(a.steps), String(b.steps)],
-  ];
+const SIDES = (["a", "b"] as const).map((side) => ({ key: side, name: <Letter side={side} /> }));
+
+function Totals({ totals }: { totals: RunComparison["totals"] }) {
+  const row = (name: string, show: (run: RunTotals) => string) => ({
+    key: name,
+    name: <span className="text-ink-2">{name}</span>,
+    cells: SIDES.map(({ key }) => show(totals[key])),
+  });
   return (
-    <table className="w-full text-[13px] tabular-nums">
-      <caption className="sr-only">Tokens, cost and time of both runs</caption>
-      <thead>
-        <tr className="text-left text-xs text-ink-3">
-          <td />
-          {(["a", "b"] as const).map((side) => (
-            <th key={side} scope="col" className="py-1 text-right">
-              <Letter side={side} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, one, other]) => (
-          <tr key={name} className="border-t border-line">
-            <th scope="row" className="py-1 text-left font-normal text-ink-2">
-              {name}
-            </th>
-            <td className="text-right">{one}</td>
-            <td className="text-right">{other}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <ComparisonTable
+      label="Tokens, cost and time of both runs"
+      rowHeader="Total"
+      columns={SIDES}
+      rows={[
+        row("Tokens", ({ tokens }) => formatTokens(tokens)),
+        row("Cost", ({ cost_usd }) => money(cost_usd)),
+        row("Time", ({ ms }) => formatDuration(ms)),
+        row("Steps", ({ steps }) => String(steps)),
+      ]}
+    />
   );
 }
 

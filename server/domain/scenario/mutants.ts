@@ -66,24 +66,20 @@ export const MutantReport = z.object({
 });
 export type MutantReport = z.infer<typeof MutantReport>;
 
-type Made = Omit<Mutant, "id">;
+/** A change as it is made; `roles` where these differ, too. */
+type Change = Omit<Mutant, "id" | "roles"> & Partial<Pick<Mutant, "roles">>;
 
-/** Every small change of a workflow, in the order of the drawing. */
+/** Every small change of a workflow, in the order of its nodes and edges. */
 export function mutantsOf(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Mutant[] {
-  const made: Made[] = [
-    ...swapped(graph, roles),
-    ...Object.values(graph.nodes).flatMap((node) => [
-      ...ofConditions(graph, node).map((one) => ({ ...one, roles })),
-      ...ofNode(graph, node).map((one) => ({ ...one, roles })),
-    ]),
-    ...graph.edges.flatMap((edge) => ofEdge(graph, edge).map((one) => ({ ...one, roles }))),
+  const changes = [
+    ...swapped(graph),
+    ...Object.values(graph.nodes).flatMap((node) => [...ofConditions(graph, node), ...ofNode(graph, node)]),
+    ...graph.edges.flatMap((edge) => ofEdge(graph, edge)),
     ...ofRoles(graph, roles),
-    ...ofLimits(graph).map((one) => ({ ...one, roles })),
+    ...ofLimits(graph),
   ];
-  return made.map((one, at) => ({ id: `m${at + 1}`, ...one }));
+  return changes.map((change, at) => ({ id: `m${at + 1}`, roles, ...change }));
 }
-
-type Changed = Omit<Made, "roles">;
 
 const nameOf = (graph: WorkflowGraph, id: string): string => graph.nodes[id]?.name || id;
 const withNode = (graph: WorkflowGraph, node: WorkflowNode): WorkflowGraph => ({
@@ -98,14 +94,14 @@ const withEdges = (graph: WorkflowGraph, edges: readonly WorkflowEdge[]): Workfl
 });
 
 /** Of each node with several ways out, neighbours swap where they lead. */
-function swapped(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Made[] {
+function swapped(graph: WorkflowGraph): Change[] {
   return Object.keys(graph.nodes).flatMap((id) => {
-    const ways = graph.edges.filter((edge) => edge.source_node_id === id && edge.kind === "normal");
-    return ways.slice(1).flatMap((second, k): Made[] => {
-      const first = ways[k];
+    const edges = graph.edges.filter((edge) => edge.source_node_id === id && edge.kind === "normal");
+    return edges.slice(1).flatMap((second, k): Change[] => {
+      const first = edges[k];
       if (!first || first.target_node_id === second.target_node_id) return [];
-      if (wayName(first) === "" && wayName(second) === "") return [];
-      const edges = graph.edges.map((edge) =>
+      if (edgeName(first) === "" && edgeName(second) === "") return [];
+      const swappedEdges = graph.edges.map((edge) =>
         edge === first
           ? { ...edge, target_node_id: second.target_node_id }
           : edge === second
@@ -115,103 +111,93 @@ function swapped(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Made[]
       return [
         {
           kind: "edges_swapped",
-          sentence: `The ways “${wayName(first) || "otherwise"}” and “${wayName(second) || "otherwise"}” out of ${nameOf(graph, id)} were swapped.`,
+          sentence: `The ways “${edgeName(first) || "otherwise"}” and “${edgeName(second) || "otherwise"}” out of ${nameOf(graph, id)} were swapped.`,
           node_id: id,
           edge_id: first.id,
-          graph: withEdges(graph, edges),
-          roles,
+          graph: withEdges(graph, swappedEdges),
         },
       ];
     });
   });
 }
 
-const wayName = ({ edge_label, condition, condition_name }: WorkflowEdge): string =>
+const edgeName = ({ edge_label, condition, condition_name }: WorkflowEdge): string =>
   edge_label || condition || condition_name || "";
 
-/** The conditions that a router takes its ways by. */
-function ofConditions(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
+/** A condition is turned round, and left out. `change` makes the workflow with another condition, or without one. */
+const ofCondition = (
+  at: Pick<Change, "node_id" | "edge_id">,
+  what: string,
+  condition: string | undefined,
+  change: (condition: string | undefined) => WorkflowGraph,
+): Change[] =>
+  condition === undefined || condition.trim() === ""
+    ? []
+    : [
+        {
+          kind: "condition_negated",
+          sentence: `${what} where ${condition} does not hold.`,
+          ...at,
+          graph: change(`!(${condition})`),
+        },
+        {
+          kind: "condition_dropped",
+          sentence: `${what} whatever ${condition} gives.`,
+          ...at,
+          graph: change(undefined),
+        },
+      ];
+
+/** The conditions by which a router chooses. */
+function ofConditions(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const { conditions, kind } = settingsOf(node);
   if (!Array.isArray(conditions) || kind !== "expression") return [];
-  return conditions.flatMap(({ label, when }, at): Changed[] =>
-    when.trim() === ""
-      ? []
-      : [
-          {
-            kind: "condition_negated",
-            sentence: `In ${nameOf(graph, node.id)}, “${label}” was taken where ${when} does not hold.`,
-            node_id: node.id,
-            graph: withConfig(graph, node, {
-              conditions: conditions.map((one, k) => (k === at ? { ...one, when: `!(${when})` } : one)),
-            }),
-          },
-          {
-            kind: "condition_dropped",
-            sentence: `In ${nameOf(graph, node.id)}, “${label}” was taken whatever ${when} gives.`,
-            node_id: node.id,
-            graph: withConfig(graph, node, {
-              conditions: conditions.map((one, k) => (k === at ? { ...one, when: "true" } : one)),
-            }),
-          },
-        ],
+  return conditions.flatMap(({ label, when }, at) =>
+    ofCondition(
+      { node_id: node.id },
+      `In ${nameOf(graph, node.id)}, “${label}” was taken`,
+      when,
+      (next = "true") =>
+        withConfig(graph, node, {
+          conditions: conditions.map((one, k) => (k === at ? { ...one, when: next } : one)),
+        }),
+    ),
   );
 }
 
-function ofEdge(graph: WorkflowGraph, edge: WorkflowEdge): Changed[] {
-  const { condition } = edge;
-  if (condition === undefined || condition.trim() === "") return [];
-  const way = `${nameOf(graph, edge.source_node_id)} to ${nameOf(graph, edge.target_node_id)}`;
-  const change = (changed: WorkflowEdge) =>
-    withEdges(
-      graph,
-      graph.edges.map((one) => (one === edge ? changed : one)),
-    );
-  const { condition: _, ...free } = edge;
-  const at = { edge_id: edge.id, node_id: edge.source_node_id };
+function ofEdge(graph: WorkflowGraph, edge: WorkflowEdge): Change[] {
+  const { condition, ...free } = edge;
+  return ofCondition(
+    { edge_id: edge.id, node_id: edge.source_node_id },
+    `The way from ${nameOf(graph, edge.source_node_id)} to ${nameOf(graph, edge.target_node_id)} was taken`,
+    condition,
+    (next) => {
+      const changed = next === undefined ? free : { ...free, condition: next };
+      return withEdges(
+        graph,
+        graph.edges.map((one) => (one === edge ? changed : one)),
+      );
+    },
+  );
+}
+
+function ofNode(graph: WorkflowGraph, node: WorkflowNode): Change[] {
+  const kind = findNodeKind(node.node_type);
+  if (!kind || !isExecutable(node) || isStartNode(node)) return [];
+  const { when, ...always } = node;
   return [
-    {
-      kind: "condition_negated",
-      sentence: `The way from ${way} was taken where ${condition} does not hold.`,
-      ...at,
-      graph: change({ ...edge, condition: `!(${condition})` }),
-    },
-    {
-      kind: "condition_dropped",
-      sentence: `The way from ${way} was taken whatever ${condition} gives.`,
-      ...at,
-      graph: change(free),
-    },
+    ...ofCondition({ node_id: node.id }, `${nameOf(graph, node.id)} ran`, when, (next) =>
+      withNode(graph, next === undefined ? always : { ...always, when: next }),
+    ),
+    ...(kind.ends ? [] : leftOut(graph, node)),
+    ...withoutGuardrails(graph, node),
+    ...withoutReviews(graph, node),
+    ...renamedKey(graph, node),
   ];
 }
 
-function ofNode(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
-  const kind = findNodeKind(node.node_type);
-  if (!kind || !isExecutable(node) || isStartNode(node)) return [];
-  const made: Changed[] = [];
-  const name = nameOf(graph, node.id);
-  const { when: _when, ...always } = node;
-  if (typeof node.when === "string" && node.when.trim() !== "")
-    made.push(
-      {
-        kind: "condition_negated",
-        sentence: `${name} ran where ${node.when} does not hold.`,
-        node_id: node.id,
-        graph: withNode(graph, { ...node, when: `!(${node.when})` }),
-      },
-      {
-        kind: "condition_dropped",
-        sentence: `${name} ran whatever ${node.when} gives.`,
-        node_id: node.id,
-        graph: withNode(graph, always),
-      },
-    );
-  if (!kind.ends) made.push(...leftOut(graph, node));
-  made.push(...withoutGuardrails(graph, node), ...withoutReviews(graph, node), ...renamedKey(graph, node));
-  return made;
-}
-
 /** A step with one way out is gone round; of a person's approval, the first way is taken. */
-function leftOut(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
+function leftOut(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const out = graph.edges.filter((edge) => edge.source_node_id === node.id && edge.kind === "normal");
   const [way] = out;
   const { options } = settingsOf(node);
@@ -229,7 +215,7 @@ function leftOut(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
     {
       kind: isPerson ? "person_removed" : "node_skipped",
       sentence: isPerson
-        ? `Nobody was asked at ${name}: “${wayName(way)}” was taken at once.`
+        ? `Nobody was asked at ${name}: “${edgeName(way)}” was taken at once.`
         : `${name} was left out.`,
       node_id: node.id,
       graph: { ...withEdges(graph, edges), nodes },
@@ -237,7 +223,7 @@ function leftOut(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
   ];
 }
 
-function withoutGuardrails(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
+function withoutGuardrails(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const { guardrails } = settingsOf(node);
   if (!Array.isArray(guardrails)) return [];
   return guardrails.map((one, at) => ({
@@ -249,11 +235,11 @@ function withoutGuardrails(graph: WorkflowGraph, node: WorkflowNode): Changed[] 
 }
 
 /** Of tasks that a person looks at when they are done, each is done without. */
-function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
+function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const { plan } = settingsOf(node);
   const tasks = plan?.tasks;
   if (!Array.isArray(tasks)) return [];
-  return tasks.flatMap((task, at): Changed[] =>
+  return tasks.flatMap((task, at): Change[] =>
     task.human_review === true
       ? [
           {
@@ -273,9 +259,9 @@ function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
 }
 
 /** What a node writes, it writes under another name. */
-function renamedKey(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
+function renamedKey(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const known = stateProperties(graph);
-  return node.output_keys.flatMap((key): Changed[] => {
+  return node.output_keys.flatMap((key): Change[] => {
     const other = `${key}_2`.slice(0, 64);
     if (Object.hasOwn(known, other) || node.output_keys.includes(other)) return [];
     const { set } = settingsOf(node);
@@ -299,9 +285,9 @@ function renamedKey(graph: WorkflowGraph, node: WorkflowNode): Changed[] {
 }
 
 /** Each role that works here has a right more, and a guardrail less. */
-function ofRoles(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Made[] {
+function ofRoles(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Change[] {
   const used = roleUses(graph);
-  return roles.flatMap((role): Made[] => {
+  return roles.flatMap((role): Change[] => {
     if (!used.has(role.name)) return [];
     const change = (changed: RoleDefinition) => roles.map((one) => (one === role ? changed : one));
     const more = ["http_request", "file_write", "web_search"].find((tool) => !role.tools.includes(tool));
@@ -326,32 +312,34 @@ function ofRoles(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Made[]
   });
 }
 
-/** Limits that the drawing sets itself are as they would be without it. */
-function ofLimits(graph: WorkflowGraph): Changed[] {
+/** Limits that the workflow sets itself are as they would be without it. */
+function ofLimits(graph: WorkflowGraph): Change[] {
   const { config } = graph;
   const { budget } = config ?? {};
-  const made: Changed[] = [];
-  if (config && budget?.max_cost_usd != null)
-    made.push({
-      kind: "limit_removed",
-      sentence: `The run might cost more than $${budget.max_cost_usd}.`,
-      graph: { ...graph, config: { ...config, budget: { ...budget, max_cost_usd: null } } },
-    });
-  if (config && budget?.max_total_tokens != null)
-    made.push({
-      kind: "limit_removed",
-      sentence: `The run might use more than ${budget.max_total_tokens} tokens.`,
-      graph: { ...graph, config: { ...config, budget: { ...budget, max_total_tokens: null } } },
-    });
-  for (const node of Object.values(graph.nodes)) {
-    const { max_iterations, ...unlimited } = node;
-    if (max_iterations !== undefined)
-      made.push({
-        kind: "limit_removed",
-        sentence: `The loop at ${nameOf(graph, node.id)} might go round more than ${max_iterations} times.`,
-        node_id: node.id,
-        graph: withNode(graph, unlimited),
-      });
-  }
-  return made;
+  const withoutLimit = (limit: "max_cost_usd" | "max_total_tokens", allowed: string): Change[] =>
+    config && budget?.[limit] != null
+      ? [
+          {
+            kind: "limit_removed",
+            sentence: `The run might ${allowed}.`,
+            graph: { ...graph, config: { ...config, budget: { ...budget, [limit]: null } } },
+          },
+        ]
+      : [];
+  return [
+    ...withoutLimit("max_cost_usd", `cost more than $${budget?.max_cost_usd}`),
+    ...withoutLimit("max_total_tokens", `use more than ${budget?.max_total_tokens} tokens`),
+    ...Object.values(graph.nodes).flatMap(({ max_iterations, ...node }): Change[] =>
+      max_iterations === undefined
+        ? []
+        : [
+            {
+              kind: "limit_removed",
+              sentence: `The loop at ${nameOf(graph, node.id)} might go round more than ${max_iterations} times.`,
+              node_id: node.id,
+              graph: withNode(graph, node),
+            },
+          ],
+    ),
+  ];
 }
