@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { DraftField } from "@/components/forms/draft-field";
 import { LlmField } from "@/components/forms/llm-field";
 import { Checkbox } from "@/components/ui/checkbox";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import { Field } from "@/components/ui/field";
 import { ListEditor } from "@/components/ui/list-editor";
 import { AGENT_FORM } from "@/server/domain/agent/agent-form";
@@ -65,11 +66,7 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
               onChange={(llm) => onChange(llm === undefined ? modelless : { ...modelless, llm_config: llm })}
             />
           ),
-          membership: member ? (
-            <MemberFields {...member} />
-          ) : (
-            <HandoffNames agent={agent} onChange={onChange} />
-          ),
+          membership: member ? <MemberFields {...member} /> : <Handoffs agent={agent} onChange={onChange} />,
         }}
       />
     </div>
@@ -115,51 +112,40 @@ const withHandoffs = (
   handoffs: string[] | undefined,
 ): AgentConfig => (handoffs === undefined ? agent : { ...agent, handoffs });
 
-/** In no crew yet, it may name whom it will meet by their roles. */
-function HandoffNames({ agent, onChange }: Pick<AgentFormProps, "agent" | "onChange">) {
+/** Whom it may hand over to: members of its crew, or while it is in none, whom it will meet by their roles. */
+function Handoffs({
+  agent,
+  others,
+  onChange,
+}: {
+  agent: AgentConfig;
+  others?: readonly string[];
+  onChange: (agent: AgentConfig) => void;
+}) {
+  const { handoffs, ...rest } = agent;
+  const write = (next: string[]) => onChange({ ...rest, handoffs: next });
   return (
-    <Field label="May hand over to" hint="In crews where the work is handed over" group>
+    <Field
+      label="May hand over to"
+      hint={others ? undefined : "In crews where the work is handed over"}
+      group
+    >
       <Checkbox
         label="Everyone"
-        checked={agent.handoffs === undefined}
-        onCheckedChange={(all) => onChange(withHandoffs(agent, all ? undefined : []))}
+        checked={handoffs === undefined}
+        onCheckedChange={(all) => (all ? onChange(rest) : write([...(others ?? [])]))}
       />
-      {agent.handoffs ? (
-        <ListEditor
-          label="Names"
+      {handoffs === undefined ? null : others ? (
+        <CheckboxGroup
+          label="Agents"
           hideLabel
-          itemName="role or id"
-          items={agent.handoffs}
-          onItemsChange={(handoffs) => onChange(withHandoffs(agent, handoffs))}
+          options={others.map((id) => ({ value: id, label: id }))}
+          value={handoffs}
+          onValueChange={write}
         />
-      ) : null}
-    </Field>
-  );
-}
-
-function Handoffs({ agent, others, onChange }: Pick<MemberFieldsProps, "agent" | "others" | "onChange">) {
-  const write = (handoffs: string[] | undefined) => onChange(withHandoffs(agent, handoffs));
-  return (
-    <Field label="May hand over to" group>
-      <div className="flex flex-col gap-2">
-        <Checkbox
-          label="Everyone"
-          checked={agent.handoffs === undefined}
-          onCheckedChange={(all) => write(all ? undefined : [...others])}
-        />
-        {agent.handoffs === undefined
-          ? null
-          : others.map((id) => (
-              <Checkbox
-                key={id}
-                label={id}
-                checked={agent.handoffs?.includes(id) ?? false}
-                onCheckedChange={(on) =>
-                  write(others.filter((other) => (other === id ? on : agent.handoffs?.includes(other))))
-                }
-              />
-            ))}
-      </div>
+      ) : (
+        <ListEditor label="Names" hideLabel itemName="role or id" items={handoffs} onItemsChange={write} />
+      )}
     </Field>
   );
 }

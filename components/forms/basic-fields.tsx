@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import type { ReactNode } from "react";
 import { Checkbox } from "@/components/ui/checkbox";
-import { Field as Labelled } from "@/components/ui/field";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import { NumberField } from "@/components/ui/number-field";
 import { Skeleton } from "@/components/ui/skeleton";
 import { SuggestField } from "@/components/ui/suggest-field";
@@ -153,30 +153,15 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
     />
   ),
   choice: (props) => <ChoiceField {...props} />,
-  several: ({ value, onChange, field: { options = [] }, ...labelProps }) => {
-    const chosen = textsOf(value);
-    return (
-      <Labelled {...labelProps} group>
-        <ul className="grid grid-cols-2 gap-2">
-          {options.map((option) => (
-            <li key={option.value}>
-              <Checkbox
-                label={option.label}
-                checked={chosen.includes(option.value)}
-                onCheckedChange={(on) =>
-                  onChange(
-                    options
-                      .map(({ value: other }) => other)
-                      .filter((other) => (other === option.value ? on : chosen.includes(other))),
-                  )
-                }
-              />
-            </li>
-          ))}
-        </ul>
-      </Labelled>
-    );
-  },
+  several: ({ value, onChange, field, isDisabled: _disabled, ...labelProps }) => (
+    <CheckboxGroup
+      {...labelProps}
+      className="grid grid-cols-2 gap-2"
+      options={field.options ?? []}
+      value={textsOf(value)}
+      onValueChange={onChange}
+    />
+  ),
   texts: ({ field: { itemName, most, isMono }, onChange, ...props }) => (
     <TextsField
       {...props}

@@ -7,11 +7,14 @@ export interface FormDialogProps extends Pick<DialogProps, "title" | "descriptio
   /** The label of the button that submits. */
   submit: string;
   icon?: ReactNode;
-  isPending?: boolean;
+  /** The label of the button that closes it; "Cancel" if absent. */
+  cancel?: string | undefined;
+  /** What it sends: the button waits for it, and its error appears below the fields. */
+  mutation?: { isPending: boolean; error: unknown } | undefined;
   /** It cannot be submitted yet. */
-  isIncomplete?: boolean;
-  /** Why the last attempt failed: an error of a request, or a sentence. */
-  error?: unknown;
+  isIncomplete?: boolean | undefined;
+  /** Why it was not sent. */
+  error?: string | null | undefined;
   /** Further buttons, at the left. */
   actions?: ReactNode;
   onSubmit: () => void;
@@ -21,7 +24,7 @@ export interface FormDialogProps extends Pick<DialogProps, "title" | "descriptio
 
 /** A dialog around one form: Cancel, a button that submits, and the error of the last attempt below the fields. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, description, size, sticky, isPending, isIncomplete, onSubmit, onClose } = props;
+  const { title, description, size, sticky, mutation, isIncomplete, onSubmit, onClose } = props;
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -35,13 +38,13 @@ export function FormDialog(props: FormDialogProps) {
       footer={
         <>
           {props.actions}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{props.cancel ?? "Cancel"}</Button>
           <Button
             type="submit"
             form={id}
             variant="primary"
             icon={props.icon}
-            pending={isPending}
+            pending={mutation?.isPending}
             disabled={isIncomplete}
           >
             {props.submit}
@@ -56,11 +59,11 @@ export function FormDialog(props: FormDialogProps) {
         className="flex flex-col gap-4 pt-1"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isIncomplete && !isPending) onSubmit();
+          if (!isIncomplete && !mutation?.isPending) onSubmit();
         }}
       >
         {props.children}
-        <ErrorText error={props.error} />
+        <ErrorText error={props.error ?? mutation?.error} />
       </form>
     </Dialog>
   );

@@ -40,8 +40,7 @@ export function WebhookDialog({ isNew, onClose }: { isNew: boolean; onClose: () 
     <FormDialog
       title={isNew ? "Notices by webhook" : "Change the webhook"}
       submit="Save"
-      isPending={save.isPending}
-      error={save.error}
+      mutation={save}
       onSubmit={() => save.mutate({ is_on: true, ...draft })}
       onClose={onClose}
     >
@@ -113,8 +112,7 @@ export function EmailDialog({
     <FormDialog
       title={saved ? "Change the mail server" : "Notices by e-mail"}
       submit="Save"
-      isPending={save.isPending}
-      error={save.error}
+      mutation={save}
       onSubmit={() =>
         save.mutate({
           ...server,

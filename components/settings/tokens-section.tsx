@@ -128,8 +128,7 @@ function CreateToken({ onClose }: { onClose: () => void }) {
       title="Create a token"
       submit="Create token"
       isIncomplete={!name.trim()}
-      isPending={create.isPending}
-      error={create.error}
+      mutation={create}
       onSubmit={() => create.mutate({ name: name.trim() })}
       onClose={onClose}
     >

@@ -3,7 +3,7 @@
 import { ArrowRight, Plus, X } from "lucide-react";
 import { DraftField } from "@/components/forms/draft-field";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { RowList } from "@/components/ui/row-list";
@@ -59,29 +59,14 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
             />
             {remove}
           </div>
-          <Field
+          <CheckboxGroup
             label="Agents"
             error={group.agents.length === 0 ? "A group needs at least one agent." : undefined}
-            group
-          >
-            <ul className="flex flex-col gap-1.5">
-              {agents.map(({ value }) => (
-                <li key={value}>
-                  <Checkbox
-                    label={value}
-                    checked={group.agents.includes(value)}
-                    onCheckedChange={(on) =>
-                      set(at, {
-                        agents: agents
-                          .map((agent) => agent.value)
-                          .filter((id) => (id === value ? on : group.agents.includes(id))),
-                      })
-                    }
-                  />
-                </li>
-              ))}
-            </ul>
-          </Field>
+            className="flex flex-col gap-1.5"
+            options={agents.map(({ value }) => ({ value, label: value }))}
+            value={group.agents}
+            onValueChange={(members) => set(at, { agents: members })}
+          />
           <Select
             label="Coordinator"
             options={[{ value: NOBODY, label: "Nobody" }, ...agents]}

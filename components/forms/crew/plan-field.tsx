@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import { roleOptions } from "@/components/forms/role-field";
 import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import { Dialog } from "@/components/ui/dialog";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
@@ -200,25 +200,13 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
         }
       />
       {others.length > 0 && (
-        <fieldset>
-          <legend className="mb-1 text-xs text-ink-3">After</legend>
-          <div className="flex flex-wrap gap-x-4 gap-y-1">
-            {others.map((id) => (
-              <Checkbox
-                key={id}
-                label={id}
-                checked={task.dependencies.includes(id)}
-                onCheckedChange={(isOn) =>
-                  onChange({
-                    dependencies: isOn
-                      ? [...task.dependencies, id]
-                      : task.dependencies.filter((other) => other !== id),
-                  })
-                }
-              />
-            ))}
-          </div>
-        </fieldset>
+        <CheckboxGroup
+          label="After"
+          className="flex flex-wrap gap-x-4 gap-y-1"
+          options={others.map((id) => ({ value: id, label: id }))}
+          value={task.dependencies}
+          onValueChange={(dependencies) => onChange({ dependencies })}
+        />
       )}
       <Disclosure variant="box" title="Urgency, tags and more" aside={termsOf(task)}>
         <Select

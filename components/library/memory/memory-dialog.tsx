@@ -159,8 +159,7 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed | null;
       }
       submit={memory ? "Save" : "Remember"}
       isIncomplete={value === undefined || key === "" || (scope === "workflow" && !workflow_id)}
-      isPending={update.isPending || create.isPending}
-      error={update.error ?? create.error}
+      mutation={memory ? update : create}
       onSubmit={submit}
       onClose={onClose}
     >

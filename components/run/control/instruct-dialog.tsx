@@ -3,14 +3,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { useRun } from "@/components/run/run-context";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Select, type SelectOption } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
-import { CommandDialog } from "./command-dialog";
 
 /** Tells the agents of a run something: all of them, those of a node, or one. */
 export function InstructDialog({
@@ -26,33 +26,32 @@ export function InstructDialog({
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const [to, setTo] = useState(() => keyOf(target));
   const [text, setText] = useState("");
-  const [error, setError] = useState<string | null>(null);
+  const [wasTried, setTried] = useState(false);
   const instruct = useMutation(
     useTrpc().runs.inject.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setError(toApiError(error).message),
+      onError: () => {},
     }),
   );
   const submit = () => {
-    setError(null);
-    if (text.trim() === "") setError("Enter a message.");
-    else instruct.mutate({ run_id: runId, target: targetOf(to), text });
+    setTried(true);
+    if (text.trim() !== "") instruct.mutate({ run_id: runId, target: targetOf(to), text });
   };
   return (
-    <CommandDialog
+    <FormDialog
       title="Message agents"
       description="Agents read it before their next model call, until the end of the run. An agent that is answering now is asked again."
-      send="Send"
+      submit="Send"
       icon={<Send aria-hidden />}
-      isPending={instruct.isPending}
-      error={error}
+      mutation={instruct}
+      error={wasTried && text.trim() === "" ? "Enter a message." : null}
       sticky
       onSubmit={submit}
       onClose={onClose}
     >
       <Select label="To" options={graph ? targetsIn(graph) : []} value={to} onValueChange={setTo} />
-      <TextArea label="Message" rows={4} autoFocus value={text} onValueChange={setText} />
-    </CommandDialog>
+      <TextArea label="Message" rows={4} value={text} onValueChange={setText} />
+    </FormDialog>
   );
 }
 

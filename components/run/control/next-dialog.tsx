@@ -3,12 +3,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { Signpost } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { useRun } from "@/components/run/run-context";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Select, type SelectOption } from "@/components/ui/select";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { AboutNode } from "./about-node";
-import { CommandDialog } from "./command-dialog";
 import { successorsOf } from "./ways-from";
 
 const NOBODY: readonly { agent_id: string; role_name: string }[] = [];
@@ -30,32 +30,29 @@ export function NextDialog({ runId, node, activationId, onClose }: AboutNode) {
     })),
   ];
   const [chosen, setChosen] = useState<string | null>(options[0]?.value ?? null);
-  const [error, setError] = useState<string | null>(null);
   const override = useMutation(
     useTrpc().runs.override.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setError(toApiError(error).message),
+      onError: () => {},
     }),
   );
   const submit = () => {
-    setError(null);
     if (chosen === null) return;
     const id = chosen.slice(chosen.indexOf(" ") + 1);
     const next = chosen.startsWith("agent ") ? { agent_id: id } : { to: id };
     override.mutate({ run_id: runId, activation_id: activationId, ...next });
   };
   return (
-    <CommandDialog
+    <FormDialog
       title={`What comes after ${node.name || node.id}`}
       description="The run goes there, whatever would have been chosen."
-      send="Go there"
+      submit="Go there"
       icon={<Signpost aria-hidden />}
-      isPending={override.isPending}
-      error={error}
+      mutation={override}
       onSubmit={submit}
       onClose={onClose}
     >
       <Select label="Next" options={options} value={chosen} onValueChange={setChosen} />
-    </CommandDialog>
+    </FormDialog>
   );
 }

@@ -4,10 +4,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { ErrorText } from "@/components/page/error-text";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { ReplayMode } from "@/server/domain/run/lineage";
 import { DoingsNote, RecordedNote } from "./recorded-note";
@@ -41,41 +39,28 @@ export function ReplayDialog({ runId, workflowId, onClose }: ReplayDialogProps) 
     }),
   );
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
+    <FormDialog
       title="Replay with recorded answers"
       description="Another run from the beginning, on the same drawing. Models, tools and people answer as they did in this run, so it costs nothing. This run stays as it is."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            icon={<History aria-hidden />}
-            pending={replay.isPending}
-            onClick={() => replay.mutate({ run_id: runId, mode })}
-          >
-            Replay
-          </Button>
-        </>
-      }
+      submit="Replay"
+      icon={<History aria-hidden />}
+      mutation={replay}
+      onSubmit={() => replay.mutate({ run_id: runId, mode })}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-3 pt-1">
-        <RecordedNote runId={runId} before="replay" />
-        <DoingsNote runId={runId} as="replay" />
-        <SegmentedControl
-          label="When an answer is missing"
-          className="self-start"
-          value={mode}
-          onValueChange={setMode}
-          options={[
-            { value: "strict", label: "Strict" },
-            { value: "lenient", label: "Lenient" },
-          ]}
-        />
-        <p className="text-[13px] text-ink-2">{MEANS[mode]}</p>
-        <ErrorText error={replay.error} />
-      </div>
-    </Dialog>
+      <RecordedNote runId={runId} before="replay" />
+      <DoingsNote runId={runId} as="replay" />
+      <SegmentedControl
+        label="When an answer is missing"
+        className="self-start"
+        value={mode}
+        onValueChange={setMode}
+        options={[
+          { value: "strict", label: "Strict" },
+          { value: "lenient", label: "Lenient" },
+        ]}
+      />
+      <p className="text-[13px] text-ink-2">{MEANS[mode]}</p>
+    </FormDialog>
   );
 }

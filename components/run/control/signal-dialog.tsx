@@ -2,12 +2,11 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { Radio } from "lucide-react";
-import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { InputFields } from "@/components/forms/schema/input-field";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
-import { CommandDialog } from "./command-dialog";
 import { useGivenValues, useRunGraph } from "./use-given-values";
 
 /** Sends a run the signal that nodes of it wait for, with the values that they give on. */
@@ -23,34 +22,31 @@ export function SignalDialog({
 }) {
   const graph = useRunGraph();
   const given = useGivenValues(graph, keysOf(graph, name));
-  const [error, setError] = useState<string | null>(null);
   const signal = useMutation(
     useTrpc().runs.signal.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setError(toApiError(error).message),
+      onError: () => {},
     }),
   );
   const submit = () => {
-    setError(null);
     const input = given.read();
     if (input === null) return;
     signal.mutate({ run_id: runId, name, data: given.isEmpty ? null : input });
   };
   return (
-    <CommandDialog
+    <FormDialog
       title={`Send the signal “${name}”`}
       description="Whoever waits for it goes on with what stands here. Where nobody waits yet, it is kept for the first that does."
-      send="Send"
+      submit="Send"
       icon={<Radio aria-hidden />}
-      isPending={signal.isPending}
-      error={error}
+      mutation={signal}
       sticky={!given.isEmpty}
       onSubmit={submit}
       onClose={onClose}
     >
       {given.isEmpty ? <p className="text-[13px] text-ink-2">It brings no values along.</p> : null}
-      <InputFields autoFocus {...given.fields} />
-    </CommandDialog>
+      <InputFields {...given.fields} />
+    </FormDialog>
   );
 }
 

@@ -3,13 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { SkipForward } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { exitLabels } from "@/components/forms/ports";
 import { InputFields } from "@/components/forms/schema/input-field";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Select } from "@/components/ui/select";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { AboutNode } from "./about-node";
-import { CommandDialog } from "./command-dialog";
 import { useGivenValues, useRunGraph } from "./use-given-values";
 
 /** Asks for the output that a node is to have given, and goes on behind it. */
@@ -18,15 +18,13 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
   const given = useGivenValues(graph, node.output_keys);
   const labels = graph && getNodeKind(node.node_type).routes ? exitLabels(graph, node.id) : [];
   const [label, setLabel] = useState<string | null>(labels[0] ?? null);
-  const [error, setError] = useState<string | null>(null);
   const skip = useMutation(
     useTrpc().runs.skip.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setError(toApiError(error).message),
+      onError: () => {},
     }),
   );
   const submit = () => {
-    setError(null);
     const input = given.read();
     if (input === null) return;
     skip.mutate({
@@ -37,13 +35,12 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
     });
   };
   return (
-    <CommandDialog
+    <FormDialog
       title={`Skip ${node.name || node.id}`}
       description="It is not carried out. The run goes on as if it had given what stands here."
-      send="Skip it"
+      submit="Skip it"
       icon={<SkipForward aria-hidden />}
-      isPending={skip.isPending}
-      error={error}
+      mutation={skip}
       sticky
       onSubmit={submit}
       onClose={onClose}
@@ -59,7 +56,7 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
       {given.isEmpty && labels.length === 0 ? (
         <p className="text-[13px] text-ink-2">It gives nothing, so nothing is asked.</p>
       ) : null}
-      <InputFields autoFocus {...given.fields} />
-    </CommandDialog>
+      <InputFields {...given.fields} />
+    </FormDialog>
   );
 }

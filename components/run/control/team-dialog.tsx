@@ -3,20 +3,19 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { UserMinus, UserPlus, UserRoundCog } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { ModelChoice } from "@/components/forms/model-choice";
 import { RolePicker } from "@/components/forms/role-field";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/timeline/sentence-parts";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Field } from "@/components/ui/field";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { RunState } from "@/server/domain/run";
 import { crewNow, roleFor, type TeamEdit, toolsOfMember } from "@/server/domain/run/commands/team-edit";
-import { CommandDialog } from "./command-dialog";
 import { type MemberDraft, memberEdit } from "./member-draft";
 
 const NEW = "(new)";
@@ -43,25 +42,24 @@ export function TeamDialog({
   const change = useMutation(
     trpc.runs.changeTeam.mutationOptions({
       onSuccess: onClose,
-      onError: (error) => setError(toApiError(error).message),
+      onError: () => {},
     }),
   );
   const crew = head ? crewNow(head, nodeId) : undefined;
   if (!head || !crew) return null;
   const before = crew.agents.find(({ agent_id }) => agent_id === who);
   const submit = (edit: TeamEdit | string) => {
-    setError(null);
-    if (typeof edit === "string") setError(edit);
-    else change.mutate({ run_id: runId, node_id: nodeId, edit });
+    setError(typeof edit === "string" ? edit : null);
+    if (typeof edit !== "string") change.mutate({ run_id: runId, node_id: nodeId, edit });
   };
   const name = head.graph.nodes[nodeId]?.name || nodeId;
   return (
-    <CommandDialog
+    <FormDialog
       title={`Team of ${name}`}
       description="It holds in this run, to its end; the workflow stays as it is. Another model is asked from the next call on, the rest holds from the next piece of work."
-      send={before ? "Change" : "Add"}
+      submit={before ? "Change" : "Add"}
       icon={before ? <UserRoundCog aria-hidden /> : <UserPlus aria-hidden />}
-      isPending={change.isPending}
+      mutation={change}
       error={error}
       sticky
       onSubmit={() => submit(memberEdit(before, draft))}
@@ -81,7 +79,6 @@ export function TeamDialog({
         onValueChange={(next) => {
           setWho(next);
           setDraft({});
-          setError(null);
         }}
       />
       <MemberFields
@@ -109,7 +106,7 @@ export function TeamDialog({
           member go on at once.
         </p>
       ) : null}
-    </CommandDialog>
+    </FormDialog>
   );
 }
 
@@ -167,21 +164,13 @@ function MemberFields({
         onValueChange={(backstory) => onChange({ ...draft, backstory })}
       />
       {may.length > 0 ? (
-        <Field label="Tools" hint="What its role may use, or less of it." group>
-          {may.map((tool) => (
-            <Checkbox
-              key={tool}
-              label={tool}
-              checked={tools.includes(tool)}
-              onCheckedChange={(checked) =>
-                onChange({
-                  ...draft,
-                  tools: may.filter((other) => (other === tool ? checked : tools.includes(other))),
-                })
-              }
-            />
-          ))}
-        </Field>
+        <CheckboxGroup
+          label="Tools"
+          hint="What its role may use, or less of it."
+          options={may.map((tool) => ({ value: tool, label: tool }))}
+          value={tools}
+          onValueChange={(next) => onChange({ ...draft, tools: next })}
+        />
       ) : null}
     </>
   );

@@ -3,10 +3,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { type FormEvent, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { describeExpectation, KINDS } from "@/components/display/describe-expectation";
 import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { DoingsNote } from "@/components/run/control/recorded-note";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { type Answers, useTrpc } from "@/components/trpc";
@@ -16,7 +17,6 @@ import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
 
-const FORM_ID = "keep-test-form";
 const LONGEST_NAME = 200;
 
 /** Where a test of a workflow is shown. */
@@ -43,44 +43,28 @@ export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => v
   );
   if (keep.data && (keep.data.notes.length > 0 || keep.data.report.status !== "passed"))
     return <Kept kept={keep.data} onClose={onClose} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (name.trim() !== "") keep.mutate({ run_id: runId, name: name.trim() });
-  };
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => (open ? undefined : onClose())}
+    <FormDialog
       title="Keep this run as a test"
       description="It is run again with the same input and the same answers, as often as you like, without a model and without asking anybody."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={FORM_ID}
-            variant="primary"
-            icon={<FlaskConical aria-hidden />}
-            pending={keep.isPending || keep.isSuccess}
-            disabled={name.trim() === ""}
-          >
-            Keep the test
-          </Button>
-        </>
-      }
+      submit="Keep the test"
+      icon={<FlaskConical aria-hidden />}
+      // After a success the page is about to change: the button stays busy until it does.
+      mutation={{ isPending: keep.isPending || keep.isSuccess, error: keep.error }}
+      isIncomplete={name.trim() === ""}
+      onSubmit={() => keep.mutate({ run_id: runId, name: name.trim() })}
+      onClose={onClose}
     >
-      <form id={FORM_ID} noValidate onSubmit={submit} className="flex flex-col gap-5 pt-1">
-        <TextField
-          label="Name"
-          value={name}
-          maxLength={LONGEST_NAME}
-          onValueChange={setName}
-          error={name.trim() === "" ? "Give it a name." : undefined}
-        />
-        <DoingsNote runId={runId} as="test" />
-        <WhatIsKept />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        maxLength={LONGEST_NAME}
+        onValueChange={setName}
+        error={name.trim() === "" ? "Give it a name." : undefined}
+      />
+      <DoingsNote runId={runId} as="test" />
+      <WhatIsKept />
+    </FormDialog>
   );
 }
 

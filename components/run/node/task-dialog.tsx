@@ -10,16 +10,12 @@ import {
   tagsIn,
   URGENCY_HINT,
 } from "@/components/forms/crew/task-terms";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { FormDialog } from "@/components/forms/form-dialog";
+import { FormParts } from "@/components/forms/form-parts";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Dialog } from "@/components/ui/dialog";
-import { Disclosure } from "@/components/ui/disclosure";
-import { Field } from "@/components/ui/field";
-import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
+import type { FormPart } from "@/server/domain/base/form";
 import { present } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
@@ -37,15 +33,52 @@ export interface TaskDialogProps {
   onClose: () => void;
 }
 
+interface TaskDraft {
+  description: string;
+  who: string | undefined;
+  priority: Task["priority"];
+  after: string[];
+  tags: string;
+  output: string;
+  duration: string;
+}
+
+const TASK_FORM: readonly FormPart<TaskDraft>[] = [
+  { key: "description", label: "What is to be done", as: "multiline", lines: 4, empty: "" },
+  {
+    as: "columns",
+    most: 2,
+    areWide: true,
+    parts: [
+      { key: "who", label: "Who does it", as: "choice" },
+      { key: "priority", label: "Urgency", as: "choice", hint: URGENCY_HINT, options: PRIORITIES },
+    ],
+  },
+  { key: "after", label: "Only after", as: "several", hint: "Left open: as soon as somebody is free for it" },
+  {
+    as: "box",
+    title: "Tags, output and duration",
+    parts: [
+      { key: "tags", label: "Tags", as: "text", hint: TAGS_HINT, empty: "" },
+      { key: "output", label: "Expected output", as: "multiline", lines: 2, empty: "" },
+      { key: "duration", label: "Estimated duration", as: "text", hint: DURATION_HINT, empty: "" },
+    ],
+  },
+];
+const FIRST_TASK_FORM = TASK_FORM.filter((part) => !("key" in part) || part.key !== "after");
+
 /** Changes a task that has not begun, takes it out, or adds one, while the crew works. */
 export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDialogProps) {
-  const [description, setDescription] = useState(task?.description ?? "");
-  const [who, setWho] = useState(task ? whoOf(task) : null);
-  const [priority, setPriority] = useState<Task["priority"]>(task?.priority ?? "medium");
-  const [after, setAfter] = useState<readonly string[]>(task?.dependencies ?? []);
-  const [tags, setTags] = useState((task?.metadata.tags ?? []).join(", "));
-  const [output, setOutput] = useState(task?.expected_output ?? "");
-  const [duration, setDuration] = useState(task?.estimated_duration ?? "");
+  const [draft, setDraft] = useState<TaskDraft>({
+    description: task?.description ?? "",
+    who: task && whoOf(task),
+    priority: task?.priority ?? "medium",
+    after: task?.dependencies ?? [],
+    tags: (task?.metadata.tags ?? []).join(", "),
+    output: task?.expected_output ?? "",
+    duration: task?.estimated_duration ?? "",
+  });
+  const { description, who, after, duration } = draft;
   const error = durationError(duration);
   const edit = useMutation(
     useTrpc().runs.editPlan.mutationOptions({
@@ -60,107 +93,68 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
     edit.mutate({ run_id: runId, activation_id: crew.activation_id, edit: change });
   const settings = {
     description: description.trim(),
-    priority,
-    dependencies: [...after],
-    tags: tagsIn(tags),
-    expected_output: output.trim(),
+    priority: draft.priority,
+    dependencies: after,
+    tags: tagsIn(draft.tags),
+    expected_output: draft.output.trim(),
     estimated_duration: duration.trim(),
     ...asWho(who),
   };
-  const save = () =>
-    send(
-      task
-        ? { kind: "change", task_id: task.task_id, patch: changesOf(task, settings) }
-        : { kind: "add", task: settings },
-    );
   const others = plan.tasks.filter(
     ({ task_id, status }) => task_id !== task?.task_id && (status !== "cancelled" || after.includes(task_id)),
   );
-  const isWhole = error === null && description.trim() !== "" && (task !== undefined || who !== null);
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <FormDialog
       sticky
       title={task ? "Change the task" : "Add a task"}
       description="It holds for this run; the workflow stays as it is."
-      footer={
-        <>
-          {task && task.status !== "awaiting_human" && !isOver ? (
-            <Button
-              variant="danger"
-              className="mr-auto"
-              disabled={edit.isPending}
-              onClick={() => send({ kind: "cancel", task_id: task.task_id })}
-            >
-              Take it out
-            </Button>
-          ) : null}
-          <Button onClick={onClose}>{isOver ? "Close" : "Cancel"}</Button>
-          <Button variant="primary" disabled={!isWhole || isOver} pending={edit.isPending} onClick={save}>
-            {task ? "Save" : "Add"}
+      submit={task ? "Save" : "Add"}
+      cancel={isOver ? "Close" : undefined}
+      mutation={isOver ? undefined : edit}
+      isIncomplete={isOver || error !== null || description.trim() === "" || (!task && !who)}
+      actions={
+        task && task.status !== "awaiting_human" && !isOver ? (
+          <Button
+            variant="danger"
+            className="mr-auto"
+            disabled={edit.isPending}
+            onClick={() => send({ kind: "cancel", task_id: task.task_id })}
+          >
+            Take it out
           </Button>
-        </>
+        ) : null
       }
+      onSubmit={() =>
+        send(
+          task
+            ? { kind: "change", task_id: task.task_id, patch: changesOf(task, settings) }
+            : { kind: "add", task: settings },
+        )
+      }
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4">
-        <TextArea label="What is to be done" rows={4} value={description} onValueChange={setDescription} />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Select
-            label="Who does it"
-            placeholder="Choose…"
-            options={choicesOf(crew)}
-            value={who}
-            onValueChange={setWho}
-          />
-          <Select
-            label="Urgency"
-            hint={URGENCY_HINT}
-            options={PRIORITIES}
-            value={priority}
-            onValueChange={setPriority}
-          />
-        </div>
-        {others.length > 0 ? (
-          <Field label="Only after" hint="Left open: as soon as somebody is free for it" group>
-            <div className="flex max-h-44 flex-col gap-2 overflow-y-auto">
-              {others.map(({ task_id, description: text }) => (
-                <Checkbox
-                  key={task_id}
-                  label={present(text.split("\n")[0], "split").slice(0, 80)}
-                  checked={after.includes(task_id)}
-                  onCheckedChange={(is) =>
-                    setAfter(is ? [...after, task_id] : after.filter((id) => id !== task_id))
-                  }
-                />
-              ))}
-            </div>
-          </Field>
-        ) : null}
-        <Disclosure variant="box" title="Tags, output and duration">
-          <TextField label="Tags" hint={TAGS_HINT} value={tags} onValueChange={setTags} />
-          <TextArea label="Expected output" rows={2} value={output} onValueChange={setOutput} />
-          <TextField
-            label="Estimated duration"
-            hint={DURATION_HINT}
-            value={duration}
-            onValueChange={setDuration}
-            error={error ?? undefined}
-          />
-        </Disclosure>
-        {isOver ? (
-          <p role="alert" className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2 text-[13px]">
-            The crew has ended meanwhile, so nothing can be changed any more. What you wrote stays here to be
-            copied.
-          </p>
-        ) : null}
-        {edit.error && !isOver ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {toApiError(edit.error).message}
-          </p>
-        ) : null}
-      </div>
-    </Dialog>
+      <FormParts
+        parts={others.length > 0 ? TASK_FORM : FIRST_TASK_FORM}
+        value={draft}
+        onChange={setDraft}
+        now={{
+          who: { options: choicesOf(crew) },
+          after: {
+            options: others.map(({ task_id, description: text }) => ({
+              value: task_id,
+              label: present(text.split("\n")[0], "split").slice(0, 80),
+            })),
+          },
+          duration: { error: error ?? undefined },
+        }}
+      />
+      {isOver ? (
+        <p role="alert" className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2 text-[13px]">
+          The crew has ended meanwhile, so nothing can be changed any more. What you wrote stays here to be
+          copied.
+        </p>
+      ) : null}
+    </FormDialog>
   );
 }
 
@@ -170,11 +164,11 @@ const DONE = { add: "Task added", change: "Task changed", cancel: "Task taken ou
 const AGENT = "agent ";
 const ROLE = "role ";
 
-const whoOf = ({ assigned_agent, required_role }: Task): string | null =>
-  assigned_agent ? AGENT + assigned_agent : required_role ? ROLE + required_role : null;
+const whoOf = ({ assigned_agent, required_role }: Task): string | undefined =>
+  assigned_agent ? AGENT + assigned_agent : required_role ? ROLE + required_role : undefined;
 
-function asWho(who: string | null) {
-  if (who === null) return {};
+function asWho(who: string | undefined) {
+  if (who === undefined) return {};
   return who.startsWith(AGENT)
     ? { assigned_agent: who.slice(AGENT.length) }
     : { assigned_agent: null, required_role: who.slice(ROLE.length) };

@@ -3,72 +3,59 @@
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { useTrpcClient } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Dialog } from "@/components/ui/dialog";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import type { ShareChoice } from "@/server/domain/run/share/shared-run";
 
-const PARTS: readonly { key: keyof ShareChoice; label: string; hint: string }[] = [
-  { key: "state", label: "Values", hint: "Input, state and output" },
+const PARTS: readonly { value: keyof ShareChoice; label: string; hint: string }[] = [
+  { value: "state", label: "Values", hint: "Input, state and output" },
   {
-    key: "prompts",
+    value: "prompts",
     label: "Prompts and answers",
     hint: "What agents were told and said, and what people were asked and answered",
   },
-  { key: "tool_results", label: "Tools", hint: "What they were asked and what they gave" },
-  { key: "files", label: "Files", hint: "What was written into the run's workspace" },
+  { value: "tool_results", label: "Tools", hint: "What they were asked and what they gave" },
+  { value: "files", label: "Files", hint: "What was written into the run's workspace" },
 ];
 
 /** Saves the run around as one HTML file, with what a person wants in it. */
 export function ShareDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
   const client = useTrpcClient();
-  const [choice, setChoice] = useState<ShareChoice>({
-    prompts: true,
-    tool_results: false,
-    files: false,
-    state: true,
-  });
+  const [chosen, setChosen] = useState<readonly string[]>(["state", "prompts"]);
+  const has = (part: keyof ShareChoice) => chosen.includes(part);
   const save = useMutation({
-    mutationFn: () => client.runs.share.query({ run_id: runId, ...choice }),
+    mutationFn: () =>
+      client.runs.share.query({
+        run_id: runId,
+        state: has("state"),
+        prompts: has("prompts"),
+        tool_results: has("tool_results"),
+        files: has("files"),
+      }),
     onSuccess({ file_name, html }) {
       download(file_name, html);
       onClose();
     },
   });
   return (
-    <Dialog
+    <FormDialog
       title="Share this run"
       description="One HTML file that opens without Troupe and without a network. The drawing, the steps, times and costs are always in it; keys are taken out."
-      open
-      onOpenChange={(open) => (open ? undefined : onClose())}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            icon={<Download aria-hidden />}
-            pending={save.isPending}
-            onClick={() => save.mutate()}
-          >
-            Save the file
-          </Button>
-        </>
-      }
+      submit="Save the file"
+      icon={<Download aria-hidden />}
+      mutation={save}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
     >
-      <fieldset className="flex flex-col gap-3">
-        <legend className="mb-2 text-[13px] font-medium">What else goes in</legend>
-        {PARTS.map(({ key, label, hint }) => (
-          <Checkbox
-            key={key}
-            label={label}
-            hint={hint}
-            checked={choice[key]}
-            onCheckedChange={(isIn) => setChoice({ ...choice, [key]: isIn })}
-          />
-        ))}
-      </fieldset>
-    </Dialog>
+      <CheckboxGroup
+        label="What else goes in"
+        className="flex flex-col gap-3"
+        options={PARTS}
+        value={chosen}
+        onValueChange={setChosen}
+      />
+    </FormDialog>
   );
 }
 

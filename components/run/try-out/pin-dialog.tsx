@@ -3,11 +3,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pin } from "lucide-react";
 import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { exitLabels } from "@/components/forms/ports";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/select";
 import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonObject } from "@/server/domain/base/values";
@@ -55,70 +55,58 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
   const [label, setLabel] = useState<string | null>(from.labels?.[0] ?? labels[0] ?? null);
   const isPinned = store.getState().pins[node.id] !== undefined;
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
+    <FormDialog
       sticky
       title={`Pin the output of ${node.name || node.id}`}
       description="Runs from the editor take this instead of carrying the node out. Runs by the API, the command line or a trigger never do."
-      footer={
-        <>
-          {isPinned ? (
-            <Button
-              variant="ghost"
-              className="mr-auto"
-              onClick={() => {
-                store.unpin(node.id);
-                onClose();
-              }}
-            >
-              Unpin
-            </Button>
-          ) : null}
-          <Button onClick={onClose}>Cancel</Button>
+      submit="Pin"
+      icon={<Pin aria-hidden />}
+      isIncomplete={error !== null}
+      actions={
+        isPinned ? (
           <Button
-            variant="primary"
-            icon={<Pin aria-hidden />}
-            disabled={error !== null}
+            variant="ghost"
+            className="mr-auto"
             onClick={() => {
-              store.pin(node.id, {
-                at: Date.now(),
-                input: from.input ?? {},
-                output,
-                ...(isRouter && label ? { labels: [label] } : {}),
-                made_of: makeOf(node),
-              });
+              store.unpin(node.id);
               onClose();
             }}
           >
-            Pin
+            Unpin
           </Button>
-        </>
+        ) : null
       }
+      onSubmit={() => {
+        store.pin(node.id, {
+          at: Date.now(),
+          input: from.input ?? {},
+          output,
+          ...(isRouter && label ? { labels: [label] } : {}),
+          made_of: makeOf(node),
+        });
+        onClose();
+      }}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4 pt-1">
-        {isRouter ? (
-          <Select
-            label="Way out"
-            options={labels.map((value) => ({ value, label: value }))}
-            value={label}
-            onValueChange={setLabel}
-          />
-        ) : null}
-        <JsonField
-          label="Output"
-          hint={
-            from.output ? "As it was last; change what you like." : "One entry for each key that it gives."
-          }
-          value={output}
-          onChange={(value) => {
-            if (isObject(value)) setOutput(value);
-          }}
-          check={(value) => (isObject(value) ? null : "An output is an object with keys.")}
-          onErrorChange={setError}
+      {isRouter ? (
+        <Select
+          label="Way out"
+          options={labels.map((value) => ({ value, label: value }))}
+          value={label}
+          onValueChange={setLabel}
         />
-      </div>
-    </Dialog>
+      ) : null}
+      <JsonField
+        label="Output"
+        hint={from.output ? "As it was last; change what you like." : "One entry for each key that it gives."}
+        value={output}
+        onChange={(value) => {
+          if (isObject(value)) setOutput(value);
+        }}
+        check={(value) => (isObject(value) ? null : "An output is an object with keys.")}
+        onErrorChange={setError}
+      />
+    </FormDialog>
   );
 }
 
