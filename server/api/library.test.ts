@@ -178,9 +178,9 @@ test("memories are found while typing, page by page, and a deletion can be taken
   expect((await ask.memories.list({ text: "fri" })).memories).toHaveLength(2);
   expect((await ask.memories.list({ text: '" OR *' })).memories).toEqual([]);
   const first = await ask.memories.list({ limit: 2 });
-  const rest = await ask.memories.list({ limit: 2, cursor: first.next });
+  const rest = await ask.memories.list({ limit: 2, cursor: first.next_cursor ?? undefined });
   expect(new Set([...first.memories, ...rest.memories].map(({ key }) => key)).size).toBe(3);
-  expect(rest.next).toBeNull();
+  expect(rest.next_cursor).toBeNull();
   expect(await ask.memories.counts()).toMatchObject({ global: 3, run: 0 });
 
   const { id, place: _place, ...memory } = found.memories[0]!;

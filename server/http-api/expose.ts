@@ -1,7 +1,10 @@
 import { z } from "zod";
-import { recordOf } from "@/server/domain/base/guards";
+import { defined } from "@/server/domain/base/defined";
+import { listOf, recordOf } from "@/server/domain/base/guards";
+import { Page } from "@/server/operations/common-schemas";
 import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
-import { PROBLEMS } from "@/server/operations/problem";
+import { type Place, pageOf } from "@/server/operations/paging";
+import { PROBLEMS, Problem } from "@/server/operations/problem";
 import { routeOf } from "@/server/operations/route";
 import { checked, type Endpoint, type EndpointCall, endpoint } from "./endpoint";
 
@@ -32,11 +35,15 @@ export const endpointsOf = (operations: Readonly<Record<string, Operation>>): En
 
 function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
   const { name, summary, about, tag, output } = operation;
-  const { as } = route;
+  const { as, page, etag, location } = route;
   const { method, path, params } = routeOf(operation, route);
   const fields = params.map(({ field }) => field);
-  const rest = restOf(operation.input, fields);
-  const schema = output && as ? z.object({ [as]: output }) : output;
+  const isInAddress = method === "GET" || method === "DELETE";
+  const takesRevision = etag === true && method === "PUT";
+  const rest = page
+    ? Page
+    : restOf(operation.input, [...fields, ...(takesRevision ? ["revision"] : [])], route);
+  const schema = output && responseSchema(output, route);
   return endpoint({
     method,
     path,
@@ -44,7 +51,8 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     summary,
     ...(about ? { about } : {}),
     tag,
-    ...(rest && (method === "GET" || method === "DELETE" ? { query: rest } : { body: rest })),
+    ...(rest && (isInAddress ? { query: inAddress(rest) } : { body: rest })),
+    ...defined({ maxBytes: route.maxBytes, reads: takesRevision ? { "If-Match": IF_MATCH } : undefined }),
     success: {
       status: schema ? (route.status ?? 200) : 204,
       about: route.success,
@@ -53,7 +61,9 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     },
     refusals: [...new Set((operation.problems ?? []).map((code) => PROBLEMS[code][0]))],
     async answer(call) {
-      const sent = { ...recordOf(call.query), ...recordOf(call.body) };
+      const body = route.body ? { [route.body]: call.body } : recordOf(call.body);
+      const revision = takesRevision ? expectedRevision(call.headers) : undefined;
+      const sent = { ...recordOf(call.query), ...body, ...defined({ revision }) };
       const isNothing = operation.input instanceof z.ZodVoid;
       const inPath = recordOf(call.params);
       const named = checked(
@@ -64,14 +74,63 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       const input = isNothing ? undefined : { ...sent, ...named };
       const result = await performFor(operation, input, call);
       if (!schema) return { status: 204 };
+      const shown = page ? pageIn(result, Page.parse(call.query), route) : as ? { [as]: result } : result;
       // What the description does not name is not sent: a form of the browser may show more than programs are told.
       const isPending = route.pending !== undefined && recordOf(result).applied === false;
       return {
         status: isPending ? 202 : (route.status ?? 200),
-        body: schema.parse(as ? { [as]: result } : result),
+        body: schema.parse(shown),
+        headers: {
+          ...(etag && { etag: `"${String(recordOf(result).revision)}"` }),
+          ...(location && { location: `/api/v1${filledIn(location, recordOf(result))}` }),
+        },
       };
     },
   });
+}
+
+export const IF_MATCH =
+  "The revision that the change was made on, as ETag gives it; without it the newest is replaced";
+
+/** The revision in an If-Match header. */
+export function expectedRevision(headers: Headers): number | undefined {
+  const match = headers.get("if-match");
+  if (match === null || match === "*") return undefined;
+  const revision = /^(?:W\/)?"?(\d{1,12})"?$/.exec(match.trim())?.[1];
+  if (!revision) throw new Problem("bad_request", 'If-Match must be a revision, such as "3".');
+  return Number(revision);
+}
+
+const responseSchema = (output: z.ZodType, { as, page }: HttpRoute) =>
+  as ? z.object({ [as]: output, ...(page && { next_cursor: z.string().nullable() }) }) : output;
+
+/** A page of the whole list. */
+function pageIn(all: unknown, page: z.output<typeof Page>, { as = "items", page: placeOf }: HttpRoute) {
+  // An operation with pages answers a list of what its places are of.
+  const { items, next_cursor } = pageOf(listOf(all), page, placeOf as (item: unknown) => Place);
+  return { [as]: items, next_cursor };
+}
+
+const filledIn = (path: string, values: Readonly<Record<string, unknown>>) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+
+/** In an address, yes and no are texts. */
+function inAddress(schema: z.ZodType): z.ZodType {
+  const object = schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
+  if (!(object instanceof z.ZodObject)) return schema;
+  const entries = Object.entries(object.shape).map(([name, field]) => {
+    if (!(field instanceof z.ZodDefault) || !(field.unwrap() instanceof z.ZodBoolean)) return [name, field];
+    return [
+      name,
+      z
+        .stringbool()
+        .default(field.parse(undefined) === true)
+        .meta(field.meta() ?? {}),
+    ];
+  });
+  return entries.every(([name, field]) => object.shape[String(name)] === field)
+    ? schema
+    : z.object(Object.fromEntries(entries) as z.ZodRawShape);
 }
 
 /** The fields of an input that stand in the path: there, a number is text. */
@@ -83,8 +142,10 @@ function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodObject {
 }
 
 /** What of an input is not in the path; undefined where all of it is. It may be left out where nothing in it is needed. */
-function restOf(input: z.ZodType, params: readonly string[]): z.ZodType | undefined {
+function restOf(input: z.ZodType, params: readonly string[], { body }: HttpRoute): z.ZodType | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
+  // The shape of an object holds schemas.
+  if (body) return input.shape[body] as z.ZodType;
   const names = Object.keys(input.shape).filter((name) => params.includes(name));
   // What stands as a whole may be bound by rules across its fields; they would be lost. `omit` takes names that the
   // compiler knows.

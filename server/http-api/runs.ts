@@ -7,6 +7,7 @@ import { bisectOperations } from "@/server/operations/bisect";
 import { Page } from "@/server/operations/common-schemas";
 import { controlOperations } from "@/server/operations/control";
 import { forkOperations } from "@/server/operations/forks";
+import { fromCursor, toCursor } from "@/server/operations/paging";
 import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
 import { Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/server/operations/run-schemas";
@@ -21,7 +22,6 @@ import type { RunSummary as StoredRun } from "@/server/store/runs/runs";
 import { type EndpointCall, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
 import { endpointsOf, performFor } from "./expose";
-import { fromCursor, toCursor } from "./paging";
 
 export const runEndpoints = [
   endpoint({

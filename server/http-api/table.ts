@@ -3,11 +3,7 @@ import packageJson from "@/package.json";
 import { operations } from "@/server/operations";
 import { type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf } from "./expose";
-import { importEndpoints } from "./imports";
-import { libraryEndpoints } from "./library";
-import { memoryEndpoints } from "./memories";
 import { openApi } from "./openapi";
-import { roleEndpoints } from "./roles";
 import { runEndpoints } from "./runs";
 import { watchingEndpoints } from "./watching";
 import { workflowEndpoints } from "./workflows";
@@ -40,14 +36,15 @@ function description() {
 export const ENDPOINTS: readonly Endpoint[] = [
   ...serverEndpoints,
   ...workflowEndpoints,
-  ...importEndpoints,
+  ...endpointsOf(operations.imports),
   ...runEndpoints,
   ...endpointsOf(operations.tests),
   ...endpointsOf(operations.questions),
   ...endpointsOf(operations.notices),
-  ...roleEndpoints,
-  ...libraryEndpoints,
-  ...memoryEndpoints,
+  ...endpointsOf(operations.roles),
+  ...endpointsOf(operations.crews),
+  ...endpointsOf(operations.agents),
+  ...endpointsOf(operations.memories),
   ...endpointsOf(operations.storage),
   ...endpointsOf(operations.bin),
   ...endpointsOf(operations.tools),

@@ -10,15 +10,14 @@ import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { readTests } from "@/server/domain/scenario/test-file";
 import { readSent } from "@/server/interop/import/off-thread";
 import { LIMITS } from "@/server/limits";
-import { Finding, Page } from "@/server/operations/common-schemas";
+import { Finding } from "@/server/operations/common-schemas";
 import { Problem } from "@/server/operations/problem";
 import { bringTests } from "@/server/operations/stored-tests";
 import { workflowOf } from "@/server/operations/stored-workflow";
-import { OpenHandsGraph, WorkflowFile, WorkflowSummary } from "@/server/operations/workflow-schemas";
+import { OpenHandsGraph, WorkflowFile } from "@/server/operations/workflow-schemas";
 import { workflowOperations } from "@/server/operations/workflows";
 import { type EndpointCall, endpoint } from "./endpoint";
-import { endpointsOf, performFor } from "./expose";
-import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
+import { endpointsOf, expectedRevision, IF_MATCH, performFor } from "./expose";
 
 type FindingOf = z.infer<typeof Finding>;
 
@@ -85,38 +84,6 @@ function addRoles(
 }
 
 export const workflowEndpoints = [
-  endpoint({
-    method: "GET",
-    path: "/workflows",
-    name: "listWorkflows",
-    summary: "Lists workflows, newest first",
-    tag: "Workflows",
-    query: Page,
-    success: {
-      status: 200,
-      about: "A page of workflows",
-      schema: z.object({ workflows: z.array(WorkflowSummary), next_cursor: z.string().nullable() }),
-    },
-    answer(call) {
-      const { query } = call;
-      const all = performFor(workflowOperations.list, undefined, call).map((workflow) => ({
-        id: workflow.id,
-        name: workflow.name,
-        description: workflow.description || null,
-        revision: workflow.revision,
-        node_count: workflow.node_count,
-        updated_at: workflow.updated_at,
-      }));
-      const { items, next_cursor } = pageOf(
-        all,
-        query,
-        (workflow) => [workflow.updated_at, workflow.id],
-        newestFirst,
-      );
-      return { body: { workflows: items, next_cursor } };
-    },
-  }),
-
   endpoint({
     method: "POST",
     path: "/workflows",

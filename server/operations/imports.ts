@@ -11,6 +11,7 @@ import { ArchiveError } from "@/server/interop/import/archive";
 import { IMPORT_LIMITS } from "@/server/interop/import/files";
 import { type Imported, nothingImported } from "@/server/interop/import/format";
 import { readSent } from "@/server/interop/import/off-thread";
+import { LIMITS } from "@/server/limits";
 import type { LibraryStore } from "@/server/store/library/library";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { Finding } from "./common-schemas";
@@ -136,7 +137,11 @@ export const importOperations = {
     output: ImportAnswer,
     problems: ["not_found", "person_only", "not_importable", "changed_meanwhile"],
     audits: ["workflow_allowed", "role_tools_changed"],
-    http: { own: "a body as large as files may be" },
+    http: {
+      route: "POST /imports",
+      success: "What the files bring, and with `confirm` what was saved",
+      maxBytes: LIMITS.body.import,
+    },
     async run(services, request, { principal, note }): Promise<Answer> {
       if (request.allow.length > 0)
         onlyPerson(principal, "it gives imported files the right to use something here");

@@ -9,7 +9,9 @@ import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/se
 import type { LibraryStore, Stored } from "@/server/store/library/library";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
+import { StoredAgent, StoredCrew } from "./library-schemas";
 import { operationsOf } from "./operation";
+import type { Place } from "./paging";
 import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
 
@@ -27,20 +29,28 @@ type Word = "crew" | "agent";
 
 /** A thing under its own word with what people call it, as it is sent to be kept. */
 type Named<W extends Word, Thing> = { name: string } & Record<W, Thing>;
+/** The same under an id of its own, which is its name if it has none. */
+type Identified<W extends Word, Thing> = { name?: string | undefined } & Record<W, Thing>;
 /** The same with the place and the revision that the change was made on. */
-type Changed<W extends Word, Thing> = Named<W, Thing> & { id: string; revision: number };
+type Changed<W extends Word, Thing> = Identified<W, Thing> & { id: string; revision?: number | undefined };
 
 /** One kind of thing in the library, as its operations need to know it. */
 export interface Shelf<
   W extends Word,
   Thing extends object,
   Sent extends z.ZodType<Named<W, Thing>> = z.ZodType<Named<W, Thing>>,
+  Whole extends z.ZodType<Identified<W, Thing>> = z.ZodType<Identified<W, Thing>>,
   Saved extends z.ZodType<Changed<W, Thing>> = z.ZodType<Changed<W, Thing>>,
 > {
   word: W;
-  /** What makes a new one, and what changes one. */
+  /** What makes a new one, by its name or under its own id, and what changes one. */
   sent: Sent;
+  identified: Whole;
   saved: Saved;
+  /** What one is answered as. */
+  stored: z.ZodType;
+  /** Where others name it. */
+  namedBy: string;
   idKey: keyof Thing & string;
   /** The thing under its word. */
   under(thing: Thing): Record<W, Thing>;
@@ -55,12 +65,17 @@ export const LibraryAgent = AgentConfig.omit({ agent_ref: true });
 
 const SentCrew = z.object({ name: Name, crew: CrewConfig });
 const SentAgent = z.object({ name: Name, agent: LibraryAgent });
-const change = { id: z.string(), revision: z.number().int() };
+const IdentifiedCrew = SentCrew.partial({ name: true });
+const IdentifiedAgent = SentAgent.partial({ name: true });
+const change = { id: z.string(), revision: z.number().int().optional() };
 
 export const crewShelf = {
   word: "crew",
   sent: SentCrew,
-  saved: SentCrew.extend(change),
+  identified: IdentifiedCrew,
+  saved: IdentifiedCrew.extend(change),
+  stored: StoredCrew,
+  namedBy: "Workflows name them by `crew_id_or_config_ref`.",
   idKey: "crew_id",
   under: (crew) => ({ crew }),
   storeOf: ({ crews }) => crews,
@@ -71,7 +86,10 @@ export const crewShelf = {
 export const agentShelf = {
   word: "agent",
   sent: SentAgent,
-  saved: SentAgent.extend(change),
+  identified: IdentifiedAgent,
+  saved: IdentifiedAgent.extend(change),
+  stored: StoredAgent,
+  namedBy: "Crews and agent tasks name them by `agent_ref`.",
   idKey: "agent_id",
   under: (agent) => ({ agent }),
   storeOf: ({ agents }) => agents,
@@ -84,9 +102,10 @@ export function shelfOperations<
   W extends Word,
   Thing extends object,
   Sent extends z.ZodType<Named<W, Thing>>,
+  Whole extends z.ZodType<Identified<W, Thing>>,
   Saved extends z.ZodType<Changed<W, Thing>>,
->(shelf: Shelf<W, Thing, Sent, Saved>) {
-  const { word, idKey } = shelf;
+>(shelf: Shelf<W, Thing, Sent, Whole, Saved>) {
+  const { word, idKey, stored: output } = shelf;
   const Title = `${present(word[0], "word[0]").toUpperCase()}${word.slice(1)}`;
   const a = word === "agent" ? "an" : "a";
   const whole = (stored: Stored<W, Thing>, services: Services): Stored<W, Thing> => ({
@@ -115,7 +134,14 @@ export function shelfOperations<
       summary: `Lists the ${word}s of the library by name`,
       needs: "read",
       input: z.void(),
-      http: { own: "a list in pages, by a cursor" },
+      about: shelf.namedBy,
+      output: z.array(output),
+      http: {
+        route: `GET /${word}s`,
+        success: `A page of ${word}s`,
+        as: `${word}s`,
+        page: ({ name, id }: { name: string; id: string }): Place => [name.toLowerCase(), id],
+      },
       run(services) {
         const uses = shelf.usesOf(usersOf(services));
         const all = shelf.storeOf(services).list();
@@ -129,7 +155,8 @@ export function shelfOperations<
       needs: "read",
       input: ById,
       problems: ["not_found"],
-      http: { own: "its revision goes out as ETag" },
+      output,
+      http: { route: `GET /${word}s/{id}`, success: `The ${word}; \`ETag\` is its revision`, etag: true },
       run: (services, { id }) => whole(found(services, id), services),
     }),
 
@@ -150,15 +177,21 @@ export function shelfOperations<
 
     save: mutation({
       name: `replace${Title}`,
-      summary: `Saves ${a} ${word} where nobody changed it meanwhile`,
+      summary: `Replaces ${a} ${word} of the library`,
       about: "It keeps its id. Runs under way keep the copy that they began with.",
       needs: "author",
       input: shelf.saved,
-      problems: ["not_found", "changed_meanwhile"],
-      http: { own: "its revision comes in as If-Match and goes out as ETag" },
-      run(services, input) {
-        const result = shelf.storeOf(services).save(input);
-        if (result.saved) return { revision: result.revision };
+      output,
+      problems: ["not_found", "changed_meanwhile", "id_fixed"],
+      http: { route: `PUT /${word}s/{id}`, success: `The ${word}; \`ETag\` is its revision`, etag: true },
+      run(services, input: Changed<W, Thing>, { principal }) {
+        const before = found(services, input.id);
+        const { id, revision = before.revision, name = before.name, [word]: thing } = input;
+        // The forms of the app do not edit the id; a program could expect that it changes.
+        if (principal.kind === "token" && thing[idKey] !== id)
+          throw new Problem("id_fixed", `${Title} "${id}" keeps its id: \`${idKey}\` must be "${id}".`);
+        const result = shelf.storeOf(services).save({ id, revision, name, ...shelf.under(thing) });
+        if (result.saved) return whole(found(services, id), services);
         if (!result.current) throw notFound(word);
         throw new Problem(
           "changed_meanwhile",
@@ -195,7 +228,8 @@ export function shelfOperations<
       needs: "author",
       input: ById.extend({ force: z.boolean().default(false) }),
       problems: ["not_found", `${word}_in_use`],
-      http: { own: "force comes as a text in the address" },
+      about: "One that is named elsewhere is deleted only with `force=true`.",
+      http: { route: `DELETE /${word}s/{id}`, success: "It is gone" },
       run(services, { id, force }) {
         found(services, id);
         const used_by = force ? [] : (shelf.usesOf(usersOf(services)).get(id) ?? []);
@@ -213,17 +247,26 @@ export function shelfOperations<
     /** Adds one under its own id; also what brings a deleted one back as it was. */
     restore: mutation({
       name: `create${Title}`,
-      summary: `Adds ${a} ${word} to the library under its own id`,
+      summary: `Adds ${a} ${word} to the library`,
+      about: `\`${idKey}\` is what others will name it by; it must be free. \`name\` is what people see.`,
       needs: "author",
-      input: shelf.sent,
+      input: shelf.identified,
+      output,
       problems: ["id_taken"],
-      http: { own: "201 with a location and its revision as ETag" },
-      run(services, input: Named<W, Thing>) {
-        const { name, [word]: thing } = input;
+      http: {
+        route: `POST /${word}s`,
+        status: 201,
+        success: `The ${word}; \`ETag\` is its revision`,
+        etag: true,
+        location: `/${word}s/{id}`,
+      },
+      run(services, input: Identified<W, Thing>) {
+        const { [word]: thing } = input;
         const id = String(thing[idKey]);
+        const { name = id } = input;
         if (!shelf.storeOf(services).create(name, thing))
           throw new Problem("id_taken", `There is ${a} ${word} "${id}" already.`);
-        return { id };
+        return whole(found(services, id), services);
       },
     }),
   };

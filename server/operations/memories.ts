@@ -3,8 +3,10 @@ import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { Json } from "@/server/domain/base/values";
 import { BinnedMemory, type Memory, MemoryError, type MemoryPlace } from "@/server/store/library/memories";
+import { Page } from "./common-schemas";
 import { PlacedMemory, StoredMemory } from "./library-schemas";
 import { type Caller, operationsOf } from "./operation";
+import { fromCursor, toCursor } from "./paging";
 import { Problem } from "./problem";
 import type { Services } from "./services";
 
@@ -28,26 +30,29 @@ const Place = z.discriminatedUnion("scope", [
 
 /** What agents remember, to look through, to correct and to delete. */
 export const memoryOperations = {
-  /** The last changed first; `text`: words that must all occur, the last one may be half written. */
   list: query({
     name: "listMemories",
     summary: "Lists what agents remember, the last changed first",
     needs: "read",
-    input: z.object({
+    input: Page.extend({
       scope: MemoryScope.optional(),
-      text: z.string().max(400).optional(),
-      /** The last one of the page before. */
-      cursor: z.object({ updated_at: z.number(), id: z.number().int() }).nullish(),
-      limit: z.number().int().min(1).max(200).default(50),
+      text: z
+        .string()
+        .max(400)
+        .optional()
+        .meta({ description: "Words that must all occur; the last one may be half written" }),
     }),
-    http: { own: "a list in pages, by a cursor" },
+    output: z.object({ memories: z.array(PlacedMemory), next_cursor: z.string().nullable() }),
+    http: { route: "GET /memories", success: "A page of memories" },
     run(services, { limit, cursor, scope, text }) {
-      const found = services.memories.list({ scope, text, before: cursor ?? undefined, limit: limit + 1 });
+      const [updated_at, id] = cursor === undefined ? [] : fromCursor(cursor);
+      const before = cursor === undefined ? undefined : { updated_at: Number(updated_at), id: Number(id) };
+      const found = services.memories.list({ scope, text, before, limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = page.at(-1);
       return {
         memories: page.map((memory) => ({ ...memory, place: placeOf(memory, services) })),
-        next: found.length > limit && last ? { updated_at: last.updated_at, id: last.id } : null,
+        next_cursor: found.length > limit && last ? toCursor([last.updated_at, String(last.id)]) : null,
       };
     },
   }),

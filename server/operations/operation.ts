@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Permission, Principal } from "@/server/access/principal";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
+import type { Place } from "./paging";
 import { Problem, type ProblemCode } from "./problem";
 import type { Services } from "./services";
 
@@ -43,6 +44,16 @@ export interface HttpRoute {
   pending?: string;
   /** The field that holds a list. */
   as?: string;
+  /** The list is answered in pages, in the order of these places. */
+  page?: (item: never) => Place;
+  /** The input field that is the whole body. */
+  body?: string;
+  /** The size limit of the body in bytes, if it is not the usual one. */
+  maxBytes?: number;
+  /** The result's `revision` is sent as ETag. A change takes the revision that it was made on as If-Match. */
+  etag?: true;
+  /** The address of what was created, with fields of the result: "/roles/{name}". */
+  location?: `/${string}`;
 }
 
 /** An operation as a terminal command. */

@@ -1,11 +1,15 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { uncheckedOfRole } from "@/server/domain/agent/unchecked";
 import { plainRoleName } from "@/server/domain/library/plain-names";
 import { countUses, usesOfRoles } from "@/server/domain/library/uses";
 import { noteGrants } from "@/server/domain/run/audit";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
+import { Finding } from "./common-schemas";
+import { StoredRole } from "./library-schemas";
 import { operationsOf } from "./operation";
+import type { Place } from "./paging";
 import { Problem } from "./problem";
 import type { Services } from "./services";
 
@@ -33,6 +37,15 @@ const readOnly = (name: string, file: string) =>
     { editor: { reason: "read_only" } },
   );
 
+/** A role, with what of its schemas and rules is not checked. */
+const ReadRole = StoredRole.extend({ findings: z.array(Finding) });
+
+const readRole = (services: Services, name: string): z.infer<typeof ReadRole> => {
+  const stored = roleOf(services, name);
+  const findings = uncheckedOfRole(stored.role).map((finding) => ({ level: "info" as const, ...finding }));
+  return { ...stored, findings };
+};
+
 const withPlainName = (role: RoleDefinition): RoleDefinition => ({ ...role, name: plainRoleName(role.name) });
 
 /** The roles that workflows, crews and agents name. `used_by`: who names it. */
@@ -42,7 +55,13 @@ export const roleOperations = {
     summary: "Lists roles by name",
     needs: "read",
     input: z.void(),
-    http: { own: "a list in pages, by a cursor" },
+    output: z.array(StoredRole),
+    http: {
+      route: "GET /roles",
+      success: "A page of roles",
+      as: "roles",
+      page: ({ role }: z.output<typeof StoredRole>): Place => [role.name.toLowerCase(), role.name],
+    },
     run(services) {
       const uses = usesOfRoles(usersOf(services));
       return services.roles
@@ -57,9 +76,10 @@ export const roleOperations = {
     needs: "read",
     input: ByName,
     problems: ["not_found"],
-    http: { own: "its revision goes out as ETag" },
+    output: ReadRole,
+    http: { route: "GET /roles/{name}", success: "The role; `ETag` is its revision", etag: true },
     run: (services, { name }) => ({
-      ...roleOf(services, name),
+      ...readRole(services, name),
       used_by: usesOfRoles(usersOf(services)).get(name) ?? [],
     }),
   }),
@@ -71,32 +91,40 @@ export const roleOperations = {
     input: z.object({ role: RoleDefinition }),
     problems: ["name_taken"],
     audits: ["role_tools_changed"],
-    http: { own: "201 with a location" },
-    run({ roles }, input, { note }) {
+    output: ReadRole,
+    http: {
+      route: "POST /roles",
+      body: "role",
+      status: 201,
+      success: "The role",
+      location: "/roles/{name}",
+    },
+    run(services, input, { note }) {
       const role = withPlainName(input.role);
-      if (!roles.create(role)) throw nameTaken(role.name);
+      if (!services.roles.create(role)) throw nameTaken(role.name);
       noteGrants(note, undefined, role);
-      return { name: role.name };
+      return { ...readRole(services, role.name), name: role.name };
     },
   }),
 
   save: mutation({
     name: "replaceRole",
-    summary: "Saves a role where nobody changed it meanwhile",
+    summary: "Replaces a role",
     about: "A new name is written into every workflow, crew and agent that names the role.",
     needs: "author",
-    input: z.object({ name: z.string(), revision: z.number().int(), role: RoleDefinition }),
+    input: z.object({ name: z.string(), revision: z.number().int().optional(), role: RoleDefinition }),
+    output: ReadRole,
     problems: ["not_found", "name_taken", "read_only", "changed_meanwhile"],
     audits: ["role_tools_changed"],
-    http: { own: "its revision comes in as If-Match and goes out as ETag" },
-    run({ roles }, { name, revision, role: sent }, { note }) {
+    http: { route: "PUT /roles/{name}", body: "role", success: "The role", etag: true },
+    run(services, { name, revision, role: sent }, { note }) {
       // One that has such a name already keeps it until it is given another.
       const role = sent.name === name ? sent : withPlainName(sent);
-      const before = roles.find(name)?.role;
-      const result = roles.save(name, revision, role);
+      const before = roleOf(services, name);
+      const result = services.roles.save(name, revision ?? before.revision, role);
       if (result.saved) {
-        noteGrants(note, before, role);
-        return { name: role.name, revision: result.revision, renamed_in: result.renamed_in };
+        noteGrants(note, before.role, role);
+        return { ...readRole(services, role.name), name: role.name, renamed_in: result.renamed_in };
       }
       if (result.reason === "name_taken") throw nameTaken(role.name);
       if (result.reason === "gone") throw noRole(name);
@@ -134,11 +162,12 @@ export const roleOperations = {
   remove: mutation({
     name: "deleteRole",
     summary: "Deletes a role",
+    about: "A role that workflows, crews or agents name is deleted only with `force=true`.",
     needs: "author",
     input: ByName.extend({ force: z.boolean().default(false) }),
     problems: ["not_found", "read_only", "role_in_use"],
     audits: ["role_tools_changed"],
-    http: { own: "force comes as a text in the address" },
+    http: { route: "DELETE /roles/{name}", success: "It is gone" },
     run(services, { name, force }, { note }) {
       const { origin, role } = roleOf(services, name);
       if (origin) throw readOnly(name, origin.file);

@@ -37,7 +37,7 @@ export function MemoryPage() {
     trpc.memories.list.infiniteQueryOptions(
       { ...(scope === "all" ? {} : { scope }), ...(text ? { text } : {}) },
       {
-        getNextPageParam: (page) => page.next ?? undefined,
+        getNextPageParam: (page) => page.next_cursor ?? undefined,
         placeholderData: keepPreviousData,
       },
     ),

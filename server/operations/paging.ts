@@ -1,17 +1,5 @@
 import { isList } from "@/server/domain/base/guards";
-import { Problem } from "@/server/operations/problem";
-
-export const IF_MATCH =
-  "The revision that the change was made on, as ETag gives it; without it the newest is replaced";
-
-/** The revision in an If-Match header. */
-export function expectedRevision(headers: Headers): number | undefined {
-  const match = headers.get("if-match");
-  if (match === null || match === "*") return undefined;
-  const revision = /^(?:W\/)?"?(\d{1,12})"?$/.exec(match.trim())?.[1];
-  if (!revision) throw new Problem("bad_request", 'If-Match must be a revision, such as "3".');
-  return Number(revision);
-}
+import { Problem } from "./problem";
 
 /** Where a page ended: what it was sorted by, and the id. Opaque to its readers. */
 export type Place = readonly [key: number | string, id: string];
@@ -31,17 +19,18 @@ export function fromCursor(cursor: string): Place {
   throw new Problem("bad_request", "This cursor is not one of ours; begin without one.");
 }
 
-type Order = (a: Place, b: Place) => number;
 const compare = (a: number | string, b: number | string) => (a < b ? -1 : a > b ? 1 : 0);
-export const newestFirst: Order = (a, b) => compare(b[0], a[0]) || compare(b[1], a[1]);
-export const byName: Order = (a, b) => compare(a[0], b[0]) || compare(a[1], b[1]);
+/** Numbers are times, the newest first; names go up. */
+const order = (a: Place, b: Place) =>
+  typeof a[0] === "number"
+    ? compare(b[0], a[0]) || compare(b[1], a[1])
+    : compare(a[0], b[0]) || compare(a[1], b[1]);
 
 /** One page of a whole list, and the cursor of the next, if there is one. */
 export function pageOf<T>(
   all: readonly T[],
   { limit, cursor }: { limit: number; cursor?: string | undefined },
   placeOf: (item: T) => Place,
-  order: Order,
 ): { items: T[]; next_cursor: string | null } {
   const after = cursor === undefined ? null : fromCursor(cursor);
   const rest = after ? all.filter((item) => order(placeOf(item), after) > 0) : all;
