@@ -3,7 +3,6 @@ import type { SuiteReport } from "@/server/domain/scenario/report";
 import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelRequest } from "@/server/llm/model";
-import { TestGates, TooManyTests } from "@/server/runner/scenario/run-suite";
 import { registerSecret } from "@/server/secrets/redact";
 import { type Api, expectSchema, newApi } from "./testing";
 
@@ -124,32 +123,4 @@ test("keys that are held here are kept in no test, whichever way it comes in", a
     expect(JSON.stringify(test)).not.toContain(secret);
     expect(test.answers?.answers[0]?.request).toBe(request);
   }
-});
-
-test("tests that are asked for side by side wait for their turn, and too many are refused", async () => {
-  const gates = new TestGates();
-  let done: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
-    done = resolve;
-  });
-  let began = 0;
-  const all = Array.from({ length: 19 }, () =>
-    gates
-      .through("offline", undefined, () => {
-        began++;
-        return held;
-      })
-      .then(
-        () => "done",
-        (error: unknown) => (error instanceof TooManyTests ? error.message : error),
-      ),
-  );
-  await new Promise(setImmediate);
-  expect(began).toBe(2);
-  done();
-  const outcomes = await Promise.all(all);
-  expect([outcomes.filter((one) => one === "done").length, outcomes.at(-1)]).toEqual([
-    18,
-    "18 sets of tests are being run or wait for their turn already. Try again in a moment.",
-  ]);
 });

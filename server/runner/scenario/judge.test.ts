@@ -216,8 +216,3 @@ test("another rubric, provider or model is another judge; the demo model is one,
   expect(of("a", "p", "m")).toBe(different[0]);
   expect(of("a", "q", "n", true)).toBe(different[4]);
 });
-
-test("an empty book knows nothing and keeps nothing", () => {
-  EMPTY_BOOK.keep({ judge: "j", item: "i", test_id: "t", text: "x" }, { score: 1, reason: "" });
-  expect([EMPTY_BOOK.find("j", "i")]).toEqual([undefined]);
-});

@@ -162,28 +162,14 @@ test("what nobody answers is no pass: a question, a real model, a tool, a wait f
 test("a test that names what does not exist is not run, and says why", async () => {
   const { status, problems } = await runTest(
     of(draw("start > a > end")),
-    testOf({
-      pins: { nobody: { output: {} } },
-      people: [{ node_id: "gone", answer: "approve" }],
-      expect: [
-        { kind: "path", nodes: ["b"] },
-        { kind: "state", when: "state.c == 1" },
-        { kind: "text", key: "d", contains: "x" },
-        { kind: "text", key: "a", matches: "(" },
-        { kind: "state", when: "state.a" },
-      ],
-    }),
+    testOf({ pins: { nobody: { output: {} } }, expect: [{ kind: "path", nodes: ["b"] }] }),
     parts,
   );
   expect({ status, problems }).toEqual({
     status: "not_run",
     problems: [
       "There is no node nobody whose output could be pinned.",
-      "Answer 1 of people names the node gone, which this workflow does not have.",
       "Expectation 1: It names the node b, which this workflow does not have.",
-      'Expectation 2: No node before this one writes "c".',
-      "Expectation 3: It names the key d, which no node writes.",
-      expect.stringContaining("Expectation 4: The pattern ( cannot be used: "),
     ],
   });
 });
