@@ -17,7 +17,7 @@ const letters: Format = {
     const [source] = claim.files;
     if (!source || !isRaw(source.value) || !Array.isArray(source.value.letters)) return nothingImported();
     const drawing = new Drawing("Letters", findings);
-    const here = source.on(findings, "letters");
+    const report = source.on(findings, "letters");
     let before = drawing.start([]);
     for (const [at, letter] of source.value.letters.entries()) {
       const id = drawing.placeholder(String(letter), {
@@ -25,7 +25,7 @@ const letters: Format = {
         original: `letter(${String(letter)})`,
         why: "Letters cannot work.",
         at: String(at),
-        findings: here,
+        findings: report,
       });
       drawing.edge(before, id);
       before = id;

@@ -70,7 +70,7 @@ export function readImport(
   const claims = claimsOf(sources, formats);
   const found = claims.map(({ format, claim }) => seen(format, claim));
   if (claims.length === 0) {
-    sayUnread(sources, findings);
+    reportUnread(sources, findings);
     return { found, picked: null, imported: null, findings: findings.all() };
   }
   const picked =
@@ -87,11 +87,16 @@ export function readImport(
     return { found, picked, imported: null, findings: findings.all() };
   }
   const before = parsed.filter(({ source }) => claim.files.includes(source)).flatMap((one) => one.findings);
-  const said = new Map(Object.entries(answers));
-  const reading = { claim, all: sources, findings, answers: said, work: new Work(MOST_WORK) };
+  const reading = {
+    claim,
+    all: sources,
+    findings,
+    answers: new Map(Object.entries(answers)),
+    work: new Work(MOST_WORK),
+  };
   const imported = withinLimits(() => withPlainNames(format.read(reading), findings), findings);
-  sayLeftOver(sources, claims, findings);
-  if (imported && !findings.hasError()) sayEmpty(imported, findings);
+  reportUnclaimed(sources, claims, findings);
+  if (imported && !findings.hasError()) reportEmpty(imported, findings);
   return {
     found,
     picked,
@@ -145,7 +150,7 @@ const seen = (format: Format, { files, title }: Claim): FoundClaim => ({
 });
 
 /** Why nothing was recognised: what cannot be parsed, or what kind of files these are. */
-function sayUnread(sources: readonly Source[], findings: Findings): void {
+function reportUnread(sources: readonly Source[], findings: Findings): void {
   const broken = sources.filter(({ problem }) => problem);
   for (const source of broken) source.on(findings).error("", source.problem ?? "");
   if (broken.length > 0) return;
@@ -159,7 +164,7 @@ function sayUnread(sources: readonly Source[], findings: Findings): void {
 }
 
 /** Names the files that are in no part of the import. */
-function sayLeftOver(sources: readonly Source[], claims: readonly Claimed[], findings: Findings): void {
+function reportUnclaimed(sources: readonly Source[], claims: readonly Claimed[], findings: Findings): void {
   const read = new Set(claims.flatMap(({ claim }) => claim.files));
   const broken = sources.filter((source) => !read.has(source) && source.problem);
   for (const source of broken) source.on(findings).dropped("", source.problem ?? "");
@@ -168,7 +173,7 @@ function sayLeftOver(sources: readonly Source[], claims: readonly Claimed[], fin
 }
 
 /** A drawing of which nothing was understood is no import. */
-function sayEmpty({ graph, roles, agents, crews }: Imported, findings: Findings): void {
+function reportEmpty({ graph, roles, agents, crews }: Imported, findings: Findings): void {
   const steps = graph ? Object.values(graph.nodes).filter(isExecutable).length : 0;
   if (graph ? steps === 0 : roles.length + agents.length + crews.length === 0)
     findings.error("", "Nothing of this could be read, so there is nothing to import.");

@@ -43,15 +43,15 @@ export function newSource(file: ImportFile, findings: Findings): Source {
     const line = parsed.lineOf(at);
     return { ...(file.path ? { file: file.path } : {}), ...(line === undefined ? {} : { line }) };
   };
-  const here = findings.of(place);
-  const copy = parsed.value === undefined ? null : cleanCopy(parsed.value, here);
+  const report = findings.of(place);
+  const copy = parsed.value === undefined ? null : cleanCopy(parsed.value, report);
   const isTooDeep = parsed.value !== undefined && copy === null;
   return {
     path: file.path,
     name: file.path.slice(slash + 1),
     folder: file.path.slice(0, slash + 1),
     kind: parsed.kind,
-    value: copy ? withoutKeys(copy.value, "", here) : undefined,
+    value: copy ? withoutKeys(copy.value, "", report) : undefined,
     text: redact(file.text),
     original: file.text,
     problem: isTooDeep ? "The file is nested too deeply." : parsed.problem,

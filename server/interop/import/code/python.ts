@@ -203,8 +203,8 @@ class Reader {
     const body = own.find((part) => part.name === "Body");
     const block = body ? this.block(body, depth) : [];
     const [head] = block;
-    const [said] = head?.is === "do" && head.value.is === "text" ? head.value.parts : [];
-    const doc = typeof said === "string" ? said.trim() : "";
+    const [docText] = head?.is === "do" && head.value.is === "text" ? head.value.parts : [];
+    const doc = typeof docText === "string" ? docText.trim() : "";
     const place = placeOf(node);
     const title = name ? textIn(this.source, name) : "";
     if (inner.name === "FunctionDefinition")

@@ -23,8 +23,8 @@ const whole = (source: Source): unknown => (source.kind === "json" ? source.orig
 
 /** Findings of a reader that knows no files, with their file and line. */
 function tell(own: readonly Finding[], source: Source, { findings }: Reading): void {
-  const here = source.on(findings);
-  for (const { level, at, message } of own) here.add(level, at, message);
+  const report = source.on(findings);
+  for (const { level, at, message } of own) report.add(level, at, message);
 }
 
 const itemsOf = (value: unknown): Raw[] =>

@@ -65,7 +65,7 @@ export class AgentRegistry {
   }
 
   /** Says which models the agents ask for. */
-  sayAll(): void {
+  reportModels(): void {
     for (const [model, roles] of this.models) {
       const [first] = this.members.values();
       if (first)
@@ -87,11 +87,11 @@ export class AgentRegistry {
   }
 
   /** Settings of an agent that have no counterpart here. */
-  private sayUnknown(agent: DeclaredAgent, title: string, here: Findings): void {
+  private dropUnknownSettings(agent: DeclaredAgent, title: string, report: Findings): void {
     for (const name of ["prompt", "hooks", "toolUseBehavior", "tool_use_behavior"]) {
       const value = this.declared.setting(agent, name);
       if (!value || value.expr.is === "nothing" || this.evaluator.text(value) === "run_llm_again") continue;
-      here.dropped(
+      report.dropped(
         "",
         name === "prompt"
           ? `The prompt of ${title} is kept at OpenAI (${this.source(value.expr, 80)}) and is not fetched. Write its instructions in its role.`
@@ -104,15 +104,15 @@ export class AgentRegistry {
     const { evaluator } = this;
     const setting = (...names: string[]) => this.declared.setting(agent, ...names);
     const textOf = (...names: string[]) => this.textOf(setting(...names));
-    const here = this.findings(agent.place);
+    const report = this.findings(agent.place);
     const title = textOf("name")?.trim() || agent.name || "Agent";
     const role_name = this.roleRegistry.add({
       name: title,
       description: textOf("handoffDescription", "handoff_description") ?? "",
-      prompt: this.promptOf(title, setting("instructions"), here),
+      prompt: this.promptOf(title, setting("instructions"), report),
     });
-    this.sayUnknown(agent, title, here);
-    here.keeps("", `The agent "${title}" became the role "${role_name}".`);
+    this.dropUnknownSettings(agent, title, report);
+    report.keeps("", `The agent "${title}" became the role "${role_name}".`);
     const agent_id = freshId(toId(agent.name ?? title) || "agent", this.ids);
     this.ids.add(agent_id);
     const llm = this.modelOf(agent, role_name);
@@ -134,18 +134,23 @@ export class AgentRegistry {
       member.schema = schemaOf(expr, evaluator);
       const isPlainText = expr.is === "name" && /^(str|String)$/.test(expr.name);
       if (!member.schema && !isPlainText && evaluator.text(type) !== "text")
-        here.dropped(
+        report.dropped(
           "",
           `The shape of what ${title} answers (${this.source(expr, 80)}) cannot be told; it answers in words.`,
         );
     }
-    this.equip(member, setting("tools"), here);
+    this.equip(member, setting("tools"), report);
     for (const server of this.listOf(setting("mcpServers", "mcp_servers")))
-      this.roleRegistry.wants(role_name, [this.serverName(server)], "", here);
-    member.handoffs = this.handoffs([...this.listOf(setting("handoffs")), ...agent.later], title, here);
+      this.roleRegistry.wants(role_name, [this.serverName(server)], "", report);
+    member.handoffs = this.handoffs([...this.listOf(setting("handoffs")), ...agent.later], title, report);
     config.allow_delegation = member.delegates.length > 0;
     for (const kind of ["input", "output"] as const)
-      this.sayGuardrails(this.listOf(setting(`${kind}Guardrails`, `${kind}_guardrails`)), kind, title, here);
+      this.dropGuardrails(
+        this.listOf(setting(`${kind}Guardrails`, `${kind}_guardrails`)),
+        kind,
+        title,
+        report,
+      );
     this.agents.push(config);
     return member;
   }
@@ -184,7 +189,7 @@ export class AgentRegistry {
   }
 
   /** The instructions as a text; empty where they are a function, which reads values of the run. */
-  private promptOf(title: string, given: Bound | null, here: Findings): string {
+  private promptOf(title: string, given: Bound | null, report: Findings): string {
     const { evaluator } = this;
     const wrapped = given?.expr;
     const isWrapped = isCallOf(wrapped, "prompt_with_handoff_instructions", "promptWithHandoffInstructions");
@@ -193,7 +198,7 @@ export class AgentRegistry {
     const { expr } = evaluator.resolve(instructions);
     const routine = expr.is === "function" ? expr : evaluator.functionOf(instructions);
     if (routine) {
-      here.dropped(
+      report.dropped(
         "",
         `The instructions of ${title} are written by code and were left out. Write them in its role.`,
       );
@@ -202,7 +207,7 @@ export class AgentRegistry {
     }
     const pieces = evaluator.pieces(instructions);
     if (!pieces) {
-      here.dropped(
+      report.dropped(
         "",
         `The instructions of ${title} are computed (${this.source(expr, 200)}) and were left out. Write them in its role.`,
       );
@@ -213,7 +218,7 @@ export class AgentRegistry {
       const shown = this.source(piece.expr, 100);
       // The SDK's own words on handoffs; crews here have theirs.
       if (/RECOMMENDED_PROMPT_PREFIX$/.test(shown)) return "";
-      here.changed(
+      report.changed(
         "",
         `The instructions of ${title} put in a value (${shown}) that a role does not know; its name stands there now.`,
       );
@@ -221,33 +226,36 @@ export class AgentRegistry {
     });
     const text = prompt.join("").trim();
     if (text.length <= MOST_PROMPT) return text;
-    here.changed("", `The instructions of ${title} were longer than a role's may be; the end was left out.`);
+    report.changed(
+      "",
+      `The instructions of ${title} were longer than a role's may be; the end was left out.`,
+    );
     return text.slice(0, MOST_PROMPT);
   }
 
   /** Lets an agent's role want its tools; agents among them are those that it asks. */
-  private equip(member: Member, given: Bound | null, here: Findings): void {
+  private equip(member: Member, given: Bound | null, report: Findings): void {
     for (const item of this.listOf(given)) {
       const asked = this.askedAgent(item);
       const tool = asked ? null : toolOf(item, this.evaluator);
       if (asked && !member.delegates.includes(asked)) member.delegates.push(asked);
       if (asked && asksFirst(this.evaluator.resolve(item), this.evaluator))
-        here.dropped(
+        report.dropped(
           "",
           `A person approves before ${member.title} asks ${this.member(asked).title}; this approval is not imported. Add an approval gate before this step if you need it.`,
         );
       if (!asked && !tool)
-        here.dropped(
+        report.dropped(
           "",
           `A tool of ${member.title} (${this.source(item.expr, 80)}) cannot be told from the code and was left out.`,
         );
       if (!tool) continue;
-      if (tool.says && !this.describedTools.has(tool.name)) here.info("", tool.says);
+      if (tool.description && !this.describedTools.has(tool.name)) report.info("", tool.description);
       this.describedTools.add(tool.name);
-      const ours = this.roleRegistry.wants(member.title, [tool.name], "", here);
+      const ours = this.roleRegistry.wants(member.title, [tool.name], "", report);
       if (tool.isApproved) {
         this.roleRegistry.asksBefore(member.title, [tool.name, ...ours]);
-        here.changed(
+        report.changed(
           "",
           `People approve each call of "${tool.name}". The role "${member.title}" asks them before each call of a tool of that name; where you give the tool another name, change it at the role.`,
         );
@@ -263,7 +271,7 @@ export class AgentRegistry {
     return this.declared.agentOf({ expr: expr.callee.of, scope });
   }
 
-  private handoffs(list: readonly Bound[], title: string, here: Findings): DeclaredAgent[] {
+  private handoffs(list: readonly Bound[], title: string, report: Findings): DeclaredAgent[] {
     const found: DeclaredAgent[] = [];
     for (const item of list) {
       const { expr, scope } = this.evaluator.resolve(item);
@@ -272,7 +280,7 @@ export class AgentRegistry {
         : item;
       const agent = this.declared.agentOf(to);
       if (!agent)
-        here.dropped(
+        report.dropped(
           "",
           `${title} hands over to ${this.source(item.expr, 80)}, which cannot be told from the code.`,
         );
@@ -281,11 +289,11 @@ export class AgentRegistry {
     return found;
   }
 
-  private sayGuardrails(
+  private dropGuardrails(
     list: readonly Bound[],
     kind: "input" | "output",
     title: string,
-    here: Findings,
+    report: Findings,
   ): void {
     for (const item of list) {
       const { expr } = this.evaluator.resolve(item);
@@ -295,7 +303,7 @@ export class AgentRegistry {
         this.textOf(this.entryOf(item, "name")) ??
         calledName(expr) ??
         this.source(item.expr, 60);
-      here.dropped(
+      report.dropped(
         "",
         `The check "${name}" of what ${title} ${kind === "input" ? "is given" : "answers"} is code and was left out. Write its rule as a guardrail of the role.`,
       );

@@ -37,20 +37,20 @@ export const agentsSdk: ReadableFormat = {
     const whole = joined(claim.files, codeIn);
     const program = parsed(source, whole.text, { findings, work });
     if (!program) return nothingImported();
-    const here = (place: Place): Findings => findings.of(() => placeIn(whole.at(place.from)));
+    const report = (place: Place): Findings => findings.of(() => placeIn(whole.at(place.from)));
     const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
     for (const fault of [...faults.values()].slice(0, 5))
-      here(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
+      report(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
     const declared = new DeclaredAgents(new Evaluator(program, work));
     if (declared.all().length === 0) {
-      here({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
+      report({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
       return nothingImported();
     }
-    const registry = new AgentRegistry(declared, here, answers.get(MODELS) === "file");
+    const registry = new AgentRegistry(declared, report, answers.get(MODELS) === "file");
     const name = titleOf(source);
     const drawing = new Drawing(name, findings);
-    const drawn = drawWorkflow({ declared, registry, drawing, findings: here });
-    registry.sayAll();
+    const drawn = drawWorkflow({ declared, registry, drawing, findings: report });
+    registry.reportModels();
     const models = [...registry.models.keys()];
     return {
       ...nothingImported(drawn.title ?? name),

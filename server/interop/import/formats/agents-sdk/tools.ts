@@ -6,7 +6,7 @@ import type { CallExpr, Place } from "../../code/program";
 interface CodeTool {
   name: string;
   /** What it is, for people, where its name does not say it. */
-  says?: string;
+  description?: string;
   /** Where its own code stands. */
   code?: Place;
   /** Whether a person approves its calls. */
@@ -75,7 +75,7 @@ function hostedServer(call: Bound<CallExpr>, evaluator: Evaluator): CodeTool {
   const address = setting("serverUrl", "server_url").text;
   return {
     name: name.slice(0, 200),
-    says: `"${name}" is an MCP server${address ? ` (${address.slice(0, 200)})` : ""}; no connection was made. Add it on the Tools page.`,
+    description: `"${name}" is an MCP server${address ? ` (${address.slice(0, 200)})` : ""}; no connection was made. Add it on the Tools page.`,
     isApproved: asks.isGiven && asks.text !== "never",
   };
 }

@@ -153,13 +153,13 @@ const isCrew = ({ handoffs, delegates }: Member): boolean => handoffs.length > 0
 
 /** Handoffs make a crew whose members hand over; agents as tools make one that is led. */
 function crewOf(member: Member, { registry, findings }: Context): Raw {
-  const here = findings(member.agent.place);
+  const report = findings(member.agent.place);
   const handsOver = member.handoffs.length > 0;
   const reached = registry.reach(member.agent, handsOver ? "handoffs" : "delegates");
   const asked = handsOver ? reached.flatMap((agent) => registry.member(agent).delegates) : [];
   const all = [...new Set([...reached, ...asked])].map((agent) => registry.member(agent));
   const idOf = (one: Member) => one.config.agent_id;
-  here.keeps(
+  report.keeps(
     "",
     handsOver
       ? `${member.title} hands over to others: they became a crew that hands over, with ${all.length} agents.`
@@ -167,7 +167,7 @@ function crewOf(member: Member, { registry, findings }: Context): Raw {
   );
   for (const one of all)
     if (one.schema)
-      here.changed(
+      report.changed(
         "",
         `${one.title} answers in words here, as agents of a crew do; the code gives its answer a shape.`,
       );

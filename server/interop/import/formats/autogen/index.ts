@@ -3,7 +3,7 @@ import { Drawing } from "../../drawing";
 import { type Claim, type Format, type Imported, nothingImported, type ReadableFormat } from "../../format";
 import type { Source } from "../../source";
 import { componentOf, isAgent, isComponent, isTeam, listOf, textOf } from "./model";
-import { People } from "./people";
+import { ParticipantRegistry } from "./participants";
 import { drawTeam } from "./teams";
 
 /** Where things stand in a file, dotted, with what they are. */
@@ -82,11 +82,11 @@ const INSTEAD = {
 };
 
 function readAgents(source: Source, findings: Findings): Imported {
-  const people = new People();
+  const participants = new ParticipantRegistry();
   const gallery = galleryOf(source.value);
   const under = galleryAt(source.value);
   for (const [at, agent] of listOf(gallery?.agents).entries())
-    people.add(agent, source.on(findings, `${under}.agents.${at}`));
+    participants.add(agent, source.on(findings, `${under}.agents.${at}`));
   for (const kind of ["models", "tools", "terminations", "workbenches"] as const) {
     const count = listOf(gallery?.[kind]).length;
     if (count > 0)
@@ -94,27 +94,27 @@ function readAgents(source: Source, findings: Findings): Imported {
         .on(findings)
         .dropped(`${under}.${kind}`, `The gallery's ${kind} (${count}) were left out: ${INSTEAD[kind]}.`);
   }
-  if (people.agents.length === 0)
+  if (participants.agents.length === 0)
     source
       .on(findings)
       .error(under, "This is an AutoGen gallery without agents and teams; there is nothing to import.");
   return {
     ...nothingImported(isRaw(source.value) ? textOf(source.value.name) : ""),
-    roles: people.roleRegistry.roles,
-    agents: people.agents,
-    tools: people.roleRegistry.tools(),
+    roles: participants.roleRegistry.roles,
+    agents: participants.agents,
+    tools: participants.roleRegistry.tools(),
   };
 }
 
 function readOne({ at, value }: Place, source: Source, findings: Findings): Imported {
-  const here = source.on(findings, at);
-  const component = componentOf(value, here);
+  const report = source.on(findings, at);
+  const component = componentOf(value, report);
   if (!component) return nothingImported();
-  const people = new People();
+  const participants = new ParticipantRegistry();
   const name =
     component.label || textOf(component.config.name) || source.name.replace(/\.[^.]+$/, "") || component.kind;
   if (!isTeam(value) && !isAgent(value)) {
-    here.error(
+    report.error(
       "",
       `This is an AutoGen ${isRaw(value) ? textOf(value.component_type) || "component" : "component"} (${component.kind}): no team and no agent. Import a team or a gallery instead.`,
     );
@@ -127,14 +127,14 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
       }))
     : [{ one: value, place: "" }];
   const members = listed.flatMap(({ one, place }) =>
-    people.add(one, source.on(findings, [at, place].filter(Boolean).join("."))),
+    participants.add(one, source.on(findings, [at, place].filter(Boolean).join("."))),
   );
   if (members.length === 0) {
-    here.error("", "The team has no agents that can be read.");
+    report.error("", "The team has no agents that can be read.");
     return nothingImported(name);
   }
   const drawing = new Drawing(name, findings);
-  drawTeam({ component, members, people, drawing });
+  drawTeam({ component, members, participants, drawing });
   const prompt = textOf(component.config.selector_prompt);
   if (prompt) drawing.note(prompt, "The prompt that chose who speaks next");
   return {
@@ -149,9 +149,9 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
           }
         : {}),
     }),
-    roles: people.roleRegistry.roles,
-    agents: people.agents,
-    tools: people.roleRegistry.tools(),
+    roles: participants.roleRegistry.roles,
+    agents: participants.agents,
+    tools: participants.roleRegistry.tools(),
   };
 }
 

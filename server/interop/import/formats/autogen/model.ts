@@ -6,7 +6,7 @@ export interface Component {
   kind: string;
   label: string;
   config: Raw;
-  here: Findings;
+  report: Findings;
 }
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -21,12 +21,12 @@ export const isComponent = (value: unknown): value is Raw =>
   isRaw(value.config) &&
   (/autogen/i.test(value.provider) || typeof value.component_type === "string");
 
-/** A component; null where the value is none. `here`: findings at its place. */
-export function componentOf(value: unknown, here: Findings): Component | null {
+/** A component; null where the value is none. `report`: findings at its place. */
+export function componentOf(value: unknown, report: Findings): Component | null {
   if (!isComponent(value)) return null;
   const provider = textOf(value.provider);
   const config = isRaw(value.config) ? value.config : {};
-  return { kind: provider.slice(provider.lastIndexOf(".") + 1), label: textOf(value.label), config, here };
+  return { kind: provider.slice(provider.lastIndexOf(".") + 1), label: textOf(value.label), config, report };
 }
 
 const TEAMS: ReadonlySet<string> = new Set([
@@ -43,48 +43,50 @@ export const isAgent = (value: unknown): boolean =>
   isComponent(value) && (value.component_type === "agent" || /Agent$|Surfer$/.test(textOf(value.provider)));
 
 /** When a team stops. */
-export interface Ending {
-  /** Words that end it, each with those who may say them; nobody named: anybody. */
-  words: { text: string; by: string[] }[];
+export interface Termination {
+  /** Texts whose mention ends it, each with the agents that count; none: all do. */
+  mentions: { text: string; by: string[] }[];
   messages: number | null;
 }
 
 /** Reads a condition that ends a team; what has no counterpart is named. */
-export function endingOf(value: unknown, here: Findings, depth = 0): Ending {
-  const ending: Ending = { words: [], messages: null };
-  const component = depth < 8 ? componentOf(value, here) : null;
-  if (!component) return ending;
+export function terminationOf(value: unknown, report: Findings, depth = 0): Termination {
+  const termination: Termination = { mentions: [], messages: null };
+  const component = depth < 8 ? componentOf(value, report) : null;
+  if (!component) return termination;
   const { kind, config } = component;
   switch (kind) {
     case "OrTerminationCondition":
     case "AndTerminationCondition": {
       if (kind.startsWith("And"))
-        here.changed(
+        report.changed(
           "termination_condition",
           "The team stops when all of several conditions hold; here the first that holds ends it.",
         );
       for (const inner of listOf(config.conditions)) {
-        const { words, messages } = endingOf(inner, here, depth + 1);
-        ending.words.push(...words);
-        if (messages !== null) ending.messages = Math.min(messages, ending.messages ?? messages);
+        const { mentions, messages } = terminationOf(inner, report, depth + 1);
+        termination.mentions.push(...mentions);
+        if (messages !== null) termination.messages = Math.min(messages, termination.messages ?? messages);
       }
-      return ending;
+      return termination;
     }
     case "TextMentionTermination":
     case "StopMessageTermination": {
       const text = textOf(config.text) || "TERMINATE";
       return {
-        words: [{ text, by: listOf(config.sources).filter((one): one is string => typeof one === "string") }],
+        mentions: [
+          { text, by: listOf(config.sources).filter((one): one is string => typeof one === "string") },
+        ],
         messages: null,
       };
     }
     case "MaxMessageTermination":
-      return { words: [], messages: numberOf(config.max_messages) };
+      return { mentions: [], messages: numberOf(config.max_messages) };
     default:
-      here.dropped(
+      report.dropped(
         "termination_condition",
         `The end condition ${kind} has no counterpart here and was left out.`,
       );
-      return ending;
+      return termination;
   }
 }

@@ -1,13 +1,13 @@
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import type { Drawing } from "../../drawing";
-import { type Component, type Ending, endingOf, listOf, numberOf, textOf } from "./model";
-import type { Participant, People } from "./people";
+import { type Component, listOf, numberOf, type Termination, terminationOf, textOf } from "./model";
+import type { Participant, ParticipantRegistry } from "./participants";
 
 /** A team with those who take part in it. */
 interface Team {
   component: Component;
   members: Participant[];
-  people: People;
+  participants: ParticipantRegistry;
   drawing: Drawing;
 }
 
@@ -17,18 +17,18 @@ const TASK = "task";
 /** Draws a team as it works: a round through its members, a graph of them, or a crew. */
 export function drawTeam(team: Team): void {
   const { component, drawing, members } = team;
-  const ending = endingOf(component.config.termination_condition, component.here);
+  const termination = terminationOf(component.config.termination_condition, component.report);
   const turns = numberOf(component.config.max_turns);
   const start = drawing.start([
     { key: drawing.keyFor(TASK), title: "Task", description: "What the team is asked to do." },
   ]);
   const [only] = members;
-  if (component.kind === "GraphFlow") drawGraph(team, start, ending);
+  if (component.kind === "GraphFlow") drawGraph(team, start, termination);
   else if (only && members.length === 1)
     drawing.edge(step(team, only, start), drawing.end([keyOf(team, only)]));
-  else if (component.kind === "RoundRobinGroupChat") drawRound(team, start, ending, turns);
-  else drawCrew(team, start, ending, turns);
-  for (const [name, code] of team.people.code) drawing.note(code, `The tool "${name}" was`);
+  else if (component.kind === "RoundRobinGroupChat") drawRound(team, start, termination, turns);
+  else drawCrew(team, start, termination, turns);
+  for (const [name, code] of team.participants.code) drawing.note(code, `The tool "${name}" was`);
 }
 
 const keyOf = ({ drawing }: Team, { name }: Participant): string => drawing.keyFor(`said by ${name}`);
@@ -51,8 +51,8 @@ function step(team: Team, member: Participant, from: string | null, more: Raw = 
 const quoted = (text: string): string => JSON.stringify(text);
 
 /** Whether somebody said one of the words that end a team, as an expression; empty where no words do. */
-function saidIn(team: Team, ending: Ending): string {
-  return ending.words
+function mentionCondition(team: Team, termination: Termination): string {
+  return termination.mentions
     .flatMap(({ text, by }) =>
       team.members
         .filter(({ name }) => by.length === 0 || by.includes(name))
@@ -62,12 +62,14 @@ function saidIn(team: Team, ending: Ending): string {
 }
 
 /** Members take turns, round after round, until words or a number of messages end it. */
-function drawRound(team: Team, start: string, ending: Ending, turns: number | null): void {
+function drawRound(team: Team, start: string, termination: Termination, turns: number | null): void {
   const { drawing, members, component } = team;
-  const { here } = component;
+  const { report } = component;
   const round = drawing.keyFor("round");
   // The task is the first message; each turn is one more.
-  const spoken = [ending.messages === null ? null : ending.messages - 1, turns].filter((one) => one !== null);
+  const spoken = [termination.messages === null ? null : termination.messages - 1, turns].filter(
+    (one) => one !== null,
+  );
   const rounds =
     spoken.length > 0 ? Math.max(1, Math.ceil(Math.min(...spoken) / members.length)) : MOST_ROUNDS;
   let before = drawing.add("count_rounds", {
@@ -79,7 +81,7 @@ function drawRound(team: Team, start: string, ending: Ending, turns: number | nu
   const first = before;
   drawing.edge(start, first);
   for (const member of members) before = step(team, member, before);
-  const said = saidIn(team, ending);
+  const mention = mentionCondition(team, termination);
   const router = drawing.add("again", {
     node_type: "conditional_router",
     name: "Another round?",
@@ -88,7 +90,7 @@ function drawRound(team: Team, start: string, ending: Ending, turns: number | nu
       conditions: [
         {
           label: "again",
-          when: said ? `state.${round} < ${rounds} && !(${said})` : `state.${round} < ${rounds}`,
+          when: mention ? `state.${round} < ${rounds} && !(${mention})` : `state.${round} < ${rounds}`,
         },
       ],
       default_label: "done",
@@ -100,14 +102,14 @@ function drawRound(team: Team, start: string, ending: Ending, turns: number | nu
     label: "done",
     isDefault: true,
   });
-  here.keeps("", `The members take turns for at most ${rounds} ${rounds === 1 ? "round" : "rounds"}.`);
-  if (said)
-    here.changed(
+  report.keeps("", `The members take turns for at most ${rounds} ${rounds === 1 ? "round" : "rounds"}.`);
+  if (mention)
+    report.changed(
       "config.termination_condition",
-      `Words that end the team (${ending.words.map(({ text }) => quoted(text)).join(", ")}) are looked for at the end of each round, not after each message.`,
+      `Words that end the team (${termination.mentions.map(({ text }) => quoted(text)).join(", ")}) are looked for at the end of each round, not after each message.`,
     );
-  if (spoken.length === 0 && !said)
-    here.changed(
+  if (spoken.length === 0 && !mention)
+    report.changed(
       "config.termination_condition",
       `The file does not say when the team ends; it goes round at most ${MOST_ROUNDS} times.`,
     );
@@ -115,14 +117,14 @@ function drawRound(team: Team, start: string, ending: Ending, turns: number | nu
 
 /** Teams in which somebody is chosen, or hands over: one step with a crew. */
 function drawCrew(
-  { component, drawing, members, people }: Team,
+  { component, drawing, members, participants }: Team,
   start: string,
-  ending: Ending,
+  termination: Termination,
   turns: number | null,
 ): void {
-  const { kind, config, here, label } = component;
+  const { kind, config, report, label } = component;
   const isSwarm = kind === "Swarm";
-  const most = ending.messages ?? turns;
+  const most = termination.messages ?? turns;
   const known = new Map(members.map((member) => [member.name, member]));
   const agents = members.map(({ config: agent, handoffs, name }) => ({
     ...agent,
@@ -131,7 +133,7 @@ function drawCrew(
           handoffs: handoffs.flatMap((target) => {
             const to = known.get(target);
             if (!to)
-              here.dropped(
+              report.dropped(
                 "config.participants",
                 `"${name}" hands over to "${target}", who is not an agent of this team.`,
               );
@@ -140,7 +142,7 @@ function drawCrew(
         }
       : {}),
   }));
-  const manager = isSwarm ? null : managerOf(component, people);
+  const manager = isSwarm ? null : managerOf(component, participants);
   const [first] = agents;
   const id = drawing.add(label || "team", {
     node_type: "crew_task",
@@ -166,22 +168,23 @@ function drawCrew(
   drawing.edge(start, id);
   drawing.edge(id, drawing.end([drawing.keyFor("result")]));
   if (!isSwarm && kind !== "SelectorGroupChat" && kind !== "MagenticOneGroupChat")
-    here.changed(
+    report.changed(
       "",
       `Teams of the kind ${kind} are not known here; this one became a crew that a manager leads.`,
     );
-  if (ending.words.length > 0)
-    here.changed(
+  if (termination.mentions.length > 0)
+    report.changed(
       "config.termination_condition",
-      `The team ended at the words ${ending.words.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without handing over" : "its manager"} ends it.`,
+      `The team ended at the words ${termination.mentions.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without handing over" : "its manager"} ends it.`,
     );
-  if (most) here.keeps("config.termination_condition", `At most ${most} ${isSwarm ? "handoffs" : "rounds"}.`);
+  if (most)
+    report.keeps("config.termination_condition", `At most ${most} ${isSwarm ? "handoffs" : "rounds"}.`);
 }
 
 /** Who chooses the next one: in AutoGen a prompt does, here an agent of its own. */
-function managerOf({ kind, config, here, label }: Component, people: People) {
+function managerOf({ kind, config, report, label }: Component, participants: ParticipantRegistry) {
   const isSelector = kind === "SelectorGroupChat";
-  const [manager] = people.add(
+  const [manager] = participants.add(
     {
       provider: "autogen_agentchat.agents.AssistantAgent",
       config: {
@@ -189,22 +192,22 @@ function managerOf({ kind, config, here, label }: Component, people: People) {
         description: `Leads ${label ? `"${label}"` : "the team"}: chooses who does the next step, checks what came of it, and answers when the task is done.`,
       },
     },
-    here,
+    report,
   );
   if (isSelector && textOf(config.selector_prompt))
-    here.changed(
+    report.changed(
       "config.selector_prompt",
       `A prompt chose who speaks next; here the agent "${manager?.role ?? "Selector"}" leads the team, and the prompt stands in a note.`,
     );
   if (textOf(config.selector_func) || isRaw(config.selector_func))
-    here.dropped("config.selector_func", "A function chose who speaks next; it is code and was left out.");
+    report.dropped("config.selector_func", "A function chose who speaks next; it is code and was left out.");
   return manager?.config ?? null;
 }
 
 /** A directed graph of members: conditions are words that the last message holds. */
-function drawGraph(team: Team, start: string, ending: Ending): void {
+function drawGraph(team: Team, start: string, termination: Termination): void {
   const { drawing, members, component } = team;
-  const { config, here } = component;
+  const { config, report } = component;
   const graph = isRaw(config.graph) ? config.graph : {};
   const nodes: Raw = isRaw(graph.nodes) ? graph.nodes : {};
   const ids = new Map(
@@ -222,7 +225,7 @@ function drawGraph(team: Team, start: string, ending: Ending): void {
     const id = ids.get(name);
     const member = byName.get(name);
     if (id === undefined || !member) {
-      here.dropped(
+      report.dropped(
         `config.graph.nodes.${name}`,
         `"${name}" is no agent of this team; it was left out with its edges.`,
       );
@@ -237,7 +240,7 @@ function drawGraph(team: Team, start: string, ending: Ending): void {
     );
     const plain = edges.filter((edge) => !conditional.includes(edge));
     if (edges.some((edge) => edge.condition_function))
-      here.dropped(
+      report.dropped(
         `config.graph.nodes.${name}`,
         `A function decides where to go on after "${name}"; it is code and was left out.`,
       );
@@ -274,19 +277,20 @@ function drawGraph(team: Team, start: string, ending: Ending): void {
     });
     for (const edge of more) drawing.edge(id, ids.get(textOf(edge.target)) ?? end);
     if (conditions.some(({ when }) => when === ""))
-      here.placeholder(
+      report.placeholder(
         `config.graph.nodes.${name}`,
         `A condition after "${name}" is code. Write it at the router; the workflow cannot run until then.`,
         router,
       );
-    else here.keeps(`config.graph.nodes.${name}`, `After "${name}" the words of its message decide.`, router);
+    else
+      report.keeps(`config.graph.nodes.${name}`, `After "${name}" the words of its message decide.`, router);
   }
   const first = textOf(graph.default_start_node);
   const begins = ids.has(first) ? [first] : [...ids.keys()].filter((name) => !entered.has(name));
   for (const name of begins.length > 0 ? begins : [...ids.keys()].slice(0, 1))
     drawing.edge(start, ids.get(name) ?? end);
-  if (ending.messages !== null || ending.words.length > 0)
-    here.dropped(
+  if (termination.messages !== null || termination.mentions.length > 0)
+    report.dropped(
       "config.termination_condition",
       "What ends the team beside its graph was left out: here the graph ends it.",
     );

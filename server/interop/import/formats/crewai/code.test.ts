@@ -161,15 +161,15 @@ describe("crew.py beside the YAML files of a crew", () => {
   test("what it loses is said at its line, and its programs stand in notes", () => {
     const crew = whole();
     const lineOf = (text: string) => CREW.split("\n").findIndex((line) => line.includes(text)) + 1;
-    const here = (text: string) => `src/letters/crew.py:${lineOf(text)}`;
+    const report = (text: string) => `src/letters/crew.py:${lineOf(text)}`;
     expect(said(crew, "dropped")).toEqual([
-      expect.stringMatching(`${here("@before_kickoff")} .*"prepare"`),
-      expect.stringMatching(`${here("llm=LLM")} The model gpt-4o`),
-      expect.stringMatching(`${here("output_file=")} .*letter.md`),
-      expect.stringMatching(`${here("guardrail=")} .*is_short`),
+      expect.stringMatching(`${report("@before_kickoff")} .*"prepare"`),
+      expect.stringMatching(`${report("llm=LLM")} The model gpt-4o`),
+      expect.stringMatching(`${report("output_file=")} .*letter.md`),
+      expect.stringMatching(`${report("guardrail=")} .*is_short`),
       expect.stringMatching(/tasks\.yaml:8 crew\.py does nothing with the task "unused_task"/),
-      expect.stringMatching(`${here("tools=")} .*MyCustomTool`),
-      expect.stringMatching(`${here("memory=True")} .*remember`),
+      expect.stringMatching(`${report("tools=")} .*MyCustomTool`),
+      expect.stringMatching(`${report("memory=True")} .*remember`),
     ]);
     const notes = Object.values(crew.graph.nodes).filter(({ node_type }) => node_type === "note");
     expect(notes.map(({ name }) => name)).toEqual(["is_short", "prepare"]);

@@ -121,7 +121,7 @@ class Reader {
     this.evaluator = new Evaluator(program, work);
   }
 
-  private here(place: Place): Findings {
+  private report(place: Place): Findings {
     return this.findings.of(this.placeOf(place));
   }
 
@@ -145,7 +145,7 @@ class Reader {
         if (isCallOf(call, ...MAKES[kind]))
           if (!this.met.has(`${kind} ${call.from}`))
             this.part(kind, { expr: call, scope: NO_SCOPE, name: within?.name ?? null, id: `${call.from}` });
-    reportSurroundingCode(evaluator, (place) => this.here(place), this.programs);
+    reportSurroundingCode(evaluator, (place) => this.report(place), this.programs);
     return {
       source: this.source,
       title: titleOf(evaluator),
@@ -161,7 +161,8 @@ class Reader {
     const expr = { is: "name" as const, name: routine.name, from: routine.from, to: routine.to };
     const made = this.made(kind, { expr, scope: NO_SCOPE });
     if (made) this.part(kind, { ...made, name: routine.name });
-    else this.here(routine).dropped("", `What "${routine.name}" makes is decided by code, and was left out.`);
+    else
+      this.report(routine).dropped("", `What "${routine.name}" makes is decided by code, and was left out.`);
   }
 
   private made(kind: Kind, bound: Bound): Made | null {
@@ -211,7 +212,7 @@ class Reader {
         if (read !== undefined) part.raw[name] = read;
       } else if (isOpen && expr.is === "record") this.open(part, { expr, scope: made.scope }, places);
       else
-        this.here(value).dropped(
+        this.report(value).dropped(
           "",
           `What is given here (${this.text(value)}) is made by code, and was left out.`,
         );
@@ -246,7 +247,7 @@ class Reader {
     else if (expr.is === "record") this.open(part, { expr, scope }, places);
     else if (expr.is === "member") part.config = expr.key;
     else
-      this.here(direct).dropped(
+      this.report(direct).dropped(
         "",
         `Its description (${this.text(direct)}) is chosen by code, and was left out.`,
       );
@@ -263,7 +264,7 @@ class Reader {
       if (items) return items.flatMap((item) => this.named(kind, item) ?? []);
       const one = this.named(kind, bound, true);
       if (one !== undefined) return [one];
-      this.here(bound.expr).dropped(
+      this.report(bound.expr).dropped(
         "",
         `"${field}" (${this.text(bound.expr)}) is made by code, and was left out.`,
       );
@@ -292,7 +293,7 @@ class Reader {
     const made = this.made(kind, bound);
     if (made) return this.part(kind, made);
     if (bound.expr.is !== "nothing" && !isQuiet)
-      this.here(bound.expr).dropped(
+      this.report(bound.expr).dropped(
         "",
         `Which ${kind} is meant here (${this.text(bound.expr)}) is decided by code, and was left out.`,
       );

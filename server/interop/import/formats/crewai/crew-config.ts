@@ -17,22 +17,22 @@ export interface ImportedAgent {
 export function importAgent(agent: AgentModel, roleRegistry: RoleRegistry): ImportedAgent {
   const plain = plainName(agent.role);
   const role = roleRegistry.add({
-    name: plain && plain.length <= 80 ? plain : human(agent.key),
+    name: plain && plain.length <= 80 ? plain : humanize(agent.key),
     description: agent.backstory,
     goals: [agent.goal],
   });
   const variables = variablesIn(agent.role, agent.goal, agent.backstory);
-  agent.here.keeps("", `The agent "${agent.key}" became the role "${role}".`);
+  agent.report.keeps("", `The agent "${agent.key}" became the role "${role}".`);
   if (variables.length > 0)
-    agent.here.changed(
+    agent.report.changed(
       "",
       `Roles have no variables: ${variables.map((name) => `{${name}}`).join(", ")} stands in the texts of "${role}" as it is, and each of its steps is told the value.`,
     );
-  return { agent, role, tools: roleRegistry.wants(role, agent.tools, "tools", agent.here), variables };
+  return { agent, role, tools: roleRegistry.wants(role, agent.tools, "tools", agent.report), variables };
 }
 
 /** `research_task` -> `Research task`. */
-export function human(key: string): string {
+export function humanize(key: string): string {
   const words = key.replace(/[_-]+/g, " ").trim() || key;
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -49,12 +49,12 @@ export const guardrailsOf = ({ guardrails, guardrail_retries }: TaskModel): Raw[
 
 /**
  * A crew with its plan, as the settings of one step. A crew that is led by a manager gets its tasks as its goal, since the
- * manager gives out the work. `who`: the agent of each task, if any.
+ * manager gives out the work. `assigneeOf`: the agent of each task, if any.
  */
 export function crewSettings(
   model: CrewModel,
   agents: ReadonlyMap<string, ImportedAgent>,
-  who: (task: TaskModel) => string | null,
+  assigneeOf: (task: TaskModel) => string | null,
   template: (text: string) => string,
 ): Raw {
   const ids = new Map<string, string>();
@@ -103,10 +103,10 @@ export function crewSettings(
     plan: {
       user_instruction: `The tasks of ${model.name}.`,
       tasks: model.tasks.map((task, place) => {
-        const assigned = who(task);
+        const assigned = assigneeOf(task);
         return {
           task_id: taskIds.get(task.key),
-          description: task.description || human(task.key),
+          description: task.description || humanize(task.key),
           ...(task.expected_output ? { expected_output: task.expected_output } : {}),
           ...(assigned === null ? {} : { assigned_agent: idOf(assigned) }),
           dependencies: contextOf(model.tasks, place).map((key) => taskIds.get(key)),

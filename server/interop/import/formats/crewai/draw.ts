@@ -2,7 +2,14 @@ import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
 import { type Choice, type Imported, nothingImported } from "../../format";
 import { RoleRegistry } from "../../role-registry";
-import { contextOf, crewSettings, guardrailsOf, human, type ImportedAgent, importAgent } from "./crew-config";
+import {
+  contextOf,
+  crewSettings,
+  guardrailsOf,
+  humanize,
+  type ImportedAgent,
+  importAgent,
+} from "./crew-config";
 import type { CrewModel, TaskModel } from "./model";
 import { toTemplate, variablesIn } from "./template";
 
@@ -20,19 +27,19 @@ export function drawCrew(
   const roleRegistry = new RoleRegistry();
   const agents = new Map([...model.agents].map(([key, agent]) => [key, importAgent(agent, roleRegistry)]));
   const choices = choicesOf(model);
-  const said = (id: string) => {
+  const choiceOf = (id: string) => {
     const choice = choices.find((one) => one.id === id);
     const answer = answers.get(id);
     return choice?.options.some(({ value }) => value === answer) ? answer : choice?.value;
   };
-  for (const choice of choices) choice.value = said(choice.id) ?? choice.value;
-  const who = (task: TaskModel): string | null =>
-    task.agent ?? assigned(model, task, { all: said(UNASSIGNED), own: said(perTask(task.key)) });
+  for (const choice of choices) choice.value = choiceOf(choice.id) ?? choice.value;
+  const assigneeOf = (task: TaskModel): string | null =>
+    task.agent ?? assigned(model, task, { all: choiceOf(UNASSIGNED), own: choiceOf(perTask(task.key)) });
   const drawing = new Drawing(model.name, findings);
-  const shape = model.process === "hierarchical" ? "crew" : said(SHAPE);
-  if (shape === "crew") drawStep(model, { drawing, agents, who, roleRegistry, findings });
-  else new Chain(model, { drawing, agents, who, roleRegistry, findings }).draw();
-  sayIdle(model, who);
+  const shape = model.process === "hierarchical" ? "crew" : choiceOf(SHAPE);
+  if (shape === "crew") drawStep(model, { drawing, agents, assigneeOf, roleRegistry, findings });
+  else new Chain(model, { drawing, agents, assigneeOf, roleRegistry, findings }).draw();
+  reportIdleAgents(model, assigneeOf);
   for (const [name, text] of model.code) drawing.note(text, name);
   return {
     ...nothingImported(model.name),
@@ -43,10 +50,10 @@ export function drawCrew(
   };
 }
 
-interface Drawn {
+interface DrawContext {
   drawing: Drawing;
   agents: ReadonlyMap<string, ImportedAgent>;
-  who: (task: TaskModel) => string | null;
+  assigneeOf: (task: TaskModel) => string | null;
   roleRegistry: RoleRegistry;
   findings: Findings;
 }
@@ -113,11 +120,14 @@ function assigned(
 }
 
 /** Says which agents do nothing, where that is certain. */
-function sayIdle({ tasks, agents, manager }: CrewModel, who: (task: TaskModel) => string | null): void {
-  const busy = new Set([manager, ...tasks.map(who)]);
-  if (busy.has(null) && tasks.some((task) => who(task) === null)) return;
-  for (const { key, here } of agents.values())
-    if (!busy.has(key)) here.info("", `The agent "${key}" does none of the tasks; its role comes along.`);
+function reportIdleAgents(
+  { tasks, agents, manager }: CrewModel,
+  assigneeOf: (task: TaskModel) => string | null,
+): void {
+  const busy = new Set([manager, ...tasks.map(assigneeOf)]);
+  if (busy.has(null) && tasks.some((task) => assigneeOf(task) === null)) return;
+  for (const { key, report } of agents.values())
+    if (!busy.has(key)) report.info("", `The agent "${key}" does none of the tasks; its role comes along.`);
 }
 
 /** The variables of a crew's texts, and what its file gives for them. */
@@ -128,7 +138,7 @@ function inputsOf(model: CrewModel, drawing: Drawing, found: readonly string[]) 
     const isText = usual === undefined || usual === null || typeof usual === "string";
     return {
       key: drawing.keyFor(name, "input"),
-      title: human(name),
+      title: humanize(name),
       ...(!isText ? { schema: {} } : isShort(name) ? { schema: { type: "string", maxLength: 120 } } : {}),
       ...(usual === undefined || usual === null ? {} : { default: usual }),
     };
@@ -144,7 +154,10 @@ const textsOf = ({ agents, tasks }: CrewModel): string[] => [
 ];
 
 /** One step in which the crew works. */
-function drawStep(model: CrewModel, { drawing, agents, who, roleRegistry, findings }: Drawn): void {
+function drawStep(
+  model: CrewModel,
+  { drawing, agents, assigneeOf, roleRegistry, findings }: DrawContext,
+): void {
   const inputs = inputsOf(model, drawing, variablesIn(...textsOf(model)));
   const start = drawing.start(inputs);
   const key = drawing.keyFor("crew_result", "output");
@@ -154,7 +167,7 @@ function drawStep(model: CrewModel, { drawing, agents, who, roleRegistry, findin
     name: model.name,
     input_keys: inputs.map((input) => input.key),
     output_keys: [key],
-    config: crewSettings(model, agents, who, (text) => toTemplate(text, keyOf)),
+    config: crewSettings(model, agents, assigneeOf, (text) => toTemplate(text, keyOf)),
   });
   drawing.edge(start, id);
   drawing.edge(id, drawing.end([key]));
@@ -164,48 +177,48 @@ function drawStep(model: CrewModel, { drawing, agents, who, roleRegistry, findin
       ? `A manager leads this crew and gives out the work, so that it became one step with a crew of ${agents.size}; its ${model.tasks.length} tasks are the crew's goal.`
       : `The crew became one step with a plan of ${model.tasks.length} tasks.`,
   );
-  sayInCrew(model, who, id, { roleRegistry, members: agents });
+  reportCrewChanges(model, assigneeOf, id, { roleRegistry, members: agents });
 }
 
 /** Says what of its tasks a crew in one step does differently. */
-export function sayInCrew(
+export function reportCrewChanges(
   { tasks, process, agents }: CrewModel,
-  who: (task: TaskModel) => string | null,
+  assigneeOf: (task: TaskModel) => string | null,
   id: string,
   { roleRegistry, members }: { roleRegistry: RoleRegistry; members: ReadonlyMap<string, ImportedAgent> },
 ): void {
   const isLed = process === "hierarchical";
   for (const task of tasks) {
-    const role = members.get(who(task) ?? "")?.role;
-    if (role !== undefined) roleRegistry.wants(role, task.tools, "tools", task.here);
+    const role = members.get(assigneeOf(task) ?? "")?.role;
+    if (role !== undefined) roleRegistry.wants(role, task.tools, "tools", task.report);
     else if (task.tools.length > 0)
-      task.here.dropped(
+      task.report.dropped(
         "tools",
         `Nobody does "${task.key}" for certain, so that its tools (${task.tools.join(", ")}) were left out.`,
         id,
       );
     if (isLed && task.human_input)
-      task.here.dropped(
+      task.report.dropped(
         "human_input",
         "A person was to look at the result; in a crew with a manager nobody is asked.",
         id,
       );
     if (isLed && task.guardrails.length > 0)
-      task.here.dropped("guardrail", "A crew with a manager has no guardrails of single tasks.", id);
+      task.report.dropped("guardrail", "A crew with a manager has no guardrails of single tasks.", id);
     if (task.schema)
-      task.here.dropped(
+      task.report.dropped(
         "output_pydantic",
         `The answer of "${task.key}" had a shape of its own; in a crew it answers in words. Draw it as steps to keep that.`,
         id,
       );
     if (task.condition !== null)
-      task.here.dropped(
+      task.report.dropped(
         "condition",
         `The task ran only where a program said so (${task.condition}); in a crew it always runs.`,
         id,
       );
-    if (!isLed && who(task) === null && agents.size > 0)
-      task.here.changed(
+    if (!isLed && assigneeOf(task) === null && agents.size > 0)
+      task.report.changed(
         "agent",
         `The file does not say who does "${task.key}"; the crew chooses one of its agents.`,
         id,
@@ -225,12 +238,12 @@ class Chain {
 
   constructor(
     private readonly model: CrewModel,
-    private readonly how: Drawn,
+    private readonly context: DrawContext,
   ) {}
 
   draw(): void {
     const { model } = this;
-    const { drawing } = this.how;
+    const { drawing } = this.context;
     const inputs = inputsOf(model, drawing, variablesIn(...textsOf(model)));
     /** What the next step follows, with the label of the way there. */
     let front: { from: string; label?: string }[] = [{ from: drawing.start(inputs) }];
@@ -250,27 +263,27 @@ class Chain {
     const end = drawing.end(result && !result.isSure ? [] : result ? [result.key] : []);
     for (const { from, label } of beside.length > 0 ? beside : front) drawing.edge(from, end, { label });
     if (model.planning)
-      model.here.dropped(
+      model.report.dropped(
         "planning",
         "The crew wrote a plan before its tasks; as steps it does not. Draw it as one step to keep that.",
       );
     if (model.memory)
-      model.here.dropped(
+      model.report.dropped(
         "memory",
         "The crew remembered what it had done; as steps it does not. Draw it as one step to keep that.",
       );
     if (model.tasks.some(({ isAsync }) => isAsync))
-      this.how.findings.info("", "Tasks that need not be waited for stand side by side.");
+      this.context.findings.info("", "Tasks that need not be waited for stand side by side.");
   }
 
   /** The step of a task, with the question before it where it is not always done. */
   private step(task: TaskModel, place: number): { entry: string; exits: { from: string; label?: string }[] } {
-    const { drawing, agents, who } = this.how;
-    const owner = who(task);
+    const { drawing, agents, assigneeOf } = this.context;
+    const owner = assigneeOf(task);
     const doer = owner === null ? undefined : agents.get(owner);
     const id = drawing.add(task.key, {
       node_type: "agent_task",
-      name: human(task.key),
+      name: humanize(task.key),
       ...this.keysOf(task, place, doer),
       config: this.configOf(task, doer),
     });
@@ -279,19 +292,19 @@ class Chain {
       key: drawing.keyFor(task.key, "output"),
       isSure: task.condition === null,
     });
-    if (!doer) this.sayNobody(task, owner, id);
+    if (!doer) this.reportUnassigned(task, owner, id);
     if (doer?.agent.allow_delegation)
-      task.here.info(
+      task.report.info(
         "agent",
         `"${doer.role}" could ask the others of its crew; as a step of its own it works alone. Draw the crew as one step to keep that.`,
       );
     let exit = id;
     if (task.human_input) {
       exit = drawing.placeholder(`${task.key}_check`, {
-        name: `Look at ${human(task.key).toLowerCase()}`,
+        name: `Look at ${humanize(task.key).toLowerCase()}`,
         original: "",
         at: "human_input",
-        findings: task.here,
+        findings: task.report,
         why: "A person was to look at the result of this task.",
       });
       drawing.edge(id, exit);
@@ -301,15 +314,15 @@ class Chain {
   }
 
   private question(task: TaskModel, id: string, exit: string) {
-    const { drawing } = this.how;
+    const { drawing } = this.context;
     const router = drawing.add(`${task.key}_if`, {
       node_type: "conditional_router",
-      name: `Is ${human(task.key).toLowerCase()} needed?`,
+      name: `Is ${humanize(task.key).toLowerCase()} needed?`,
       config: { kind: "expression", conditions: [], default_label: "skip" },
     });
     drawing.edge(router, id, { label: "run" });
     drawing.note(`Ran only where this program said so: ${task.condition}`, `Condition of ${task.key}`);
-    task.here.placeholder(
+    task.report.placeholder(
       "condition",
       `Whether this task runs was decided by a program (${task.condition}). Write its condition at the router with the label "run"; the workflow cannot run until then.`,
       router,
@@ -318,7 +331,7 @@ class Chain {
   }
 
   private keysOf(task: TaskModel, place: number, doer: ImportedAgent | undefined) {
-    const { drawing } = this.how;
+    const { drawing } = this.context;
     const before = contextOf(this.model.tasks, place).flatMap((key) => this.steps.get(key) ?? []);
     const own = variablesIn(task.description);
     return {
@@ -335,13 +348,13 @@ class Chain {
   }
 
   private configOf(task: TaskModel, doer: ImportedAgent | undefined) {
-    const { drawing, roleRegistry } = this.how;
+    const { drawing, roleRegistry } = this.context;
     const keyOf = (variable: string) => drawing.keyFor(variable, "input");
     const expected = task.expected_output;
     // An expected result is no template.
     const isFixed = variablesIn(expected).length === 0;
     const text = isFixed ? task.description : `${task.description}\n\nExpected output: ${expected}`;
-    const tools = doer ? roleRegistry.wants(doer.role, task.tools, "tools", task.here) : [];
+    const tools = doer ? roleRegistry.wants(doer.role, task.tools, "tools", task.report) : [];
     return {
       required_role: doer?.role ?? "",
       task_description_template: toTemplate(text, keyOf),
@@ -353,13 +366,13 @@ class Chain {
     };
   }
 
-  private sayNobody(task: TaskModel, owner: string | null, id: string): void {
-    const who = task.agent ?? owner;
-    task.here.placeholder(
+  private reportUnassigned(task: TaskModel, owner: string | null, id: string): void {
+    const assigneeOf = task.agent ?? owner;
+    task.report.placeholder(
       "agent",
-      who === null
+      assigneeOf === null
         ? `The file does not say who does "${task.key}". Choose its role; the workflow cannot run until then.`
-        : `"${who}", who does "${task.key}", is not in the files. Add the file of agents, or choose a role; the workflow cannot run until then.`,
+        : `"${assigneeOf}", who does "${task.key}", is not in the files. Add the file of agents, or choose a role; the workflow cannot run until then.`,
       id,
     );
   }

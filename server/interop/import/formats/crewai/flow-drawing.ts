@@ -4,12 +4,12 @@ import { Drawing } from "../../drawing";
 import { type Imported, nothingImported } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import type { FlowNames } from "./cel";
-import { human } from "./crew-config";
+import { humanize } from "./crew-config";
 import { type Condition, type Method, triggersIn } from "./flow-method";
-import { type FlowAbout, FlowSteps } from "./flow-steps";
+import { type FlowContext, FlowSteps } from "./flow-steps";
 import { textOf } from "./model";
 
-interface Way {
+interface OpenEdge {
   from: string;
   label?: string;
 }
@@ -24,16 +24,16 @@ export class FlowDrawing {
   private readonly steps: FlowSteps;
   private readonly entries = new Map<string, string>();
   /** What comes after a method, and after a label. */
-  private readonly after = new Map<string, Way[]>();
+  private readonly after = new Map<string, OpenEdge[]>();
   private readonly written: string[] = [];
 
   constructor(
     private readonly flow: Raw,
     private readonly methods: readonly Method[],
-    private readonly about: FlowAbout,
+    private readonly context: FlowContext,
   ) {
-    this.drawing = new Drawing(about.name, about.findings);
-    this.declared = stateOf(flow, about.here);
+    this.drawing = new Drawing(context.name, context.findings);
+    this.declared = stateOf(flow, context.report);
     for (const name of Object.keys(this.declared)) this.drawing.keyFor(name, "state");
     this.names = {
       state: (name) => {
@@ -42,11 +42,11 @@ export class FlowDrawing {
       },
       output: (method) => this.drawing.keyFor(method, "output"),
     };
-    this.steps = new FlowSteps(this.drawing, this.roleRegistry, this.names, about);
+    this.steps = new FlowSteps(this.drawing, this.roleRegistry, this.names, context);
   }
 
   draw(): Imported {
-    const { drawing, methods, flow, about } = this;
+    const { drawing, methods, flow, context } = this;
     for (const method of methods) this.method(method);
     if (flow.conversational) this.names.state(MESSAGE);
     const start = drawing.start(this.inputs());
@@ -57,7 +57,7 @@ export class FlowDrawing {
       isRaw(flow.config) && typeof flow.config.max_method_calls === "number"
         ? flow.config.max_method_calls
         : null;
-    this.sayUnused(calls);
+    this.reportUnused(calls);
     const graph = drawing.finish({
       description: textOf(flow.description),
       // Starts, routers and ends are steps here, too.
@@ -66,7 +66,7 @@ export class FlowDrawing {
         : {}),
     });
     return {
-      ...nothingImported(about.name),
+      ...nothingImported(context.name),
       graph,
       roles: this.roleRegistry.roles,
       tools: this.roleRegistry.tools(),
@@ -91,24 +91,24 @@ export class FlowDrawing {
   }
 
   /** A person is asked about what a method gave: which of its outcomes it is, or what they think of it. */
-  private feedback({ name, here, outcomes }: Method, feedback: Raw, key: string): string {
+  private feedback({ name, report, outcomes }: Method, feedback: Raw, key: string): string {
     const answer = this.drawing.keyFor(`${name}_feedback`, "output");
-    const about = {
-      name: `Feedback on ${human(name).toLowerCase()}`,
+    const context = {
+      name: `Feedback on ${humanize(name).toLowerCase()}`,
       input_keys: [key],
       output_keys: [answer],
     };
     const terms = { title: asTemplate(textOf(feedback.message).slice(0, 4000)), body_template: `{{${key}}}` };
     for (const setting of Object.keys(feedback))
       if (!["message", "emit"].includes(setting))
-        here.dropped(
+        report.dropped(
           `human_feedback.${setting}`,
           `"${setting}" has no place here: no model reads the answer.`,
         );
     if (outcomes.length === 0)
       return this.drawing.add(`${name}_feedback`, {
         node_type: "user_input",
-        ...about,
+        ...context,
         config: {
           ...terms,
           schema: {
@@ -118,13 +118,13 @@ export class FlowDrawing {
           },
         },
       });
-    here.changed(
+    report.changed(
       "human_feedback.emit",
       "The person chooses the outcome themselves; there a model read it from their words.",
     );
     const gate = this.drawing.add(`${name}_feedback`, {
       node_type: "approval_gate",
-      ...about,
+      ...context,
       config: { ...terms, options: [...new Set(outcomes)] },
     });
     this.leave(gate, outcomes);
@@ -132,19 +132,19 @@ export class FlowDrawing {
   }
 
   /** The router whose ways out are the labels of a method. */
-  private route({ name, here }: Method, from: string, key: string, labels: readonly string[]): void {
+  private route({ name, report }: Method, from: string, key: string, labels: readonly string[]): void {
     const known =
       labels.length > 0
         ? labels
         : this.listened().filter((label) => !this.methods.some((one) => one.name === label));
     const router = this.drawing.add(`${name}_route`, {
       node_type: "conditional_router",
-      name: `After ${human(name).toLowerCase()}`,
+      name: `After ${humanize(name).toLowerCase()}`,
       config: { kind: "value", value: `state.${key}` },
     });
     this.drawing.edge(from, router);
     if (labels.length === 0)
-      here.info(
+      report.info(
         "emit",
         `"${name}" does not say which labels it may give; all that somebody listens to were drawn.`,
       );
@@ -167,23 +167,26 @@ export class FlowDrawing {
 
   /** What a run asks for: what the flow's state declares, and what its texts read of it. */
   private inputs() {
-    const { declared, reads, drawing, about } = this;
+    const { declared, reads, drawing, context } = this;
     const more = [...reads].filter((name) => !(name in declared) && name !== "id");
     for (const name of more)
-      about.here.info("state", `The flow reads state.${name} without declaring it; the start asks for it.`);
+      context.report.info(
+        "state",
+        `The flow reads state.${name} without declaring it; the start asks for it.`,
+      );
     const { required } = declaredSchema(this.flow);
     const defaults = isRaw(this.flow.state) && isRaw(this.flow.state.default) ? this.flow.state.default : {};
     return [
       ...Object.entries(declared).map(([name, schema]) => ({
         key: drawing.keyFor(name, "state"),
-        title: human(name),
+        title: humanize(name),
         schema: isRaw(schema) ? schema : {},
         ...(defaults[name] === undefined || defaults[name] === null ? {} : { default: defaults[name] }),
         required: required.includes(name) && defaults[name] === undefined,
       })),
       ...more.map((name) => ({
         key: drawing.keyFor(name, "state"),
-        title: human(name),
+        title: humanize(name),
         schema: {},
         required: true,
       })),
@@ -192,7 +195,7 @@ export class FlowDrawing {
 
   /** A conversational flow reads a message and chooses: here each run is one message. */
   private conversation(start: string): string {
-    const { drawing, about, flow } = this;
+    const { drawing, context, flow } = this;
     const how = isRaw(flow.conversational) ? flow.conversational : {};
     const message = this.names.state(MESSAGE);
     const router = drawing.add("conversation", {
@@ -205,7 +208,7 @@ export class FlowDrawing {
       },
     });
     drawing.edge(start, router);
-    about.here.changed(
+    context.report.changed(
       "conversational",
       "This flow talks with a person, message by message. Here each run answers one message; what was said before is not kept.",
       router,
@@ -216,33 +219,33 @@ export class FlowDrawing {
   /** Draws what leads to a method. */
   private connect(method: Method, start: string, conversation: string | null): void {
     const { drawing } = this;
-    const { name, here, start: begins, listen } = method;
+    const { name, report, start: begins, listen } = method;
     const target = this.entries.get(name);
     if (target === undefined) return;
     if (begins === true) drawing.edge(start, target);
     const conditions = [begins === true ? null : begins, listen].flatMap((one) => one ?? []);
     for (const condition of conditions) this.lead(condition, target, method, conversation);
     if (begins !== true && conditions.length === 0)
-      here.dropped("", `Nothing sets off "${name}", so that it never runs. Draw a line to it.`, target);
+      report.dropped("", `Nothing sets off "${name}", so that it never runs. Draw a line to it.`, target);
   }
 
   /** Leads what a condition waits for to a node, which waits for all of it or for any. */
   private lead(condition: Condition, target: string, method: Method, conversation: string | null): void {
     const { drawing } = this;
-    const ways = this.waysOf(condition, method, conversation);
+    const edges = this.openEdgesOf(condition, method, conversation);
     const isAll = typeof condition !== "string" && condition.how === "and";
-    for (const { from, label } of ways) drawing.edge(from, target, { label });
-    if (ways.length > 1)
-      drawing.change(target, { join: isAll ? { n: ways.length, on_shortfall: "skip" } : "any" });
+    for (const { from, label } of edges) drawing.edge(from, target, { label });
+    if (edges.length > 1)
+      drawing.change(target, { join: isAll ? { n: edges.length, on_shortfall: "skip" } : "any" });
   }
 
-  private waysOf(condition: Condition, method: Method, conversation: string | null): Way[] {
-    if (typeof condition === "string") return this.waysAfter(condition, method, conversation);
+  private openEdgesOf(condition: Condition, method: Method, conversation: string | null): OpenEdge[] {
+    if (typeof condition === "string") return this.edgesAfter(condition, method, conversation);
     return condition.of.flatMap((child) => {
-      const ways = this.waysOf(child, method, conversation);
+      const edges = this.openEdgesOf(child, method, conversation);
       const isPlain =
-        typeof child === "string" ? ways.length < 2 || condition.how === "or" : child.how === condition.how;
-      return isPlain ? ways : [{ from: this.gather(child, method, conversation) }];
+        typeof child === "string" ? edges.length < 2 || condition.how === "or" : child.how === condition.how;
+      return isPlain ? edges : [{ from: this.gather(child, method, conversation) }];
     });
   }
 
@@ -257,11 +260,11 @@ export class FlowDrawing {
     return id;
   }
 
-  private waysAfter(trigger: string, { here }: Method, conversation: string | null): Way[] {
-    const ways = this.after.get(trigger);
-    if (ways) return ways;
+  private edgesAfter(trigger: string, { report }: Method, conversation: string | null): OpenEdge[] {
+    const edges = this.after.get(trigger);
+    if (edges) return edges;
     if (conversation !== null) return [{ from: conversation, label: trigger }];
-    here.dropped("listen", `Nothing in this flow is called "${trigger}".`);
+    report.dropped("listen", `Nothing in this flow is called "${trigger}".`);
     return [];
   }
 
@@ -289,23 +292,23 @@ export class FlowDrawing {
 
   /** The node that a method ends with; null where a router follows it. */
   private lastOf({ name, isRouter, outcomes }: Method): string | null {
-    const way =
+    const edge =
       isRouter || outcomes.length > 0
         ? undefined
         : this.after.get(name)?.find(({ label }) => label === undefined);
-    return way?.from ?? null;
+    return edge?.from ?? null;
   }
 
-  private sayUnused(calls: number | null): void {
-    const { flow, about } = this;
+  private reportUnused(calls: number | null): void {
+    const { flow, context } = this;
     if (calls !== null)
-      about.here.changed(
+      context.report.changed(
         "config.max_method_calls",
         `At most ${calls} calls of methods became a limit of steps, of which routers, the start and the end are some, too.`,
       );
     for (const field of ["persist", "conversational.persist"])
       if (isRaw(flow[field]) && flow[field].enabled !== false)
-        about.here.info(field, "Runs are always kept here.");
+        context.report.info(field, "Runs are always kept here.");
     if (isRaw(flow.config))
       for (const [field, value] of Object.entries(flow.config))
         if (
@@ -315,7 +318,7 @@ export class FlowDrawing {
           ) &&
           value
         )
-          about.here.dropped(`config.${field}`, `"${field}" has no counterpart here and was left out.`);
+          context.report.dropped(`config.${field}`, `"${field}" has no counterpart here and was left out.`);
   }
 }
 
@@ -333,12 +336,12 @@ const declaredSchema = (flow: Raw): { properties: Raw; required: string[] } => {
 };
 
 /** The state that a flow declares: by name, with a schema of each. */
-function stateOf(flow: Raw, here: Findings): Raw {
+function stateOf(flow: Raw, report: Findings): Raw {
   if (!isRaw(flow.state)) return {};
   const { properties } = declaredSchema(flow);
   const defaults = isRaw(flow.state.default) ? flow.state.default : {};
   if (flow.state.type === "pydantic" || flow.state.type === "unknown")
-    here.changed("state", "The shape of the state is a program; what the file says of it beside was read.");
+    report.changed("state", "The shape of the state is a program; what the file says of it beside was read.");
   const guessed = Object.fromEntries(
     Object.entries(defaults)
       .filter(([name]) => !(name in properties))

@@ -9,7 +9,7 @@ export interface Method {
   raw: Raw;
   /** What it does: an object with `call`. */
   action: Raw;
-  here: Findings;
+  report: Findings;
   start: true | Condition | null;
   listen: Condition | null;
   /** Its answer is the next label. */

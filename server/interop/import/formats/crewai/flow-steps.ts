@@ -5,16 +5,16 @@ import type { Drawing } from "../../drawing";
 import type { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
 import { type FlowNames, toExpression, toFlowTemplate, toValue } from "./cel";
-import { crewSettings, human, importAgent } from "./crew-config";
-import { sayInCrew } from "./draw";
+import { crewSettings, humanize, importAgent } from "./crew-config";
+import { reportCrewChanges } from "./draw";
 import type { Method } from "./flow-method";
 import { missing, readCrew } from "./json";
 import { isElsewhere, readAgent, type TaskModel, textOf } from "./model";
 import { toTemplate, variablesIn } from "./template";
 
-export interface FlowAbout {
+export interface FlowContext {
   name: string;
-  here: Findings;
+  report: Findings;
   findings: Findings;
   /** A crew in another file of the import. */
   load: (path: string) => Source | undefined;
@@ -26,12 +26,12 @@ export class FlowSteps {
     private readonly drawing: Drawing,
     private readonly roleRegistry: RoleRegistry,
     private readonly names: FlowNames,
-    private readonly about: FlowAbout,
+    private readonly context: FlowContext,
   ) {}
 
   /** What a method does, as a step; answers its id. */
   draw(method: Method, key: string): string {
-    const { action, name, here } = method;
+    const { action, name, report } = method;
     switch (action.call) {
       case "agent":
         if (isRaw(action.with) && !isElsewhere(action.with)) return this.agent(method, action.with, key);
@@ -46,33 +46,33 @@ export class FlowSteps {
         if (expression !== null)
           return this.drawing.add(name, {
             node_type: "transform",
-            name: human(name),
+            name: humanize(name),
             config: { set: { [key]: expression } },
           });
         break;
       }
     }
-    return this.unknown(method, key, here);
+    return this.unknown(method, key, report);
   }
 
-  private unknown({ action, name }: Method, key: string, here: Findings): string {
+  private unknown({ action, name }: Method, key: string, report: Findings): string {
     const what =
       WHAT[String(action.call)] ??
       `This is of the kind ${JSON.stringify(action.call ?? null)}, which is not known here.`;
     if (action.call === "tool")
-      this.roleRegistry.wants(human(name), [textOf(action.ref)].filter(Boolean), "do.ref", here);
+      this.roleRegistry.wants(humanize(name), [textOf(action.ref)].filter(Boolean), "do.ref", report);
     return this.drawing.placeholder(name, {
-      name: human(name),
+      name: humanize(name),
       original: writeText(action, "yaml"),
       at: "do",
-      findings: here,
+      findings: report,
       why: what,
       node: { output_keys: [key] },
     });
   }
 
-  private agent({ name, here, isRouter, emit }: Method, raw: Raw, key: string): string {
-    const place = here.under("do.with");
+  private agent({ name, report, isRouter, emit }: Method, raw: Raw, key: string): string {
+    const place = report.under("do.with");
     const { role, tools, agent } = importAgent(readAgent(name, raw, place), this.roleRegistry);
     const input = textOf(raw.input);
     const { template, mapping, unread } = toFlowTemplate(input || agent.goal, this.names);
@@ -88,7 +88,7 @@ export class FlowSteps {
       );
     return this.drawing.add(name, {
       node_type: "agent_task",
-      name: human(name),
+      name: humanize(name),
       ...(Object.keys(mapping).length > 0 ? { input_mapping: mapping } : {}),
       output_keys: [key],
       config: {
@@ -111,18 +111,18 @@ export class FlowSteps {
   }
 
   /** Null where the crew cannot be found. */
-  private crew({ name, action, here }: Method, key: string): string | null {
+  private crew({ name, action, report }: Method, key: string): string | null {
     const path = textOf(action.from_declaration);
-    const file = path ? this.about.load(path) : undefined;
+    const file = path ? this.context.load(path) : undefined;
     const raw = file ? file.value : action.with;
-    const place = file ? file.on(this.about.findings) : here.under("do.with");
+    const place = file ? file.on(this.context.findings) : report.under("do.with");
     if (path && !file)
-      here.changed(
+      report.changed(
         "do.from_declaration",
         `The crew ${path} is not among the files. Import the whole folder, or a zip of it, to have it.`,
       );
     if (!isRaw(raw)) return null;
-    const model = readCrew({ name: human(name), ...raw }, place, missing);
+    const model = readCrew({ name: humanize(name), ...raw }, place, missing);
     if (model.agents.size === 0) return null;
     const agents = new Map(
       [...model.agents].map(([id, agent]) => [id, importAgent(agent, this.roleRegistry)]),
@@ -137,7 +137,7 @@ export class FlowSteps {
       [...new Set([...variablesIn(...texts), ...Object.keys(given)])].map((variable) => {
         const value = variable in given ? toValue(given[variable], this.names) : null;
         if (variable in given && value === null)
-          here.changed(
+          report.changed(
             `do.inputs.${variable}`,
             `This cannot be read here; the start asks for "${variable}".`,
           );
@@ -147,12 +147,12 @@ export class FlowSteps {
     const who = ({ agent }: TaskModel) => agent;
     const id = this.drawing.add(name, {
       node_type: "crew_task",
-      name: human(name),
+      name: humanize(name),
       ...(Object.keys(mapping).length > 0 ? { input_mapping: mapping } : {}),
       output_keys: [key],
       config: crewSettings(model, agents, who, (text) => toTemplate(text, local)),
     });
-    sayInCrew(model, who, id, { roleRegistry: this.roleRegistry, members: agents });
+    reportCrewChanges(model, who, id, { roleRegistry: this.roleRegistry, members: agents });
     return id;
   }
 }

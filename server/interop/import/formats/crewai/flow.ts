@@ -35,28 +35,28 @@ export const crewaiFlow: ReadableFormat = {
     const [source] = claim.files;
     if (!source || !isFlow(source.value)) return nothingImported();
     const { value } = source;
-    const here = source.on(findings);
+    const report = source.on(findings);
     if (value.schema !== undefined && value.schema !== "crewai.flow/v1")
-      here.changed(
+      report.changed(
         "schema",
         `The file is of the version ${JSON.stringify(value.schema)}; it was read as crewai.flow/v1.`,
       );
-    const methods = readMethods(value.methods, here);
-    checkMethods(methods, value, here);
+    const methods = readMethods(value.methods, report);
+    checkMethods(methods, value, report);
     const name = textOf(value.name) || "Flow";
     if (findings.hasError()) return nothingImported(name);
     return new FlowDrawing(value, methods, {
       name,
-      here,
+      report,
       findings,
       load: (path) => declaredIn(path, source, all),
     }).draw();
   },
 };
 
-function readMethods(methods: Raw, here: Findings): Method[] {
+function readMethods(methods: Raw, report: Findings): Method[] {
   return Object.entries(methods).flatMap(([name, raw]): Method[] => {
-    const place = here.under(`methods.${name}`);
+    const place = report.under(`methods.${name}`);
     if (!/^[A-Za-z_]\w*$/.test(name)) {
       place.error("", `"${name.slice(0, 80)}" cannot be the name of a method: letters, digits and _ only.`);
       return [];
@@ -72,7 +72,7 @@ function readMethods(methods: Raw, here: Findings): Method[] {
         name,
         raw,
         action: raw.do,
-        here: place,
+        report: place,
         start: raw.start === true ? true : conditionOf(raw.start, place, "start"),
         listen: conditionOf(raw.listen, place, "listen"),
         isRouter: raw.router === true && outcomes.length === 0,
@@ -88,27 +88,27 @@ const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string" && one !== "") : [];
 
 /** `name`, {or: [...]} or {and: [...]}, one in the other. */
-function conditionOf(value: unknown, here: Findings, at: string): Condition | null {
+function conditionOf(value: unknown, report: Findings, at: string): Condition | null {
   if (value === undefined || value === null || value === false || value === "") return null;
   if (typeof value === "string") return value;
   if (isRaw(value))
     for (const how of ["and", "or"] as const) {
       const children = value[how];
       if (Array.isArray(children) && children.length > 0)
-        return { how, of: children.flatMap((child) => conditionOf(child, here, at) ?? []) };
+        return { how, of: children.flatMap((child) => conditionOf(child, report, at) ?? []) };
     }
-  here.dropped(at, "This is no trigger and was left out.");
+  report.dropped(at, "This is no trigger and was left out.");
   return null;
 }
 
 /** Refuses what CrewAI refuses. */
-function checkMethods(methods: readonly Method[], flow: Raw, here: Findings): void {
-  for (const { name, listen, here: place } of methods)
+function checkMethods(methods: readonly Method[], flow: Raw, report: Findings): void {
+  for (const { name, listen, report: place } of methods)
     if (triggersIn(listen).includes(name)) place.error("listen", `"${name}" listens to itself.`);
   const begins = methods.some(({ start }) => start === true);
   if (methods.length > 0 && !begins && !isRaw(flow.conversational) && flow.conversational !== true)
-    here.error("methods", 'No method of this flow starts: one needs "start: true".');
-  if (methods.length === 0 && !here.hasError()) here.error("methods", "This flow has no methods.");
+    report.error("methods", 'No method of this flow starts: one needs "start: true".');
+  if (methods.length === 0 && !report.hasError()) report.error("methods", "This flow has no methods.");
 }
 
 /** The crew that a path of the flow names, among the files of the import; nothing else is looked at. */

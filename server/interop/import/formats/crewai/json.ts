@@ -2,7 +2,7 @@ import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-rea
 import { type Claim, nothingImported, type ReadableFormat } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
-import { human, importAgent } from "./crew-config";
+import { humanize, importAgent } from "./crew-config";
 import { drawCrew } from "./draw";
 import {
   type AgentModel,
@@ -60,7 +60,7 @@ export const crewaiJson: ReadableFormat = {
     const model = readCrew(source.value, source.on(findings), (name) => {
       const file = agentFile(name, source, all);
       if (!file) return missing(name);
-      if (isRaw(file.value)) return { raw: file.value, here: file.on(findings) };
+      if (isRaw(file.value)) return { raw: file.value, report: file.on(findings) };
       return `${file.path} cannot be read. ${file.problem ?? "It holds no agent."}`;
     });
     return drawCrew(model, { findings, answers });
@@ -72,7 +72,7 @@ function readAlone(source: Source, raw: Raw, findings: Findings) {
   const roleRegistry = new RoleRegistry();
   importAgent(readAgent(nameOf(source), raw, source.on(findings)), roleRegistry);
   return {
-    ...nothingImported(human(nameOf(source))),
+    ...nothingImported(humanize(nameOf(source))),
     roles: roleRegistry.roles,
     tools: roleRegistry.tools(),
   };
@@ -117,8 +117,8 @@ export const missing = (name: string): string =>
  */
 export function readCrew(
   raw: Raw,
-  here: Findings,
-  load: (name: string) => { raw: Raw; here: Findings } | string,
+  report: Findings,
+  load: (name: string) => { raw: Raw; report: Findings } | string,
 ): CrewModel {
   const agents = new Map<string, AgentModel>();
   const add = (key: string, value: unknown, place: Findings) => {
@@ -132,8 +132,8 @@ export function readCrew(
   };
   const fetchAgent = (name: string, at: string) => {
     const file = load(name);
-    if (typeof file === "string") here.error(at, `The agent "${name}" is not here: ${file}`);
-    else add(name, file.raw, file.here);
+    if (typeof file === "string") report.error(at, `The agent "${name}" is not here: ${file}`);
+    else add(name, file.raw, file.report);
   };
   if (Array.isArray(raw.agents))
     for (const [place, agent] of raw.agents.entries())
@@ -142,21 +142,21 @@ export function readCrew(
         add(
           textOf(agent.name) || textOf(agent.role) || `agent_${place + 1}`,
           agent,
-          here.under(`agents.${place}`),
+          report.under(`agents.${place}`),
         );
-      else here.dropped(`agents.${place}`, "This is not an agent and was left out.");
+      else report.dropped(`agents.${place}`, "This is not an agent and was left out.");
   else if (isRaw(raw.agents))
-    for (const [key, agent] of Object.entries(raw.agents)) add(key, agent, here.under(`agents.${key}`));
+    for (const [key, agent] of Object.entries(raw.agents)) add(key, agent, report.under(`agents.${key}`));
   const tasks = tasksOf(raw).flatMap(([key, task], place) =>
-    isRaw(task) ? [readTask(key, task, here.under(`tasks.${Array.isArray(raw.tasks) ? place : key}`))] : [],
+    isRaw(task) ? [readTask(key, task, report.under(`tasks.${Array.isArray(raw.tasks) ? place : key}`))] : [],
   );
   const twice = tasks.find(({ key }, place) => tasks.findIndex((other) => other.key === key) !== place);
-  if (twice) here.error("tasks", `Two tasks are called "${twice.key}".`);
+  if (twice) report.error("tasks", `Two tasks are called "${twice.key}".`);
   checkContexts(tasks);
   const model = crewWith(raw, {
     agents,
     tasks,
-    here,
+    report,
     load: (name) => fetchAgent(name, "manager_agent"),
   });
   if (isRaw(raw.inputs)) model.inputs = raw.inputs;

@@ -14,7 +14,7 @@ export interface CrewModel {
   /** Code that came with it and is not run, by what it is: text for notes. */
   code: Map<string, string>;
   /** Where its settings stand. */
-  here: Findings;
+  report: Findings;
 }
 
 export interface AgentModel {
@@ -28,7 +28,7 @@ export interface AgentModel {
   max_rpm: number | null;
   max_execution_time: number | null;
   /** Where it stands, with its file. */
-  here: Findings;
+  report: Findings;
 }
 
 export interface TaskModel {
@@ -47,7 +47,7 @@ export interface TaskModel {
   schema: Raw | null;
   /** What a conditional task asks before it runs, as it was written. */
   condition: string | null;
-  here: Findings;
+  report: Findings;
 }
 
 const AGENT_FIELDS = new Set([
@@ -125,16 +125,16 @@ export const isElsewhere = (raw: Raw): boolean =>
   typeof raw.from_repository === "string" && !textOf(raw.role) && !textOf(raw.goal) && !textOf(raw.backstory);
 
 /** Reads an agent; findings say which of its settings have no counterpart. */
-export function readAgent(key: string, source: Raw, here: Findings): AgentModel {
+export function readAgent(key: string, source: Raw, report: Findings): AgentModel {
   const raw = isRaw(source.settings) ? { ...source, ...source.settings } : source;
   const unknown: string[] = [];
   for (const [field, value] of Object.entries(raw)) {
     if (value === null || value === undefined || AGENT_FIELDS.has(field) || NO_EFFECT.has(field)) continue;
-    if (MODEL_FIELDS.has(field)) sayModel(field, value, here);
+    if (MODEL_FIELDS.has(field)) reportModel(field, value, report);
     else if (value !== false) unknown.push(field);
   }
   if (unknown.length > 0)
-    here.dropped(
+    report.dropped(
       "",
       `${named(unknown)} of this agent ${unknown.length === 1 ? "has" : "have"} no counterpart here and ${unknown.length === 1 ? "was" : "were"} left out.`,
     );
@@ -143,17 +143,17 @@ export function readAgent(key: string, source: Raw, here: Findings): AgentModel 
     role: textOf(raw.role) || key,
     goal: textOf(raw.goal),
     backstory: textOf(raw.backstory),
-    tools: readTools(raw.tools, here, "tools"),
+    tools: readTools(raw.tools, report, "tools"),
     allow_delegation: raw.allow_delegation === true,
     max_iter: numberOf(raw.max_iter),
     max_rpm: numberOf(raw.max_rpm),
     max_execution_time: numberOf(raw.max_execution_time),
-    here,
+    report,
   };
 }
 
 /** Reads a task; findings say what of it has no counterpart. */
-export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
+export function readTask(key: string, raw: Raw, report: Findings): TaskModel {
   for (const [field, value] of Object.entries(raw))
     if (
       value !== null &&
@@ -162,30 +162,30 @@ export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
       !TASK_FIELDS.has(field) &&
       !NO_EFFECT.has(field)
     )
-      if (MODEL_FIELDS.has(field)) sayModel(field, value, here);
+      if (MODEL_FIELDS.has(field)) reportModel(field, value, report);
       else if (!schemaIn(value))
-        here.dropped(
+        report.dropped(
           field,
           `"${field}" of a task has no counterpart here and was left out${isRaw(value) ? `: ${referenceOf(value)}` : ""}.`,
         );
   const file = textOf(raw.output_file);
-  if (file) here.dropped("output_file", `The answer is kept in the run; it is not written to ${file}.`);
+  if (file) report.dropped("output_file", `The answer is kept in the run; it is not written to ${file}.`);
   const rules = [...listOf(raw.guardrail), ...listOf(raw.guardrails)];
   for (const rule of rules)
     if (typeof rule !== "string")
-      here.dropped(
+      report.dropped(
         "guardrail",
         `A guardrail is a program (${referenceOf(rule)}) and was left out. Write its rule at the step in words.`,
       );
   const type = typeof raw.type === "string" ? raw.type : isRaw(raw.type) ? referenceOf(raw.type) : "";
   const isConditional = type === "ConditionalTask" || (raw.condition !== undefined && raw.condition !== null);
   if (type && type !== "Task" && !isConditional)
-    here.dropped(
+    report.dropped(
       "type",
       `The task is of a kind of its own (${type}), which is a program; it became an ordinary step.`,
     );
   const expected = textOf(raw.expected_output);
-  if (!expected) here.info("expected_output", "The task does not say what it should give.");
+  if (!expected) report.info("expected_output", "The task does not say what it should give.");
   return {
     key,
     description: textOf(raw.description),
@@ -195,7 +195,7 @@ export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
       raw.context === undefined || raw.context === null
         ? null
         : listOf(raw.context).map(textOf).filter(Boolean),
-    tools: readTools(raw.tools, here, "tools"),
+    tools: readTools(raw.tools, report, "tools"),
     guardrails: rules.filter((rule): rule is string => typeof rule === "string" && rule.trim() !== ""),
     guardrail_retries: numberOf(raw.guardrail_max_retries),
     isAsync: raw.async_execution === true,
@@ -205,7 +205,7 @@ export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
         .map(schemaIn)
         .find((schema) => schema !== null) ?? null,
     condition: isConditional ? referenceOf(raw.condition) : null,
-    here,
+    report,
   };
 }
 
@@ -213,12 +213,12 @@ export function readTask(key: string, raw: Raw, here: Findings): TaskModel {
 const schemaIn = (value: unknown): Raw | null => (isRaw(value) && isRaw(value.schema) ? value.schema : null);
 
 /** Names of tools; those that are programs stay names, which nothing here answers to. */
-function readTools(value: unknown, here: Findings, at: string): string[] {
+function readTools(value: unknown, report: Findings, at: string): string[] {
   return listOf(value).flatMap((tool, place) => {
     if (typeof tool === "string" && tool.trim()) return [tool.trim()];
     if (isRaw(tool) && typeof tool.name === "string") return [tool.name];
     if (tool !== null)
-      here.dropped(
+      report.dropped(
         join(at, place),
         `A tool is given by its program (${referenceOf(tool)}) and was left out.`,
       );
@@ -226,9 +226,9 @@ function readTools(value: unknown, here: Findings, at: string): string[] {
   });
 }
 
-function sayModel(field: string, value: unknown, here: Findings): void {
+function reportModel(field: string, value: unknown, report: Findings): void {
   const model = typeof value === "string" ? value : isRaw(value) ? textOf(value.model) : "";
-  here.dropped(
+  report.dropped(
     field,
     `${model ? `The model ${model}` : `"${field}"`} is not taken over: steps use your own model. Choose another at the step.`,
   );
@@ -249,10 +249,10 @@ const named = (fields: readonly string[]): string => fields.map((field) => `"${f
 export function checkContexts(tasks: readonly TaskModel[]): void {
   const before = new Set<string>();
   const all = new Set(tasks.map(({ key }) => key));
-  for (const { key, context, here } of tasks) {
+  for (const { key, context, report } of tasks) {
     for (const name of context ?? [])
       if (!before.has(name))
-        here.error(
+        report.error(
           "context",
           all.has(name)
             ? `"${key}" waits for "${name}", which comes later. A task can only use what was done before it.`

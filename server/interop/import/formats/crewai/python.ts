@@ -29,11 +29,11 @@ export function crewOfCode(
       agents.set(key, readAgent(key, raw, findings.of(place)));
   for (const part of code.agents.values()) {
     const key = agentKeys.get(part.name) ?? part.name;
-    const { raw, here } = merged(part, described.agents, "agent", findings);
-    agents.set(key, readAgent(key, raw, here));
+    const { raw, report } = merged(part, described.agents, "agent", findings);
+    agents.set(key, readAgent(key, raw, report));
   }
   const tasks = ordered.map((part): TaskModel => {
-    const { raw, here } = merged(part, described.tasks, "task", findings);
+    const { raw, report } = merged(part, described.tasks, "task", findings);
     const renamed = {
       ...raw,
       ...(typeof raw.agent === "string" ? { agent: agentKeys.get(raw.agent) ?? raw.agent } : {}),
@@ -45,7 +45,7 @@ export function crewOfCode(
           }
         : {}),
     };
-    return readTask(taskKeys.get(part.name) ?? part.name, renamed, here);
+    return readTask(taskKeys.get(part.name) ?? part.name, renamed, report);
   });
   const used = new Set([...code.tasks.values()].map(({ config }) => config));
   for (const [key, { place }] of described.tasks)
@@ -66,7 +66,7 @@ export function crewOfCode(
   const model = crewWith(raw, {
     agents,
     tasks,
-    here: first ? findings.of(first.place) : findings,
+    report: first ? findings.of(first.place) : findings,
     load: () => {},
   });
   model.code = code.programs;
@@ -110,7 +110,7 @@ function merged(
   described: ReadonlyMap<string, Described>,
   kind: "agent" | "task",
   findings: Findings,
-): { raw: Raw; here: Findings } {
+): { raw: Raw; report: Findings } {
   const found = part.config === null ? undefined : described.get(part.config);
   if (part.config !== null && !found)
     findings
@@ -121,5 +121,5 @@ function merged(
       );
   const place: PlaceOf = (at) =>
     !found || (at.split(".")[0] ?? "") in part.raw ? part.place(at) : found.place(at);
-  return { raw: { ...found?.raw, ...part.raw }, here: findings.of(place) };
+  return { raw: { ...found?.raw, ...part.raw }, report: findings.of(place) };
 }

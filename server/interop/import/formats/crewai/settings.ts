@@ -29,13 +29,13 @@ export function crewWith(
   {
     agents,
     tasks,
-    here,
+    report,
     load,
-  }: { agents: Map<string, AgentModel>; tasks: TaskModel[]; here: Findings; load: (name: string) => void },
+  }: { agents: Map<string, AgentModel>; tasks: TaskModel[]; report: Findings; load: (name: string) => void },
 ): CrewModel {
   const process = textOf(raw.process) || "sequential";
   if (process !== "sequential" && process !== "hierarchical")
-    here.changed(
+    report.changed(
       "process",
       `The process ${JSON.stringify(process)} is not known; the tasks follow each other.`,
     );
@@ -49,27 +49,27 @@ export function crewWith(
     memory: raw.memory === true,
     inputs: {},
     code: new Map(),
-    here,
+    report,
   };
-  if (model.process === "hierarchical") addManager(model, raw, here, load);
+  if (model.process === "hierarchical") addManager(model, raw, report, load);
   for (const field of Object.keys(raw))
     if (!KNOWN.has(field) && raw[field] !== null && raw[field] !== false)
-      here.dropped(field, `"${field}" of a crew has no counterpart here and was left out.`);
+      report.dropped(field, `"${field}" of a crew has no counterpart here and was left out.`);
   return model;
 }
 
 /** Who leads: the agent that the file names, else one of ours. */
-function addManager(model: CrewModel, raw: Raw, here: Findings, load: (name: string) => void): void {
+function addManager(model: CrewModel, raw: Raw, report: Findings, load: (name: string) => void): void {
   const named = textOf(raw.manager_agent);
   if (named && !model.agents.has(named)) load(named);
-  if (raw.manager_llm) here.dropped("manager_llm", "The manager uses your own model.");
+  if (raw.manager_llm) report.dropped("manager_llm", "The manager uses your own model.");
   if (named && model.agents.has(named)) {
     model.manager = named;
     return;
   }
   if (named) return;
   const key = model.agents.has("manager") ? "crew_manager" : "manager";
-  here.info("process", "The file names nobody who leads; a manager was added.");
+  report.info("process", "The file names nobody who leads; a manager was added.");
   model.agents.set(key, {
     key,
     role: "Crew Manager",
@@ -81,7 +81,7 @@ function addManager(model: CrewModel, raw: Raw, here: Findings, load: (name: str
     max_iter: null,
     max_rpm: null,
     max_execution_time: null,
-    here,
+    report,
   });
   model.manager = key;
 }

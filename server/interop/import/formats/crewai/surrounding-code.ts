@@ -9,7 +9,7 @@ export const MOST_CODE = 3_000;
 /** Says what code runs around a crew: before it, after it, and flows that call it. Its text goes to `programs`. */
 export function reportSurroundingCode(
   evaluator: Evaluator,
-  here: (place: Place) => Findings,
+  report: (place: Place) => Findings,
   programs: Map<string, string>,
 ): void {
   for (const [name, when] of [
@@ -17,7 +17,7 @@ export function reportSurroundingCode(
     ["after_kickoff", "after the crew has ended"],
   ] as const)
     for (const routine of decorated(evaluator, name)) {
-      here(routine).dropped(
+      report(routine).dropped(
         "",
         `"${routine.name}" is code that runs ${when}, and was left out. It stands in a note.`,
       );
@@ -25,7 +25,7 @@ export function reportSurroundingCode(
     }
   for (const flow of evaluator.classes.values())
     if (flow.bases.some((base) => pathOf(base.is === "index" ? base.of : base)?.at(-1) === "Flow")) {
-      here(flow).dropped(
+      report(flow).dropped(
         "",
         `The flow "${flow.name}" is code, which decides what runs when; it was left out and stands in a note.`,
       );
@@ -33,7 +33,7 @@ export function reportSurroundingCode(
     }
   for (const { call } of evaluator.calls)
     if (isCallOf(call, "kickoff_for_each", "kickoff_for_each_async"))
-      here(call).dropped("", "The crew ran once for each of several inputs; here a run has one.");
+      report(call).dropped("", "The crew ran once for each of several inputs; here a run has one.");
 }
 
 /** What a crew is given to begin with, by name; null where only code can tell. */

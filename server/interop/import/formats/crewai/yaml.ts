@@ -4,7 +4,7 @@ import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
 import { readCrewCode } from "./code";
 import { type CrewProgram, crewPrograms, readsFolder } from "./code-files";
-import { human, importAgent } from "./crew-config";
+import { humanize, importAgent } from "./crew-config";
 import { drawCrew } from "./draw";
 import { checkContexts, isAgent, isTask, readAgent, readTask, textOf } from "./model";
 import { crewOfCode, type Described } from "./python";
@@ -18,16 +18,16 @@ interface Entry {
 
 /** What a file of agents or tasks lists: by key, as a list with names, and either also under one word of its own. */
 function entriesOf({ value }: Source): Entry[] {
-  const words = isRaw(value) ? Object.keys(value) : [];
-  const [word = ""] = words;
-  const isWrapped = isRaw(value) && words.length === 1 && (word === "agents" || word === "tasks");
-  const listed = isWrapped ? value[word] : value;
-  const under = isWrapped ? `${word}.` : "";
+  const keys = isRaw(value) ? Object.keys(value) : [];
+  const [key = ""] = keys;
+  const isWrapped = isRaw(value) && keys.length === 1 && (key === "agents" || key === "tasks");
+  const listed = isWrapped ? value[key] : value;
+  const under = isWrapped ? `${key}.` : "";
   if (Array.isArray(listed))
     return listed.map((one: unknown, place) => ({
       key:
         (isRaw(one) && (textOf(one.name) || textOf(one.id))) ||
-        `${word === "agents" ? "agent" : "task"}_${place + 1}`,
+        `${key === "agents" ? "agent" : "task"}_${place + 1}`,
       at: `${under}${place}`,
       value: one,
     }));
@@ -51,9 +51,9 @@ export const crewaiYaml: ReadableFormat = {
   recognise: (sources) => {
     const folders = [...new Set(sources.map(({ folder }) => folder))];
     return folders.flatMap((folder): Claim[] => {
-      const here = sources.filter((source) => source.folder === folder);
-      const agents = here.filter(holdsAgents);
-      const tasks = here.filter((source) => !agents.includes(source) && holdsTasks(source));
+      const report = sources.filter((source) => source.folder === folder);
+      const agents = report.filter(holdsAgents);
+      const tasks = report.filter((source) => !agents.includes(source) && holdsTasks(source));
       if (agents.length + tasks.length === 0) return [];
       const program = programOf(folder, sources);
       const code = program ? [...program.files, ...program.users] : [];
@@ -70,7 +70,7 @@ export const crewaiYaml: ReadableFormat = {
     const folder = first?.folder ?? "";
     const program = programOf(folder, claim.files);
     const code = program ? readCrewCode(program, { findings, work }) : null;
-    const name = human(
+    const name = humanize(
       titleOf(folder) || code?.title || [...described.keys()].slice(0, 2).join(" and ") || "Crew",
     );
     if (code && (asked.size > 0 || code.tasks.size > 0)) {
@@ -107,7 +107,7 @@ export const crewaiYaml: ReadableFormat = {
         memory: false,
         inputs: {},
         code: new Map(),
-        here: findings,
+        report: findings,
       },
       { findings, answers },
     );

@@ -27,15 +27,15 @@ export const langchain: ReadableFormat = {
   read({ claim, findings, work }) {
     const [source] = claim.files;
     if (!source) return nothingImported();
-    const here = source.on(findings);
-    const calls = callsOf(source.value, "", here, work);
+    const report = source.on(findings);
+    const calls = callsOf(source.value, "", report, work);
     const name =
       source.name
         .replace(/\.[^.]+$/, "")
         .replace(/[_-]+/g, " ")
         .trim() || "Imported prompt";
     if (calls.length === 0) {
-      here.error(
+      report.error(
         "",
         `This is LangChain's "${kindOf(source.value) || "object"}", which holds no prompt; there is nothing to import.`,
       );
@@ -46,7 +46,7 @@ export const langchain: ReadableFormat = {
 };
 
 function drawCalls(calls: readonly PromptCall[], name: string, source: Source, findings: Findings): Imported {
-  const here = source.on(findings);
+  const report = source.on(findings);
   const drawing = new Drawing(name, findings);
   const roleRegistry = new RoleRegistry();
   const given = new Map<string, string>();
@@ -73,11 +73,11 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
       return key;
     };
     const title = calls.length === 1 ? name : `Step ${nth + 1}`;
-    const texts = call.words.map(({ who, text, format, at }) => ({
+    const texts = call.messages.map(({ who, text, format, at }) => ({
       who,
       text,
       at,
-      template: toTemplate(text, format, keyFor, here, at),
+      template: toTemplate(text, format, keyFor, report, at),
     }));
     const output = drawing.keyFor(call.output ?? (calls.length === 1 ? "answer" : `answer_${nth + 1}`));
     const closed = texts.filter(({ template }) => template === null);
@@ -85,10 +85,10 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
       steps.push(
         drawing.placeholder(title, {
           name: title,
-          original: call.words.map(({ who, text }) => `${who}:\n${text}`).join("\n\n"),
+          original: call.messages.map(({ who, text }) => `${who}:\n${text}`).join("\n\n"),
           why: "The prompt is a jinja2 template, which is a small program; it is kept as text and never filled in.",
           at: closed[0]?.at ?? call.at,
-          findings: here,
+          findings: report,
           node: { output_keys: [output] },
         }),
       );
@@ -99,7 +99,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
         name: title,
         description: "",
         prompt: isPlain
-          ? call.words
+          ? call.messages
               .filter(({ who }) => who === "system")
               .map(({ text, format }) =>
                 format === "f-string" ? text.replace(/\{\{|\}\}/g, (two) => two.charAt(0)) : text,
@@ -112,11 +112,11 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
         .map(({ who, template }) => (who === "ai" ? `(assistant) ${template}` : template))
         .join("\n\n");
       if (!isPlain)
-        here.changed(
+        report.changed(
           call.at,
           `The system message reads values, which roles do not know; it stands in the task of "${title}".`,
         );
-      const ours = roleRegistry.wants(role, call.tools, call.at, here);
+      const ours = roleRegistry.wants(role, call.tools, call.at, report);
       steps.push(
         drawing.add(title, {
           node_type: "agent_task",
@@ -129,10 +129,10 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
           },
         }),
       );
-      here.keeps(call.at, `The prompt became the step "${title}" with a role of its own.`, steps.at(-1));
+      report.keeps(call.at, `The prompt became the step "${title}" with a role of its own.`, steps.at(-1));
     }
     if (call.model)
-      here.changed(
+      report.changed(
         call.at,
         `The model ${call.model} is not taken over: steps use your own model. Choose another at the step.`,
       );
@@ -147,7 +147,7 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
   drawing.edge(before, drawing.end([last]));
   const value = isRaw(source.value) ? source.value : {};
   if (value.memory !== null && value.memory !== undefined)
-    here.dropped("memory", "The memory of the chain was left out.");
+    report.dropped("memory", "The memory of the chain was left out.");
   return {
     ...nothingImported(name),
     graph: drawing.finish(),

@@ -1,8 +1,8 @@
 import { type Findings, isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
 import type { Work } from "@/server/domain/base/work-budget";
 
-/** A piece of a prompt: who says it, and its text with holes. */
-export interface Words {
+/** A message of a prompt, with variables in its text. */
+export interface PromptMessage {
   who: "system" | "human" | "ai";
   text: string;
   format: string;
@@ -11,7 +11,7 @@ export interface Words {
 /** One call of a model. */
 export interface PromptCall {
   name: string;
-  words: Words[];
+  messages: PromptMessage[];
   /** Values that are filled in already. */
   known: Raw;
   output: string | null;
@@ -55,23 +55,26 @@ const CHAINS = /^(simple_)?sequential_chain$|^runnable_sequence$/;
 const MAX_DEPTH = 10;
 
 /** The calls of models that an object holds, in their order. What is none is named. */
-export function callsOf(value: unknown, at: string, here: Findings, work: Work, depth = 0): PromptCall[] {
+export function callsOf(value: unknown, at: string, report: Findings, work: Work, depth = 0): PromptCall[] {
   const kind = kindOf(value);
   const raw = settingsOf(value);
   const inner = under(value, at);
   if (depth > MAX_DEPTH) return [];
   if (isNew(value) && value.type === "not_implemented") {
-    here.dropped(at, `"${textOf(listOf(value.id).at(-1))}" cannot be kept in such a file; it was left out.`);
+    report.dropped(
+      at,
+      `"${textOf(listOf(value.id).at(-1))}" cannot be kept in such a file; it was left out.`,
+    );
     return [];
   }
-  if (CHAINS.test(kind)) return ofChain(kind, raw, { at: inner, here, work, depth });
-  const words = wordsOf(value, at, here, work);
-  if (words.length > 0) return [{ ...EMPTY, words, known: partials(raw), at }];
+  if (CHAINS.test(kind)) return ofChain(kind, raw, { at: inner, report, work, depth });
+  const messages = messagesOf(value, at, report, work);
+  if (messages.length > 0) return [{ ...EMPTY, messages, known: partials(raw), at }];
   const prompt = raw.prompt ?? (isRaw(raw.prompt_template) ? raw.prompt_template : undefined);
   if (prompt !== undefined) {
-    const said = wordsOf(prompt, join(inner, "prompt"), here, work);
+    const messages = messagesOf(prompt, join(inner, "prompt"), report, work);
     if (textOf(raw.prompt_path))
-      here.dropped(
+      report.dropped(
         join(inner, "prompt_path"),
         "The prompt stands in another file, which is not read. Import that file.",
       );
@@ -80,7 +83,7 @@ export function callsOf(value: unknown, at: string, here: Findings, work: Work, 
       {
         ...EMPTY,
         name: kind,
-        words: said,
+        messages,
         known: partials(settingsOf(prompt)),
         output: textOf(raw.output_key) || null,
         model,
@@ -98,9 +101,9 @@ export function callsOf(value: unknown, at: string, here: Findings, work: Work, 
     "runnable",
   ]) {
     if (!isRaw(raw[key])) continue;
-    const calls = callsOf(raw[key], join(inner, key), here, work, depth + 1);
+    const calls = callsOf(raw[key], join(inner, key), report, work, depth + 1);
     if (/documents_chain$/.test(kind))
-      here.changed(at, `"${kind}" goes through documents; the step is given them as one text.`);
+      report.changed(at, `"${kind}" goes through documents; the step is given them as one text.`);
     const tools = [
       ...listOf(raw.allowed_tools),
       ...listOf(raw.tools).map((tool) => settingsOf(tool).name),
@@ -112,7 +115,7 @@ export function callsOf(value: unknown, at: string, here: Findings, work: Work, 
 
 const EMPTY: Omit<PromptCall, "at"> = {
   name: "",
-  words: [],
+  messages: [],
   known: {},
   output: null,
   takesAnswer: false,
@@ -123,7 +126,7 @@ const EMPTY: Omit<PromptCall, "at"> = {
 function ofChain(
   kind: string,
   raw: Raw,
-  { at, here, work, depth }: { at: string; here: Findings; work: Work; depth: number },
+  { at, report, work, depth }: { at: string; report: Findings; work: Work; depth: number },
 ): PromptCall[] {
   const parts = /^runnable/.test(kind)
     ? [raw.first, ...listOf(raw.middle), raw.last].map(
@@ -136,14 +139,14 @@ function ofChain(
     const last = calls.at(-1);
     if (model && last) last.model ||= model;
     else if (/output_parser$/.test(kindOf(part)))
-      here.dropped(
+      report.dropped(
         place,
         `What reads the answer (${kindOf(part)}) was left out; give the step a shape for its result instead.`,
       );
     else if (part !== undefined && part !== null) {
-      const found = callsOf(part, place, here, work, depth + 1);
+      const found = callsOf(part, place, report, work, depth + 1);
       if (found.length === 0)
-        here.dropped(place, `"${kindOf(part) || "This part"}" was left out: it holds no prompt.`);
+        report.dropped(place, `"${kindOf(part) || "This part"}" was left out: it holds no prompt.`);
       const isSimple = kind.startsWith("simple_");
       for (const [nth, call] of found.entries())
         calls.push(isSimple ? { ...call, output: null, takesAnswer: nth === 0 && calls.length > 0 } : call);
@@ -168,15 +171,15 @@ function modelOf(value: unknown): string {
     : "";
 }
 
-/** The words of a prompt of any kind; none where the value is no prompt. */
-function wordsOf(value: unknown, at: string, here: Findings, work: Work): Words[] {
+/** The messages of a prompt of any kind; none where the value is no prompt. */
+function messagesOf(value: unknown, at: string, report: Findings, work: Work): PromptMessage[] {
   const kind = kindOf(value);
   const raw = settingsOf(value);
   const inner = under(value, at);
   const format = textOf(raw.template_format) || "f-string";
   if (/^(prompt|prompt_template|string_prompt_template)$/.test(kind)) {
     if (textOf(raw.template_path))
-      here.dropped(
+      report.dropped(
         join(inner, "template_path"),
         "The text of the prompt stands in another file, which is not read.",
       );
@@ -185,18 +188,18 @@ function wordsOf(value: unknown, at: string, here: Findings, work: Work): Words[
       : [];
   }
   if (/^few_shot(_prompt_template)?$/.test(kind))
-    return [{ who: "human", text: fewShot(raw, inner, here, work), format, at: inner }];
+    return [{ who: "human", text: fewShot(raw, inner, report, work), format, at: inner }];
   const list = Array.isArray(raw.messages) ? raw.messages : Array.isArray(raw.template) ? raw.template : null;
   if (!/chat/.test(kind) || !list) return [];
   const place = join(inner, Array.isArray(raw.messages) ? "messages" : "template");
-  return list.flatMap((message, nth) => messageOf(message, join(place, nth), format, here));
+  return list.flatMap((message, nth) => messageOf(message, join(place, nth), format, report));
 }
 
-function messageOf(message: unknown, at: string, format: string, here: Findings): Words[] {
+function messageOf(message: unknown, at: string, format: string, report: Findings): PromptMessage[] {
   const kind = kindOf(message);
   const raw = settingsOf(message);
   if (/placeholder/.test(kind)) {
-    here.changed(
+    report.changed(
       at,
       `Earlier messages (${textOf(raw.variable_name) || "history"}) are put in here; a run begins without any.`,
     );
@@ -205,20 +208,20 @@ function messageOf(message: unknown, at: string, format: string, here: Findings)
   const role = `${textOf(raw.role)} ${textOf(raw.type)} ${kind}`;
   const who = /system|developer/.test(role) ? "system" : /\b(ai|assistant)/.test(role) ? "ai" : "human";
   const prompt = [raw.prompt].flat()[0];
-  const said = isRaw(prompt) ? settingsOf(prompt) : raw;
-  const text = textOf(said.template) || textOf(said.content) || textOf(said.text);
+  const content = isRaw(prompt) ? settingsOf(prompt) : raw;
+  const text = textOf(content.template) || textOf(content.content) || textOf(content.text);
   if (!text) {
-    here.dropped(at, "This message has no text and was left out.");
+    report.dropped(at, "This message has no text and was left out.");
     return [];
   }
-  return [{ who, text, format: textOf(said.template_format) || format, at }];
+  return [{ who, text, format: textOf(content.template_format) || format, at }];
 }
 
 /** Examples with their pattern filled in; only plain names are. */
-function fewShot(raw: Raw, at: string, here: Findings, work: Work): string {
+function fewShot(raw: Raw, at: string, report: Findings, work: Work): string {
   const pattern = textOf(settingsOf(raw.example_prompt).template);
   if (typeof raw.examples === "string")
-    here.dropped(join(at, "examples"), "The examples stand in another file, which is not read.");
+    report.dropped(join(at, "examples"), "The examples stand in another file, which is not read.");
   const examples = listOf(raw.examples)
     .filter(isRaw)
     .map((example) => {

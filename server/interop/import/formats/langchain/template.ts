@@ -6,15 +6,15 @@ export function toTemplate(
   text: string,
   format: string,
   keyFor: (name: string) => string,
-  here: Findings,
+  report: Findings,
   at: string,
 ): string | null {
   if (format === "jinja2") return null;
-  return format === "mustache" ? ofMustache(text, keyFor, here, at) : ofFString(text, keyFor, here, at);
+  return format === "mustache" ? ofMustache(text, keyFor, report, at) : ofFString(text, keyFor, report, at);
 }
 
 /** `{name}`; braces that stand twice mean one. What reaches into a value is kept as it is written. */
-function ofFString(text: string, keyFor: (name: string) => string, here: Findings, at: string): string {
+function ofFString(text: string, keyFor: (name: string) => string, report: Findings, at: string): string {
   const pieces = text.split(/(\{\{|\}\}|\{[^{}]*\})/);
   let plain = "";
   let out = "";
@@ -30,7 +30,7 @@ function ofFString(text: string, keyFor: (name: string) => string, here: Finding
     } else if (piece === "{{" || piece === "}}") plain += piece.charAt(0);
     else {
       if (/^\{.+\}$/.test(piece))
-        here.changed(at, `${piece.slice(0, 80)} is more than a name; it stands in the text as it is.`);
+        report.changed(at, `${piece.slice(0, 80)} is more than a name; it stands in the text as it is.`);
       plain += piece;
     }
   }
@@ -39,12 +39,12 @@ function ofFString(text: string, keyFor: (name: string) => string, here: Finding
 }
 
 /** `{{name}}` and `{{{name}}}`; sections are kept as they are written. */
-function ofMustache(text: string, keyFor: (name: string) => string, here: Findings, at: string): string {
+function ofMustache(text: string, keyFor: (name: string) => string, report: Findings, at: string): string {
   let out = "";
   for (const piece of text.split(/(\{\{\{[^{}]*\}\}\}|\{\{[^{}]*\}\})/)) {
     const name = /^\{\{\{?&?\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}?\}\}$/.exec(piece)?.[1];
     if (name === undefined && /^\{\{/.test(piece))
-      here.changed(at, `${piece.slice(0, 80)} is no plain name; it stands in the text as it is.`);
+      report.changed(at, `${piece.slice(0, 80)} is no plain name; it stands in the text as it is.`);
     out += name === undefined ? asTemplate(piece) : `{{${keyFor(name)}}}`;
   }
   return out;

@@ -7,7 +7,7 @@ import { END, type GraphEdge, type GraphNode, type LangGraph, START, withoutMark
 /** Draws a graph: a step for each node, for people to fill, and a router where something decides. */
 export function drawLangGraph(
   graph: LangGraph,
-  { findings, here, work }: { findings: Findings; here: Findings; work: Work },
+  { findings, report, work }: { findings: Findings; report: Findings; work: Work },
 ): Imported {
   const { name, nodes, edges } = withoutMarks(graph, work);
   const drawing = new Drawing(name, findings);
@@ -21,11 +21,11 @@ export function drawLangGraph(
       original: "",
       why: "The file names this step and does not say what it does.",
       at: node.at,
-      findings: here,
+      findings: report,
       node: { output_keys: [drawing.keyFor(node.name || node.id)] },
     });
     const [before, after] = (["before", "after"] as const).map((stop) =>
-      node.stops.includes(stop) ? drawGate(node, stop, { drawing, here }) : null,
+      node.stops.includes(stop) ? drawGate(node, stop, { drawing, report }) : null,
     );
     if (before) drawing.edge(before, step, { label: APPROVED });
     if (after) drawing.edge(step, after);
@@ -39,23 +39,23 @@ export function drawLangGraph(
   const known = edges.filter(({ from, to }) => {
     const missing = [from, to].find((id) => id !== END && !steps.has(id));
     if (missing !== undefined)
-      here.dropped("edges", `The edge from "${from}" to "${to}" was left out: there is no "${missing}".`);
+      report.dropped("edges", `The edge from "${from}" to "${to}" was left out: there is no "${missing}".`);
     return missing === undefined;
   });
   if (known.length === 0 && steps.size === 1) {
-    here.error("", "The graph has no steps.");
+    report.error("", "The graph has no steps.");
     return nothingImported(name);
   }
   const end = drawing.end();
   steps.set(END, { entry: end, exit: end });
   const edgesFrom = new Map<string, GraphEdge[]>([...steps.keys()].map((id) => [id, []]));
   for (const edge of known) edgesFrom.get(edge.from)?.push(edge);
-  for (const [from, step] of steps) leadOn(from, step, edgesFrom.get(from) ?? [], { drawing, steps, here });
+  for (const [from, step] of steps) leadOn(from, step, edgesFrom.get(from) ?? [], { drawing, steps, report });
   if (!drawing.isReached(end))
     for (const step of steps.values())
       if (step.exit !== end && !drawing.leadsOn(step.exit)) drawing.edge(step.exit, end, step);
   for (const gate of gates) drawing.edge(gate, end, { label: REJECTED });
-  here.info(
+  report.info(
     "",
     "Files of LangGraph hold no prompts and no tools: they stay in the code. Choose a role for each step and say what it does.",
   );
@@ -73,14 +73,14 @@ interface Step {
 interface Drawn {
   drawing: Drawing;
   steps: ReadonlyMap<string, Step>;
-  here: Findings;
+  report: Findings;
 }
 
 /** A person's approval where the graph stops. */
 function drawGate(
   { id, name, at }: GraphNode,
   stop: "before" | "after",
-  { drawing, here }: Omit<Drawn, "steps">,
+  { drawing, report }: Omit<Drawn, "steps">,
 ): string {
   const called = name || id;
   const gate = drawing.add(`${stop}_${called}`, {
@@ -88,7 +88,7 @@ function drawGate(
     name: `${stop === "before" ? "Before" : "After"} ${called}`,
     config: { options: [APPROVED, REJECTED] },
   });
-  here.changed(
+  report.changed(
     at,
     `The graph stops ${stop} "${called}" for a person. They approve there now, or the run ends.`,
     gate,
@@ -101,7 +101,7 @@ function leadOn(
   from: string,
   step: Step,
   edges: readonly GraphEdge[],
-  { drawing, steps, here }: Drawn,
+  { drawing, steps, report }: Drawn,
 ): void {
   const id = step.exit;
   const to = (edge: GraphEdge) => steps.get(edge.to)?.entry ?? id;
@@ -113,7 +113,7 @@ function leadOn(
     return;
   }
   if (edges.length === 1) {
-    here.changed(
+    report.changed(
       "edges",
       `"${from}" decides where to go on, and the file names only "${only.to}": it always goes there now.`,
     );
@@ -136,14 +136,14 @@ function leadOn(
   for (const [edge, label] of labels) drawing.edge(router, to(edge), { label });
   if (usual) {
     drawing.edge(router, to(usual), { label: OTHERWISE, isDefault: true });
-    here.changed(
+    report.changed(
       "edges",
       `"${from}" leads to "${usual.to}" always and to others sometimes; "${usual.to}" is where it goes otherwise now.`,
       router,
     );
     for (const more of plain.slice(1)) drawing.edge(id, to(more), step);
   }
-  here.placeholder(
+  report.placeholder(
     "edges",
     `What decides after "${from}"${decides ? ` (${decides})` : ""} is code, which the file does not hold. Write the conditions at the router, or let a model decide; the workflow cannot run until then.`,
     router,

@@ -69,7 +69,7 @@ const json = format(
     );
     return drawLangGraph(
       { name: titleOf(source), nodes, edges },
-      { findings, here: source.on(findings), work },
+      { findings, report: source.on(findings), work },
     );
   },
 );
@@ -82,14 +82,14 @@ const mermaid = format(
   (source, { findings, work }) => {
     const diagram = mermaidIn(source.text) ?? "";
     const before = source.text.slice(0, Math.max(0, source.text.indexOf(diagram))).split("\n").length;
-    const here = findings.of((at) => ({
+    const report = findings.of((at) => ({
       ...(source.path ? { file: source.path } : {}),
       ...(/^\d+$/.test(at) ? { at: `line ${Number(at) + before}`, line: Number(at) + before } : {}),
     }));
     const { nodes, edges, unread } = readMermaid(diagram);
     for (const at of unread)
-      here.dropped(String(at), "This line of the diagram could not be read and was left out.");
-    return drawLangGraph({ name: titleOf(source), nodes, edges }, { findings, here, work });
+      report.dropped(String(at), "This line of the diagram could not be read and was left out.");
+    return drawLangGraph({ name: titleOf(source), nodes, edges }, { findings, report, work });
   },
 );
 
@@ -136,7 +136,7 @@ const yaml = format(
       edges.unshift({ from: START, to: first, isConditional: false, label: null, decides: null });
     return drawLangGraph(
       { name: textOf(value.name) || titleOf(source), nodes, edges },
-      { findings, here: source.on(findings), work },
+      { findings, report: source.on(findings), work },
     );
   },
 );

@@ -21,7 +21,7 @@ const OWN_TOOLS: Readonly<Record<string, string[]>> = {
 };
 
 /** The agents of a file, each with its role; people among them are not agents. */
-export class People {
+export class ParticipantRegistry {
   readonly roleRegistry = new RoleRegistry();
   readonly agents: AgentConfig[] = [];
   /** Code of tools, by their names: text for a note. */
@@ -29,51 +29,51 @@ export class People {
   private readonly ids = new Set<string>();
 
   /** Null where it is a person, or cannot be read. */
-  add(source: unknown, here: Findings, depth = 0): Participant[] {
-    const agent = componentOf(source, here);
+  add(source: unknown, report: Findings, depth = 0): Participant[] {
+    const agent = componentOf(source, report);
     if (!agent) {
-      here.dropped("", "This is not an agent and was left out.");
+      report.dropped("", "This is not an agent and was left out.");
       return [];
     }
     const { kind, config } = agent;
     if (kind === "MessageFilterAgent" && depth < 4) {
-      here.changed(
+      report.changed(
         "",
         "What this agent may read of the conversation is filtered; here it reads what others said last.",
       );
-      return this.add(config.wrapped_agent ?? config.agent, here, depth + 1);
+      return this.add(config.wrapped_agent ?? config.agent, report, depth + 1);
     }
     if (kind === "UserProxyAgent") {
-      here.changed(
+      report.changed(
         "",
         `"${textOf(config.name) || "user_proxy"}" is a person. Nobody speaks for people here: they start a run, and are asked where an agent or a manager needs to know something.`,
       );
       return [];
     }
     if (kind === "SocietyOfMindAgent") {
-      here.changed(
+      report.changed(
         "",
         `"${textOf(config.name)}" is a team that speaks as one; it became one agent with the same instruction, and its members were left out.`,
       );
       return [this.make(agent, textOf(config.instruction))];
     }
     if (OWN_TOOLS[kind])
-      here.changed(
+      report.changed(
         "",
         `"${textOf(config.name)}" is a ${kind}; it became an agent like others, who wants tools for that.`,
       );
     else if (kind !== "AssistantAgent")
-      here.changed(
+      report.changed(
         "",
         `"${textOf(config.name)}" is a ${kind}; of it only what it says of itself was taken over.`,
       );
     return [this.make(agent, textOf(config.system_message) || textOf(config.instructions))];
   }
 
-  private make({ kind, label, config, here }: Component, prompt: string): Participant {
+  private make({ kind, label, config, report }: Component, prompt: string): Participant {
     const name = textOf(config.name) || label || kind;
     const role = this.roleRegistry.add({ name, description: textOf(config.description), prompt });
-    here.keeps("", `The agent "${name}" became the role "${role}".`);
+    report.keeps("", `The agent "${name}" became the role "${role}".`);
     const agent_id = freshId(toId(name) || "agent", this.ids);
     this.ids.add(agent_id);
     const model =
@@ -81,12 +81,12 @@ export class People {
         ? textOf(config.model_client.config.model)
         : "";
     if (model)
-      here.changed(
+      report.changed(
         "config.model_client",
         `"${name}" asked for the model ${model}; steps use your own model. Choose another at the step.`,
       );
-    const tools = [...(OWN_TOOLS[kind] ?? []), ...this.toolsOf(config, here)];
-    this.roleRegistry.wants(role, tools, "config.tools", here);
+    const tools = [...(OWN_TOOLS[kind] ?? []), ...this.toolsOf(config, report)];
+    this.roleRegistry.wants(role, tools, "config.tools", report);
     for (const [field, what] of [
       ["memory", "Memory"],
       ["output_content_type", "The shape of its answers"],
@@ -96,7 +96,7 @@ export class People {
         config[field] !== null &&
         listOf(config[field]).length + (Array.isArray(config[field]) ? 0 : 1) > 0
       )
-        here.dropped(`config.${field}`, `${what} of "${name}" was left out.`);
+        report.dropped(`config.${field}`, `${what} of "${name}" was left out.`);
     const handoffs = listOf(config.handoffs).flatMap((handoff) =>
       typeof handoff === "string"
         ? [handoff]
@@ -112,7 +112,7 @@ export class People {
   }
 
   /** Tools that stand with the agent (version 1), or in its workbench (version 2). */
-  private toolsOf(config: Raw, here: Findings): string[] {
+  private toolsOf(config: Raw, report: Findings): string[] {
     const benches = [config.workbench].flat().filter(isRaw);
     const inBenches = benches.flatMap((bench) => {
       const settings = isRaw(bench.config) ? bench.config : {};
@@ -120,7 +120,7 @@ export class People {
       const server = isRaw(settings.server_params) ? settings.server_params : {};
       const address =
         textOf(server.url) || [textOf(server.command), ...listOf(server.args).map(textOf)].join(" ").trim();
-      here.info(
+      report.info(
         "config.workbench",
         `A workbench is an MCP server (${address.slice(0, 200) || "without an address"}); no connection was made. Add it on the Tools page.`,
       );
