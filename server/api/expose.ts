@@ -22,3 +22,11 @@ export function procedures<Ops extends Record<string, Operation>>(operations: Op
   // Each is built of the operation that its type is made of; the compiler does not follow the entries.
   return Object.fromEntries(built) as ProceduresOf<Ops>;
 }
+
+/** The same for all subjects. */
+export const proceduresOf = <Subjects extends Record<string, Record<string, Operation>>>(
+  subjects: Subjects,
+) =>
+  Object.fromEntries(
+    Object.entries(subjects).map(([subject, operations]) => [subject, procedures(operations)]),
+  ) as { [Subject in keyof Subjects]: ProceduresOf<Subjects[Subject]> };

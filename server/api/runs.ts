@@ -1,35 +1,18 @@
 import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
-import { bisectOperations } from "@/server/operations/bisect";
-import { controlOperations } from "@/server/operations/control";
-import { forkOperations } from "@/server/operations/forks";
-import { pastOperations } from "@/server/operations/past";
-import { runOf, runOperations } from "@/server/operations/runs";
-import { shareOperations } from "@/server/operations/share";
-import { steeringOperations } from "@/server/operations/steering";
-import { teamOperations } from "@/server/operations/team";
+import { authorize } from "@/server/operations/operation";
+import { runOf } from "@/server/operations/runs";
 import type { Container } from "@/server/services";
-import { procedures } from "./expose";
-import { procedure, router } from "./trpc";
+import { procedure } from "./trpc";
 
-/** Runs: start, follow, steer, look back. */
-export const runsRouter = router({
-  ...procedures({
-    ...runOperations,
-    ...pastOperations,
-    ...shareOperations,
-    ...steeringOperations,
-    ...controlOperations,
-    ...teamOperations,
-    ...forkOperations,
-    ...bisectOperations,
-  }),
-
+/** What no operation can be: streams in tRPC's form, which programs have as listRunEvents. */
+export const runStreams = {
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */
   follow: procedure
     .input(z.object({ run_id: z.string(), lastEventId: z.string().nullish() }))
-    .subscription(({ ctx: { troupe }, input, signal }) => {
+    .subscription(({ ctx: { troupe, principal }, input, signal }) => {
+      authorize("read", principal);
       // Before the first frame is asked for: a refusal must come as one, not as a stream that broke.
       runOf(troupe, input.run_id);
       return framesOf(troupe, input.run_id, Number(input.lastEventId ?? 0) || 0, signal);
@@ -37,9 +20,10 @@ export const runsRouter = router({
 
   /** A tick whenever any run changes its status. */
   overview: procedure.subscription(async function* ({ ctx, signal }) {
+    authorize("read", ctx.principal);
     yield* ctx.troupe.host.ticks(signal);
   }),
-});
+};
 
 async function* framesOf({ host }: Container, runId: string, after: number, signal: AbortSignal | undefined) {
   let last = after;

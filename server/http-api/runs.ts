@@ -7,6 +7,7 @@ import { bisectOperations } from "@/server/operations/bisect";
 import { Page } from "@/server/operations/common-schemas";
 import { controlOperations } from "@/server/operations/control";
 import { forkOperations } from "@/server/operations/forks";
+import { authorize } from "@/server/operations/operation";
 import { fromCursor, toCursor } from "@/server/operations/paging";
 import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
@@ -142,6 +143,7 @@ export const runEndpoints = [
     refusals: [404, 503],
     answer(call) {
       const { services, params, query, headers } = call;
+      if (call.principal) authorize("read", call.principal);
       const run = runOf(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
       const isStill = run.status === "held" || run.status === "finished";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { NO_DISK } from "@/db/disk";
-import { runsRouter } from "@/server/api/runs";
+import { appRouter } from "@/server/api/root";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
@@ -395,7 +395,7 @@ describe("two answers to one question at the same moment", () => {
   test("one of the page and one of a program, too", async () => {
     for (const isPageFirst of [true, false]) {
       const { stage, tools, ...question } = await asked();
-      const page = runsRouter.createCaller({
+      const { runs: page } = appRouter.createCaller({
         troupe: { runs: stage.runs, host: stage.host, audit: { append: () => 1 }, disk: NO_DISK },
         principal: { kind: "session", id: "s" },
       } as never);

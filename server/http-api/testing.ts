@@ -32,6 +32,7 @@ import { newProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/runs/questions";
 import { newRetention } from "@/server/store/runs/retention";
 import { newWorkspaceStore } from "@/server/store/runs/workspace";
+import { newTokenStore } from "@/server/store/tokens";
 import { newWorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
@@ -104,6 +105,8 @@ export function newApi(
     retention: newRetention(db, { dataDir: null, defaults: { days: null, runs: null } }),
     bin: newBinStore(db),
     audit: newAuditStore(db),
+    tokens: newTokenStore(db),
+    roleFolder: null,
     workspace: newWorkspaceStore(db),
     disk: NO_DISK,
     registry: new ToolsRegistry(),

@@ -1,3 +1,5 @@
+import { accessOperations } from "./access";
+import { auditOperations } from "./audit";
 import { binOperations } from "./bin";
 import { bisectOperations } from "./bisect";
 import { controlOperations } from "./control";
@@ -53,4 +55,6 @@ export const operations = {
   providers: providerOperations,
   bin: binOperations,
   engine: engineOperations,
+  access: accessOperations,
+  audit: auditOperations,
 } satisfies Record<string, Record<string, Operation>>;

@@ -4,8 +4,11 @@ import { freshId, toId } from "@/server/domain/base/ids";
 import { present } from "@/server/domain/base/must";
 import { plainName } from "@/server/domain/base/names";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { agentsOfCrew } from "@/server/domain/library/agent-use";
 import { crewWith } from "@/server/domain/library/library";
+import { rolesOfCrew } from "@/server/domain/library/role-use";
 import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/library/uses";
+import { writeTeams } from "@/server/interop/team-files";
 import type { LibraryStore, Stored } from "@/server/store/library/library";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
@@ -272,6 +275,52 @@ export function shelfOperations<
   };
 }
 
-/** The library of crews and agents. */
-export const crewOperations = shelfOperations(crewShelf);
-export const agentOperations = shelfOperations(agentShelf);
+const Export = z.object({ ids: z.array(z.string()).optional(), format: z.enum(["yaml", "json"]) });
+
+/** The library of crews. */
+export const crewOperations = {
+  ...shelfOperations(crewShelf),
+
+  /** With the agents of the library that are in them, and the roles of all. */
+  export: query({
+    name: "exportCrews",
+    summary: "Crews as a file",
+    needs: "read",
+    input: Export,
+    http: { browserOnly: "a file for people; a program has listCrews" },
+    run(services, { ids, format }) {
+      const crews = services.crews
+        .list()
+        .filter(({ id }) => !ids || ids.includes(id))
+        .map(({ crew }) => crewWith(crew, services.library));
+      const members = new Set(crews.flatMap((crew) => [...agentsOfCrew(crew)]));
+      const agents = services.agents.list().flatMap(({ id, agent }) => (members.has(id) ? [agent] : []));
+      const named = new Set(crews.flatMap((crew) => [...rolesOfCrew(crew)]));
+      const roles = services.roles.all().filter(({ name }) => named.has(name));
+      const base = crews.length === 1 ? (crews[0]?.crew_id ?? "crew") : "crews";
+      return { file_name: `${base}.${format}`, text: writeTeams({ crews, agents, roles }, format) };
+    },
+  }),
+};
+
+/** The library of agents. */
+export const agentOperations = {
+  ...shelfOperations(agentShelf),
+
+  /** With the roles of the agents. */
+  export: query({
+    name: "exportAgents",
+    summary: "Agents as a file",
+    needs: "read",
+    input: Export,
+    http: { browserOnly: "a file for people; a program has listAgents" },
+    run(services, { ids, format }) {
+      const found = services.agents.list().filter(({ id }) => !ids || ids.includes(id));
+      const agents = found.map(({ agent }) => agent);
+      const named = new Set(agents.map(({ role_name }) => role_name));
+      const roles = services.roles.all().filter(({ name }) => named.has(name));
+      const base = found.length === 1 ? (found[0]?.id ?? "agent") : "agents";
+      return { file_name: `${base}.${format}`, text: writeTeams({ agents, roles }, format) };
+    },
+  }),
+};

@@ -133,8 +133,9 @@ export function perform<In extends z.ZodType, Out>(
   input: z.output<In>,
   caller: Caller,
 ): Out {
-  authorize(operation, caller.principal);
-  const { name, audits = [], run } = operation;
+  const { name, needs, http, audits = [], run } = operation;
+  authorize(needs, caller.principal);
+  if ("personOnly" in http) onlyPerson(caller.principal, http.personOnly);
   const note: Note = (kind, detail) => {
     if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
     caller.note(kind, detail);
@@ -142,8 +143,8 @@ export function perform<In extends z.ZodType, Out>(
   return run(services, input, { ...caller, note });
 }
 
-function authorize({ needs, summary, http }: Operation, principal: Principal): void {
-  if (principal.permissions && !principal.permissions.includes(needs))
-    throw new Problem("not_allowed", `This takes the permission "${needs}": ${summary}.`);
-  if ("personOnly" in http) onlyPerson(principal, http.personOnly);
+/** Refuses a caller without a permission: in `perform`, and for streams, which are no operations. Throws not_allowed. */
+export function authorize(needs: Permission, { permissions }: Principal): void {
+  if (permissions && !permissions.includes(needs))
+    throw new Problem("not_allowed", `This takes the permission "${needs}".`);
 }

@@ -4,6 +4,7 @@ import { uncheckedOfRole } from "@/server/domain/agent/unchecked";
 import { plainRoleName } from "@/server/domain/library/plain-names";
 import { countUses, usesOfRoles } from "@/server/domain/library/uses";
 import { noteGrants } from "@/server/domain/run/audit";
+import { writeRoles } from "@/server/interop/role-files";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
 import { Finding } from "./common-schemas";
@@ -48,6 +49,12 @@ const readRole = (services: Services, name: string): z.infer<typeof ReadRole> =>
 
 const withPlainName = (role: RoleDefinition): RoleDefinition => ({ ...role, name: plainRoleName(role.name) });
 
+const toFileName = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "") || "role";
+
 /** The roles that workflows, crews and agents name. `used_by`: who names it. */
 export const roleOperations = {
   list: query({
@@ -67,6 +74,29 @@ export const roleOperations = {
       return services.roles
         .list()
         .map((stored) => ({ ...stored, used_by: uses.get(stored.role.name) ?? [] }));
+    },
+  }),
+
+  /** What could not be read in the folder of roles; null where there is no folder. */
+  folder: query({
+    name: "getRoleFolder",
+    summary: "The folder that roles are read from",
+    needs: "read",
+    input: z.void(),
+    http: { browserOnly: "where files lie on this machine, for the page of roles" },
+    run: ({ roleFolder }) => roleFolder && { dir: roleFolder.dir, findings: [...roleFolder.findings()] },
+  }),
+
+  export: query({
+    name: "exportRoles",
+    summary: "Roles as a file",
+    needs: "read",
+    input: z.object({ names: z.array(z.string()).optional(), format: z.enum(["yaml", "json"]) }),
+    http: { browserOnly: "a file for people; a program has listRoles" },
+    run(services, { names, format }) {
+      const roles = services.roles.all().filter(({ name }) => !names || names.includes(name));
+      const base = roles.length === 1 ? toFileName(roles[0]?.name ?? "") : "roles";
+      return { file_name: `${base}.${format}`, text: writeRoles(roles, format) };
     },
   }),
 

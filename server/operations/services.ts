@@ -2,6 +2,7 @@ import type { EngineStatus } from "@/server/cluster/engine-status";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
 import type { BisectReport } from "@/server/domain/run/bisect/report";
+import type { RoleFolder } from "@/server/interop/role-folder";
 import type { DemoPace } from "@/server/llm/demo-pace";
 import type { Models } from "@/server/llm/model";
 import type { Notifier } from "@/server/notices/notifier";
@@ -27,6 +28,7 @@ import type { QuestionStore } from "@/server/store/runs/questions";
 import type { Retention } from "@/server/store/runs/retention";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { WorkspaceStore } from "@/server/store/runs/workspace";
+import type { TokenStore } from "@/server/store/tokens";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
 import type { ToolSources } from "@/server/tools/sources";
@@ -84,7 +86,10 @@ export interface Services {
   memories: MemoryStore;
   retention: Pick<Retention, "sizes" | "rules" | "save" | "countOutdated" | "sweep" | "purge">;
   bin: BinStore;
-  audit: Pick<AuditStore, "append">;
+  audit: Pick<AuditStore, "append" | "list">;
+  tokens: TokenStore;
+  /** Roles that are read from files; null where there is no such folder. */
+  roleFolder: Pick<RoleFolder, "dir" | "findings"> | null;
   /** Resolves when all that was stored before survives a power cut. */
   disk: { sync(): Promise<void> };
   registry: Pick<ToolsRegistry, "list" | "invoke">;
