@@ -5,6 +5,9 @@ import { RoleFace } from "@/components/display/role-face";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Picker } from "@/components/ui/picker";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { isAgentNode } from "@/server/domain/nodes";
+import type { FieldProps } from "./field-props";
+import { useFormScope } from "./form-scope";
 import { useCreate } from "./library-sheets";
 import { type Faces, OpenInPlace } from "./role-field";
 
@@ -113,6 +116,27 @@ export function AgentReading({
       ) : (
         <p className="mt-1">It is not in the library; runs use the copy that came along.</p>
       )}
+    </div>
+  );
+}
+
+/** Which agent of the library does it, instead of a role alone. */
+export function AgentRefField({ error, value, onChange }: FieldProps) {
+  const { node, roles } = useFormScope();
+  const library = useLibraryAgents();
+  const id = typeof value === "string" && value !== "" ? value : undefined;
+  const copy = isAgentNode(node) ? node.config.agent : undefined;
+  return (
+    <div className="flex flex-col gap-2">
+      <AgentChoice
+        library={library}
+        roles={roles}
+        value={id}
+        own="Anyone with that role"
+        error={error}
+        onChoose={(agent) => onChange(agent?.id)}
+      />
+      {id === undefined ? null : <AgentReading id={id} agent={copy} library={library} roles={roles} />}
     </div>
   );
 }

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import { RowList } from "@/components/ui/row-list";
-import type { EscalationLevel } from "@/server/domain/tool/person-question";
 import { DraftField } from "./draft-field";
 import { SecondsField } from "./duration-field";
 import type { FieldProps } from "./field-props";
@@ -13,9 +12,6 @@ const HOUR_S = 3600;
 /** Who is asked one after the other where nobody answers, and after how long. */
 export function EscalationField({ label, hint, error, value, onChange }: FieldProps) {
   const levels = Levels.parse(value ?? []);
-  const write = (next: readonly EscalationLevel[]) => onChange(next.length === 0 ? undefined : next);
-  const change = (at: number, patch: Partial<EscalationLevel>) =>
-    write(levels.map((level, other) => (other === at ? { ...level, ...patch } : level)));
   return (
     <RowList
       label={label}
@@ -23,17 +19,17 @@ export function EscalationField({ label, hint, error, value, onChange }: FieldPr
       error={error}
       items={levels}
       addLabel="Add a level"
-      onAdd={() => write([...levels, { after_s: (levels.at(-1)?.after_s ?? 0) + HOUR_S, to: "team lead" }])}
-      onRemove={(at) => write(levels.filter((_, other) => other !== at))}
+      newItem={() => ({ after_s: (levels.at(-1)?.after_s ?? 0) + HOUR_S, to: "team lead" })}
+      onItemsChange={(next) => onChange(next.length === 0 ? undefined : next)}
       removeLabel={({ to }) => `Remove ${to || "this level"}`}
     >
-      {({ after_s, to }, at, remove) => (
+      {({ after_s, to }, at, remove, set) => (
         <>
           <div className="flex items-end gap-1">
             <DraftField
               label={`Asks, level ${at + 1}`}
               value={to}
-              onCommit={(next) => change(at, { to: next })}
+              onCommit={(next) => set({ after_s, to: next })}
               check={(next) =>
                 next.trim() === "" ? "Say who is asked" : next.length > 200 ? "At most 200 characters" : null
               }
@@ -44,7 +40,7 @@ export function EscalationField({ label, hint, error, value, onChange }: FieldPr
           <SecondsField
             label={`After, level ${at + 1}`}
             value={after_s}
-            onChange={(next) => change(at, { after_s: typeof next === "number" ? next : 1 })}
+            onChange={(next) => set({ to, after_s: next ?? 1 })}
           />
         </>
       )}

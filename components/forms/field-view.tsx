@@ -29,15 +29,15 @@ const CrewField = dynamic(() => import("./crew/crew-field").then((m) => m.CrewFi
 const CrewRefField = dynamic(() => import("./crew/crew-field").then((m) => m.CrewRefField), {
   loading: () => null,
 });
-const AgentRefField = dynamic(() => import("./agent-ref-field").then((m) => m.AgentRefField), {
+const AgentRefField = dynamic(() => import("./agent-choice").then((m) => m.AgentRefField), {
   loading: () => null,
 });
 const ToolsField = dynamic(() => import("./tools/tools-field").then((m) => m.ToolsField), { loading });
-const TaskGuardrails = dynamic(() => import("./crew/task-guardrails").then((m) => m.TaskGuardrails), {
+const TaskGuardrails = dynamic(() => import("./guardrails-field").then((m) => m.TaskGuardrails), {
   loading,
 });
 const NodePlanField = dynamic(() => import("./crew/plan-field").then((m) => m.NodePlanField), { loading });
-const TaskLlm = dynamic(() => import("./crew/task-llm").then((m) => m.TaskLlm), { loading });
+const TaskLlm = dynamic(() => import("./llm-field").then((m) => m.TaskLlm), { loading });
 const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
 const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
 

@@ -59,6 +59,8 @@ export function FormDialog(props: FormDialogProps) {
         className="flex flex-col gap-4 pt-1"
         onSubmit={(event) => {
           event.preventDefault();
+          // It may be opened from inside another form, whose submission this is not.
+          event.stopPropagation();
           if (!isIncomplete && !mutation?.isPending) onSubmit();
         }}
       >

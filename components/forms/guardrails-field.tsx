@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { z } from "zod";
 import { NumberField } from "@/components/ui/number-field";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
@@ -12,6 +13,7 @@ import { guardrailNote } from "@/server/domain/agent/unchecked";
 import { isSameJson } from "@/server/domain/base/json";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
+import { useFormScope } from "./form-scope";
 import {
   changedRow,
   describeGuardrail,
@@ -63,26 +65,17 @@ export function GuardrailsField({
       plain
       items={rows}
       addLabel="Add a guardrail"
-      onAdd={() =>
-        write([
-          ...rows,
-          {
-            now: Guardrail.parse({
-              name: freshKey(
-                "rule",
-                rows.map(({ now }) => now.name),
-              ),
-              kind: "expression",
-              spec: "",
-            }),
-            kept: null,
-          },
-        ])
-      }
-      onRemove={(at) => write(rows.filter((_, place) => place !== at))}
+      newItem={() => {
+        const name = freshKey(
+          "rule",
+          rows.map(({ now }) => now.name),
+        );
+        return { now: Guardrail.parse({ name, kind: "expression", spec: "" }), kept: null };
+      }}
+      onItemsChange={write}
       removeLabel={({ now }, at) => `Remove the guardrail ${now.name || at + 1}`}
     >
-      {(row, at, remove) => (
+      {(row, at, remove, set) => (
         <FoldedRow
           label={`Guardrail ${row.now.name || at + 1}`}
           isOpenAtFirst={row.kept === null}
@@ -96,13 +89,7 @@ export function GuardrailsField({
             </span>
           }
         >
-          <GuardrailFields
-            rule={row.now}
-            keys={keys}
-            onChange={(change) =>
-              write(rows.map((other, place) => (place === at ? changedRow(row, change) : other)))
-            }
-          />
+          <GuardrailFields rule={row.now} keys={keys} onChange={(change) => set(changedRow(row, change))} />
         </FoldedRow>
       )}
     </RowList>
@@ -241,4 +228,21 @@ function SpecField({
         />
       );
   }
+}
+
+const Guardrails = z.array(Guardrail);
+
+/** Guardrails of one task, beside those of its role. */
+export function TaskGuardrails({ value, ...props }: FieldProps) {
+  const { node } = useFormScope();
+  return (
+    <GuardrailsField
+      {...props}
+      value={Guardrails.safeParse(value).data ?? []}
+      keys={{
+        input: node ? [...node.input_keys, ...node.optional_input_keys] : [],
+        output: node?.output_keys ?? [],
+      }}
+    />
+  );
 }

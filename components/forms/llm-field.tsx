@@ -5,8 +5,11 @@ import { MODEL_FORM, REASONING_EFFORTS, STRUCTURED_OUTPUTS } from "@/server/doma
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
 import { withSetting } from "@/server/domain/base/form";
 import { entriesOf } from "@/server/domain/base/guards";
+import { isAgentNode, settingsOf } from "@/server/domain/nodes";
+import { useLibraryAgents } from "./agent-choice";
 import type { FieldProps } from "./field-props";
 import { type FieldsNow, FormParts } from "./form-parts";
+import { useFormScope } from "./form-scope";
 import { FallbackModels, ModelChoice } from "./model-choice";
 
 /** Which model answers, and how; what is left empty comes from the agent that does it, then from the default provider. */
@@ -87,3 +90,20 @@ const seconds = (ms: number | undefined) => number(ms === undefined ? undefined 
 /** What an agent has of a list or the like, which no placeholder can show. */
 const instead = (text: string | undefined) =>
   text ? { hint: `If nothing is said here, as the agent: ${text}.` } : undefined;
+
+/** The model of one task; what is left empty comes from the agent that does it. */
+export function TaskLlm(props: FieldProps) {
+  const { node } = useFormScope();
+  const library = useLibraryAgents();
+  const config = isAgentNode(node) ? node.config : undefined;
+  const agent = config?.agent_ref
+    ? (library.find(({ id }) => id === config.agent_ref)?.agent ?? config.agent)
+    : undefined;
+  return (
+    <LlmField
+      {...props}
+      value={node ? settingsOf(node).llm_config : undefined}
+      inherited={agent?.llm_config}
+    />
+  );
+}

@@ -26,7 +26,6 @@ export function NamedRows(props: NamedRowsProps) {
     name,
     isText(held) ? held : (JSON.stringify(held) ?? ""),
   ]);
-  const write = (next: [string, string][]) => onChange(Object.fromEntries(next));
   const names = entries.map(([name]) => name);
   return (
     <RowList
@@ -35,18 +34,18 @@ export function NamedRows(props: NamedRowsProps) {
       error={error}
       items={entries}
       addLabel={`Add a ${itemName}`}
-      onAdd={() => write([...entries, [freshKey(newName, names), ""]])}
-      onRemove={(at) => write(entries.filter((_, i) => i !== at))}
+      newItem={(): [string, string] => [freshKey(newName, names), ""]}
+      onItemsChange={(next) => onChange(Object.fromEntries(next))}
       removeLabel={([name]) => `Remove ${name}`}
     >
-      {([name, text], at, remove) => (
+      {([name, text], at, remove, set) => (
         <>
           <div className="flex items-end gap-1">
             <DraftField
               label={`${nameLabel} ${at + 1}`}
               mono
               value={name}
-              onCommit={(next) => write(entries.map((entry, i) => (i === at ? [next, text] : entry)))}
+              onCommit={(next) => set([next, text])}
               check={(next) => checkName(next, names, at)}
               fieldClassName="flex-1"
             />
@@ -55,7 +54,7 @@ export function NamedRows(props: NamedRowsProps) {
           {valueField({
             name,
             value: text,
-            onChange: (next) => write(entries.map((entry, i) => (i === at ? [name, next] : entry))),
+            onChange: (next) => set([name, next]),
           })}
         </>
       )}

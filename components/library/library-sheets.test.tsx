@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { useState } from "react";
 import { expect, test } from "vitest";
-import { AgentRefField } from "@/components/forms/agent-ref-field";
+import { AgentRefField } from "@/components/forms/agent-choice";
 import { FormScopeContext } from "@/components/forms/form-scope";
 import { RoleField } from "@/components/forms/role-field";
 import { openPage } from "@/components/testing/page";

@@ -15,7 +15,7 @@ import {
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo } from "react";
 import { formatTokens } from "@/components/display/format";
 import { StatusMark, statusWord } from "@/components/display/status-mark";
 import { type ShellCommand, useShellCommands } from "@/components/page/page-commands";
@@ -27,6 +27,7 @@ import { Menu, type MenuEntry } from "@/components/ui/menu";
 import type { MenuAction } from "@/components/ui/menu-popup";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
+import { useDialog } from "@/components/ui/use-dialog";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";
@@ -36,15 +37,15 @@ import { SkipDemo } from "./control/skip-demo";
 import { usePaused } from "./control/use-control";
 import { RunElapsed, RunWaited } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
-import { KeepDialog } from "./keep/keep-button";
+import { useKeeping } from "./keep/keep-button";
 import { describeCost } from "./paid";
-import { useShare } from "./past/share-button";
 import { useRun } from "./run-context";
 import { RunLocation } from "./run-location";
 import { isIdle } from "./run-view-store";
 import { useRunAgain } from "./start/run-again";
 import { runStatus } from "./status";
 
+const ShareDialog = dynamic(() => import("./past/share-dialog").then((m) => m.ShareDialog), { ssr: false });
 const Lineage = dynamic(() => import("./history/lineage").then((m) => m.Lineage), { ssr: false });
 
 /** What the run is, how it stands, what it took, and what can be done about it. */
@@ -191,7 +192,7 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
   const again = useRunAgain();
   const isNarrow = useMedia(NARROW);
   const isPaused = usePaused() !== null;
-  const share = useShare(runId);
+  const share = useDialog((close) => <ShareDialog runId={runId} onClose={close} />);
   const isTight = useMedia(TIGHT);
   if (!isKnown || !again) return null;
   const isThere = !again.isGone;
@@ -257,8 +258,8 @@ function More({
   const cassette = useCassetteFile(runId);
   const replay = useReplay(runId, workflowId);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
-  const [isKeeping, setKeeping] = useState(false);
-  useTestCommands({ workflowId, isThere: again?.isGone === false, isOver, keep: () => setKeeping(true) });
+  const keeping = useKeeping(runId);
+  useTestCommands({ workflowId, isThere: again?.isGone === false, isOver, keep: keeping.open });
   if (!again) return null;
   const ofWorkflow = (entries: MenuEntry[]) => (again.isGone ? [] : entries);
   return (
@@ -281,7 +282,7 @@ function More({
             {
               label: "Keep this as a test",
               icon: <FlaskConical />,
-              onSelect: () => setKeeping(true),
+              onSelect: keeping.open,
               disabled: !isOver,
             },
             "separator",
@@ -294,7 +295,7 @@ function More({
         ]}
       />
       {replay.dialog}
-      {isKeeping ? <KeepDialog runId={runId} onClose={() => setKeeping(false)} /> : null}
+      {keeping.dialog}
     </>
   );
 }

@@ -81,8 +81,6 @@ export function AnsweringFields({
 export function PinFields({ graph, content: { pins }, set, errors }: Part & { graph: WorkflowGraph }) {
   const choices = nodeChoices(graph).filter(({ value }) => isPinnable(graph, value));
   const free = choices.filter(({ value }) => !pins.some(({ node }) => node === value));
-  const change = (at: number, next: Partial<TestDraft["pins"][number]>) =>
-    set({ pins: pins.map((old, k) => (k === at ? { ...old, ...next } : old)) });
   return (
     <RowList
       label="Pinned outputs"
@@ -91,11 +89,11 @@ export function PinFields({ graph, content: { pins }, set, errors }: Part & { gr
       items={pins}
       addLabel="Pin an output"
       canAdd={free.length > 0}
-      onAdd={() => set({ pins: [...pins, { node: free[0]?.value ?? "", pin: { output: {} } }] })}
-      onRemove={(at) => set({ pins: pins.filter((_, k) => k !== at) })}
+      newItem={(): TestDraft["pins"][number] => ({ node: free[0]?.value ?? "", pin: { output: {} } })}
+      onItemsChange={(next) => set({ pins: next })}
       removeLabel={({ node }) => `Unpin ${graph.nodes[node]?.name || node}`}
     >
-      {({ node, pin }, at, remove) => (
+      {({ node, pin }, at, remove, setPin) => (
         <FoldedRow
           label={`Pinned output ${at + 1}`}
           summary={
@@ -111,7 +109,7 @@ export function PinFields({ graph, content: { pins }, set, errors }: Part & { gr
             value={node}
             error={errors[`pins.${node}`]}
             choices={choices.filter(({ value }) => value === node || free.some((one) => one.value === value))}
-            onChange={(id) => change(at, { node: id ?? node })}
+            onChange={(id) => setPin({ node: id ?? node, pin })}
           />
           <JsonField
             label="Output"
@@ -120,7 +118,7 @@ export function PinFields({ graph, content: { pins }, set, errors }: Part & { gr
             check={(json) => (isObject(json) ? null : "An object { … }")}
             onChange={(next) => {
               const read = JsonObject.safeParse(next);
-              change(at, { pin: { ...pin, output: read.success ? read.data : {} } });
+              setPin({ node, pin: { ...pin, output: read.success ? read.data : {} } });
             }}
           />
         </FoldedRow>

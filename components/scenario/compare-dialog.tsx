@@ -177,20 +177,18 @@ function InputFields({
         hint="Each has only to come to its end."
         items={others}
         addLabel="Add an input"
-        onAdd={() => onChange({ ...inputs, others: [...others, {}] })}
-        onRemove={(at) => onChange({ ...inputs, others: others.filter((_, k) => k !== at) })}
+        newItem={() => ({})}
+        onItemsChange={(next) => onChange({ ...inputs, others: next })}
         removeLabel={(_, at) => `Remove input ${at + 1}`}
       >
-        {(input, at, remove) => (
+        {(input, at, remove, set) => (
           <div className="flex items-start gap-2">
             <div className="min-w-0 flex-1">
               <JsonField
                 label={`Input ${at + 1}`}
                 value={input}
                 check={(json) => (isObject(json) ? null : "An object { … }")}
-                onChange={(next) =>
-                  onChange({ ...inputs, others: others.map((old, k) => (k === at ? (next ?? null) : old)) })
-                }
+                onChange={(next) => set(next ?? null)}
               />
             </div>
             {remove}

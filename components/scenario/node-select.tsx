@@ -63,7 +63,6 @@ export function NodeSequence({
   choices: readonly NodeChoice[];
   onChange: (nodes: string[]) => void;
 }) {
-  const put = (at: number, ...instead: string[]) => onChange(nodes.toSpliced(at, 1, ...instead));
   const sooner = (at: number) => {
     const [before, own] = nodes.slice(at - 1, at + 1);
     if (before !== undefined && own !== undefined) onChange(nodes.toSpliced(at - 1, 2, own, before));
@@ -77,11 +76,11 @@ export function NodeSequence({
       items={nodes}
       addLabel="Add a node"
       canAdd={choices.length > 0}
-      onAdd={() => onChange([...nodes, choices[0]?.value ?? ""])}
-      onRemove={(at) => put(at)}
+      newItem={() => choices[0]?.value ?? ""}
+      onItemsChange={onChange}
       removeLabel={(_, at) => `Remove node ${at + 1}`}
     >
-      {(id, at, remove) => (
+      {(id, at, remove, set) => (
         <div className="flex items-center gap-1">
           <div className="min-w-0 flex-1">
             <NodeSelect
@@ -89,7 +88,7 @@ export function NodeSequence({
               label={`Node ${at + 1}`}
               value={id}
               choices={choices}
-              onChange={(next) => put(at, next ?? id)}
+              onChange={(next) => set(next ?? id)}
             />
           </div>
           <IconButton

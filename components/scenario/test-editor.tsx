@@ -186,10 +186,6 @@ function Input({
   );
 }
 
-const put = <T,>(items: readonly T[], at: number, item: T): T[] =>
-  items.map((old, k) => (k === at ? item : old));
-const without = <T,>(items: readonly T[], at: number): T[] => items.filter((_, k) => k !== at);
-
 function People({ graph, content: { people }, set, errors }: Part & { graph: WorkflowGraph }) {
   return (
     <Group title="Answers of people" about="Each is given once, to the first question that it fits.">
@@ -199,11 +195,11 @@ function People({ graph, content: { people }, set, errors }: Part & { graph: Wor
         plain
         items={people}
         addLabel="Add an answer"
-        onAdd={() => set({ people: [...people, { answer: "" }] })}
-        onRemove={(at) => set({ people: without(people, at) })}
+        newItem={(): TestDraft["people"][number] => ({ answer: "" })}
+        onItemsChange={(next) => set({ people: next })}
         removeLabel={(_, at) => `Remove answer ${at + 1}`}
       >
-        {(answer, at, remove) => (
+        {(answer, at, remove, setAnswer) => (
           <Row
             label={`Answer ${at + 1}`}
             summary={answerWords(answer, graph)}
@@ -215,7 +211,7 @@ function People({ graph, content: { people }, set, errors }: Part & { graph: Wor
               answer={answer}
               graph={graph}
               errors={errorsUnder(errors, `people.${at}`)}
-              onChange={(next) => set({ people: put(people, at, next) })}
+              onChange={setAnswer}
             />
           </Row>
         )}
@@ -263,11 +259,11 @@ function Expectations({ graph, content: { expect }, set, errors }: Part & { grap
         plain
         items={expect}
         addLabel="Add an expectation"
-        onAdd={() => set({ expect: [...expect, newExpectation("text", graph)] })}
-        onRemove={(at) => set({ expect: without(expect, at) })}
+        newItem={() => newExpectation("text", graph)}
+        onItemsChange={(next) => set({ expect: next })}
         removeLabel={(_, at) => `Remove expectation ${at + 1}`}
       >
-        {(expectation, at, remove) => (
+        {(expectation, at, remove, setExpectation) => (
           <Row
             label={`Expectation ${at + 1}`}
             summary={
@@ -284,7 +280,7 @@ function Expectations({ graph, content: { expect }, set, errors }: Part & { grap
               graph={graph}
               expectation={expectation}
               errors={errorsUnder(errors, `expect.${at}`)}
-              onChange={(next) => set({ expect: put(expect, at, next) })}
+              onChange={setExpectation}
             />
           </Row>
         )}

@@ -30,8 +30,6 @@ export function VariantRows({
   /** What is missing is said. */
   isChecked: boolean;
 }) {
-  const set = (at: number, change: Partial<VariantDraft>) =>
-    onChange(variants.map((old, k) => (k === at ? { ...old, ...change } : old)));
   return (
     <RowList
       label="Variants"
@@ -39,13 +37,11 @@ export function VariantRows({
       items={variants}
       addLabel="Add a variant"
       canAdd={variants.length < MOST_VARIANTS}
-      onAdd={() =>
-        onChange([...variants, newVariant(Math.max(0, ...variants.map(({ id }) => id)) + 1, "model")])
-      }
-      onRemove={(at) => onChange(variants.filter((_, k) => k !== at))}
+      newItem={() => newVariant(Math.max(0, ...variants.map(({ id }) => id)) + 1, "model")}
+      onItemsChange={onChange}
       removeLabel={(draft) => `Remove ${draft.name || usualName(draft, graph)}`}
     >
-      {(draft, at, remove) => {
+      {(draft, at, remove, set) => {
         const missing = isChecked ? missingIn(draft) : null;
         return (
           <>
@@ -56,7 +52,11 @@ export function VariantRows({
               remove={remove}
               isOpenAtFirst={missingIn(draft) !== null}
             >
-              <VariantFields graph={graph} draft={draft} onChange={(change) => set(at, change)} />
+              <VariantFields
+                graph={graph}
+                draft={draft}
+                onChange={(change) => set({ ...draft, ...change })}
+              />
             </FoldedRow>
             <ErrorText error={missing} />
           </>

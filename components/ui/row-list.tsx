@@ -11,13 +11,13 @@ export interface RowListProps<T> extends FieldLabelProps {
   /** What the button that adds one says. */
   addLabel: string;
   canAdd?: boolean | undefined;
-  onAdd: () => void;
-  onRemove: (at: number) => void;
+  newItem: () => T;
+  onItemsChange: (items: T[]) => void;
   removeLabel: (item: T, at: number) => string;
   /** Rows bring their own border, as `FoldedRow` does. */
   plain?: boolean | undefined;
-  /** One row. Where the button that removes it stands is for the row to say. */
-  children: (item: T, at: number, remove: ReactNode) => ReactNode;
+  /** One row. Where the button that removes it stands is for the row to say. `set` replaces the item. */
+  children: (item: T, at: number, remove: ReactNode, set: (item: T) => void) => ReactNode;
 }
 
 /** Rows of fields, each with a way to remove it, and a button that adds one. */
@@ -25,8 +25,8 @@ export function RowList<T>({
   items,
   addLabel,
   canAdd = true,
-  onAdd,
-  onRemove,
+  newItem,
+  onItemsChange,
   removeLabel,
   plain,
   children,
@@ -49,8 +49,9 @@ export function RowList<T>({
                   variant="danger"
                   label={removeLabel(item, at)}
                   icon={<Trash2 aria-hidden />}
-                  onClick={() => onRemove(at)}
+                  onClick={() => onItemsChange(items.toSpliced(at, 1))}
                 />,
+                (next) => onItemsChange(items.with(at, next)),
               )}
             </li>
           ))}
@@ -62,7 +63,7 @@ export function RowList<T>({
         icon={<Plus aria-hidden />}
         className="self-start"
         disabled={!canAdd}
-        onClick={onAdd}
+        onClick={() => onItemsChange([...items, newItem()])}
       >
         {addLabel}
       </Button>

@@ -19,18 +19,20 @@ import { NumberField } from "@/components/ui/number-field";
 import { Picker } from "@/components/ui/picker";
 import { FoldedRow } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
+import { ON_LIMITS } from "@/server/domain/agent/on-limit";
 import type { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
+import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { CREW_FORM } from "@/server/domain/crew/crew-form";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
 import { asMember } from "@/server/domain/library/agent-use";
 import { ASSUMPTIONS, estimateCrew } from "@/server/domain/library/estimate";
+import { CREW_QUESTION_FIELDS } from "@/server/domain/nodes/question-terms";
 import { AgentForm, MemberFields, type MemberFieldsProps } from "../agent-form";
 import { FormParts } from "../form-parts";
 import { useCreate } from "../library-sheets";
 import { type Faces, roleOptions } from "../role-field";
 import { groupsOf, newAgent, newMember, removeAgent, renameAgent, stepsOf } from "./crew-changes";
-import { CrewQuestionFields } from "./crew-questions";
 import { GroupsEditor, type PatternEditorProps, StepsEditor } from "./pattern-editor";
 
 export interface CrewFormProps {
@@ -72,12 +74,34 @@ export function CrewForm(props: CrewFormProps) {
           groups: <GroupsEditor {...some} />,
           steps: <StepsEditor {...some} />,
           unfollowed: <Unfollowed {...some} />,
-          questions: <CrewQuestionFields crew={crew} onChange={onChange} />,
+          questions: <FormParts parts={CREW_QUESTIONS} value={crew} onChange={onChange} />,
         }}
       />
     </div>
   );
 }
+
+/** On which terms a crew asks people, and whether it does at limits of the run. */
+const CREW_QUESTIONS: readonly FormPart<CrewConfig>[] = [
+  {
+    as: "box",
+    title: "When it asks people",
+    parts: [
+      { text: "Holds for results to look at, tasks that may begin, ties, and tasks that failed." },
+      ...CREW_QUESTION_FIELDS.map(({ key, showIf: _showIf, usual: _usual, ...field }) => ({
+        ...field,
+        key: `questions.${key}` as const,
+      })),
+      {
+        key: "on_limit",
+        label: "At a limit of the run",
+        as: "choice",
+        unset: "As the member’s role or the run says",
+        options: choicesOf(ON_LIMITS),
+      },
+    ],
+  },
+];
 
 /** Who is in it. */
 function Agents({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {

@@ -31,9 +31,6 @@ const ENDS = [
 /** Agents that work at the same time, with the one who brings their work together. */
 export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
   const groups = groupsOf(crew);
-  const write = (next: GroupDraft[]) => onChange(withGroups(crew, next));
-  const set = (at: number, change: Partial<GroupDraft>) =>
-    write(groups.map((group, place) => (place === at ? { ...group, ...change } : group)));
   const name = freshId("group_1", new Set(groups.map((group) => group.name)));
   return (
     <RowList
@@ -41,19 +38,21 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
       hint="Agents of a group work at the same time; a coordinator brings their work together"
       items={groups}
       addLabel="Add a group"
-      onAdd={() =>
-        write([...groups, { name, agents: agents.slice(0, 1).map(({ value }) => value), sync_points: [] }])
-      }
-      onRemove={(at) => write(groups.filter((_, place) => place !== at))}
+      newItem={(): GroupDraft => ({
+        name,
+        agents: agents.slice(0, 1).map(({ value }) => value),
+        sync_points: [],
+      })}
+      onItemsChange={(next) => onChange(withGroups(crew, next))}
       removeLabel={(group, at) => `Remove the group ${group.name || at + 1}`}
     >
-      {(group, at, remove) => (
+      {(group, at, remove, set) => (
         <>
           <div className="flex items-end gap-2">
             <TextField
               label={`Group ${at + 1}: name`}
               value={group.name}
-              onValueChange={(next) => set(at, { name: next })}
+              onValueChange={(next) => set({ ...group, name: next })}
               error={group.name.trim() === "" ? "A group needs a name." : undefined}
               fieldClassName="flex-1"
             />
@@ -65,19 +64,19 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
             className="flex flex-col gap-1.5"
             options={agents.map(({ value }) => ({ value, label: value }))}
             value={group.agents}
-            onValueChange={(members) => set(at, { agents: members })}
+            onValueChange={(members) => set({ ...group, agents: members })}
           />
           <Select
             label="Coordinator"
             options={[{ value: NOBODY, label: "Nobody" }, ...agents]}
             value={group.coordination_agent ?? NOBODY}
-            onValueChange={(id) => set(at, { coordination_agent: id === NOBODY ? undefined : id })}
+            onValueChange={(id) => set({ ...group, coordination_agent: id === NOBODY ? undefined : id })}
           />
           <TextField
             label="Meeting points"
             aside="Optional"
             value={group.sync_points.join(", ")}
-            onValueChange={(text) => set(at, { sync_points: text === "" ? [] : text.split(/,\s?/) })}
+            onValueChange={(text) => set({ ...group, sync_points: text === "" ? [] : text.split(/,\s?/) })}
             hint="Tags of tasks, with commas between them: tasks with the same tag wait there for each other"
           />
         </>
@@ -90,8 +89,6 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
 export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   const steps = stepsOf(crew);
   const write = (next: StepDraft[]) => onChange(withSteps(crew, next));
-  const set = (at: number, change: Partial<StepDraft>) =>
-    write(steps.map((step, place) => (place === at ? { ...step, ...change } : step)));
   const rename = (at: number, to: string) => {
     const from = steps[at]?.step;
     write(
@@ -110,13 +107,11 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
       error={steps.length === 0 ? "Add the first step." : undefined}
       items={steps}
       addLabel="Add a step"
-      onAdd={() =>
-        write([...steps, { step: fresh, agent: agents[0]?.value ?? "", description: "", outcomes: [] }])
-      }
-      onRemove={(at) => write(steps.filter((_, place) => place !== at))}
+      newItem={() => ({ step: fresh, agent: agents[0]?.value ?? "", description: "", outcomes: [] })}
+      onItemsChange={write}
       removeLabel={({ step }, at) => `Remove the step ${step || at + 1}`}
     >
-      {(step, at, remove) => (
+      {(step, at, remove, set) => (
         <>
           <div className="flex items-end gap-2">
             <DraftField
@@ -138,7 +133,7 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
             label={`Step ${at + 1}: agent`}
             options={agents}
             value={step.agent || null}
-            onValueChange={(agent) => set(at, { agent })}
+            onValueChange={(agent) => set({ ...step, agent })}
             error={step.agent === "" ? "A step needs an agent." : undefined}
           />
           <TextArea
@@ -146,7 +141,7 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
             aside="Optional"
             rows={1}
             value={step.description}
-            onValueChange={(description) => set(at, { description })}
+            onValueChange={(description) => set({ ...step, description })}
           />
           <Outcomes
             step={step}
@@ -163,7 +158,7 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
               ...namedEnds(steps),
             ]}
             meaning={(target) => meantBy(target, steps)}
-            onChange={(outcomes) => set(at, { outcomes })}
+            onChange={(outcomes) => set({ ...step, outcomes })}
           />
         </>
       )}

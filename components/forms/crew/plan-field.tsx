@@ -6,13 +6,13 @@ import { roleOptions } from "@/components/forms/role-field";
 import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
 import { CheckboxGroup } from "@/components/ui/checkbox-group";
-import { Dialog } from "@/components/ui/dialog";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { ListEditor } from "@/components/ui/list-editor";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
+import { useDialog } from "@/components/ui/use-dialog";
 import { freshId } from "@/server/domain/base/ids";
 import { isEmptyPlan } from "@/server/domain/crew/crew-diagnostics";
 import { ExecutionPlan, planErrors, Task } from "@/server/domain/crew/plan";
@@ -20,6 +20,7 @@ import { readPlanText } from "@/server/domain/crew/read-plan";
 import { isCrewNode } from "@/server/domain/nodes";
 import { DraftField } from "../draft-field";
 import type { FieldProps } from "../field-props";
+import { FormDialog } from "../form-dialog";
 import { useFormScope } from "../form-scope";
 import { GuardrailsField } from "../guardrails-field";
 import { DURATION_HINT, durationError, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
@@ -32,7 +33,7 @@ export function PlanField({
   value: plan,
   onChange,
 }: FieldProps<ExecutionPlan | undefined> & { value: ExecutionPlan | undefined }) {
-  const [isImporting, setImporting] = useState(false);
+  const importing = useDialog((close) => <ImportDialog onClose={close} onPlan={onChange} />);
   const tasks = plan?.tasks ?? [];
   const errors = planErrors(tasks);
   const change = (patch: Partial<ExecutionPlan>) => {
@@ -74,7 +75,7 @@ export function PlanField({
         <Button size="sm" icon={<Plus aria-hidden />} onClick={add}>
           Add a task
         </Button>
-        <Button size="sm" variant="ghost" icon={<FileUp aria-hidden />} onClick={() => setImporting(true)}>
+        <Button size="sm" variant="ghost" icon={<FileUp aria-hidden />} onClick={importing.open}>
           Import plan.json
         </Button>
         {plan ? (
@@ -117,7 +118,7 @@ export function PlanField({
           onItemsChange={(success_criteria) => change({ success_criteria })}
         />
       </Disclosure>
-      {isImporting && <ImportDialog onClose={() => setImporting(false)} onPlan={onChange} />}
+      {importing.dialog}
     </Field>
   );
 }
@@ -270,25 +271,17 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
   const { plan, findings } = useMemo(() => readPlanText(text), [text]);
   const isEmpty = text.trim() === "";
   const error = isEmpty ? undefined : findings.find(({ level }) => level === "error")?.message;
-  const take = () => {
-    if (!plan) return;
-    onPlan(plan);
-    onClose();
-  };
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <FormDialog
       title="Import a plan"
       description="A plan.json: its tasks, who does them and what they wait for. It replaces the plan of this node."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" onClick={take} disabled={plan === null}>
-            Use this plan
-          </Button>
-        </>
-      }
+      submit="Use this plan"
+      isIncomplete={plan === null}
+      onSubmit={() => {
+        if (plan) onPlan(plan);
+        onClose();
+      }}
+      onClose={onClose}
     >
       <label className="flex cursor-pointer items-center gap-2 self-start rounded-lg border border-dashed border-line-strong px-3 py-2 text-[13px] hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
         <FileUp aria-hidden="true" className="size-4 text-ink-3" />
@@ -321,6 +314,6 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
           </ul>
         </div>
       ) : null}
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -3,7 +3,6 @@
 import type { Completion } from "@codemirror/autocomplete";
 import type { ReactNode } from "react";
 import { GuardrailsField } from "@/components/forms/guardrails-field";
-import { OnLimitField } from "@/components/forms/on-limit-field";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { ToolPicker } from "@/components/forms/tools/tool-picker";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
@@ -14,11 +13,11 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import { KNOWLEDGE, type Knowledge, type RoleDefinition } from "@/server/domain/agent/role";
+import { ON_LIMITS } from "@/server/domain/agent/on-limit";
+import { KNOWLEDGE, type Knowledge, type OnLimit, type RoleDefinition } from "@/server/domain/agent/role";
 import { choicesOf } from "@/server/domain/base/form";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { checkTemplate } from "@/server/domain/text/template";
-import { ConfirmationField } from "./confirmation-field";
 import { itemErrors, type RoleErrors, STANDARD_TEMPLATE } from "./role-draft";
 import { RoleAppearance } from "./role-look";
 
@@ -163,10 +162,12 @@ export function RoleForm({ role, onChange, errors, onTextErrorChange }: RoleForm
           value={role.confirmation}
           onValueChange={(confirmation) => onChange({ confirmation })}
         />
-        <OnLimitField
-          value={role.on_limit}
-          unset="As the run says"
-          onValueChange={(on_limit) => onChange({ on_limit })}
+        <Select<OnLimit | "">
+          label="At a limit of the run"
+          value={role.on_limit ?? ""}
+          onValueChange={(next) => onChange({ on_limit: next === "" ? undefined : next })}
+          fieldClassName="max-w-80"
+          options={[{ value: "", label: "As the run says" }, ...choicesOf(ON_LIMITS)]}
         />
         <NumberField
           label="Version"
@@ -219,4 +220,42 @@ const values: Completion[] = [
 function completeTemplate(text: string, at: number) {
   const word = /\{\{-?\s*([\w.]*)$/.exec(text.slice(0, at));
   return word ? { from: at - (word[1]?.length ?? 0), options: values } : null;
+}
+
+type Confirmation = NonNullable<RoleDefinition["confirmation"]>;
+type Choice = "run" | Confirmation["kind"];
+
+/** When an agent of this role asks a person before it acts. */
+function ConfirmationField({
+  value,
+  onValueChange,
+}: {
+  value: Confirmation | undefined;
+  onValueChange: (value: Confirmation | undefined) => void;
+}) {
+  const kept = value?.kind === "tools" || value?.kind === "when" ? value : null;
+  return (
+    <Select<Choice>
+      label="Asks a person before acting"
+      value={value?.kind ?? "run"}
+      onValueChange={(kind) => onValueChange(kept?.kind === kind ? kept : toConfirmation(kind))}
+      hint="Whether a person agrees to what its tools are about to do. Where the run or the installation is stricter, that holds."
+      fieldClassName="max-w-80"
+      options={[
+        { value: "run", label: "As the run says" },
+        { value: "never", label: "Never" },
+        { value: "risky", label: "Before risky actions" },
+        { value: "always", label: "Always" },
+        ...(kept
+          ? [{ value: kept.kind, label: kept.kind === "tools" ? "For some tools" : "On a condition" }]
+          : []),
+      ]}
+    />
+  );
+}
+
+function toConfirmation(kind: Choice): Confirmation | undefined {
+  if (kind === "never" || kind === "always") return { kind };
+  if (kind === "risky") return { kind, threshold: "HIGH", confirm_unknown: true };
+  return undefined;
 }

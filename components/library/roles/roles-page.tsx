@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { FileDown, FileUp, UsersRound } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
-import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { RoleFace } from "@/components/display/role-face";
 import { FindingList } from "@/components/import-export/finding-list";
@@ -13,6 +12,7 @@ import { LibraryPage } from "@/components/library/library-page";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { IconButton } from "@/components/ui/icon-button";
+import { useDialog } from "@/components/ui/use-dialog";
 import { RoleEditor } from "./role-editor";
 
 const RoleExportDialog = dynamic(() => import("./role-export-dialog").then((m) => m.RoleExportDialog), {
@@ -23,9 +23,8 @@ const RoleExportDialog = dynamic(() => import("./role-export-dialog").then((m) =
 export function RolesPage() {
   const roles = useQuery(useTrpc().roles.list.queryOptions());
   const importing = useImporting();
-  const [exporting, setExporting] = useState(false);
-
   const names = roles.data?.map(({ role }) => role.name) ?? [];
+  const exporting = useDialog((close) => <RoleExportDialog names={names} onClose={close} />);
   return (
     <LibraryPage
       title="Roles"
@@ -48,11 +47,7 @@ export function RolesPage() {
             icon={<FileDown aria-hidden="true" />}
             onClick={() => importing.open()}
           />
-          <IconButton
-            label="Export roles"
-            icon={<FileUp aria-hidden="true" />}
-            onClick={() => setExporting(true)}
-          />
+          <IconButton label="Export roles" icon={<FileUp aria-hidden="true" />} onClick={exporting.open} />
         </>
       }
       notice={<FolderFindings />}
@@ -67,7 +62,7 @@ export function RolesPage() {
         title="Import roles"
         placeholder={"name: Writer\ngoals:\n  - Clear text"}
       />
-      {exporting ? <RoleExportDialog names={names} onClose={() => setExporting(false)} /> : null}
+      {exporting.dialog}
     </LibraryPage>
   );
 }

@@ -2,10 +2,10 @@
 
 import { GitBranch } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { IconButton } from "@/components/ui/icon-button";
+import { useDialog } from "@/components/ui/use-dialog";
 
 const ForkDialog = dynamic(() => import("./fork-dialog").then((m) => m.ForkDialog), { ssr: false });
 
@@ -14,7 +14,7 @@ export function ForkButton() {
   const page = useRunPage();
   const hasBegun = useRun(({ state }) => state.seq > 0, false);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
-  const [isOpen, setOpen] = useState(false);
+  const fork = useDialog((close) => (page ? <ForkDialog runId={page.runId} onClose={close} /> : null));
   if (!page || !hasBegun || isAlone) return null;
   return (
     <>
@@ -22,9 +22,9 @@ export function ForkButton() {
         label="Fork from this moment"
         side="top"
         icon={<GitBranch aria-hidden />}
-        onClick={() => setOpen(true)}
+        onClick={fork.open}
       />
-      {isOpen ? <ForkDialog runId={page.runId} onClose={() => setOpen(false)} /> : null}
+      {fork.dialog}
     </>
   );
 }

@@ -2,20 +2,20 @@
 
 import { CirclePlay, History } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
 import type { MenuEntry } from "@/components/ui/menu";
+import { useDialog } from "@/components/ui/use-dialog";
 
-const Dialog = dynamic(() => import("./replay-dialog").then((m) => m.ReplayDialog), { ssr: false });
+const ReplayDialog = dynamic(() => import("./replay-dialog").then((m) => m.ReplayDialog), { ssr: false });
 
 /** The way to a replay of a run, as an entry of a menu, and the dialog that it opens. */
 export function useReplay(runId: string, workflowId: string | null): { entry: MenuEntry; dialog: ReactNode } {
-  const [isOpen, setOpen] = useState(false);
-  return {
-    entry: { label: "Replay with recorded answers", icon: <History />, onSelect: () => setOpen(true) },
-    dialog: isOpen ? <Dialog runId={runId} workflowId={workflowId} onClose={() => setOpen(false)} /> : null,
-  };
+  const { open, dialog } = useDialog((close) => (
+    <ReplayDialog runId={runId} workflowId={workflowId} onClose={close} />
+  ));
+  return { entry: { label: "Replay with recorded answers", icon: <History />, onSelect: open }, dialog };
 }
 
 /** Plays the recorded run from its beginning, once it has ended. */

@@ -2,10 +2,10 @@
 
 import { UserRoundCog } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
+import { useDialog } from "@/components/ui/use-dialog";
 import { useIsActive } from "./use-control";
 
 const TeamDialog = dynamic(() => import("./team-dialog").then((m) => m.TeamDialog), { ssr: false });
@@ -15,16 +15,16 @@ export function TeamButton({ nodeId, member }: { nodeId: string; member?: string
   const page = useRunPage();
   const isActive = useIsActive();
   const isPast = useRun(({ cursor }) => cursor !== null, false);
-  const [open, setOpen] = useState(false);
+  const team = useDialog((close) =>
+    page ? <TeamDialog runId={page.runId} nodeId={nodeId} member={member} onClose={close} /> : null,
+  );
   if (!page || page.held || !isActive || isPast) return null;
   return (
     <>
-      <Button size="sm" icon={<UserRoundCog aria-hidden />} onClick={() => setOpen(true)}>
+      <Button size="sm" icon={<UserRoundCog aria-hidden />} onClick={team.open}>
         {member === undefined ? "Team…" : "Change…"}
       </Button>
-      {open ? (
-        <TeamDialog runId={page.runId} nodeId={nodeId} member={member} onClose={() => setOpen(false)} />
-      ) : null}
+      {team.dialog}
     </>
   );
 }

@@ -3,12 +3,13 @@
 import clsx from "clsx";
 import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { describeTokens, formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
+import { useDialog } from "@/components/ui/use-dialog";
 import { isObject } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import { formatCost, ofOneCall } from "@/server/domain/model/cost";
@@ -209,17 +210,17 @@ function CallFacts({ call }: { call: ModelCall }) {
 
 /** Opens the prompt of a call. */
 function AsSent({ call }: { call: ModelCall }) {
-  const [isOpen, setOpen] = useState(false);
+  const { open, dialog } = useDialog((close) => <AsSentDialog callId={call.id} onClose={close} />);
   return (
     <>
       <button
         type="button"
-        onClick={() => setOpen(true)}
+        onClick={open}
         className="rounded font-medium text-accent hover:text-accent-hover pointer-coarse:min-h-9"
       >
         As sent
       </button>
-      {isOpen ? <AsSentDialog callId={call.id} onClose={() => setOpen(false)} /> : null}
+      {dialog}
     </>
   );
 }

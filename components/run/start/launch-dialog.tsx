@@ -13,6 +13,7 @@ import {
   readInput,
   toValues,
 } from "@/components/forms/schema/input-fields";
+import { ErrorText } from "@/components/page/error-text";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -62,6 +63,14 @@ export interface LaunchProps {
 
 const FORM_ID = "run-form";
 
+interface RunDraft {
+  values: InputValues;
+  limits: Limits;
+  mode: RunConfig["mode"];
+  usesBreakpoints: boolean;
+  usesPins: boolean;
+}
+
 /** The sheet that asks for what a run needs, and starts it. */
 export function LaunchDialog({
   workflowId,
@@ -79,14 +88,21 @@ export function LaunchDialog({
   const left = Object.keys(initialInput ?? {}).filter((key) => !fields.some((field) => field.key === key));
   const config = graph.config ?? RunConfig.parse({});
   const [earlier] = useState(() => rememberedInputs(workflowId));
-  const [values, setValues] = useState(() =>
-    toValues(fields, initialInput ?? earlier[0]?.input ?? (suggestsInput ? exampleInput(graph) : {})),
-  );
-  const [limits, setLimits] = useState<Limits>(() => toLimits(config));
-  const [mode, setMode] = useState(config.mode);
+  const [draft, setDraft] = useState<RunDraft>(() => ({
+    values: toValues(fields, initialInput ?? earlier[0]?.input ?? (suggestsInput ? exampleInput(graph) : {})),
+    limits: toLimits(config),
+    mode: config.mode,
+    usesBreakpoints: true,
+    usesPins: true,
+  }));
+  const { values, limits, mode, usesBreakpoints, usesPins } = draft;
   const [errors, setErrors] = useState<readonly InputError[]>([]);
   // The same key until something is changed: however often it is clicked, the server starts one run.
   const [key, setKey] = useState(newIdempotencyKey);
+  const change = (patch: Partial<RunDraft>) => {
+    setDraft({ ...draft, ...patch });
+    setKey(newIdempotencyKey());
+  };
   const { start, isPending, refusal } = useStart({ workflowId, beforeStart, onErrors: setErrors });
 
   const problems = useProblems(workflowId, beforeStart);
@@ -95,16 +111,8 @@ export function LaunchDialog({
 
   const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
   const [breakpoints] = useState(() => breakpointsFor(breakpointsOf(workflowId).getState().list, graph));
-  const [isWithoutBreakpoints, setWithoutBreakpoints] = useState(false);
-  const holding = isWithoutBreakpoints ? [] : breakpoints;
   const goal = runTo === null ? null : graph.nodes[runTo]?.name || runTo;
   const pinned = Object.keys(pins).length;
-  const [isWithoutPins, setWithoutPins] = useState(false);
-
-  const change = (next: InputValues) => {
-    setValues(next);
-    setKey(newIdempotencyKey());
-  };
 
   const submit = (event?: FormEvent, as = mode) => {
     event?.preventDefault();
@@ -115,13 +123,13 @@ export function LaunchDialog({
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
     const own: Partial<RunConfig> = {
       ...(hasOwnLimits ? withLimits(config, limits) : {}),
-      ...(holding.length > 0 ? { breakpoints: holding } : {}),
+      ...(usesBreakpoints && breakpoints.length > 0 ? { breakpoints } : {}),
       ...(runTo === null ? {} : { stop_at: runTo }),
       ...(as === config.mode ? {} : { mode: as }),
     };
     start(read.input, {
       ...(Object.keys(own).length > 0 ? { config: own } : {}),
-      ...(pinned > 0 && !isWithoutPins ? { pins } : {}),
+      ...(pinned > 0 && usesPins ? { pins } : {}),
       idempotency_key: key,
     });
   };
@@ -132,9 +140,15 @@ export function LaunchDialog({
     submit();
   };
 
-  const problemsOf = (problem: ReportedProblem) => {
-    onClose();
-    onShowProblem?.(problem);
+  const places = {
+    workflowId,
+    graph,
+    onShow:
+      onShowProblem &&
+      ((problem: ReportedProblem) => {
+        onClose();
+        onShowProblem(problem);
+      }),
   };
 
   return (
@@ -145,14 +159,14 @@ export function LaunchDialog({
       title={goal !== null ? `Run to ${goal}` : name ? `Run ${name}` : "Run"}
       description={goal !== null ? `It is paused just before ${goal}.` : undefined}
       footer={
-        <>
-          {isBlocked ? null : (
+        isBlocked ? (
+          <Button onClick={onClose}>Close</Button>
+        ) : (
+          <>
             <span className="mr-auto hidden items-center gap-2 text-xs text-ink-3 sm:flex">
               <Kbd keys="mod+Enter" /> starts it
             </span>
-          )}
-          <Button onClick={onClose}>{isBlocked ? "Close" : "Cancel"}</Button>
-          {isBlocked ? null : (
+            <Button onClick={onClose}>Cancel</Button>
             <Button
               icon={<StepForward aria-hidden />}
               disabled={blockers === undefined || isPending}
@@ -161,8 +175,6 @@ export function LaunchDialog({
             >
               Run step by step
             </Button>
-          )}
-          {isBlocked ? null : (
             <Button
               type="submit"
               form={FORM_ID}
@@ -173,8 +185,8 @@ export function LaunchDialog({
             >
               Start
             </Button>
-          )}
-        </>
+          </>
+        )
       }
     >
       {blockers === undefined ? (
@@ -182,11 +194,7 @@ export function LaunchDialog({
           <Spinner size={14} /> Looking whether it can run
         </p>
       ) : isBlocked ? (
-        <Refusal
-          refusal={{ message: "", problems: blockers }}
-          {...{ workflowId, graph }}
-          onShow={onShowProblem ? problemsOf : undefined}
-        />
+        <Refusal refusal={{ message: "", problems: blockers }} {...places} />
       ) : (
         <form
           id={FORM_ID}
@@ -210,19 +218,13 @@ export function LaunchDialog({
                 items={earlier.map(({ input, at }) => ({
                   label: summarizeInput(input),
                   hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
-                  onSelect: () => change(toValues(fields, input)),
+                  onSelect: () => change({ values: toValues(fields, input) }),
                 }))}
               />
             ) : null}
           </div>
-          {refusal ? (
-            <Refusal
-              refusal={refusal}
-              {...{ workflowId, graph }}
-              onShow={onShowProblem ? problemsOf : undefined}
-            />
-          ) : null}
-          <Warnings {...{ problems, workflowId, graph }} onShow={onShowProblem ? problemsOf : undefined} />
+          {refusal ? <Refusal refusal={refusal} {...places} /> : null}
+          <Warnings problems={problems} {...places} />
           {left.length > 0 ? (
             <p className="text-[13px] text-ink-2">
               The workflow does not ask for {formatList(left)} any more, so that is left out.
@@ -234,38 +236,30 @@ export function LaunchDialog({
           <InputFields
             autoFocus
             {...{ fields, values, errors }}
-            onChange={(next, left) => {
-              change(next);
-              setErrors(left);
+            onChange={(next, remaining) => {
+              change({ values: next });
+              setErrors(remaining);
             }}
           />
           {errors
-            .filter(({ key }) => !fields.some((field) => field.key === key))
-            .map(({ key, message }) => (
-              <p key={key} role="alert" className="text-[13px] text-failed">
-                {key}: {message}
-              </p>
+            .filter((error) => !fields.some((field) => field.key === error.key))
+            .map((error) => (
+              <ErrorText key={error.key} error={`${error.key}: ${error.message}`} />
             ))}
           {breakpoints.length > 0 ? (
             <Switch
               label={`Hold at ${countOf(breakpoints.length, "breakpoint")}`}
               hint={describeBreakpoints(breakpoints, graph)}
-              checked={!isWithoutBreakpoints}
-              onCheckedChange={(isUsed) => {
-                setWithoutBreakpoints(!isUsed);
-                setKey(newIdempotencyKey());
-              }}
+              checked={usesBreakpoints}
+              onCheckedChange={(isUsed) => change({ usesBreakpoints: isUsed })}
             />
           ) : null}
           {pinned > 0 ? (
             <Switch
               label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
               hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not carried out then`}
-              checked={!isWithoutPins}
-              onCheckedChange={(isUsed) => {
-                setWithoutPins(!isUsed);
-                setKey(newIdempotencyKey());
-              }}
+              checked={usesPins}
+              onCheckedChange={(isUsed) => change({ usesPins: isUsed })}
             />
           ) : null}
           <Estimate workflowId={workflowId} />
@@ -278,22 +272,12 @@ export function LaunchDialog({
               label="Mode"
               options={RUN_MODES}
               value={mode}
-              onValueChange={(next) => {
-                setMode(next);
-                setKey(newIdempotencyKey());
-              }}
+              onValueChange={(next) => change({ mode: next })}
             />
           </Disclosure>
           <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={describeLimits(limits)}>
             <div className="flex flex-col gap-4">
-              <FormParts
-                parts={RUN_LIMITS}
-                value={limits}
-                onChange={(next) => {
-                  setLimits(next);
-                  setKey(newIdempotencyKey());
-                }}
-              />
+              <FormParts parts={RUN_LIMITS} value={limits} onChange={(next) => change({ limits: next })} />
             </div>
           </Disclosure>
         </form>

@@ -6,6 +6,7 @@ import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
+import { useDialog } from "@/components/ui/use-dialog";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { useRun, useRunViewStore } from "../run-context";
 import { changesSince } from "./changes-since";
@@ -41,13 +42,11 @@ export function RunAgainProvider({
 }) {
   const { graph, isGone } = useTodaysWorkflow(workflowId);
   const { isPending, start } = useStartAgain(workflowId, graph);
-  const [isEditing, setEditing] = useState(false);
+  const editing = useDialog((close) => <EditInput runId={runId} workflowId={workflowId} onClose={close} />);
   return (
-    <RunAgainContext value={{ isGone, isPending, start, editInput: () => setEditing(true) }}>
+    <RunAgainContext value={{ isGone, isPending, start, editInput: editing.open }}>
       {children}
-      {isEditing ? (
-        <EditInput runId={runId} workflowId={workflowId} onClose={() => setEditing(false)} />
-      ) : null}
+      {editing.dialog}
     </RunAgainContext>
   );
 }
