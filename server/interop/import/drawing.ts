@@ -5,6 +5,7 @@ import { tooManyParts } from "@/server/domain/graph/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { readGraph } from "@/server/domain/graph/graph-reader";
 import { redact } from "@/server/secrets/redact";
+import { textOf } from "./values";
 
 /** What a run asks for at its start. */
 export interface DrawnInput {
@@ -198,5 +199,3 @@ export class Drawing {
     );
   }
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -86,6 +86,15 @@ export interface RefusedFormat extends Known {
 }
 export type Format = ReadableFormat | RefusedFormat;
 
+/** Claims each file by itself, as surely as `sureness` says; null: not at all. */
+export const claimEach =
+  (sureness: (source: Source) => Sureness | null) =>
+  (sources: readonly Source[]): Claim[] =>
+    sources.flatMap((source): Claim[] => {
+      const sure = sureness(source);
+      return sure ? [{ sure, files: [source] }] : [];
+    });
+
 export const nothingImported = (name = ""): Imported => ({
   name,
   graph: null,

@@ -3,7 +3,7 @@ import { freshId } from "@/server/domain/base/ids";
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template";
 import { BUILTIN_TOOLS, ownToolFor } from "../tool-words";
-import type { WantedTool } from "./format";
+import { type Imported, nothingImported, type WantedTool } from "./format";
 
 const LONGEST = { name: 80, description: 4000, goal: 2000, prompt: 65_536 };
 
@@ -74,8 +74,9 @@ export class RoleRegistry {
     own.confirmation = { kind: "tools", tools: [...new Set([...before, ...tools])] };
   }
 
-  tools(): WantedTool[] {
-    return [...this.wanted.values()];
+  /** The roles as an import, with the tools that they want. */
+  imported(name: string): Imported {
+    return { ...nothingImported(name), roles: this.roles, tools: [...this.wanted.values()] };
   }
 }
 

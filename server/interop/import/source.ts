@@ -60,6 +60,13 @@ export function newSource(file: ImportFile, findings: Findings): Source {
   };
 }
 
+/** The name of a file without its ending, as a title. */
+export const titleOf = ({ name }: Source): string =>
+  name
+    .replace(/\.[^.]+$/, "")
+    .replace(/[_-]+/g, " ")
+    .trim();
+
 /** A copy without texts that look like secrets, by their key or their shape; each is named. */
 function withoutKeys(value: unknown, at: string, findings: Findings): unknown {
   const join = (key: string | number) => (at === "" ? String(key) : `${at}.${key}`);

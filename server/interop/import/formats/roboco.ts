@@ -1,9 +1,9 @@
-import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import type { RefusedFormat } from "../format";
+import { isText } from "@/server/domain/base/guards";
+import { isRaw } from "@/server/domain/base/lenient-reader";
+import { claimEach, type RefusedFormat } from "../format";
+import { rawsOf } from "../values";
 
 /** What Roboco writes beside teams and plans: known by name, with where it belongs. */
-
-const rawsIn = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : []);
 
 /** One turn of an agent: words, and the calls that it made. */
 const taskStep: RefusedFormat = {
@@ -11,14 +11,11 @@ const taskStep: RefusedFormat = {
   label: "a TaskStep, the record of one turn of an agent",
   instead:
     "A record is nothing to do again. What is to be done comes in as a plan.json, and who works together as a team file; what agents of Troupe said and called is told by GET /api/v1/runs/{id}/agents.",
-  recognise: (sources) =>
-    sources.flatMap((source) =>
-      isRaw(source.value) &&
-      source.value.step_id !== undefined &&
-      rawsIn(source.value.parts).some(({ type }) => typeof type === "string")
-        ? [{ sure: 2, files: [source] }]
-        : [],
-    ),
+  recognise: claimEach(({ value }) =>
+    isRaw(value) && value.step_id !== undefined && rawsOf(value.parts).some(({ type }) => isText(type))
+      ? 2
+      : null,
+  ),
 };
 
 const TYPES: ReadonlySet<unknown> = new Set(["builtin", "custom", "mcp", "hitl"]);
@@ -29,14 +26,13 @@ const tools: RefusedFormat = {
   label: "a list of tools",
   instead:
     "No file that is imported brings tools along: what runs here is for whoever runs Troupe to say. Built-in tools are there already. Programs (custom) are declared in the file that TROUPE_TOOLS_FILE names, as server/tools/operator/README.md says; MCP servers are added in the settings; and that people agree first (hitl) is said at roles, as when they ask.",
-  recognise: (sources) =>
-    sources.flatMap((source) =>
-      isRaw(source.value) &&
-      Object.keys(source.value).length === 1 &&
-      rawsIn(source.value.tools).some(({ name, type }) => typeof name === "string" && TYPES.has(type))
-        ? [{ sure: 2, files: [source] }]
-        : [],
-    ),
+  recognise: claimEach(({ value }) =>
+    isRaw(value) &&
+    Object.keys(value).length === 1 &&
+    rawsOf(value.tools).some(({ name, type }) => isText(name) && TYPES.has(type))
+      ? 2
+      : null,
+  ),
 };
 
 export const ROBOCO: readonly RefusedFormat[] = [taskStep, tools];

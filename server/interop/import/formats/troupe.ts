@@ -6,17 +6,9 @@ import { readTests } from "@/server/domain/scenario/test-file";
 import { readRoles } from "../../role-files";
 import { readRoleFile } from "../../role-folder";
 import { readTeams } from "../../team-files";
-import { type Claim, nothingImported, type ReadableFormat, type Reading, type Sureness } from "../format";
+import { claimEach, nothingImported, type ReadableFormat, type Reading } from "../format";
 import type { Source } from "../source";
-
-/** Claims each file by itself. */
-const each =
-  (surenessOf: (source: Source) => Sureness | null) =>
-  (sources: readonly Source[]): Claim[] =>
-    sources.flatMap((source): Claim[] => {
-      const sure = surenessOf(source);
-      return sure ? [{ sure, files: [source] }] : [];
-    });
+import { rawsOf } from "../values";
 
 /** What the file holds, with nothing taken out of it: it is one of ours. */
 const whole = (source: Source): unknown => (source.kind === "json" ? source.original : source.value);
@@ -27,27 +19,25 @@ function tell(own: readonly Finding[], source: Source, { findings }: Reading): v
   for (const { level, at, message } of own) report.add(level, at, message);
 }
 
-const itemsOf = (value: unknown): Raw[] =>
-  (Array.isArray(value) ? value : isRaw(value) ? Object.values(value) : []).filter(isRaw);
 const has = (raw: Raw, ...keys: string[]) => keys.some((key) => raw[key] !== undefined);
 
 /** Workflow files of Troupe, OpenHands' WorkflowGraph, and plan.json. */
 export const troupeWorkflow: ReadableFormat = {
   id: "troupe-workflow",
   label: "a workflow",
-  recognise: each(({ value }) => {
+  recognise: claimEach(({ value }) => {
     if (!isRaw(value)) return null;
     if (value.troupe !== undefined) return 3;
     const { inner } = findGraph(value);
     if (inner) {
-      const nodes = itemsOf(inner.nodes);
+      const nodes = rawsOf(inner.nodes);
       if (nodes.some(({ node_type }) => isKnownKind(node_type))) return 3;
       if (nodes.some(({ type }) => isKnownKind(type))) return 1;
       return has(inner, "graph_id", "start_node_id") || nodes.some((node) => has(node, "node_type"))
         ? 1
         : null;
     }
-    const tasks = itemsOf(value.tasks);
+    const tasks = rawsOf(value.tasks);
     if (!Array.isArray(value.tasks)) return null;
     if (tasks.some((task) => has(task, "task_id")) || has(value, "plan_id", "parsed_intent")) return 2;
     return tasks.some((task) => has(task, "assigned_agent", "required_role", "dependencies")) ? 1 : null;
@@ -67,15 +57,15 @@ export const troupeWorkflow: ReadableFormat = {
 export const troupeTeams: ReadableFormat = {
   id: "troupe-teams",
   label: "crews or agents",
-  recognise: each(({ value }) => {
+  recognise: claimEach(({ value }) => {
     if (!isRaw(value) || has(value, "nodes", "workflow", "methods")) return null;
     if (Array.isArray(value.agents) && value.agents.some((agent) => typeof agent === "string")) return null;
     const agents = [
       value,
-      ...itemsOf(value.crews),
-      ...itemsOf(value.crew && [value.crew]),
-      ...itemsOf(value.team && [value.team]),
-    ].flatMap(({ agents }) => itemsOf(agents));
+      ...rawsOf(value.crews),
+      ...rawsOf(value.crew && [value.crew]),
+      ...rawsOf(value.team && [value.team]),
+    ].flatMap(({ agents }) => rawsOf(agents));
     if (has(value, "collaboration_patterns")) return 2;
     if (has(value, "agent_id", "role_name") || agents.some((agent) => has(agent, "role_name", "agent_id")))
       return 2;
@@ -98,19 +88,19 @@ const isRole = (raw: Raw) => has(raw, "goals", "responsibilities", "system_promp
 export const troupeRoles: ReadableFormat = {
   id: "troupe-roles",
   label: "roles",
-  recognise: each(({ value }) => {
+  recognise: claimEach(({ value }) => {
     if (Array.isArray(value))
-      return itemsOf(value).some(
+      return rawsOf(value).some(
         (one) => typeof one.name === "string" && (isRole(one) || has(one, "description")),
       )
         ? 2
         : null;
     if (!isRaw(value) || has(value, "nodes", "agents", "crews", "tasks", "methods")) return null;
-    if (value.roles !== undefined) return itemsOf(value.roles).length > 0 ? 2 : null;
+    if (value.roles !== undefined) return rawsOf(value.roles).length > 0 ? 2 : null;
     if (typeof value.name === "string" && isRole(value)) return 2;
     if (typeof value.name === "string" && Object.keys(value).every((key) => key in RoleDefinition.shape))
       return 1;
-    return itemsOf(value).some(isRole) || (typeof value.role === "string" && has(value, "goal")) ? 1 : null;
+    return rawsOf(value).some(isRole) || (typeof value.role === "string" && has(value, "goal")) ? 1 : null;
   }),
   read(reading) {
     const [source] = reading.claim.files;

@@ -1,41 +1,36 @@
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import type { RefusedFormat, Sureness } from "../format";
-import type { Source } from "../source";
+import { claimEach, type RefusedFormat, type Sureness } from "../format";
+import { rawsOf, textOf } from "../values";
 
 /** Formats that are known by name only: whoever brings such a file is told what it is, and what can be done. */
 
 const LATER = "Troupe cannot read these yet, so there is nothing to import.";
 
-const itemsOf = (value: unknown): Raw[] =>
-  (Array.isArray(value) ? value : isRaw(value) ? Object.values(value) : []).filter(isRaw);
 const inner = (value: unknown, key: string): Raw => (isRaw(value) && isRaw(value[key]) ? value[key] : {});
 
 function unsupported(
   id: string,
   label: string,
-  is: (value: Raw, source: Source) => boolean,
+  is: (value: Raw) => boolean,
   { sure = 2, instead = LATER }: { sure?: Sureness; instead?: string } = {},
 ): RefusedFormat {
   return {
     id,
     label,
     instead,
-    recognise: (sources) =>
-      sources.flatMap((source) =>
-        isRaw(source.value) && is(source.value, source) ? [{ sure, files: [source] }] : [],
-      ),
+    recognise: claimEach((source) => (isRaw(source.value) && is(source.value) ? sure : null)),
   };
 }
 
 const typesOf = (value: unknown): string[] =>
-  itemsOf(value).flatMap(({ type }) => (typeof type === "string" ? [type] : []));
+  rawsOf(value).flatMap(({ type }) => (typeof type === "string" ? [type] : []));
 const namesOf = (value: unknown): string[] =>
-  itemsOf(value).flatMap(({ data }) => (isRaw(data) && typeof data.name === "string" ? [data.name] : []));
+  rawsOf(value).flatMap(({ data }) => (isRaw(data) && typeof data.name === "string" ? [data.name] : []));
 const isFlowise = ({ nodes, edges }: Raw) =>
   Array.isArray(nodes) &&
   Array.isArray(edges) &&
-  itemsOf(nodes).some(({ data }) => isRaw(data) && ("inputParams" in data || "inputAnchors" in data));
-const kindsIn = (actions: unknown): boolean => itemsOf(actions).some(({ kind }) => typeof kind === "string");
+  rawsOf(nodes).some(({ data }) => isRaw(data) && ("inputParams" in data || "inputAnchors" in data));
+const kindsIn = (actions: unknown): boolean => rawsOf(actions).some(({ kind }) => typeof kind === "string");
 
 /** Code of a framework whose files come in, by what it imports; asked only where there is nothing but text. */
 const codeOf = (id: string, label: string, imports: RegExp, instead: string): RefusedFormat => ({
@@ -86,9 +81,9 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
     "langflow",
     "a Langflow flow",
     (value) =>
-      itemsOf(inner(value, "data").nodes).length > 0 &&
+      rawsOf(inner(value, "data").nodes).length > 0 &&
       (typesOf(inner(value, "data").nodes).some((type) => /^(genericNode|noteNode)$/.test(type)) ||
-        itemsOf(inner(value, "data").nodes).some(({ data }) => isRaw(data) && isRaw(data.node))),
+        rawsOf(inner(value, "data").nodes).some(({ data }) => isRaw(data) && isRaw(data.node))),
   ),
   unsupported(
     "dify",
@@ -98,8 +93,8 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
       return (
         (value.kind === "app" && isRaw(value.app)) ||
         (isRaw(value.app) && typeof value.app.mode === "string") ||
-        (itemsOf(graph.nodes).length > 0 &&
-          itemsOf(graph.nodes).every(({ data }) => isRaw(data) && "type" in data) &&
+        (rawsOf(graph.nodes).length > 0 &&
+          rawsOf(graph.nodes).every(({ data }) => isRaw(data) && "type" in data) &&
           (value.kind === "graph" || "dependencies" in value || "version" in value))
       );
     },
@@ -133,7 +128,7 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
     "a Prompt flow",
     ({ nodes, outputs, inputs }) =>
       (isRaw(inputs) || isRaw(outputs)) &&
-      itemsOf(nodes).some(
+      rawsOf(nodes).some(
         ({ type, source, inputs }) =>
           typeof type === "string" &&
           /^(llm|python|prompt|custom_llm)$/.test(type) &&
@@ -156,9 +151,9 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
       (typeof framework === "string" && isRaw(roles)) ||
       (isRaw(agents) &&
         Array.isArray(steps) &&
-        itemsOf(agents).some((agent) => "role" in agent || "instructions" in agent)) ||
+        rawsOf(agents).some((agent) => "role" in agent || "instructions" in agent)) ||
       (isRaw(workflow) && Array.isArray(workflow.steps) && isRaw(agents)) ||
-      (isRaw(roles) && itemsOf(roles).some((role) => "backstory" in role && "tasks" in role)),
+      (isRaw(roles) && rawsOf(roles).some((role) => "backstory" in role && "tasks" in role)),
     { sure: 3 },
   ),
   unsupported(
@@ -166,8 +161,8 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
     "a Docker cagent file",
     ({ agents, models }) =>
       isRaw(agents) &&
-      itemsOf(agents).length > 0 &&
-      itemsOf(agents).every((agent) => "instruction" in agent || "model" in agent) &&
+      rawsOf(agents).length > 0 &&
+      rawsOf(agents).every((agent) => "instruction" in agent || "model" in agent) &&
       (isRaw(agents.root) || isRaw(models)),
   ),
   unsupported(
@@ -190,7 +185,7 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
       ? [value.tasks]
       : Object.values(value).flatMap((tag) => (isRaw(tag) && Array.isArray(tag.tasks) ? [tag.tasks] : []));
     return lists.some((tasks) =>
-      itemsOf(tasks).some(
+      rawsOf(tasks).some(
         (task) => "title" in task && ("testStrategy" in task || "details" in task || "subtasks" in task),
       ),
     );
@@ -209,7 +204,7 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
     "a TaskWeaver file",
     ({ alias, module, rounds }) =>
       (typeof alias === "string" && typeof module === "string") ||
-      itemsOf(rounds).some((round) => Array.isArray(round.post_list)),
+      rawsOf(rounds).some((round) => Array.isArray(round.post_list)),
   ),
   unsupported(
     "openhands-micro-agent",
@@ -226,14 +221,11 @@ export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
     id: "metagpt-plan",
     label: "a list of MetaGPT commands",
     instead: LATER,
-    recognise: (sources) =>
-      sources.flatMap((source) =>
-        Array.isArray(source.value) &&
-        itemsOf(source.value).some(
-          ({ command_name }) => typeof command_name === "string" && command_name.startsWith("Plan."),
-        )
-          ? [{ sure: 2, files: [source] }]
-          : [],
-      ),
+    recognise: claimEach(({ value }) =>
+      Array.isArray(value) &&
+      rawsOf(value).some(({ command_name }) => textOf(command_name).startsWith("Plan."))
+        ? 2
+        : null,
+    ),
   },
 ];

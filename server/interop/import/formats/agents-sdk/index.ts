@@ -6,7 +6,7 @@ import { readPython } from "../../code/python";
 import { readTypeScript } from "../../code/typescript";
 import { Drawing } from "../../drawing";
 import { type Claim, nothingImported, type ReadableFormat, type Reading } from "../../format";
-import type { Source } from "../../source";
+import { type Source, titleOf } from "../../source";
 import { AgentRegistry } from "./agent-registry";
 import { DeclaredAgents } from "./agents";
 import { drawWorkflow } from "./workflow";
@@ -47,17 +47,15 @@ export const agentsSdk: ReadableFormat = {
       return nothingImported();
     }
     const registry = new AgentRegistry(declared, report, answers.get(MODELS) === "file");
-    const name = titleOf(source);
+    const name = titleOf(source) || "Imported agents";
     const drawing = new Drawing(name, findings);
     const drawn = drawWorkflow({ declared, registry, drawing, findings: report });
     registry.reportModels();
     const models = [...registry.models.keys()];
     return {
-      ...nothingImported(drawn.title ?? name),
+      ...registry.roleRegistry.imported(drawn.title ?? name),
       graph: drawn.isEmpty ? null : drawing.finish(),
-      roles: registry.roleRegistry.roles,
       agents: registry.agents,
-      tools: registry.roleRegistry.tools(),
       choices: models.length === 0 ? [] : [modelChoice(models, answers.get(MODELS))],
     };
   },
@@ -117,9 +115,3 @@ function placeIn({ file, text, offset }: ReturnType<ReturnType<typeof joined>["a
   const line = lineOf(text, offset);
   return { at: `line ${line}`, line, ...(file.path ? { file: file.path } : {}) };
 }
-
-const titleOf = ({ name }: Source): string =>
-  name
-    .replace(/\.[^.]+$/, "")
-    .replace(/[_-]+/g, " ")
-    .trim() || "Imported agents";

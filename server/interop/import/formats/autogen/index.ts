@@ -1,8 +1,17 @@
+import { listOf } from "@/server/domain/base/guards";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
-import { type Claim, type Format, type Imported, nothingImported, type ReadableFormat } from "../../format";
+import {
+  type Claim,
+  claimEach,
+  type Format,
+  type Imported,
+  nothingImported,
+  type ReadableFormat,
+} from "../../format";
 import type { Source } from "../../source";
-import { componentOf, isAgent, isComponent, isTeam, listOf, textOf } from "./model";
+import { textOf } from "../../values";
+import { componentOf, isAgent, isComponent, isTeam } from "./model";
 import { ParticipantRegistry } from "./participants";
 import { drawTeam } from "./teams";
 
@@ -99,10 +108,8 @@ function readAgents(source: Source, findings: Findings): Imported {
       .on(findings)
       .error(under, "This is an AutoGen gallery without agents and teams; there is nothing to import.");
   return {
-    ...nothingImported(isRaw(source.value) ? textOf(source.value.name) : ""),
-    roles: participants.roleRegistry.roles,
+    ...participants.roleRegistry.imported(isRaw(source.value) ? textOf(source.value.name) : ""),
     agents: participants.agents,
-    tools: participants.roleRegistry.tools(),
   };
 }
 
@@ -138,7 +145,8 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
   const prompt = textOf(component.config.selector_prompt);
   if (prompt) drawing.note(prompt, "The prompt that chose who speaks next");
   return {
-    ...nothingImported(name),
+    ...participants.roleRegistry.imported(name),
+    agents: participants.agents,
     graph: drawing.finish({
       ...(drawing.ids().includes("count_rounds")
         ? {
@@ -149,9 +157,6 @@ function readOne({ at, value }: Place, source: Source, findings: Findings): Impo
           }
         : {}),
     }),
-    roles: participants.roleRegistry.roles,
-    agents: participants.agents,
-    tools: participants.roleRegistry.tools(),
   };
 }
 
@@ -160,26 +165,20 @@ const studio02: Format = {
   id: "autogen-studio-0.2",
   label: "a workflow or agent of AutoGen Studio 0.2",
   instead: "Open it in AutoGen Studio 0.4 or later, export the team from there, and import that file.",
-  recognise: (sources) =>
-    sources.flatMap((source): Claim[] => {
-      const { value } = source;
-      if (!isRaw(value) || "provider" in value) return [];
-      const isOld = (one: unknown): boolean =>
-        isRaw(one) &&
-        isRaw(one.config) &&
-        ("llm_config" in one.config ||
-          "human_input_mode" in one.config ||
-          "max_consecutive_auto_reply" in one.config);
-      const agents =
-        [value.sender, value.receiver].some(isOld) ||
-        listOf(value.agents).some((one) => isOld(one) || (isRaw(one) && isOld(one.agent)));
-      return isOld(value) ||
-        agents ||
-        (isRaw(value.sender) && isRaw(value.receiver)) ||
-        isRaw(value.groupchat_config)
-        ? [{ sure: 2, files: [source] }]
-        : [];
-    }),
+  recognise: claimEach(({ value }) => {
+    if (!isRaw(value) || "provider" in value) return null;
+    const isOld = (one: unknown): boolean =>
+      isRaw(one) &&
+      isRaw(one.config) &&
+      ("llm_config" in one.config ||
+        "human_input_mode" in one.config ||
+        "max_consecutive_auto_reply" in one.config);
+    const agents =
+      [value.sender, value.receiver].some(isOld) ||
+      listOf(value.agents).some((one) => isOld(one) || (isRaw(one) && isOld(one.agent)));
+    const isTalk = isRaw(value.sender) && isRaw(value.receiver);
+    return isOld(value) || agents || isTalk || isRaw(value.groupchat_config) ? 2 : null;
+  }),
 };
 
 export const AUTOGEN: readonly Format[] = [components, studio02];

@@ -1,4 +1,6 @@
+import { isText, listOf } from "@/server/domain/base/guards";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { textOf } from "../../values";
 
 /** A component as AutoGen writes it: what it is, and its settings. */
 export interface Component {
@@ -9,8 +11,6 @@ export interface Component {
   report: Findings;
 }
 
-export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 export const numberOf = (value: unknown): number | null =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : null;
 
@@ -74,9 +74,7 @@ export function terminationOf(value: unknown, report: Findings, depth = 0): Term
     case "StopMessageTermination": {
       const text = textOf(config.text) || "TERMINATE";
       return {
-        mentions: [
-          { text, by: listOf(config.sources).filter((one): one is string => typeof one === "string") },
-        ],
+        mentions: [{ text, by: listOf(config.sources).filter(isText) }],
         messages: null,
       };
     }

@@ -1,8 +1,10 @@
 import { AgentConfig } from "@/server/domain/agent/role";
+import { listOf } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { RoleRegistry } from "../../role-registry";
-import { type Component, componentOf, listOf, textOf } from "./model";
+import { textOf } from "../../values";
+import { type Component, componentOf } from "./model";
 
 /** A participant of a team as it works here. */
 export interface Participant {

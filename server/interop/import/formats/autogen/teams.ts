@@ -1,6 +1,8 @@
+import { listOf } from "@/server/domain/base/guards";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import type { Drawing } from "../../drawing";
-import { type Component, listOf, numberOf, type Termination, terminationOf, textOf } from "./model";
+import { textOf } from "../../values";
+import { type Component, numberOf, type Termination, terminationOf } from "./model";
 import type { Participant, ParticipantRegistry } from "./participants";
 
 /** A team with those who take part in it. */

@@ -29,7 +29,7 @@ export const crewaiCode: ReadableFormat = {
         importAgent(readAgent(key, raw, findings.of(place)), roleRegistry);
       if (roleRegistry.roles.length > 0)
         findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
-      return { ...nothingImported(name), roles: roleRegistry.roles, tools: roleRegistry.tools() };
+      return roleRegistry.imported(name);
     }
     const model = crewOfCode(code, { agents: new Map(), tasks: new Map() }, { name, findings });
     return drawCrew(model, { findings, answers });

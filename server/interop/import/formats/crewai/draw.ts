@@ -1,6 +1,6 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
-import { type Choice, type Imported, nothingImported } from "../../format";
+import { type Choice, type Imported } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import {
   contextOf,
@@ -42,10 +42,8 @@ export function drawCrew(
   reportIdleAgents(model, assigneeOf);
   for (const [name, text] of model.code) drawing.note(text, name);
   return {
-    ...nothingImported(model.name),
+    ...roleRegistry.imported(model.name),
     graph: drawing.finish(),
-    roles: roleRegistry.roles,
-    tools: roleRegistry.tools(),
     choices,
   };
 }

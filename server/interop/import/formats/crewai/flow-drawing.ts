@@ -1,7 +1,7 @@
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template";
 import { Drawing } from "../../drawing";
-import { type Imported, nothingImported } from "../../format";
+import { type Imported } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import type { FlowNames } from "./cel";
 import { humanize } from "./crew-config";
@@ -65,12 +65,7 @@ export class FlowDrawing {
         ? { config: { max_steps: Math.min(5000, Math.round(calls) * 2 + 2) } }
         : {}),
     });
-    return {
-      ...nothingImported(context.name),
-      graph,
-      roles: this.roleRegistry.roles,
-      tools: this.roleRegistry.tools(),
-    };
+    return { ...this.roleRegistry.imported(context.name), graph };
   }
 
   private method(method: Method): void {

@@ -71,11 +71,7 @@ export const crewaiJson: ReadableFormat = {
 function readAlone(source: Source, raw: Raw, findings: Findings) {
   const roleRegistry = new RoleRegistry();
   importAgent(readAgent(nameOf(source), raw, source.on(findings)), roleRegistry);
-  return {
-    ...nothingImported(humanize(nameOf(source))),
-    roles: roleRegistry.roles,
-    tools: roleRegistry.tools(),
-  };
+  return roleRegistry.imported(humanize(nameOf(source)));
 }
 
 const nameOf = ({ name }: Source): string => name.replace(/\.[^.]*$/, "");

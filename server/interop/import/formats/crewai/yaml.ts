@@ -1,5 +1,5 @@
 import { type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
-import { type Claim, nothingImported, type ReadableFormat } from "../../format";
+import { type Claim, type ReadableFormat } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
 import { readCrewCode } from "./code";
@@ -89,7 +89,7 @@ export const crewaiYaml: ReadableFormat = {
       const roleRegistry = new RoleRegistry();
       for (const agent of agents.values()) importAgent(agent, roleRegistry);
       findings.info("", "These are agents without tasks; their roles come in, and no workflow is made.");
-      return { ...nothingImported(name), roles: roleRegistry.roles, tools: roleRegistry.tools() };
+      return roleRegistry.imported(name);
     }
     if (agents.size > 0)
       findings.info(

@@ -1,8 +1,8 @@
 import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
 import { Drawing, type DrawnInput } from "../../drawing";
-import { type Claim, type Imported, nothingImported, type ReadableFormat } from "../../format";
+import { claimEach, type Imported, nothingImported, type ReadableFormat } from "../../format";
 import { RoleRegistry } from "../../role-registry";
-import type { Source } from "../../source";
+import { type Source, titleOf } from "../../source";
 import { callsOf, isBarePrompt, isNew, isOld, kindOf, type PromptCall } from "./model";
 import { toTemplate } from "./template";
 
@@ -10,30 +10,23 @@ import { toTemplate } from "./template";
 export const langchain: ReadableFormat = {
   id: "langchain",
   label: "a prompt or chain of LangChain",
-  recognise: (sources) =>
-    sources.flatMap((source): Claim[] => {
-      const { value } = source;
-      if (isNew(value)) return [{ sure: 3, files: [source] }];
-      if (isBarePrompt(value)) return [{ sure: 2, files: [source] }];
-      const isKnown =
-        isOld(value) &&
-        ("template" in value ||
-          "prompt" in value ||
-          "llm_chain" in value ||
-          "input_variables" in value ||
-          /chain|agent|prompt|few_shot|react|llm|openai|chat/.test(kindOf(value)));
-      return isKnown ? [{ sure: 2, files: [source] }] : [];
-    }),
+  recognise: claimEach(({ value }) => {
+    if (isNew(value)) return 3;
+    const isKnown =
+      isOld(value) &&
+      ("template" in value ||
+        "prompt" in value ||
+        "llm_chain" in value ||
+        "input_variables" in value ||
+        /chain|agent|prompt|few_shot|react|llm|openai|chat/.test(kindOf(value)));
+    return isKnown || isBarePrompt(value) ? 2 : null;
+  }),
   read({ claim, findings, work }) {
     const [source] = claim.files;
     if (!source) return nothingImported();
     const report = source.on(findings);
     const calls = callsOf(source.value, "", report, work);
-    const name =
-      source.name
-        .replace(/\.[^.]+$/, "")
-        .replace(/[_-]+/g, " ")
-        .trim() || "Imported prompt";
+    const name = titleOf(source) || "Imported prompt";
     if (calls.length === 0) {
       report.error(
         "",
@@ -148,10 +141,5 @@ function drawCalls(calls: readonly PromptCall[], name: string, source: Source, f
   const value = isRaw(source.value) ? source.value : {};
   if (value.memory !== null && value.memory !== undefined)
     report.dropped("memory", "The memory of the chain was left out.");
-  return {
-    ...nothingImported(name),
-    graph: drawing.finish(),
-    roles: roleRegistry.roles,
-    tools: roleRegistry.tools(),
-  };
+  return { ...roleRegistry.imported(name), graph: drawing.finish() };
 }

@@ -1,5 +1,7 @@
+import { isText, listOf } from "@/server/domain/base/guards";
 import { type Findings, isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
 import type { Work } from "@/server/domain/base/work-budget";
+import { textOf } from "../../values";
 
 /** A message of a prompt, with variables in its text. */
 export interface PromptMessage {
@@ -21,9 +23,6 @@ export interface PromptCall {
   tools: string[];
   at: string;
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** Whether a value is an object that LangChain wrote: with `_type`, or with `lc`. */
 export const isOld = (value: unknown): value is Raw => isRaw(value) && typeof value._type === "string";
@@ -107,7 +106,7 @@ export function callsOf(value: unknown, at: string, report: Findings, work: Work
     const tools = [
       ...listOf(raw.allowed_tools),
       ...listOf(raw.tools).map((tool) => settingsOf(tool).name),
-    ].filter((tool): tool is string => typeof tool === "string");
+    ].filter(isText);
     return calls.map((call, nth) => (nth === 0 ? { ...call, tools: [...call.tools, ...tools] } : call));
   }
   return [];

@@ -1,33 +1,32 @@
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { type Claim, type Imported, nothingImported, type ReadableFormat, type Reading } from "../../format";
-import type { Source } from "../../source";
+import {
+  claimEach,
+  type Imported,
+  nothingImported,
+  type ReadableFormat,
+  type Reading,
+  type Sureness,
+} from "../../format";
+import { type Source, titleOf } from "../../source";
+import { rawsOf } from "../../values";
 import { drawLangGraph } from "./draw";
 import { mermaidIn, readMermaid } from "./mermaid";
 import { END, type GraphEdge, type GraphNode, START, stopsOf } from "./model";
 
-const listOf = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : []);
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
-const titleOf = ({ name }: Source): string =>
-  name
-    .replace(/\.[^.]+$/, "")
-    .replace(/[_-]+/g, " ")
-    .trim() || "Imported graph";
+const nameOf = (source: Source): string => titleOf(source) || "Imported graph";
 
 /** A format of one file each. */
 const format = (
   id: string,
   label: string,
-  sureness: (source: Source) => Claim["sure"] | null,
+  sureness: (source: Source) => Sureness | null,
   read: (source: Source, reading: Reading) => Imported,
 ): ReadableFormat => ({
   id,
   label,
-  recognise: (sources) =>
-    sources.flatMap((source): Claim[] => {
-      const sure = sureness(source);
-      return sure ? [{ sure, files: [source] }] : [];
-    }),
+  recognise: claimEach(sureness),
   read: (reading) => (reading.claim.files[0] ? read(reading.claim.files[0], reading) : nothingImported()),
 });
 
@@ -37,8 +36,8 @@ const json = format(
   "a graph of LangGraph (to_json)",
   ({ value }) => {
     if (!isRaw(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges)) return null;
-    const nodes = listOf(value.nodes);
-    const ends = listOf(value.edges).every((edge) => "source" in edge && "target" in edge);
+    const nodes = rawsOf(value.nodes);
+    const ends = rawsOf(value.edges).every((edge) => "source" in edge && "target" in edge);
     if (!ends || nodes.length === 0) return null;
     if (nodes.some(({ id }) => id === START || id === END)) return 3;
     return nodes.every(
@@ -49,7 +48,7 @@ const json = format(
   },
   (source, { findings, work }) => {
     const value: Raw = isRaw(source.value) ? source.value : {};
-    const nodes = listOf(value.nodes).map((node, at): GraphNode => {
+    const nodes = rawsOf(value.nodes).map((node, at): GraphNode => {
       const data = isRaw(node.data) ? textOf(node.data.name) : textOf(node.data);
       return {
         id: textOf(node.id),
@@ -58,7 +57,7 @@ const json = format(
         stops: stopsOf(isRaw(node.metadata) ? textOf(node.metadata.__interrupt) : ""),
       };
     });
-    const edges = listOf(value.edges).map(
+    const edges = rawsOf(value.edges).map(
       (edge): GraphEdge => ({
         from: textOf(edge.source),
         to: textOf(edge.target),
@@ -68,7 +67,7 @@ const json = format(
       }),
     );
     return drawLangGraph(
-      { name: titleOf(source), nodes, edges },
+      { name: nameOf(source), nodes, edges },
       { findings, report: source.on(findings), work },
     );
   },
@@ -89,7 +88,7 @@ const mermaid = format(
     const { nodes, edges, unread } = readMermaid(diagram);
     for (const at of unread)
       report.dropped(String(at), "This line of the diagram could not be read and was left out.");
-    return drawLangGraph({ name: titleOf(source), nodes, edges }, { findings, report, work });
+    return drawLangGraph({ name: nameOf(source), nodes, edges }, { findings, report, work });
   },
 );
 
@@ -100,18 +99,18 @@ const yaml = format(
   ({ value }) => {
     if (!isRaw(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges)) return null;
     const isOurs =
-      listOf(value.nodes).every(({ name }) => textOf(name) !== "") &&
-      listOf(value.edges).length > 0 &&
-      listOf(value.edges).every((edge) => "from" in edge && ("to" in edge || "paths" in edge));
+      rawsOf(value.nodes).every(({ name }) => textOf(name) !== "") &&
+      rawsOf(value.edges).length > 0 &&
+      rawsOf(value.edges).every((edge) => "from" in edge && ("to" in edge || "paths" in edge));
     if (!isOurs) return null;
     const isNamed =
       "entrypoint" in value ||
-      listOf(value.edges).some((edge) => edge.from === START || edge.to === END || "paths" in edge);
+      rawsOf(value.edges).some((edge) => edge.from === START || edge.to === END || "paths" in edge);
     return isNamed ? 3 : 1;
   },
   (source, { findings, work }) => {
     const value: Raw = isRaw(source.value) ? source.value : {};
-    const nodes = listOf(value.nodes).map(
+    const nodes = rawsOf(value.nodes).map(
       (node, at): GraphNode => ({
         id: textOf(node.name),
         name: textOf(node.name),
@@ -119,7 +118,7 @@ const yaml = format(
         stops: [],
       }),
     );
-    const edges = listOf(value.edges).flatMap((edge): GraphEdge[] => {
+    const edges = rawsOf(value.edges).flatMap((edge): GraphEdge[] => {
       const from = textOf(edge.from);
       if (!("paths" in edge))
         return [{ from, to: textOf(edge.to), isConditional: false, label: null, decides: null }];
@@ -135,7 +134,7 @@ const yaml = format(
     if (first && !edges.some(({ from }) => from === START))
       edges.unshift({ from: START, to: first, isConditional: false, label: null, decides: null });
     return drawLangGraph(
-      { name: textOf(value.name) || titleOf(source), nodes, edges },
+      { name: textOf(value.name) || nameOf(source), nodes, edges },
       { findings, report: source.on(findings), work },
     );
   },
