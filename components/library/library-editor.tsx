@@ -12,6 +12,7 @@ import { isSameJson } from "@/server/domain/base/json";
 import type { Use } from "@/server/domain/library/uses";
 import { type LibraryCalls, LibraryMenu } from "./library-menu";
 import { SheetContext, useEditorPlace } from "./place";
+import { useSaveShortcut } from "./save-shortcut";
 import { UnsavedGuard } from "./unsaved-guard";
 import { type Draft, useDraft, type Version } from "./use-draft";
 
@@ -103,15 +104,7 @@ export function LibraryEditor<D extends { name: string }, T extends D>(props: Li
   }, [isInSheet]);
   const Heading = sheet ? "h2" : "h1";
   const mayNotSave = isReadOnly || (!draft.isChanged && !isNew);
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
-      event.preventDefault();
-      if (!mayNotSave && !isSaving) submit(draft.base.revision);
-    };
-    window.addEventListener("keydown", onKeyDown);
-    return () => window.removeEventListener("keydown", onKeyDown);
-  });
+  useSaveShortcut(mayNotSave || isSaving ? null : () => submit(draft.base.revision));
   return (
     <form
       ref={form}

@@ -19,9 +19,10 @@ import { findNodeKind } from "@/server/domain/nodes";
 import { Cassette } from "@/server/domain/scenario/cassette";
 import { NodeSelect } from "./node-select";
 import type { ErrorsByPlace, TestDraft } from "./test-draft";
-import type { WholeTest } from "./use-tests";
+import { useTestedWorkflow, type WholeTest } from "./use-tests";
 
-interface Part {
+/** A part of a test's form. */
+export interface Part {
   content: TestDraft;
   set: (change: Partial<TestDraft>) => void;
   errors: ErrorsByPlace;
@@ -29,17 +30,16 @@ interface Part {
 
 /** Whether recorded answers are used, and whether the demo model answers. */
 export function AnsweringFields({
-  workflowId,
   saved,
   isChanged,
   content,
   set,
 }: Part & {
-  workflowId: string;
   saved: WholeTest | null;
   /** Something is not saved yet, which a file could not be put beside. */
   isChanged: boolean;
 }) {
+  const { workflowId } = useTestedWorkflow();
   const answers = saved?.answers;
   const recordedIn = answers?.recorded?.run_id;
   return (
@@ -64,7 +64,7 @@ export function AnsweringFields({
           .
         </p>
       ) : null}
-      {saved && !isChanged ? <CassetteUpload workflowId={workflowId} testId={saved.id} /> : null}
+      {saved && !isChanged ? <CassetteUpload testId={saved.id} /> : null}
       {content.usesAnswers ? null : (
         <Switch
           label="The offline demo model answers"
@@ -78,7 +78,8 @@ export function AnsweringFields({
 }
 
 /** Nodes that give a fixed output instead of being carried out. */
-export function PinFields({ graph, content: { pins }, set, errors }: Part & { graph: WorkflowGraph }) {
+export function PinFields({ content: { pins }, set, errors }: Part) {
+  const { graph } = useTestedWorkflow();
   const choices = nodeChoices(graph).filter(({ value }) => isPinnable(graph, value));
   const free = choices.filter(({ value }) => !pins.some(({ node }) => node === value));
   return (
@@ -172,7 +173,8 @@ export function RepeatFields({ content: { repeats }, set, errors }: Part) {
 }
 
 /** Takes recorded answers from a file into a test that is saved. */
-function CassetteUpload({ workflowId, testId }: { workflowId: string; testId: string }) {
+function CassetteUpload({ testId }: { testId: string }) {
+  const { workflowId } = useTestedWorkflow();
   const trpc = useTrpc();
   const client = useTrpcClient();
   const queryClient = useQueryClient();

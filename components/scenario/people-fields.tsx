@@ -2,6 +2,7 @@
 
 import { nodeChoices } from "@/components/display/describe-expectation";
 import { FormParts } from "@/components/forms/form-parts";
+import { useFormScope } from "@/components/forms/form-scope";
 import { exitLabels } from "@/components/forms/ports";
 import { choicesOf, type FormPart, withSetting } from "@/server/domain/base/form";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -78,15 +79,14 @@ const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
 /** The fields of one answer of people: to which question, and what. */
 export function PeopleFields({
   answer,
-  graph,
   errors,
   onChange,
 }: {
   answer: PeopleAnswer;
-  graph: WorkflowGraph;
   errors: ErrorsByPlace;
   onChange: (next: PeopleAnswer) => void;
 }) {
+  const { graph } = useFormScope();
   const { node_id } = answer;
   const labels = node_id === undefined ? [] : exitLabels(graph, node_id);
   const suggestions = [...new Set([...labels, "approve", "reject", "submit", "expired"])];

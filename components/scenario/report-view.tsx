@@ -12,20 +12,12 @@ import { JsonView } from "@/components/ui/json-view";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
 import type { Json } from "@/server/domain/base/values";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { ExpectationResult, Judged, TestReport } from "@/server/domain/scenario/report";
+import { useTestedWorkflow } from "./use-tests";
 
 /** What became of a test: each expectation with what was seen, and where. */
-export function ReportView({
-  report,
-  workflowId,
-  graph,
-}: {
-  report: TestReport;
-  workflowId: string;
-  graph: WorkflowGraph;
-}) {
+export function ReportView({ report }: { report: TestReport }) {
   const { outcome, results, question, missed, problems, repeats } = report;
   return (
     <div className="flex flex-col gap-5">
@@ -43,7 +35,7 @@ export function ReportView({
         <p className="text-[13px] leading-5 [overflow-wrap:anywhere]">{report.sentence}</p>
         {missed ? (
           <>
-            <Place nodeId={missed.node_id} workflowId={workflowId} graph={graph} />
+            <Place nodeId={missed.node_id} />
             <DifferenceView of={missed.difference} />
           </>
         ) : null}
@@ -53,7 +45,7 @@ export function ReportView({
               {question.options ? `It can be answered with ${question.options.join(", ")}. ` : ""}
               Add the answer to the test under “Answers of people”.
             </p>
-            <Place nodeId={question.node_id} workflowId={workflowId} graph={graph} />
+            <Place nodeId={question.node_id} />
           </>
         ) : null}
         {problems.length > 1 ? (
@@ -72,24 +64,17 @@ export function ReportView({
           className="flex flex-col divide-y divide-line rounded-xl border border-line"
         >
           {results.map((result) => (
-            <Result key={result.at} result={result} workflowId={workflowId} graph={graph} />
+            <Result key={result.at} result={result} />
           ))}
         </ol>
       ) : null}
-      {outcome ? <OutcomeFacts outcome={outcome} graph={graph} /> : null}
+      {outcome ? <OutcomeFacts outcome={outcome} /> : null}
     </div>
   );
 }
 
-function Result({
-  result,
-  workflowId,
-  graph,
-}: {
-  result: ExpectationResult;
-  workflowId: string;
-  graph: WorkflowGraph;
-}) {
+function Result({ result }: { result: ExpectationResult }) {
+  const { graph } = useTestedWorkflow();
   const { expectation, status, sentence, expected, seen, node_id } = result;
   const failed = status === "failed";
   return (
@@ -106,7 +91,7 @@ function Result({
         </p>
         <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
         {result.judge ? <VerdictFacts judged={result.judge} /> : null}
-        {failed ? <Place nodeId={node_id} workflowId={workflowId} graph={graph} /> : null}
+        {failed ? <Place nodeId={node_id} /> : null}
         {failed && (expected !== undefined || seen !== undefined) ? (
           <Disclosure title="Expected and seen" isOpen>
             <div className="grid gap-2 sm:grid-cols-2">
@@ -145,13 +130,9 @@ function Side({ title, value }: { title: string; value: Json | undefined }) {
   );
 }
 
-function OutcomeFacts({
-  outcome: { final_status, reason_code, path, tokens, cost_usd, duration_ms, unused_answers },
-  graph,
-}: {
-  outcome: NonNullable<TestReport["outcome"]>;
-  graph: WorkflowGraph;
-}) {
+function OutcomeFacts({ outcome }: { outcome: NonNullable<TestReport["outcome"]> }) {
+  const { graph } = useTestedWorkflow();
+  const { final_status, reason_code, path, tokens, cost_usd, duration_ms, unused_answers } = outcome;
   const facts: (readonly [string, string])[] = [
     [
       "Ended",
@@ -181,15 +162,8 @@ function OutcomeFacts({
 }
 
 /** Leads to a node on the drawing; nothing where there is no such node. */
-function Place({
-  nodeId,
-  workflowId,
-  graph,
-}: {
-  nodeId: string | undefined;
-  workflowId: string;
-  graph: WorkflowGraph;
-}) {
+function Place({ nodeId }: { nodeId: string | undefined }) {
+  const { workflowId, graph } = useTestedWorkflow();
   const node = nodeId === undefined ? undefined : graph.nodes[nodeId];
   if (!node) return null;
   return (

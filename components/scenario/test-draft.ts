@@ -19,7 +19,7 @@ import { writtenKeys } from "@/server/domain/nodes";
 import type { Pin } from "@/server/domain/run/commands/pins";
 import { ScenarioFields } from "@/server/domain/scenario/scenario-test";
 import { testErrors } from "@/server/domain/scenario/test-errors";
-import { scenarioOf, type WholeTest } from "./use-tests";
+import { scenarioOf, useTestedWorkflow, type WholeTest } from "./use-tests";
 
 /** A test as it is being written: what the form shows of it. */
 export interface TestDraft {
@@ -180,17 +180,11 @@ function draftErrors(
 }
 
 /** Keeps what is being written of a test. `saved`: null for a new one. */
-export function useTestDraft({
-  workflowId,
-  graph,
-  saved,
-  onSaved,
-}: {
-  workflowId: string;
-  graph: WorkflowGraph;
-  saved: WholeTest | null;
-  onSaved?: ((id: string) => void) | undefined;
-}): TestWriting {
+export function useTestDraft(
+  saved: WholeTest | null,
+  onCreated?: ((id: string) => void) | undefined,
+): TestWriting {
+  const { workflowId, graph } = useTestedWorkflow();
   const trpc = useTrpc();
   const client = useTrpcClient();
   const queryClient = useQueryClient();
@@ -226,7 +220,7 @@ export function useTestDraft({
         draft.leave();
         toast(`Made “${now.name}”`);
       }
-      onSaved?.(now.id);
+      onCreated?.(now.id);
     },
     onError: async (error) => {
       const { code, message } = toApiError(error);

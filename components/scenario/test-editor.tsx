@@ -1,12 +1,13 @@
 "use client";
 
-import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { type ReactNode, useMemo } from "react";
 import { describeExpectation, KINDS, newExpectation } from "@/components/display/describe-expectation";
 import { countOf } from "@/components/display/format";
 import { FormScopeContext } from "@/components/forms/form-scope";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { Conflict } from "@/components/library/library-editor";
+import { useSaveShortcut } from "@/components/library/save-shortcut";
 import { UnsavedGuard } from "@/components/library/unsaved-guard";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
@@ -14,26 +15,12 @@ import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { TextField } from "@/components/ui/text-field";
 import { isObject } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { describeCommand } from "@/server/domain/run/commands/repeated";
-import { AnsweringFields, PinFields, RepeatFields } from "./answering-fields";
+import { AnsweringFields, type Part, PinFields, RepeatFields } from "./answering-fields";
 import { ExpectationEditor } from "./expectation-fields";
 import { answerWords, PeopleFields } from "./people-fields";
-import {
-  type ErrorsByPlace,
-  errorsUnder,
-  formOf,
-  scopeOf,
-  type TestDraft,
-  type TestWriting,
-} from "./test-draft";
-import type { WholeTest } from "./use-tests";
-
-interface Part {
-  content: TestDraft;
-  set: (change: Partial<TestDraft>) => void;
-  errors: ErrorsByPlace;
-}
+import { errorsUnder, formOf, scopeOf, type TestDraft, type TestWriting } from "./test-draft";
+import { useTestedWorkflow, type WholeTest } from "./use-tests";
 
 /** Changes of a test that are not saved are asked about before they are lost. */
 export function TestGuard({ writing: { draft, isSaving } }: { writing: TestWriting }) {
@@ -51,17 +38,8 @@ export function TestGuard({ writing: { draft, isSaving } }: { writing: TestWriti
 }
 
 /** A test in one form. */
-export function TestEditor({
-  workflowId,
-  graph,
-  saved,
-  writing,
-}: {
-  workflowId: string;
-  graph: WorkflowGraph;
-  saved: WholeTest | null;
-  writing: TestWriting;
-}) {
+export function TestEditor({ saved, writing }: { saved: WholeTest | null; writing: TestWriting }) {
+  const { graph } = useTestedWorkflow();
   const { draft, errors, inputErrors, isNew, isSaving, save } = writing;
   const scope = useMemo(() => scopeOf(graph), [graph]);
   const { content, generation } = draft;
@@ -72,19 +50,7 @@ export function TestEditor({
   };
   const wrong = Object.keys(errors).length + inputErrors.length;
   const mayNotSave = !draft.isChanged && !isNew;
-  const latest = useRef(save);
-  useEffect(() => {
-    latest.current = save;
-  });
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
-      event.preventDefault();
-      if (!mayNotSave && !isSaving) latest.current();
-    };
-    window.addEventListener("keydown", onKeyDown);
-    return () => window.removeEventListener("keydown", onKeyDown);
-  }, [mayNotSave, isSaving]);
+  useSaveShortcut(mayNotSave || isSaving ? null : save);
   return (
     <form
       aria-label={isNew ? "New test" : "The test"}
@@ -107,15 +73,15 @@ export function TestEditor({
             onValueChange={(name) => part.set({ name })}
           />
           <Group title="Input" about="What the workflow is started with.">
-            <Input graph={graph} inputErrors={inputErrors} {...part} />
+            <Input inputErrors={inputErrors} {...part} />
           </Group>
           <Group title="Who answers" about="A test asks no real model and calls no tool outside.">
-            <AnsweringFields workflowId={workflowId} saved={saved} isChanged={draft.isChanged} {...part} />
-            <PinFields graph={graph} {...part} />
+            <AnsweringFields saved={saved} isChanged={draft.isChanged} {...part} />
+            <PinFields {...part} />
           </Group>
-          <People graph={graph} {...part} />
-          <Commands graph={graph} {...part} />
-          <Expectations graph={graph} {...part} />
+          <People {...part} />
+          <Commands {...part} />
+          <Expectations {...part} />
           <Group title="Repeats">
             <RepeatFields {...part} />
           </Group>
@@ -150,13 +116,8 @@ function Group({ title, about, children }: { title: string; about?: string; chil
   );
 }
 
-function Input({
-  graph,
-  inputErrors,
-  content,
-  set,
-  errors,
-}: Part & { graph: WorkflowGraph; inputErrors: TestWriting["inputErrors"] }) {
+function Input({ inputErrors, content, set, errors }: Part & Pick<TestWriting, "inputErrors">) {
+  const { graph } = useTestedWorkflow();
   const fields = formOf(graph);
   const hasOthers = Object.keys(content.others).length > 0;
   const error = inputErrors.length === 0 ? errors.input : undefined;
@@ -186,7 +147,8 @@ function Input({
   );
 }
 
-function People({ graph, content: { people }, set, errors }: Part & { graph: WorkflowGraph }) {
+function People({ content: { people }, set, errors }: Part) {
+  const { graph } = useTestedWorkflow();
   return (
     <Group title="Answers of people" about="Each is given once, to the first question that it fits.">
       <RowList
@@ -207,12 +169,7 @@ function People({ graph, content: { people }, set, errors }: Part & { graph: Wor
             error={errors[`people.${at}`]}
             isWrong={answer.answer === ""}
           >
-            <PeopleFields
-              answer={answer}
-              graph={graph}
-              errors={errorsUnder(errors, `people.${at}`)}
-              onChange={setAnswer}
-            />
+            <PeopleFields answer={answer} errors={errorsUnder(errors, `people.${at}`)} onChange={setAnswer} />
           </Row>
         )}
       </RowList>
@@ -221,7 +178,8 @@ function People({ graph, content: { people }, set, errors }: Part & { graph: Wor
 }
 
 /** What people did in the run that the test was kept from. New ones are not made here: a run is steered, and kept. */
-function Commands({ graph, content: { commands }, set, errors }: Part & { graph: WorkflowGraph }) {
+function Commands({ content: { commands }, set, errors }: Part) {
+  const { graph } = useTestedWorkflow();
   if (commands.length === 0) return null;
   return (
     <Group
@@ -243,7 +201,8 @@ function Commands({ graph, content: { commands }, set, errors }: Part & { graph:
   );
 }
 
-function Expectations({ graph, content: { expect }, set, errors }: Part & { graph: WorkflowGraph }) {
+function Expectations({ content: { expect }, set, errors }: Part) {
+  const { graph } = useTestedWorkflow();
   return (
     <Group
       title="Expectations"

@@ -19,31 +19,48 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ReportView } from "./report-view";
 import { useTestDraft } from "./test-draft";
 import { TestEditor, TestGuard } from "./test-editor";
-import { isRunning, type TestActions, type TestResult, type WholeTest } from "./use-tests";
+import {
+  isRunning,
+  type TestActions,
+  TestedWorkflowContext,
+  type TestResult,
+  useTestedWorkflow,
+  type WholeTest,
+} from "./use-tests";
 
-interface SheetParts {
+/** One test over the list: its last report, the test itself, and its history. `testId`: null for a new one. */
+export function TestSheet({
+  testId,
+  onClose,
+  onCreated,
+  ...tested
+}: {
+  testId: string | null;
   workflowId: string;
   graph: WorkflowGraph;
   actions: TestActions;
   onClose: () => void;
   onCreated: (id: string) => void;
-}
-
-/** One test over the list: what became of it, what it is, and what became of it before. `testId`: null for a new one. */
-export function TestSheet({ testId, ...parts }: SheetParts & { testId: string | null }) {
+}) {
   return (
-    <Sheet open onClose={parts.onClose} label={testId === null ? "New test" : "Test"}>
-      {testId === null ? <NewTest {...parts} /> : <OneTest {...parts} testId={testId} />}
+    <Sheet open onClose={onClose} label={testId === null ? "New test" : "Test"}>
+      <TestedWorkflowContext value={tested}>
+        {testId === null ? (
+          <NewTest onClose={onClose} onCreated={onCreated} />
+        ) : (
+          <OneTest testId={testId} onClose={onClose} />
+        )}
+      </TestedWorkflowContext>
     </Sheet>
   );
 }
 
-function NewTest({ workflowId, graph, onClose, onCreated }: SheetParts) {
-  const writing = useTestDraft({ workflowId, graph, saved: null, onSaved: onCreated });
+function NewTest({ onClose, onCreated }: { onClose: () => void; onCreated: (id: string) => void }) {
+  const writing = useTestDraft(null, onCreated);
   return (
     <>
       <Header title="New test" onClose={onClose} />
-      <TestEditor workflowId={workflowId} graph={graph} saved={null} writing={writing} />
+      <TestEditor saved={null} writing={writing} />
       <TestGuard writing={writing} />
     </>
   );
@@ -70,7 +87,8 @@ function Header({
   );
 }
 
-function OneTest({ workflowId, graph, testId, actions, onClose }: SheetParts & { testId: string }) {
+function OneTest({ testId, onClose }: { testId: string; onClose: () => void }) {
+  const { workflowId, actions } = useTestedWorkflow();
   const trpc = useTrpc();
   const test = useQuery(trpc.tests.get.queryOptions({ workflow_id: workflowId, test_id: testId }));
   const summary = actions.list.data?.find(({ id }) => id === testId);
@@ -110,30 +128,20 @@ function OneTest({ workflowId, graph, testId, actions, onClose }: SheetParts & {
           </Button>
         }
       />
-      <Views workflowId={workflowId} graph={graph} test={test.data} last={last} />
+      <Views test={test.data} last={last} />
     </>
   );
 }
 
 type View = "report" | "test" | "history";
 
-function Views({
-  workflowId,
-  graph,
-  test,
-  last,
-}: {
-  workflowId: string;
-  graph: WorkflowGraph;
-  test: WholeTest;
-  last: TestResult | null;
-}) {
+function Views({ test, last }: { test: WholeTest; last: TestResult | null }) {
   const [view, setView] = useState<View>(last ? "report" : "test");
   // Another moment than the last one, from the history.
   const [chosen, setChosen] = useState<number | null>(null);
   const shown = chosen ?? last?.id ?? null;
   // Above the views, so that what is being written outlives a look at the report.
-  const writing = useTestDraft({ workflowId, graph, saved: test });
+  const writing = useTestDraft(test);
   return (
     <>
       <TestGuard writing={writing} />
@@ -156,12 +164,7 @@ function Views({
                 <EmptyState title="It was not run yet">Run it, and what became of it stands here.</EmptyState>
               ) : (
                 <div className="px-4 py-5 sm:px-6">
-                  <Report
-                    workflowId={workflowId}
-                    graph={graph}
-                    resultId={shown}
-                    isLast={shown === last?.id}
-                  />
+                  <Report resultId={shown} isLast={shown === last?.id} />
                 </div>
               ),
           },
@@ -171,7 +174,7 @@ function Views({
             badge: writing.draft.isChanged ? (
               <span title="Not saved yet" className="size-1.5 rounded-full bg-accent" />
             ) : null,
-            content: <TestEditor graph={graph} saved={test} writing={writing} workflowId={workflowId} />,
+            content: <TestEditor saved={test} writing={writing} />,
           },
           {
             value: "history",
@@ -179,7 +182,6 @@ function Views({
             content: (
               <div className="px-4 py-5 sm:px-6">
                 <ResultHistory
-                  workflowId={workflowId}
                   testId={test.id}
                   onOpen={(id) => {
                     setChosen(id);
@@ -195,17 +197,8 @@ function Views({
   );
 }
 
-function Report({
-  workflowId,
-  graph,
-  resultId,
-  isLast,
-}: {
-  workflowId: string;
-  graph: WorkflowGraph;
-  resultId: number;
-  isLast: boolean;
-}) {
+function Report({ resultId, isLast }: { resultId: number; isLast: boolean }) {
+  const { workflowId } = useTestedWorkflow();
   const result = useQuery({
     ...useTrpc().tests.result.queryOptions({ workflow_id: workflowId, result_id: resultId }),
     // What has been is not other later.
@@ -221,21 +214,14 @@ function Report({
           As it was on {new Date(at).toLocaleString("en-GB")}, with version {revision} of the workflow.
         </p>
       )}
-      <ReportView report={report} workflowId={workflowId} graph={graph} />
+      <ReportView report={report} />
     </div>
   );
 }
 
 /** What became of a test each time it was run, the newest first; each opens its report. */
-function ResultHistory({
-  workflowId,
-  testId,
-  onOpen,
-}: {
-  workflowId: string;
-  testId: string;
-  onOpen: (resultId: number) => void;
-}) {
+function ResultHistory({ testId, onOpen }: { testId: string; onOpen: (resultId: number) => void }) {
+  const { workflowId } = useTestedWorkflow();
   const { data, error } = useQuery(
     useTrpc().tests.results.queryOptions({ workflow_id: workflowId, test_id: testId, limit: 50 }),
   );

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { createContext, useContext, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { SuiteReport } from "@/server/domain/scenario/report";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { type Money, moneyOf } from "./money-fields";
@@ -94,6 +95,20 @@ export function useTests(workflowId: string) {
   };
 }
 export type TestActions = ReturnType<typeof useTests>;
+
+/** The workflow whose test is open, with what can be done with its tests. */
+interface TestedWorkflow {
+  workflowId: string;
+  graph: WorkflowGraph;
+  actions: TestActions;
+}
+export const TestedWorkflowContext = createContext<TestedWorkflow | null>(null);
+
+export function useTestedWorkflow(): TestedWorkflow {
+  const tested = useContext(TestedWorkflowContext);
+  if (!tested) throw new Error("A part of a test belongs inside a sheet of tests.");
+  return tested;
+}
 
 /** Whether that test is being run from here. */
 export const isRunning = ({ running }: Pick<TestActions, "running">, testId: string): boolean =>
