@@ -15,7 +15,7 @@ import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/text-field";
 import { type Json, type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { stateField } from "./use-given-values";
+import { stateField } from "./state-edit";
 
 /** What the form calls the value: a key that is still being written is no name for it. */
 const VALUE = "value";

@@ -8,8 +8,7 @@ import { Button } from "@/components/ui/button";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { schemaOf } from "./edit-state";
-import { describePatch, isState, patchOf, stateError } from "./state-edit";
-import { stateField } from "./use-given-values";
+import { describePatch, isState, patchOf, stateError, stateField } from "./state-edit";
 
 interface EditedState {
   graph: WorkflowGraph;

@@ -21,12 +21,11 @@ import { Menu, type MenuEntry } from "@/components/ui/menu";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
+import { instructForm } from "./command-forms";
 import { useBreakpointCount, useControlling } from "./run-control-context";
 import { useIsActive, usePaused } from "./use-control";
 
-const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
-  ssr: false,
-});
+const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });
 
 type Control = NonNullable<ReturnType<typeof useControlling>>;
 
@@ -42,6 +41,7 @@ function Controls({ control }: { control: Control }) {
   const isNarrow = useMedia(NARROW);
   const count = useBreakpointCount(control.breakpoints);
   const goals = useGoals(control);
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const { isBusy, isListOpen, isInstructing } = control;
   const step = (label: string, shortcut: string, icon: ReactElement, onSelect: () => void) => ({
     ...{ label, shortcut, icon, onSelect },
@@ -138,10 +138,9 @@ function Controls({ control }: { control: Control }) {
       ) : (
         others.map((one) => button({ ...one, disabled: false }))
       )}
-      {isInstructing ? (
-        <InstructDialog
-          runId={control.runId}
-          target={{ run: true }}
+      {isInstructing && graph ? (
+        <CommandDialog
+          form={instructForm(graph, control.runId)}
           onClose={() => control.setInstructing(false)}
         />
       ) : null}

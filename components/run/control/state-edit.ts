@@ -1,6 +1,9 @@
 import { formatList } from "@/components/display/format";
+import { type InputField, toField } from "@/components/forms/schema/input-fields";
 import { isObject } from "@/server/domain/base/guards";
-import { type Json, type JsonObject, StateKey } from "@/server/domain/base/values";
+import { type Json, type JsonObject, type JsonSchema, StateKey } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import type { StatePatch } from "@/server/domain/run/lineage";
 import { changesBetween } from "@/server/domain/run/past/step-change";
 
@@ -35,4 +38,17 @@ export function describePatch(patch: StatePatch | null): string {
     ...(set.length > 0 ? [`Sets ${quoted(set)}.`] : []),
     ...(patch.remove.length > 0 ? [`Takes ${quoted(patch.remove)} away.`] : []),
   ].join(" ");
+}
+
+/** The field for a state key, by the schema that the workflow declares; `otherwise`: the schema if it declares none. */
+export function stateField(
+  graph: WorkflowGraph | null,
+  key: string,
+  otherwise: JsonSchema = {},
+  name = key,
+): InputField {
+  const declared = graph ? stateProperties(graph) : {};
+  const around = graph?.global_state_schema;
+  const schema = (Object.hasOwn(declared, key) ? declared[key] : undefined) ?? otherwise;
+  return toField({ key: name, schema, required: true, ...(around ? { around } : {}) });
 }

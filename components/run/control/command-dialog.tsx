@@ -1,0 +1,57 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
+import { FormParts } from "@/components/forms/form-parts";
+import { InputFields } from "@/components/forms/schema/input-field";
+import { type InputError, type InputValues, readInput } from "@/components/forms/schema/input-fields";
+import { useRun } from "@/components/run/run-context";
+import { useTrpcClient } from "@/components/trpc";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { CommandForm, Entered } from "./command-forms";
+import { stateField } from "./state-edit";
+
+/** Asks for what a command to a run takes, and sends it. */
+export function CommandDialog({ form, onClose }: { form: CommandForm; onClose: () => void }) {
+  const { title, description, submit, icon, parts, keys } = form;
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
+  const client = useTrpcClient();
+  const [entered, setEntered] = useState<Entered>(form.initial);
+  const [values, setValues] = useState<InputValues>({});
+  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const [missing, setMissing] = useState<string | null>(null);
+  const fields = keys.map((key) => stateField(graph, key));
+  const command = useMutation({
+    mutationFn: (input: JsonObject) => form.send(client, entered, input),
+    onSuccess: onClose,
+    onError: () => {},
+  });
+  const send = () => {
+    const read = readInput(fields, values);
+    setErrors(read.errors);
+    const isMissing = form.required !== undefined && !entered.text?.trim();
+    setMissing(isMissing ? (form.required ?? null) : null);
+    if (read.errors.length === 0 && !isMissing) command.mutate(read.input);
+  };
+  return (
+    <FormDialog
+      {...{ title, description, submit, icon, onClose }}
+      mutation={command}
+      error={missing}
+      sticky={keys.length > 0 || form.required !== undefined}
+      onSubmit={send}
+    >
+      {parts.length + keys.length === 0 ? <p className="text-[13px] text-ink-2">{form.nothing}</p> : null}
+      <FormParts parts={parts} value={entered} onChange={setEntered} />
+      <InputFields
+        {...{ fields, values, errors }}
+        onChange={(next, left) => {
+          setValues(next);
+          setErrors(left);
+        }}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,152 @@
+import { Radio, Send, Signpost, SkipForward } from "lucide-react";
+import type { ReactNode } from "react";
+import { exitLabels } from "@/components/forms/ports";
+import type { useTrpcClient } from "@/components/trpc";
+import type { Choice, FormPart } from "@/server/domain/base/form";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind } from "@/server/domain/nodes";
+import type { RunState } from "@/server/domain/run";
+import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
+import { agentsOfNode } from "@/server/domain/run/node-agents";
+
+/** What a person chooses and writes for a command. */
+export interface Entered {
+  choice?: string;
+  text?: string;
+}
+
+/** The dialog of a command to a run, as data. */
+export interface CommandForm {
+  title: string;
+  description: string;
+  /** The label of the button that sends it. */
+  submit: string;
+  icon: ReactNode;
+  parts: readonly FormPart<Entered>[];
+  initial: Entered;
+  /** The state keys whose values are asked for. */
+  keys: readonly string[];
+  /** Shown where there is nothing to enter. */
+  nothing?: string;
+  /** The error where the text is empty; absent: there is none, or it may be. */
+  required?: string;
+  send(client: ReturnType<typeof useTrpcClient>, entered: Entered, values: JsonObject): Promise<unknown>;
+}
+
+/** One execution of a node in a run. */
+export interface NodeInRun {
+  run_id: string;
+  head: RunState;
+  node: WorkflowNode;
+  activation_id: string;
+}
+
+export const signalOf = ({ node_type, config }: WorkflowNode) => getNodeKind(node_type).signal?.(config);
+
+export function signalForm({ run_id, head: { graph }, node }: NodeInRun): CommandForm {
+  const name = signalOf(node) ?? "";
+  const waiting = Object.values(graph.nodes).filter((other) => signalOf(other) === name);
+  const keys = [...new Set(waiting.flatMap(({ output_keys }) => output_keys))];
+  return {
+    title: `Send the signal “${name}”`,
+    description:
+      "Whoever waits for it goes on with what stands here. Where nobody waits yet, it is kept for the first that does.",
+    submit: "Send",
+    icon: <Radio aria-hidden />,
+    parts: [],
+    initial: {},
+    keys,
+    nothing: "It brings no values along.",
+    send: (client, _entered, values) =>
+      client.runs.signal.mutate({ run_id, name, data: keys.length === 0 ? null : values }),
+  };
+}
+
+export function skipForm({ run_id, head: { graph }, node, activation_id }: NodeInRun): CommandForm {
+  const labels = getNodeKind(node.node_type).routes ? exitLabels(graph, node.id) : [];
+  const options = labels.map((value) => ({ value, label: value }));
+  return {
+    title: `Skip ${node.name || node.id}`,
+    description: "It is not carried out. The run goes on as if it had given what stands here.",
+    submit: "Skip it",
+    icon: <SkipForward aria-hidden />,
+    parts: labels.length > 0 ? [{ key: "choice", label: "Way on", as: "choice", options }] : [],
+    initial: labels[0] === undefined ? {} : { choice: labels[0] },
+    keys: node.output_keys,
+    nothing: "It gives nothing, so nothing is asked.",
+    send: (client, { choice }, output) =>
+      client.runs.skip.mutate({ run_id, activation_id, output, ...(choice && { labels: [choice] }) }),
+  };
+}
+
+/** The nodes that edges lead to from a node, each once. */
+export const successorsOf = ({ nodes, edges }: WorkflowGraph, id: string): WorkflowNode[] => {
+  const targets = edges.filter(({ source_node_id, kind }) => source_node_id === id && kind !== "error");
+  return [...new Set(targets.map((edge) => edge.target_node_id))].flatMap((target) => nodes[target] ?? []);
+};
+
+const nodeChoice = ({ id, name }: WorkflowNode): Choice => ({
+  value: `node ${id}`,
+  label: name || id,
+  hint: "Node",
+});
+const idOf = (choice: string) => choice.slice(choice.indexOf(" ") + 1);
+
+export function nextForm({ run_id, head, node, activation_id }: NodeInRun): CommandForm {
+  const members = head.crews[activation_id]?.members ?? [];
+  const options = [
+    ...successorsOf(head.graph, node.id).map(nodeChoice),
+    ...members.map(({ agent_id, role_name }) => ({
+      value: `agent ${agent_id}`,
+      label: agent_id,
+      hint: `Agent, ${role_name}`,
+    })),
+  ];
+  return {
+    title: `What comes after ${node.name || node.id}`,
+    description: "The run goes there, whatever would have been chosen.",
+    submit: "Go there",
+    icon: <Signpost aria-hidden />,
+    parts: [{ key: "choice", label: "Next", as: "choice", options }],
+    initial: options[0] ? { choice: options[0].value } : {},
+    keys: [],
+    send(client, { choice = "" }) {
+      const id = idOf(choice);
+      const next = choice.startsWith("agent ") ? { agent_id: id } : { to: id };
+      return client.runs.override.mutate({ run_id, activation_id, ...next });
+    },
+  };
+}
+
+/** Everybody, each node that asks a model, and each agent that is not all of its node. */
+export function instructForm({ nodes }: WorkflowGraph, run_id: string, node_id?: string): CommandForm {
+  const asking = Object.values(nodes).filter((node) => agentsOfNode(node).length > 0);
+  const agents = new Set(asking.flatMap((node) => (agentsOfNode(node).length > 1 ? agentsOfNode(node) : [])));
+  const options = [
+    { value: "run", label: "All agents of the run" },
+    ...asking.map(nodeChoice),
+    ...[...agents].map((id) => ({ value: `agent ${id}`, label: id, hint: "Agent" })),
+  ];
+  return {
+    title: "Message agents",
+    description:
+      "Agents read it before their next model call, until the end of the run. An agent that is answering now is asked again.",
+    submit: "Send",
+    icon: <Send aria-hidden />,
+    parts: [
+      { key: "choice", label: "To", as: "choice", options },
+      { key: "text", label: "Message", as: "multiline", lines: 4 },
+    ],
+    initial: { choice: node_id === undefined ? "run" : `node ${node_id}` },
+    keys: [],
+    required: "Enter a message.",
+    send: (client, { choice = "run", text = "" }) =>
+      client.runs.inject.mutate({ run_id, target: targetOf(choice), text }),
+  };
+}
+
+function targetOf(choice: string): InstructionTarget {
+  if (choice.startsWith("node ")) return { node_id: idOf(choice) };
+  return choice.startsWith("agent ") ? { agent_id: idOf(choice) } : { run: true };
+}
