@@ -58,11 +58,16 @@ function NumberVariant({
 
 const same = (amount: number) => amount;
 
-/** One component per look that any form may have. */
-export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps) => ReactNode> = {
-  text: ({ value, onChange, field, isDisabled, ...labelProps }) => (
+function TextVariant({
+  value,
+  onChange,
+  field,
+  isDisabled,
+  ...inputProps
+}: FieldVariantProps & { type?: "password" }) {
+  return (
     <TextField
-      {...labelProps}
+      {...inputProps}
       mono={field.isMono}
       disabled={isDisabled}
       inputMode={field.keyboard}
@@ -71,7 +76,12 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
       value={asText(value)}
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />
-  ),
+  );
+}
+
+/** One component per look that any form may have. */
+export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps) => ReactNode> = {
+  text: TextVariant,
   multiline: ({ value, onChange, field, isDisabled, ...labelProps }) => (
     <TextArea
       {...labelProps}
@@ -85,17 +95,8 @@ export const basicVariants: Record<BasicFieldVariant, (props: FieldVariantProps)
       onValueChange={(text) => onChange(text === "" ? field.empty : text)}
     />
   ),
-  secret: ({ value, onChange, field, isDisabled, ...labelProps }) => (
-    <TextField
-      {...labelProps}
-      type="password"
-      mono
-      autoComplete="off"
-      disabled={isDisabled}
-      placeholder={field.placeholder}
-      value={asText(value)}
-      onValueChange={(text) => onChange(text === "" ? field.empty : text)}
-    />
+  secret: ({ field, ...props }) => (
+    <TextVariant {...props} field={{ ...field, isMono: true }} type="password" />
   ),
   suggest: ({ value, onChange, field, isDisabled: _disabled, ...labelProps }) => (
     <SuggestField

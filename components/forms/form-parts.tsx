@@ -18,7 +18,7 @@ import type { FieldData } from "./field-props";
 /** What a field says for now, over what is declared. */
 export interface FieldNow
   extends Partial<
-    Pick<FieldData, "hint" | "options" | "suggestions" | "placeholder" | "unset" | "unsetHint">
+    Pick<FieldData, "hint" | "options" | "suggestions" | "placeholder" | "unset" | "unsetHint" | "max">
   > {
   error?: string | undefined;
   aside?: ReactNode;
@@ -38,6 +38,8 @@ export interface FormPartsProps<C extends object, S extends string> {
   errors?: Readonly<Record<string, string>> | undefined;
   /** What stands in the form's slots. */
   slots?: Readonly<Record<S, ReactNode>>;
+  /** Wraps each field, such as in the place that a problem leads to. */
+  frame?: (key: string, field: ReactNode) => ReactNode;
 }
 
 /** A form made of its data. What no field can express comes in slots. */
@@ -110,13 +112,15 @@ function OneField<C extends object, S extends string>({
   onChange,
   now,
   errors = {},
+  frame = (_key, control) => control,
 }: FormPartsProps<C, S> & { field: FormField<C> }) {
   const given: FieldNow | undefined = now?.[field.key];
   const { error, aside, isDisabled, ...overrides } = given ?? {};
   const data = { ...field, ...overrides };
   const usual = data.unset === undefined ? field.usual?.(value) : undefined;
   const Variant = basicVariants[field.as];
-  return (
+  return frame(
+    field.key,
     <Variant
       field={data}
       label={data.label}
@@ -126,6 +130,6 @@ function OneField<C extends object, S extends string>({
       isDisabled={isDisabled}
       value={settingAt(value, field.key) ?? usual}
       onChange={(next) => onChange(withSetting(value, field.key, next === usual ? undefined : next))}
-    />
+    />,
   );
 }

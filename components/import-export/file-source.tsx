@@ -2,6 +2,7 @@
 
 import { FileUp } from "lucide-react";
 import { useState } from "react";
+import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
 import { chosenFiles, FileError, pastedFile, type SentFile } from "./sent-files";
@@ -30,11 +31,7 @@ export function FileSource({
   const problem = unread ?? error;
   return (
     <div className="flex flex-col gap-4">
-      {problem ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {problem}
-        </p>
-      ) : null}
+      <ErrorText error={problem} />
       <div className="flex flex-col items-center gap-1 rounded-xl border border-dashed border-line-strong bg-bg px-6 py-6 text-center">
         <label className="flex cursor-pointer flex-col items-center gap-2 rounded-lg px-4 py-2 hover:bg-ink/3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
           <FileUp aria-hidden="true" className="size-6 text-ink-3" strokeWidth={1.5} />

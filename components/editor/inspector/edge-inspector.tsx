@@ -20,9 +20,8 @@ import { keysAvailableAt } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "../commands";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 import { edits } from "../editing/edits";
-import { FieldWarnings } from "../problem-actions";
 import { useProblemsAt } from "../use-problems";
-import { mistakeAt, warningsAt } from "./use-set-node";
+import { FieldFrame, mistakeAt } from "./node-form";
 
 /** Everything about one connection: from where to where, and when it is taken. */
 export function EdgeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {
@@ -59,7 +58,7 @@ function Inspector({
   const isPlain = edge.kind === "normal";
   /** Stands first where it alone decides, and further down where a router's choice does. */
   const condition = (labelProps: { label: string; hint: string }) => (
-    <div data-field="condition">
+    <FieldFrame field="condition" problems={problems}>
       <Field {...labelProps} error={mistakeAt(problems, "condition")} group>
         <ConditionBuilder
           label="Condition of this connection"
@@ -67,8 +66,7 @@ function Inspector({
           onChange={(text) => set({ condition: text.trim() === "" ? undefined : text })}
         />
       </Field>
-      <FieldWarnings problems={warningsAt(problems, "condition")} />
-    </div>
+    </FieldFrame>
   );
   return (
     <FormScopeContext.Provider value={scope}>
@@ -104,15 +102,14 @@ function Inspector({
           />
         )}
         {isRouter && isPlain && (
-          <div data-field="edge_label">
+          <FieldFrame field="edge_label" problems={problems}>
             <RouterLabel
               graph={graph}
               edge={edge}
               error={mistakeAt(problems, "edge_label")}
               onChange={(edge_label) => set({ edge_label })}
             />
-            <FieldWarnings problems={warningsAt(problems, "edge_label")} />
-          </div>
+          </FieldFrame>
         )}
         {isRouter && isPlain && (
           <div data-field="is_default">
@@ -138,7 +135,7 @@ function Inspector({
               />
             </div>
           )}
-          <div data-field="condition_name">
+          <FieldFrame field="condition_name" problems={problems}>
             <DraftField
               label="Guarded by a key"
               hint="Taken only where this key of the state is true"
@@ -151,8 +148,7 @@ function Inspector({
                   : "Use letters, digits and _, no spaces"
               }
             />
-            <FieldWarnings problems={warningsAt(problems, "condition_name")} />
-          </div>
+          </FieldFrame>
           {isRouter && condition({ label: "And only if", hint: "Besides the router's choice" })}
         </Disclosure>
       )}

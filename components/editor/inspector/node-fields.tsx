@@ -15,7 +15,7 @@ import { edits } from "../editing/edits";
 import { textEdits } from "../editing/text-edits";
 import { FieldWarnings } from "../problem-actions";
 import type { ShownProblem } from "../use-problems";
-import { mistakeAt, warningsAt } from "./use-set-node";
+import { mistakeAt, warningsAt } from "./node-form";
 
 /** What a run asks for: the start's keys and the shape of its input, which are one thing to a person. */
 export function Inputs({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {

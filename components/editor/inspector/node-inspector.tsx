@@ -17,12 +17,11 @@ import { useEditor, useEditorStore } from "../editing/editor-store";
 import { edits } from "../editing/edits";
 import { useProblemsAt } from "../use-problems";
 import { LastResult } from "./last-result";
-import { Advanced } from "./node-advanced";
-import { Failing, Joining } from "./node-failing";
 import { AsideFields, Inputs, KindFields, NoteSize } from "./node-fields";
+import { useSetNode } from "./node-form";
 import { Keys } from "./node-keys";
+import { Advanced, Failing, Joining } from "./node-sections";
 import { GoesOnTo } from "./outgoing-edges";
-import { useSetNode } from "./use-set-node";
 
 /** Everything about one node: drawn from its kind's fields, then what every node has. */
 export function NodeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {

@@ -10,7 +10,7 @@ import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import { FieldWarnings } from "../problem-actions";
 import type { ShownProblem } from "../use-problems";
-import { mistakeAt, useSetNode, warningsAt } from "./use-set-node";
+import { FieldFrame, mistakeAt, useSetNode, warningsAt } from "./node-form";
 
 /** What state the node reads and writes. */
 export function Keys({
@@ -76,7 +76,7 @@ export function Keys({
         </div>
       )}
       {!kind.ends && !kind.routes && (
-        <div data-field="output_keys">
+        <FieldFrame field="output_keys" problems={problems}>
           <KeysField
             label="Writes"
             error={mistakeAt(problems, "output_keys")}
@@ -85,9 +85,8 @@ export function Keys({
             suggestions={known.map((key) => ({ key }))}
             placeholder="Keys this node produces"
           />
-          <FieldWarnings problems={warningsAt(problems, "output_keys")} />
           <Proposals node={node} graph={scope.graph} onTake={(key) => set({ output_keys: [key] })} />
-        </div>
+        </FieldFrame>
       )}
     </Disclosure>
   );

@@ -15,13 +15,12 @@ import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
-import { ListEditor } from "@/components/ui/list-editor";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import { WORKFLOW_LIMITS } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
+import type { FormPart } from "@/server/domain/base/form";
 import { entriesOf, isObject } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
@@ -88,50 +87,45 @@ export function WorkflowInspector() {
   );
 }
 
+const PROJECT: readonly FormPart<ProjectContext>[] = [
+  { key: "project_name", label: "Name of the project", as: "text", longest: 200, empty: "" },
+  { key: "description", label: "What it is about", as: "multiline", lines: 3, longest: 8000, empty: "" },
+  {
+    key: "constraints",
+    label: "Constraints",
+    as: "texts",
+    hint: "What must not be broken",
+    itemName: "constraint",
+  },
+  {
+    key: "conventions",
+    label: "Conventions",
+    as: "texts",
+    hint: "How things are done there",
+    itemName: "convention",
+  },
+];
+const NO_PROJECT = ProjectContext.parse({});
+
 /** What every agent is told of the project that the workflow belongs to. */
 export function ProjectSection() {
-  const graph = useEditor(({ doc }) => doc.graph);
+  const project = useEditor(({ doc }) => doc.graph.project_context);
   const set = useSetWorkflow();
-  const project = graph.project_context ?? ProjectContext.parse({});
-  const change = (patch: Partial<ProjectContext>) => {
-    const next = { ...project, ...patch };
-    const isEmpty = isSameJson(next, ProjectContext.parse({}));
-    set({ project_context: isEmpty ? undefined : next });
-  };
   return (
     <Disclosure
       variant="section"
       title="Project"
-      aside={project.project_name || (graph.project_context ? "Without a name" : "Nothing said")}
+      aside={project?.project_name || (project ? "Without a name" : "Nothing said")}
     >
       <p className="text-[13px] text-ink-3">Every agent of a run reads this, beside its role and its task.</p>
       <div data-field="project_context" className="flex flex-col gap-3">
-        <TextField
-          label="Name of the project"
-          maxLength={200}
-          value={project.project_name}
-          onValueChange={(project_name) => change({ project_name })}
-        />
-        <TextArea
-          label="What it is about"
-          rows={3}
-          maxLength={8000}
-          value={project.description}
-          onValueChange={(description) => change({ description })}
-        />
-        <ListEditor
-          label="Constraints"
-          hint="What must not be broken"
-          itemName="constraint"
-          items={project.constraints}
-          onItemsChange={(constraints) => change({ constraints })}
-        />
-        <ListEditor
-          label="Conventions"
-          hint="How things are done there"
-          itemName="convention"
-          items={project.conventions}
-          onItemsChange={(conventions) => change({ conventions })}
+        <FormParts
+          parts={PROJECT}
+          value={project ?? NO_PROJECT}
+          onChange={(change) => {
+            const next = { ...NO_PROJECT, ...change };
+            set({ project_context: isSameJson(next, NO_PROJECT) ? undefined : next });
+          }}
         />
       </div>
     </Disclosure>

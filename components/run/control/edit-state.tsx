@@ -9,6 +9,7 @@ import {
   readInput,
   toValues,
 } from "@/components/forms/schema/input-fields";
+import { ErrorText } from "@/components/page/error-text";
 import { useRun } from "@/components/run/run-context";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -86,11 +87,7 @@ export function EditKey({
           setErrors(left);
         }}
       />
-      {error ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {error}
-        </p>
-      ) : null}
+      <ErrorText error={error} />
       <div className="flex flex-wrap gap-2">
         <Button
           type="submit"

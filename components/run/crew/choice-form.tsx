@@ -3,6 +3,7 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { type InputValues, readInput, toField } from "@/components/forms/schema/input-fields";
+import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
 import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
@@ -75,11 +76,7 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
           </Button>
         ))}
       </div>
-      {answer.problem ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {answer.problem}
-        </p>
-      ) : null}
+      <ErrorText error={answer.problem} />
       <p id={note} className="text-xs text-ink-3">
         <TimeLeft ask={ask} />
       </p>

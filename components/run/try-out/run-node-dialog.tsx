@@ -2,7 +2,8 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { FormDialog } from "@/components/forms/form-dialog";
 import { InputFields } from "@/components/forms/schema/input-field";
 import {
   type InputError,
@@ -14,8 +15,6 @@ import {
 } from "@/components/forms/schema/input-fields";
 import { readRejection } from "@/components/run/read-rejection";
 import { useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { graphOfNode } from "@/server/domain/graph/only-node";
@@ -33,8 +32,6 @@ export interface RunNodeProps {
   isDirect?: boolean;
   onClose: () => void;
 }
-
-const FORM = "run-node-form";
 
 /** Asks what one node is to begin with, and runs it by itself. */
 export function RunNodeDialog(props: RunNodeProps) {
@@ -82,8 +79,7 @@ function Asking({
       },
     }),
   );
-  const submit = async (event?: FormEvent) => {
-    event?.preventDefault();
+  const submit = async () => {
     setFormError(null);
     const read = readInput(fields, values);
     setErrors(read.errors);
@@ -112,51 +108,27 @@ function Asking({
   });
   if (!isAsking) return null;
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
+    <FormDialog
       sticky
       title={`Try ${node.name || node.id}`}
       description="Runs only this node, with these inputs. The result appears on its card."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={FORM}
-            variant="primary"
-            icon={<Play aria-hidden />}
-            pending={start.isPending}
-          >
-            Try this node
-          </Button>
-        </>
-      }
+      submit="Try this node"
+      icon={<Play aria-hidden />}
+      mutation={{ isPending: start.isPending, error: formError }}
+      onSubmit={() => void submit()}
+      onClose={onClose}
     >
-      <form
-        id={FORM}
-        noValidate
-        onSubmit={(event) => void submit(event)}
-        className="flex flex-col gap-4 pt-1"
-      >
-        {fields.length === 0 ? <p className="text-[13px] text-ink-2">This node reads no values.</p> : null}
-        {fields.length > 0 && given ? (
-          <p className="text-[13px] text-ink-2">Filled in with its last inputs.</p>
-        ) : null}
-        <InputFields
-          autoFocus
-          {...{ fields, values, errors }}
-          onChange={(next, left) => {
-            setValues(next);
-            setErrors(left);
-          }}
-        />
-        {formError ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {formError}
-          </p>
-        ) : null}
-      </form>
-    </Dialog>
+      {fields.length === 0 ? <p className="text-[13px] text-ink-2">This node reads no values.</p> : null}
+      {fields.length > 0 && given ? (
+        <p className="text-[13px] text-ink-2">Filled in with its last inputs.</p>
+      ) : null}
+      <InputFields
+        {...{ fields, values, errors }}
+        onChange={(next, left) => {
+          setValues(next);
+          setErrors(left);
+        }}
+      />
+    </FormDialog>
   );
 }
