@@ -38,6 +38,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
   const { as, page, etag, location } = route;
   const { method, path, params } = routeOf(operation, route);
   const fields = params.map(({ field }) => field);
+  const { problems = fields.length > 0 ? ["not_found"] : [] } = operation;
   const isInAddress = method === "GET" || method === "DELETE";
   const takesRevision = etag === true && method === "PUT";
   const rest = page
@@ -59,7 +60,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       ...(route.pending === undefined ? {} : { pending: route.pending }),
       ...(schema ? { schema } : {}),
     },
-    refusals: [...new Set((operation.problems ?? []).map((code) => PROBLEMS[code][0]))],
+    refusals: [...new Set(problems.map((code) => PROBLEMS[code][0]))],
     async answer(call) {
       const body = route.body ? { [route.body]: call.body } : recordOf(call.body);
       const revision = takesRevision ? expectedRevision(call.headers) : undefined;

@@ -55,7 +55,6 @@ export const binOperations = {
     summary: "Deletes something in the bin for good",
     needs: "admin",
     input: OfBin,
-    problems: ["not_found"],
     http: { route: "DELETE /bin/{kind}/{id}", success: "It is gone" },
     run(services, which) {
       if (!purge(services, which)) throw notInBin();

@@ -42,7 +42,6 @@ export const customToolOperations = {
     needs: "read",
     input: ByName,
     output: CustomTool,
-    problems: ["not_found"],
     http: { route: "GET /custom-tools/{name}", success: "Its newest version" },
     run({ toolSources }, { name }) {
       const tool = toolSources.customTools.find(name);
@@ -57,6 +56,7 @@ export const customToolOperations = {
     needs: "read",
     input: ByName,
     output: z.array(CustomTool),
+    problems: [],
     http: {
       route: "GET /custom-tools/{name}/versions",
       success: "The newest first; none where there is no such tool",
@@ -95,7 +95,6 @@ export const customToolOperations = {
     about: "A person can take it out again.",
     needs: "author",
     input: ByName,
-    problems: ["not_found"],
     audits: ["custom_tool_removed"],
     http: { route: "DELETE /custom-tools/{name}", success: "It cannot be called any more" },
     run({ toolSources }, { name }, { note }) {

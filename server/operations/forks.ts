@@ -186,7 +186,6 @@ export const forkOperations = {
     needs: "read",
     input: ByRun,
     output: z.array(RunSummary),
-    problems: ["not_found"],
     http: {
       route: "GET /runs/{id}/family",
       success: "The runs of its lineage, the oldest first",

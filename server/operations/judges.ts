@@ -75,7 +75,6 @@ export const judgeOperations = {
     needs: "read",
     input: ByWorkflow,
     output: z.array(JudgeView),
-    problems: ["not_found"],
     http: { route: "GET /workflows/{id}/tests/judges", success: "In the order of the tests", as: "judges" },
     run(services, { workflow_id: id }) {
       workflowOf(services, id);
@@ -93,7 +92,6 @@ export const judgeOperations = {
     needs: "read",
     input: ByJudge,
     output: z.array(JudgedOutput),
-    problems: ["not_found"],
     http: {
       route: "GET /workflows/{id}/tests/judges/{judge}/outputs",
       success: "At most 500",
@@ -114,7 +112,6 @@ export const judgeOperations = {
       item: z.string().regex(/^[0-9a-f]{32}$/),
       good: z.boolean().nullable().meta({ description: "null: takes the label back" }),
     }),
-    problems: ["not_found"],
     http: { route: "PUT /workflows/{id}/tests/judges/{judge}/outputs/{item}", success: "It is kept" },
     run(services, { workflow_id: id, judge, item, good }, { by }) {
       workflowOf(services, id);

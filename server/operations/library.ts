@@ -157,7 +157,6 @@ export function shelfOperations<
       summary: `One ${word} of the library`,
       needs: "read",
       input: ById,
-      problems: ["not_found"],
       output,
       http: { route: `GET /${word}s/{id}`, success: `The ${word}; \`ETag\` is its revision`, etag: true },
       run: (services, { id }) => whole(found(services, id), services),
@@ -213,7 +212,6 @@ export function shelfOperations<
       needs: "author",
       input: ById,
       output: ById,
-      problems: ["not_found"],
       http: { route: `POST /${word}s/{id}/duplicate`, status: 201, success: "The id of the copy" },
       run(services, input) {
         const { name, [word]: thing } = found(services, input.id);

@@ -247,7 +247,6 @@ export const mcpOperations = {
     needs: "admin",
     input: ByName,
     output: McpServer,
-    problems: ["not_found"],
     http: { route: "POST /mcp-servers/{name}/refresh", success: "The server as it is now" },
     async run({ toolSources: { mcp } }, { name }) {
       await mcp.refresh(name);
@@ -329,7 +328,6 @@ export const mcpOperations = {
     needs: "admin",
     input: z.object({ name: z.string(), tool: z.string() }),
     output: McpServer,
-    problems: ["not_found"],
     audits: ["mcp_approval_withdrawn"],
     http: { route: "POST /mcp-servers/{name}/withdraw", success: "The server as it is now" },
     run({ toolSources: { mcp } }, { name, tool }, { note }) {

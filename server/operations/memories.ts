@@ -113,7 +113,6 @@ export const memoryOperations = {
     needs: "author",
     input: ById.extend(Content.partial().shape),
     output: PlacedMemory,
-    problems: ["not_found"],
     http: { route: "POST /memories/{id}", success: "The memory as it is now" },
     run(services, { id, value, importance, expires_at }, { principal }) {
       const change = {
@@ -131,7 +130,6 @@ export const memoryOperations = {
     summary: "Deletes a memory",
     needs: "author",
     input: ById,
-    problems: ["not_found"],
     http: { route: "DELETE /memories/{id}", success: "It is forgotten" },
     run({ memories }, { id }) {
       if (!memories.remove(id)) gone();

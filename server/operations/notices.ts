@@ -110,6 +110,7 @@ export const noticeOperations = {
     needs: "admin",
     input: Channel,
     audits: ["notices_removed"],
+    problems: [],
     http: { route: "DELETE /notices/{channel}", success: "It is forgotten" },
     run({ noticeSettings, notices }, { channel }, { note }) {
       noticeSettings.remove(channel);

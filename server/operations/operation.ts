@@ -82,7 +82,7 @@ interface Definition<In extends z.ZodType, Out> {
   input: In;
   /** The JSON response over HTTP; absent: nothing (204), or what the hand-written endpoint declares. */
   output?: z.ZodType;
-  /** The codes of the refusals that it may make. */
+  /** The codes of the refusals that it may make. Absent: not_found, if its path names something. */
   problems?: readonly ProblemCode[];
   /** What it may write to the audit. */
   audits?: readonly AuditKind[];

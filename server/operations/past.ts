@@ -143,7 +143,6 @@ export const pastOperations = {
     needs: "read",
     input: ByRun,
     output: z.array(Finding),
-    problems: ["not_found"],
     http: {
       route: "GET /runs/{id}/findings",
       success: "What was found, in the order in which it shows",
@@ -163,7 +162,6 @@ export const pastOperations = {
     needs: "read",
     input: ByRun.extend({ key: z.string().min(1).max(64) }),
     output: z.array(KeyWrite),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/writes", success: "Its writes, the oldest first", as: "writes" },
     run: (services, { run_id, key }) => keyHistory(wholeLog(services, run_id), key),
   }),
@@ -221,7 +219,6 @@ export const pastOperations = {
       condensed: z.int(),
       doubt: z.string().optional(),
     }),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/prompt", success: "Its messages" },
     run(services, { run_id, call_id }) {
       const found = asSent(wholeLog(services, run_id), call_id);
@@ -238,7 +235,6 @@ export const pastOperations = {
     needs: "read",
     input: ByRun.extend({ with: z.string() }),
     output: Comparison,
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/compare", success: "What is other" },
     run: (services, { run_id, with: other }) => ({
       ...compareRuns(known(services, run_id).state, known(services, other).state),
@@ -264,7 +260,6 @@ export const pastOperations = {
         z.object({ key: z.string(), before: Json.optional(), after: Json.optional() }),
       ),
     }),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/asked", success: "The question" },
     run(services, { run_id, interaction_id }) {
       const found = askedPerson(wholeLog(services, run_id), interaction_id);

@@ -150,7 +150,6 @@ export const providerOperations = {
     summary: "Makes a provider the default",
     needs: "admin",
     input: Id,
-    problems: ["not_found"],
     audits: ["provider_chosen"],
     http: { route: "POST /providers/{id}/default", success: "It answers where nothing else is said" },
     run({ providers }, { id }, { note }) {
@@ -189,7 +188,6 @@ export const providerOperations = {
     about: "The next call asks as usual, and may learn it again.",
     needs: "admin",
     input: z.object({ id: z.string(), model: z.string(), lesson: z.string() }),
-    problems: ["not_found"],
     http: { route: "POST /providers/{id}/forget", success: "It is forgotten" },
     run({ providers }, { id, model, lesson }) {
       const known = providers.find(id)?.settings.capabilities?.[model];

@@ -105,7 +105,6 @@ export const roleOperations = {
     summary: "One role",
     needs: "read",
     input: ByName,
-    problems: ["not_found"],
     output: ReadRole,
     http: { route: "GET /roles/{name}", success: "The role; `ETag` is its revision", etag: true },
     run: (services, { name }) => ({
@@ -176,7 +175,6 @@ export const roleOperations = {
     needs: "author",
     input: ByName,
     output: ByName,
-    problems: ["not_found"],
     audits: ["role_tools_changed"],
     http: { route: "POST /roles/{name}/duplicate", status: 201, success: "The name of the copy" },
     run(services, input, { note }) {

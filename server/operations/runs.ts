@@ -210,7 +210,6 @@ export const runOperations = {
       state: z.record(z.string(), Json),
       history: z.record(z.string(), z.array(z.record(z.string(), Json))),
     }),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/agents", success: "The state of the agents" },
     run(services, { run_id }) {
       const { state } = known(services, run_id);
@@ -226,7 +225,6 @@ export const runOperations = {
     needs: "read",
     input: ByRun,
     output: z.array(RunFile),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/files", success: "What is known of each", as: "files" },
     run(services, { run_id }) {
       runOf(services, run_id);

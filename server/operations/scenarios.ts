@@ -80,7 +80,6 @@ export const scenarioOperations = {
     needs: "read",
     input: ByWorkflow,
     output: z.array(TestSummary),
-    problems: ["not_found"],
     http: {
       route: "GET /workflows/{id}/tests",
       success: "All of them",
@@ -117,7 +116,6 @@ export const scenarioOperations = {
       limit: z.coerce.number().int().min(1).max(1000).default(200),
     }),
     output: z.array(TestResult),
-    problems: ["not_found"],
     http: {
       route: "GET /workflows/{id}/tests/results",
       success: "Without their reports",
@@ -135,7 +133,6 @@ export const scenarioOperations = {
     needs: "read",
     input: ByWorkflow.extend({ result_id: z.coerce.number().int() }),
     output: TestResult.extend({ report: TestReport }),
-    problems: ["not_found"],
     http: {
       route: "GET /workflows/{id}/tests/results/{result_id}",
       success: "Its report",
@@ -154,7 +151,6 @@ export const scenarioOperations = {
     needs: "read",
     input: ByTest,
     output: TestView,
-    problems: ["not_found"],
     http: {
       route: "GET /workflows/{id}/tests/{test_id}",
       success: "The whole of it",
@@ -238,7 +234,6 @@ export const scenarioOperations = {
     summary: "Deletes a test of a workflow, with its results",
     needs: "author",
     input: ByTest,
-    problems: ["not_found"],
     http: {
       route: "DELETE /workflows/{id}/tests/{test_id}",
       success: "It is gone",

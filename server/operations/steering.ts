@@ -133,7 +133,6 @@ export const steeringOperations = {
     needs: "read",
     input: ByRun,
     output: z.array(RunPlan),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/plans", success: "One plan for each crew", as: "plans" },
     run: (services, { run_id }) => plansOf(known(services, run_id).state),
   }),
@@ -172,7 +171,6 @@ export const steeringOperations = {
     needs: "read",
     input: ByRun,
     output: z.array(z.record(z.string(), Json)),
-    problems: ["not_found"],
     http: { route: "GET /runs/{id}/questions", success: "Open questions, the oldest first", as: "questions" },
     run(services, { run_id }): JsonObject[] {
       const { state } = known(services, run_id);

@@ -76,7 +76,6 @@ export const toolSettingOperations = {
     summary: "Removes the service of a search, with its key",
     needs: "admin",
     input: z.object({ purpose: SearchPurpose }),
-    problems: ["not_found"],
     audits: ["search_service_removed"],
     http: { route: "DELETE /search-services/{purpose}", success: "It is gone" },
     run({ toolSettings }, { purpose }, { note }) {

@@ -30,7 +30,6 @@ export const capabilityOperations = {
     needs: "read",
     input: ById,
     output: z.array(CapabilityGrant),
-    problems: ["not_found"],
     http: { route: "GET /workflows/{id}/capabilities", success: "By kind and name", as: "capabilities" },
     run: (services, { id }) => manifest(services, id),
   }),
@@ -70,7 +69,6 @@ export const capabilityOperations = {
     about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
     needs: "author",
     input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
-    problems: ["not_found"],
     audits: ["workflow_allowed"],
     http: { route: "POST /workflows/{id}/capabilities", success: "It holds for the next run" },
     run(services, { id, ...change }, { note }) {

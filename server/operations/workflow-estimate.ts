@@ -28,7 +28,6 @@ export const estimateWorkflow = query({
   needs: "read",
   input: ById,
   output: WorkflowEstimate,
-  problems: ["not_found"],
   http: { route: "GET /workflows/{id}/estimate", success: "Calls, tokens and cost, each as a range" },
   run(services, { id }) {
     const workflow = workflowOf(services, id);

@@ -121,7 +121,6 @@ export const workflowOperations = {
     summary: "Gives a workflow another name",
     needs: "author",
     input: ById.extend({ name: Name }),
-    problems: ["not_found"],
     http: { route: "PUT /workflows/{id}/name", success: "It has that name" },
     run({ workflows }, { id, name }) {
       if (!workflows.rename(id, name)) throw notFound("workflow");
@@ -135,7 +134,6 @@ export const workflowOperations = {
     needs: "author",
     input: ById,
     output: NewId,
-    problems: ["not_found"],
     http: { route: "POST /workflows/{id}/duplicate", status: 201, success: "The id of the copy" },
     run(services, { id }) {
       const { workflows } = services;
@@ -152,7 +150,6 @@ export const workflowOperations = {
     about: "Its runs stay.",
     needs: "author",
     input: ById,
-    problems: ["not_found"],
     http: { route: "DELETE /workflows/{id}", success: "It is gone" },
     run({ workflows }, { id }) {
       if (!workflows.remove(id)) throw notFound("workflow");
@@ -164,7 +161,6 @@ export const workflowOperations = {
     summary: "Takes a workflow out of the bin",
     needs: "author",
     input: ById,
-    problems: ["not_found"],
     http: { route: "POST /workflows/{id}/restore", success: "It is back" },
     run({ workflows }, { id }) {
       if (!workflows.restore(id)) throw notFound("workflow");
@@ -206,7 +202,6 @@ export const workflowOperations = {
     needs: "author",
     input: z.object({ key: z.string() }),
     output: NewId,
-    problems: ["not_found"],
     http: { route: "POST /templates/{key}/workflows", status: 201, success: "The id of the new workflow" },
     run({ workflows }, { key }) {
       const template = findTemplate(key);
@@ -259,7 +254,6 @@ export const workflowOperations = {
     needs: "read",
     input: ById,
     output: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
-    problems: ["not_found"],
     http: { route: "POST /workflows/{id}/validate", success: "Its problems, errors first" },
     run(services, { id }) {
       const { graph, withheld } = workflowOf(services, id);
