@@ -11,6 +11,7 @@ import {
 import { type Draft, useDraft } from "@/components/library/use-draft";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
@@ -80,18 +81,19 @@ function readDraft(
   const { input, errors: inputErrors } = readInput(formOf(graph), draft.values);
   return {
     inputErrors,
-    fields: {
+    fields: defined({
       name: draft.name.trim(),
       input: { ...draft.others, ...input },
       people: draft.people,
-      ...(draft.commands.length > 0 ? { commands: draft.commands } : {}),
+      commands: draft.commands.length > 0 ? draft.commands : undefined,
       expect: draft.expect,
-      ...(draft.pins.length > 0
-        ? { pins: Object.fromEntries(draft.pins.map(({ node, pin }) => [node, pin])) }
-        : {}),
-      ...(draft.repeats ? { repeats: draft.repeats } : {}),
-      ...(draft.isSimulated && !draft.usesAnswers ? { simulated: true as const } : {}),
-    },
+      pins:
+        draft.pins.length > 0
+          ? Object.fromEntries(draft.pins.map(({ node, pin }) => [node, pin]))
+          : undefined,
+      repeats: draft.repeats ?? undefined,
+      simulated: draft.isSimulated && !draft.usesAnswers ? (true as const) : undefined,
+    }),
   };
 }
 
@@ -102,9 +104,7 @@ const withUnshown = (
   { usesAnswers }: Pick<TestDraft, "usesAnswers">,
 ): ScenarioFields => ({
   ...fields,
-  ...(config ? { config } : {}),
-  ...(starts_at === undefined ? {} : { starts_at }),
-  ...(answers && usesAnswers ? { answers } : {}),
+  ...defined({ config, starts_at, answers: usesAnswers ? answers : undefined }),
 });
 
 /** Errors by their place in the test: "name", "expect.2", "expect.2.nodes". */

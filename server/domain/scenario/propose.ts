@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { REPEATED } from "@/server/domain/nodes/end";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -55,18 +56,17 @@ export function peopleOf({ interactions }: Pick<RunState, "interactions">): Peop
   return Object.values(interactions).flatMap(({ node_id, requested, answered }) => {
     if (!answered) return [];
     const { answer, option, value, calls, content, message } = answered;
-    const label = option === undefined ? answer : option;
     return [
-      {
+      defined({
         node_id,
         kind: requested.kind,
         title: requested.title.slice(0, 500),
-        answer: label,
-        ...(value === undefined ? {} : { value }),
-        ...(calls === undefined ? {} : { calls }),
-        ...(content === undefined ? {} : { content }),
-        ...(message === undefined ? {} : { message }),
-      },
+        answer: option ?? answer,
+        value,
+        calls,
+        content,
+        message,
+      }),
     ];
   });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type LlmConfig, llmOver, RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { Id } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -152,14 +153,14 @@ export function twinOf({ graph, roles }: Drawn, node_id: string): Drawn | { faul
   if (!crew) return { fault: `The crew of ${name} is not known, so that it has no twin.` };
   const role = twinRole(freshName(roles, `Twin of ${name}`), crew, roles);
   const { llm_config } = crew.agents[0] ?? {};
-  const config = {
+  const config = defined({
     required_role: role.name,
     task_description_template: taskOf(plan_description_template, plan),
     guardrails: (plan?.tasks ?? []).flatMap(({ guardrails }) => guardrails),
     max_iterations: turnsOf(crew, plan),
-    ...(llm_config ? { llm_config } : {}),
-    ...(on_limit ? { on_limit } : {}),
-  };
+    llm_config,
+    on_limit,
+  });
   const twin: WorkflowGraph["nodes"][string] = { ...node, node_type: "agent_task", config };
   return { graph: { ...graph, nodes: { ...graph.nodes, [node_id]: twin } }, roles: [...roles, role] };
 }

@@ -1,4 +1,5 @@
 import { LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
 import { asStored } from "@/server/domain/base/json";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
@@ -198,10 +199,5 @@ function missedOf(
   const asked = asStored(request.asked());
   const difference = differenceFrom({ kind, asked }, recorded);
   const node_id = /^([^#/]+)#\d+/.exec(key)?.[1];
-  return {
-    asked,
-    difference,
-    sentence: `${why} ${difference.sentence}`.trim(),
-    ...(node_id === undefined ? {} : { node_id }),
-  };
+  return defined({ asked, difference, sentence: `${why} ${difference.sentence}`.trim(), node_id });
 }

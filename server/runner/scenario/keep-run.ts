@@ -1,4 +1,5 @@
 import { RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { Settled } from "@/server/domain/base/durable";
 import { entriesOf } from "@/server/domain/base/guards";
 import { asStored, isSameJson } from "@/server/domain/base/json";
@@ -33,18 +34,17 @@ export function testOfRun(
     RunConfig.parse(state.graph.config ?? {}),
     commands.length > 0 ? [] : HELD,
   );
-  const { pins } = state.run;
-  const fields: ScenarioFields = {
+  const fields: ScenarioFields = defined({
     name,
     input: state.input,
     answers,
     people: peopleOf(state),
-    ...(commands.length > 0 ? { commands: [...commands] } : {}),
+    commands: commands.length > 0 ? [...commands] : undefined,
     expect: proposedExpectations(events, state),
-    ...(journal.turns[1] ? { starts_at: journal.turns[1].at } : {}),
-    ...(pins ? { pins } : {}),
-    ...(config ? { config } : {}),
-  };
+    starts_at: journal.turns[1]?.at,
+    pins: state.run.pins,
+    config: config ?? undefined,
+  });
   // The hashes of requests stay as they are: they are no secrets, and what was asked is found by them.
   return redact ? { ...redact({ ...fields, answers: undefined }), answers } : fields;
 }
@@ -130,7 +130,7 @@ export function cassetteOf(
     answers: calls.map((call) => {
       const { request, kind, took_ms, ...words } = answerOf(call);
       // Hashes are no secrets, and what was asked is found by them.
-      return { request, kind, ...redact(words), ...(took_ms === undefined ? {} : { took_ms }) };
+      return { request, kind, ...redact(words), ...defined({ took_ms }) };
     }),
   };
 }
@@ -142,16 +142,17 @@ function aboutRun(
   calls: readonly RetracedCall[],
 ): Cassette["recorded"] {
   const models = calls.flatMap(({ result }) => (result?.ok ? modelOf(result.value) : []));
-  return {
+  const { workflow_name, context_windows, edition, prompt_seed, past_work } = payload;
+  return defined({
     run_id,
-    workflow: payload.workflow_name,
-    ...(turns[1] ? { began_at: turns[1].at } : {}),
-    ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
-    ...(payload.edition ? { edition: payload.edition } : {}),
-    ...(payload.prompt_seed ? { prompt_seed: payload.prompt_seed } : {}),
-    ...(payload.past_work ? { past_work: asStored(payload.past_work) } : {}),
+    workflow: workflow_name,
+    began_at: turns[1]?.at,
+    context_windows,
+    edition,
+    prompt_seed,
+    past_work: past_work && asStored(past_work),
     models: [...new Set(models)].sort(),
-  };
+  });
 }
 
 const modelOf = (value: unknown): string[] =>

@@ -1,5 +1,6 @@
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -130,14 +131,14 @@ function creationOf(
     type: "run_created",
     seq: 1,
     ts,
-    payload: {
+    payload: defined({
       graph,
       roles: roles.filter((role) => used.has(role.name)),
       workflow_id: null,
       workflow_name: name,
       input,
       config,
-      trigger: "test",
+      trigger: "test" as const,
       provider_summary:
         asked.length === 0
           ? null
@@ -146,18 +147,18 @@ function creationOf(
               model: together(asked.map(({ model }) => model)),
               simulated: asked.every(({ simulated }) => simulated),
             },
-      ...(foreign ? { foreign } : {}),
+      foreign,
       people: { ...USUAL_PEOPLE, ...RULES_NOW },
       // What was recorded is found by what was asked then.
       edition: answers && !isReal ? (answers.recorded.edition ?? LAST_UNRECORDED) : EDITION,
-      ...(prompt_seed === undefined ? {} : { prompt_seed }),
-      ...(context_windows ? { context_windows } : {}),
-      ...(past_work.length > 0 ? { past_work } : {}),
-      ...(installation ? { installation } : {}),
-      ...(commands.length > 0 ? { repeats: keptCommands(commands) } : {}),
-      ...(config.mode === "continuous" ? {} : { can_hold: true as const }),
-      ...(pins && Object.keys(pins).length > 0 ? { pins } : {}),
-    },
+      prompt_seed,
+      context_windows,
+      past_work: past_work.length > 0 ? past_work : undefined,
+      installation,
+      repeats: commands.length > 0 ? keptCommands(commands) : undefined,
+      can_hold: config.mode === "continuous" ? undefined : (true as const),
+      pins: pins && Object.keys(pins).length > 0 ? pins : undefined,
+    }),
   });
 }
 
@@ -187,24 +188,18 @@ class People {
       if (!found) {
         if (mode === "advisory") continue;
         const labels = options?.map(({ label }) => label);
-        throw new Unanswered({ node_id, kind, title, why, ...(labels ? { options: labels } : {}) });
+        throw new Unanswered(defined({ node_id, kind, title, why, options: labels }));
       }
       this.left.splice(at, 1);
       if (found.answer === "expired") {
         this.leftOpen.add(id);
         continue;
       }
-      const { answer, value, calls, content, message } = found;
-      const read = readAnswer(requested, {
-        answer,
-        ...(value === undefined ? {} : { value }),
-        ...(calls === undefined ? {} : { calls }),
-        ...(content === undefined ? {} : { content }),
-        ...(message === undefined ? {} : { message }),
-      });
+      const { node_id: _node, kind: _kind, title: _title, ...answer } = found;
+      const read = readAnswer(requested, answer);
       if (!read.ok) {
-        const faults = read.errors.map(({ key, message: message }) => `${key}: ${message}`).join(" ");
-        throw new WrongAnswer(`The answer to “${title}” does not fit: ${faults}`);
+        const errors = read.errors.map(({ key, message }) => `${key}: ${message}`).join(" ");
+        throw new WrongAnswer(`The answer to “${title}” does not fit: ${errors}`);
       }
       deliver(`answer:${id}`, { ...read.answer, by: "test" });
       isAny = true;

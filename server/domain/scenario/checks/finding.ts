@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
@@ -21,17 +22,12 @@ export const found = (
   holds: boolean,
   sentence: string,
   { expected, seen, ...at }: { expected?: Json; seen?: Json } & At = {},
-): Finding => ({
-  status: holds ? "passed" : "failed",
-  sentence,
-  ...(expected === undefined ? {} : { expected }),
-  ...(seen === undefined ? {} : { seen }),
-  ...at,
-});
+): Finding =>
+  defined({ status: holds ? ("passed" as const) : ("failed" as const), sentence, expected, seen, ...at });
 
 /** The place of an event; none where there is no event. */
 export const placeOf = (event: RunEvent | undefined): At =>
-  event ? { seq: event.seq, ...(event.node_id === undefined ? {} : { node_id: event.node_id }) } : {};
+  defined({ seq: event?.seq, node_id: event?.node_id });
 
 /** The event with which the run ended, or else its last. */
 export const lastOf = ({ events }: Seen): RunEvent | undefined =>

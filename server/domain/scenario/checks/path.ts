@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { ExpectationOf } from "../expectation";
 import { type Finding, found, lastOf, placeOf, type Seen, times } from "./finding";
@@ -116,10 +117,7 @@ export function checkVisits(seen: Seen, { kind: _, node, ...wanted }: Expectatio
 }
 
 /** At the end of the run, about that node. */
-const atNode = (seen: Seen, node_id: string | undefined) => {
-  const { seq } = placeOf(lastOf(seen));
-  return { ...(node_id === undefined ? {} : { node_id }), ...(seq === undefined ? {} : { seq }) };
-};
+const atNode = (seen: Seen, node_id: string | undefined) => defined({ node_id, seq: lastOf(seen)?.seq });
 
 const listed = (names: readonly string[]): string =>
   names.length <= 1 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
