@@ -162,6 +162,23 @@ if (require.main === module) four();
   ]);
 });
 
+test.each([
+  ["match", "py", "match one():\n    case 1 | 2:\n        two()\n    case _:\n        three()\n"],
+  ["try", "py", "try:\n    one()\nexcept E as e:\n    two()\nfinally:\n    three()\n"],
+  ["elif", "py", "if one() and not x:\n    pass\nelif two():\n    pass\nelse:\n    three()\n"],
+  ["with and for", "py", "with one() as x:\n    for y in two():\n        z += three()\n"],
+  ["operations", "py", "x = one() if not two() else -three()\n"],
+  ["switch", "ts", "switch (one()) { case 1: two(); break; default: { three(); } }"],
+  ["try", "ts", "try { one(); } catch (e) { two(); } finally { three(); }"],
+  ["else if", "ts", "if (one()) {} else if (!two()) x; else three();"],
+  ["for", "ts", "for (const x of one()) do { two(); } while (three());"],
+  ["operations", "ts", "const [x] = one() ? (two() as X) : -three();"],
+])("calls are found in every part of %s (%s)", (_, language, text) => {
+  const { calls } = language === "py" ? python(text) : typescript(text);
+  const names = calls.map(({ call }) => (call.callee.is === "name" ? call.callee.name : ""));
+  expect(names.sort()).toEqual(["one", "three", "two"]);
+});
+
 test("schemas of pydantic and zod are the same", () => {
   const pydantic = python(
     'class Item(BaseModel):\n    n: int\nclass Answer(BaseModel):\n    title: str = Field(description="In " + "short")\n    items: list[Item]\n    note: Optional[str] = None\n',

@@ -1,7 +1,7 @@
 import type { Work } from "@/server/domain/base/work-budget";
 import { calledName, entryOf, isCallOf, jsonOf, pathOf, positional } from "./literals";
-import type { CallExpr, ClassStatement, Expr, Param, Place, Program, Statement } from "./program";
-import { bodiesOf, expressionsOf, visitParts } from "./walk";
+import type { BlockKind, CallExpr, ClassStatement, Expr, Param, Place, Program, Statement } from "./program";
+import { expressionsOf, visitParts } from "./walk";
 
 /** What the parameters of a called function stand for. */
 export type Scope = ReadonlyMap<string, Bound>;
@@ -28,12 +28,11 @@ export interface Routine extends Place {
   decorators: readonly Expr[];
 }
 
-type Control = "if" | "for" | "while";
 /** A call, with the function and the control structures around it. */
 export interface CallSite {
   call: CallExpr;
   within: Routine | null;
-  control: readonly Control[];
+  control: readonly BlockKind[];
 }
 
 /** Results by scope and expression; null for what has none, and while it is worked out. */
@@ -71,7 +70,7 @@ export class Evaluator {
 
   private collect(
     statements: readonly Statement[],
-    around: { within: Routine | null; owner: string | null; control: readonly Control[] },
+    around: { within: Routine | null; owner: string | null; control: readonly BlockKind[] },
   ): void {
     for (const statement of statements) {
       const { owner } = around;
@@ -92,21 +91,18 @@ export class Evaluator {
           this.collect(one.body, { ...around, within: routine?.body === one.body ? routine : around.within });
           return false;
         });
-      const control =
-        statement.is === "for" ||
-        statement.is === "while" ||
-        (statement.is === "if" && !isMainGuard(statement))
-          ? [...around.control, statement.is]
-          : around.control;
-      for (const body of bodiesOf(statement)) this.collect(body, { ...around, control });
+      if (statement.is !== "block") continue;
+      const { kind, body } = statement;
+      const isControl = kind !== "other" && !(kind === "if" && isMainGuard(statement.head));
+      this.collect(body, { ...around, control: isControl ? [...around.control, kind] : around.control });
     }
   }
 
   /** @returns the function, where one is assigned. */
   private assign(statement: Extract<Statement, { is: "assign" }>, owner: string | null): Routine | null {
-    const { target, operator } = statement;
+    const { target } = statement;
     const name = target.is === "name" ? target.name : target.is === "member" ? target.key : null;
-    if (name === null || operator !== "=") return null;
+    if (name === null) return null;
     if (target.is === "member") this.attributes.push({ of: target.of, key: name, value: statement.value });
     const value = defaultOf(statement.value);
     if (value.is === "function") {
@@ -406,7 +402,7 @@ function answerOf({ body }: Routine): Expr | null {
 const returnsIn = (statements: readonly Statement[]): Expr[] =>
   statements.flatMap((statement) => [
     ...(statement.is === "return" && statement.value ? [statement.value] : []),
-    ...bodiesOf(statement).flatMap(returnsIn),
+    ...(statement.is === "block" ? returnsIn(statement.body) : []),
   ]);
 
 function assignedIn(statements: readonly Statement[], name: string): Expr | null {
@@ -414,7 +410,7 @@ function assignedIn(statements: readonly Statement[], name: string): Expr | null
   for (const statement of statements) {
     if (statement.is === "assign" && statement.target.is === "name" && statement.target.name === name)
       found = statement.value;
-    for (const body of bodiesOf(statement)) found = assignedIn(body, name) ?? found;
+    if (statement.is === "block") found = assignedIn(statement.body, name) ?? found;
   }
   return found;
 }
@@ -426,10 +422,10 @@ function defaultOf(value: Expr): Expr {
 }
 
 /** `if __name__ == "__main__"`, `if (require.main === module)`: true where a program is started. */
-function isMainGuard({ branches: [first] }: Extract<Statement, { is: "if" }>): boolean {
+function isMainGuard([test]: readonly Expr[]): boolean {
   let isMain = false;
-  if (first)
-    visitParts(first.test, (expr) => {
+  if (test)
+    visitParts(test, (expr) => {
       const path = pathOf(expr)?.join(".");
       if (path === "__name__" || path === "require.main" || path === "import.meta.main") isMain = true;
       return true;

@@ -16,8 +16,6 @@ export function jsonOf(expr: Expr): Json | undefined {
       return expr.value;
     case "nothing":
       return null;
-    case "negative":
-      return expr.of.is === "number" ? -expr.of.value : undefined;
     case "list": {
       const items = expr.items.map((item) => ("spread" in item ? undefined : jsonOf(item)));
       return items.every((item) => item !== undefined) ? items : undefined;

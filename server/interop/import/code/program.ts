@@ -9,24 +9,6 @@ export interface Place {
   to: number;
 }
 
-export type BinaryOperator =
-  | "&&"
-  | "||"
-  | "??"
-  | "=="
-  | "!="
-  | "<"
-  | "<="
-  | ">"
-  | ">="
-  | "+"
-  | "-"
-  | "*"
-  | "/"
-  | "%"
-  | "in"
-  | "|";
-
 interface ExprShapes {
   /** A text, with the values that are put into it between its pieces. */
   text: { parts: readonly (string | Expr)[] };
@@ -43,10 +25,10 @@ interface ExprShapes {
   call: { callee: Expr; args: readonly Argument[] };
   list: { items: readonly (Expr | Spread)[] };
   record: { entries: readonly (Entry | Spread)[] };
-  not: { of: Expr };
-  negative: { of: Expr };
-  binary: { operator: BinaryOperator; left: Expr; right: Expr };
-  choice: { test: Expr; then: Expr; otherwise: Expr };
+  /** Operators that join texts and lists, give a default, or offer types to choose from. */
+  binary: { operator: "+" | "??" | "|"; left: Expr; right: Expr };
+  /** Any other operation: what it gives depends on the run. */
+  operation: { operands: readonly Expr[] };
   function: { params: readonly Param[]; body: readonly Statement[] };
   /** Anything else; its text says it. */
   other: object;
@@ -73,7 +55,6 @@ export interface Param {
   name: string;
   /** Names taken out of an object: property -> name. */
   takes: readonly Taken[];
-  type: Expr | null;
   value: Expr | null;
 }
 export interface Taken {
@@ -82,42 +63,28 @@ export interface Taken {
 }
 
 interface StatementShapes {
-  /** `name = value`, `a.b = value`. `isNew`: the name is declared here. */
-  assign: { target: Expr; value: Expr; operator: "=" | "+=" | "-="; type: Expr | null; isNew: boolean };
-  /** `const { a: b } = value`; of a list the keys are places: `a, b = value`. */
-  take: { names: readonly Taken[]; value: Expr };
+  /** `name = value`, `a.b = value`. */
+  assign: { target: Expr; value: Expr };
   do: { value: Expr };
-  if: { branches: readonly { test: Expr; body: readonly Statement[] }[]; otherwise: readonly Statement[] };
-  /** `isAfter`: the body runs once before the test is asked. */
-  while: { test: Expr; body: readonly Statement[]; isAfter: boolean };
-  for: { name: string | null; of: Expr | null; body: readonly Statement[] };
   return: { value: Expr | null };
-  throw: object;
-  break: object;
-  continue: object;
+  /** `if`, `for`, `while`, or any other block: all its branches together. `head`: what decides about them. */
+  block: { kind: BlockKind; head: readonly Expr[]; body: readonly Statement[] };
   function: {
     name: string;
     params: readonly Param[];
     body: readonly Statement[];
     decorators: readonly Expr[];
-    /** The text at the beginning of its body that says what it does. */
-    doc: string;
   };
-  /** `body`: its methods. */
+  /** `body`: its methods and attributes. */
   class: {
     name: string;
     bases: readonly Expr[];
     fields: readonly Field[];
     body: readonly Statement[];
-    doc: string;
   };
-  /** A block of its own: `with x:`, `try`. */
-  block: { head: readonly Expr[]; body: readonly Statement[] };
-  import: { module: string; names: readonly Taken[] };
-  /** Types, comments, `pass`: nothing that runs. */
-  nothing: object;
-  other: object;
+  import: { names: readonly Taken[] };
 }
+export type BlockKind = "if" | "for" | "while" | "other";
 type StatementOf<K extends keyof StatementShapes> = { is: K } & StatementShapes[K] & Place;
 export type Statement = { [K in keyof StatementShapes]: StatementOf<K> }[keyof StatementShapes];
 export type ClassStatement = StatementOf<"class">;
@@ -129,7 +96,6 @@ export interface Field {
 }
 
 export interface Program {
-  language: "typescript" | "python";
   text: string;
   body: readonly Statement[];
   /** Where the text could not be understood; the rest was read all the same. */

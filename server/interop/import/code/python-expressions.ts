@@ -1,7 +1,6 @@
 import type { SyntaxNode } from "@lezer/common";
 import {
   type Argument,
-  type BinaryOperator,
   type Entry,
   type Expr,
   MAX_NESTING,
@@ -9,12 +8,7 @@ import {
   type Spread,
   type Statement,
 } from "./program";
-import { numberIn, other, partsOf, placeOf, type Source, textIn, unescape } from "./syntax";
-
-const OPERATORS: Readonly<Record<string, BinaryOperator>> = Object.fromEntries(
-  (["==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "|", "in"] as const).map((one) => [one, one]),
-);
-const COMPARES: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
+import { numberIn, operationOf, other, partsOf, placeOf, type Source, textIn, unescape } from "./syntax";
 
 /** Reads expressions. */
 export class Expressions {
@@ -35,9 +29,8 @@ export class Expressions {
       else if (wantsValue && last) {
         last.value = this.expression(part, depth + 1);
         wantsValue = false;
-      } else if (part.name === "TypeDef" && last) last.type = this.typeOf(part, depth);
-      else if (part.name === "VariableName")
-        params.push({ name: textIn(this.source, part), takes: [], type: null, value: null });
+      } else if (part.name === "VariableName")
+        params.push({ name: textIn(this.source, part), takes: [], value: null });
     }
     return params;
   }
@@ -114,18 +107,14 @@ export class Expressions {
         return { is: "record", entries: this.entriesOf(parts, depth), ...place };
       case "UnaryExpression":
       case "BinaryExpression":
-        return this.operation(node, parts, depth);
-      case "ConditionalExpression": {
-        const [then, , test, , otherwise] = parts;
-        if (!then || !test || !otherwise) return other(node);
-        return {
-          is: "choice",
-          test: this.expression(test, depth + 1),
-          then: this.expression(then, depth + 1),
-          otherwise: this.expression(otherwise, depth + 1),
-          ...place,
-        };
-      }
+      case "ConditionalExpression":
+        return operationOf(
+          node,
+          parts
+            .filter((part) => !OPERATOR_NODES.test(part.name))
+            .map((part) => this.expression(part, depth + 1)),
+          parts.length < 4 ? textIn(source, parts.at(-2) ?? node) : "",
+        );
       case "LambdaExpression": {
         const value = parts.at(-1);
         if (!value) return other(node);
@@ -136,57 +125,6 @@ export class Expressions {
       }
     }
     return other(node);
-  }
-
-  /** The parser binds `not` too loosely (`not a or b` as `not (a or b)`), so logic is put together anew from its tokens. */
-  private operation(node: SyntaxNode, parts: readonly SyntaxNode[], depth: number): Expr {
-    const [first, second, third] = parts;
-    if (!first || !second) return other(node);
-    const place = placeOf(node);
-    if (this.isLogic(node)) return logicOf(this.tokens(node, depth)) ?? other(node);
-    if (node.name === "UnaryExpression")
-      return textIn(this.source, first) === "-"
-        ? { is: "negative", of: this.expression(second, depth + 1), ...place }
-        : other(node);
-    const right = parts.at(-1);
-    if (!third || !right) return other(node);
-    const sign = parts
-      .slice(1, -1)
-      .map((part) => textIn(this.source, part))
-      .join(" ");
-    const read = (): [Expr, Expr] => [this.expression(first, depth + 1), this.expression(right, depth + 1)];
-    if (sign === "not in") {
-      const [left, list] = read();
-      return { is: "not", of: { is: "binary", operator: "in", left, right: list, ...place }, ...place };
-    }
-    const operator = sign === "is" ? "==" : sign === "is not" ? "!=" : OPERATORS[sign];
-    if (!operator) return other(node);
-    // 1 < x < 3 means both; it is left as text.
-    const inner = first.name === "BinaryExpression" ? partsOf(first)[1] : undefined;
-    if (COMPARES.has(operator) && inner && COMPARES.has(textIn(this.source, inner))) return other(node);
-    const [left, side] = read();
-    return { is: "binary", operator, left, right: side, ...place };
-  }
-
-  private isLogic(node: SyntaxNode): boolean {
-    const parts = partsOf(node);
-    return node.name === "UnaryExpression"
-      ? parts[0]?.name === "not"
-      : node.name === "BinaryExpression" && (parts[1]?.name === "and" || parts[1]?.name === "or");
-  }
-
-  /** A logical expression as it is read aloud: operands and `and`, `or`, `not` between them. */
-  private tokens(root: SyntaxNode, depth: number): LogicToken[] {
-    const tokens: LogicToken[] = [];
-    const stack: (SyntaxNode | "and" | "or" | "not")[] = [root];
-    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-      if (typeof next === "string") tokens.push(next);
-      else if (!this.isLogic(next)) tokens.push(this.expression(next, depth + 1));
-      else
-        for (const part of partsOf(next).reverse())
-          stack.push(part.name === "and" || part.name === "or" || part.name === "not" ? part.name : part);
-    }
-    return tokens;
   }
 
   private memberOf(node: SyntaxNode, first: SyntaxNode, parts: readonly SyntaxNode[], depth: number): Expr {
@@ -281,43 +219,4 @@ export class Expressions {
   }
 }
 
-/** An operand of a logical expression, or an operator. */
-type LogicToken = Expr | "and" | "or" | "not";
-
-/** Logic by Python's precedence: `not` before `and` before `or`. Null where the tokens make no sense. */
-function logicOf(tokens: readonly LogicToken[]): Expr | null {
-  const ors: Expr[] = [];
-  let ands: Expr[] = [];
-  let nots = 0;
-  let wantsOperand = true;
-  for (const token of tokens) {
-    if (wantsOperand !== (typeof token !== "string" || token === "not")) return null;
-    if (token === "not") nots++;
-    else if (typeof token === "string") {
-      wantsOperand = true;
-      if (token === "or") {
-        ors.push(joined("&&", ands));
-        ands = [];
-      }
-    } else {
-      ands.push(nots % 2 === 0 ? (nots === 0 ? token : negated(negated(token))) : negated(token));
-      nots = 0;
-      wantsOperand = false;
-    }
-  }
-  if (wantsOperand) return null;
-  return joined("||", [...ors, joined("&&", ands)]);
-}
-
-const negated = (of: Expr): Expr => ({ is: "not", of, from: of.from, to: of.to });
-
-function joined(operator: "&&" | "||", operands: readonly Expr[]): Expr {
-  return operands.reduce((left, right) => ({
-    is: "binary",
-    operator,
-    left,
-    right,
-    from: left.from,
-    to: right.to,
-  }));
-}
+const OPERATOR_NODES = /^(and|or|not|if|else|in|is|[A-Z]\w*Op)$/;

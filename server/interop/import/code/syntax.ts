@@ -64,6 +64,16 @@ export const placeOf = ({ from, to }: SyntaxNode): Place => ({ from, to });
 
 export const other = (node: SyntaxNode): Expr => ({ is: "other", ...placeOf(node) });
 
+/** An operation: what only a run can compute keeps no more than its operands. */
+export function operationOf(node: SyntaxNode, operands: readonly Expr[], operator: string): Expr {
+  const [first, second] = operands;
+  if (first?.is === "number" && !second && operator === "-")
+    return { is: "number", value: -first.value, ...placeOf(node) };
+  return first && second && (operator === "+" || operator === "??" || operator === "|")
+    ? { is: "binary", operator, left: first, right: second, ...placeOf(node) }
+    : { is: "operation", operands, ...placeOf(node) };
+}
+
 /** `1_000`, `0xff`, `1e3`; null where it is no number that JSON has. */
 export function numberIn(source: Source, node: SyntaxNode): number | null {
   const value = Number(textIn(source, node).replaceAll("_", ""));

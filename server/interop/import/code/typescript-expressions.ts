@@ -1,7 +1,6 @@
 import type { SyntaxNode } from "@lezer/common";
 import {
   type Argument,
-  type BinaryOperator,
   type Entry,
   type Expr,
   MAX_NESTING,
@@ -10,18 +9,7 @@ import {
   type Statement,
   type Taken,
 } from "./program";
-import { numberIn, other, partsOf, placeOf, type Source, textIn, unescape } from "./syntax";
-
-const OPERATORS: Readonly<Record<string, BinaryOperator>> = {
-  "===": "==",
-  "!==": "!=",
-  ...Object.fromEntries(
-    (["&&", "||", "??", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"] as const).map((one) => [
-      one,
-      one,
-    ]),
-  ),
-};
+import { numberIn, operationOf, other, partsOf, placeOf, type Source, textIn, unescape } from "./syntax";
 
 /** Reads expressions. `block`: what reads the body of a function. */
 export class Expressions {
@@ -30,7 +18,7 @@ export class Expressions {
     private readonly block: (node: SyntaxNode, depth: number) => Statement[],
   ) {}
 
-  taken(pattern: SyntaxNode): Taken[] {
+  private taken(pattern: SyntaxNode): Taken[] {
     return partsOf(pattern)
       .filter(({ name }) => name === "PatternProperty")
       .flatMap((property) => {
@@ -47,9 +35,9 @@ export class Expressions {
     const params: Param[] = [];
     for (const [at, part] of (list ? partsOf(list) : []).entries()) {
       if (part.name === "VariableDefinition")
-        params.push({ name: textIn(this.source, part), takes: [], type: null, value: null });
+        params.push({ name: textIn(this.source, part), takes: [], value: null });
       else if (part.name === "ObjectPattern")
-        params.push({ name: `parameter ${at}`, takes: this.taken(part), type: null, value: null });
+        params.push({ name: `parameter ${at}`, takes: this.taken(part), value: null });
     }
     const last = parts.at(-1);
     if (last?.name === "Block") return { params, body: this.block(last, depth) };
@@ -142,35 +130,20 @@ export class Expressions {
       case "ArrowFunction":
       case "FunctionExpression":
         return { is: "function", ...this.functionOf(node, depth + 1), ...place };
-      case "UnaryExpression": {
-        if (!first || !second) return other(node);
-        const of = this.expression(second, depth + 1);
-        const sign = textIn(source, first);
-        return sign === "!"
-          ? { is: "not", of, ...place }
-          : sign === "-"
-            ? { is: "negative", of, ...place }
-            : other(node);
-      }
-      case "BinaryExpression": {
-        if (!first || !second || !third) return other(node);
-        const sign = textIn(source, second);
-        if (sign === "as" || sign === "satisfies") return this.expression(first, depth + 1);
-        const operator = OPERATORS[sign];
-        if (!operator) return other(node);
-        const [left, right] = [this.expression(first, depth + 1), this.expression(third, depth + 1)];
-        return { is: "binary", operator, left, right, ...place };
-      }
+      case "UnaryExpression":
+      case "BinaryExpression":
       case "ConditionalExpression": {
-        const [test, , then, , otherwise] = parts;
-        if (!test || !then || !otherwise) return other(node);
-        return {
-          is: "choice",
-          test: this.expression(test, depth + 1),
-          then: this.expression(then, depth + 1),
-          otherwise: this.expression(otherwise, depth + 1),
-          ...place,
-        };
+        if (!first || !second) return other(node);
+        const operator = textIn(source, parts.length === 2 ? first : second);
+        if (operator === "as" || operator === "satisfies") return this.expression(first, depth + 1);
+        const operands = parts.filter(
+          ({ name }) => !/Op$|^(LogicOp|typeof|void|delete|in|instanceof)$/.test(name),
+        );
+        return operationOf(
+          node,
+          operands.map((part) => this.expression(part, depth + 1)),
+          operator,
+        );
       }
     }
     return other(node);
