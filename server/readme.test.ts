@@ -13,7 +13,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callWorkflow } from "./cli/testing";
-import { present } from "./domain/base/must";
+import { must, present } from "./domain/base/must";
 import { draw } from "./domain/testing/drawing";
 import { ENDPOINTS } from "./http-api/table";
 import { newApi } from "./http-api/testing";
@@ -239,7 +239,7 @@ describe("over the API", () => {
   test("its requests lead from a file to a run, its question and its answer, and are answered as shown", async () => {
     const api = newApi(() => "done");
     api.roles.create({
-      ...present(api.roles.list()[0], "a role").role,
+      ...must(api.roles.list(), 0).role,
       name: "Writer",
       tools: [],
       guardrails: [],

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import path from "node:path";
 import { newDisk } from "@/db/disk";
@@ -81,7 +82,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const models = newModels({
     providers,
     offlineFetch: newOfflineFetch({ pace: demoPace }),
-    ...(workerPort.gates ? { gates: workerPort.gates } : {}),
+    ...defined({ gates: workerPort.gates }),
   });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
@@ -148,7 +149,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     redact: redactJson,
     streamRedactor: { hide: withoutHeld, heldBack },
     runningMarker: newRunningMarker(options.dataDir),
-    ...(watchdog ? { watchdog } : {}),
+    ...defined({ watchdog: watchdog || undefined }),
     crashed: CRASHES.test(env.TROUPE_LAST_END ?? ""),
     maxRuns: () => (env.TROUPE_MAX_RUNS ? null : cluster.capacity()) ?? settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 
 /** The environment, or what stands for it in a test. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -353,7 +354,9 @@ export function installationRules({
       : kind === "always"
         ? { confirmation: { kind } }
         : {}),
-    ...(destinations.length > 0 ? { destinations } : {}),
-    ...(delegates === "shared" ? { delegate_tools: delegates } : {}),
+    ...defined({
+      destinations: destinations.length > 0 ? destinations : undefined,
+      delegate_tools: delegates === "shared" ? delegates : undefined,
+    }),
   };
 }

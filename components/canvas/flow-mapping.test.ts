@@ -4,7 +4,7 @@ import { edits } from "@/components/editor/editing/edits";
 import { textEdits } from "@/components/editor/editing/text-edits";
 import { anyMove, sampleGraph } from "@/components/editor/testing";
 import { portsOf } from "@/components/forms/ports";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import { fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
 import { align } from "./layout/helplines";
 import { layout } from "./layout/layout";
@@ -110,7 +110,7 @@ describe("ports", () => {
       id: "route",
       patch: { kind: "value", value: "state.answer", ways: ["yes", "no"] },
     });
-    const route = present(graph.nodes.route, "route");
+    const route = must(graph.nodes, "route");
     const titles = (edges: typeof graph.edges) => portsOf(route, edges).map(({ title }) => title);
     const [yes, no] = graph.edges.slice(2) as [(typeof graph.edges)[number], (typeof graph.edges)[number]];
     expect(titles([yes, no])).toEqual(["yes", "no", "another way"]);

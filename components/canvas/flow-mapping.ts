@@ -1,5 +1,6 @@
 import type { Edge, Node } from "@xyflow/react";
 import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
 import { CARD_WIDTH, type CardSize, cardHandles, cardHeight, PLAIN_HEIGHT } from "./cards/card-size";
@@ -118,7 +119,7 @@ export function toFlowEdges(
         selected: isSelected,
         focusable: false,
         ariaLabel,
-        ...(className ? { className } : {}),
+        ...defined({ className: className || undefined }),
         data: { edge, mark, route },
       };
     });
@@ -191,7 +192,7 @@ function merge(
       position,
       data: { node, ports, mark, grown },
       selected,
-      ...(className ? { className } : {}),
+      ...defined({ className: className || undefined }),
       initialWidth: CARD_WIDTH,
       initialHeight: cardHeight(node, ports),
       ...knownSize(node, ports, grown),
@@ -205,12 +206,12 @@ function merge(
   const { className: _dropped, ...kept } = old;
   return {
     ...kept,
-    ...(isSameData || !old.handles ? {} : { handles: cardHandles(node, ports, grown) }),
+    ...defined({ handles: isSameData || !old.handles ? undefined : cardHandles(node, ports, grown) }),
     ...(isSameSize ? {} : knownSize(node, ports, grown)),
     data: isSameData ? old.data : { node, ports, mark, grown },
     position: isSamePlace ? old.position : position,
     selected,
-    ...(className ? { className } : {}),
+    ...defined({ className: className || undefined }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
+import { defined } from "@/server/domain/base/defined";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./cards/card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
 import { COLUMN, type XY } from "./layout/places";
@@ -117,7 +118,7 @@ export function useCanvasView(): CanvasView {
         ...area,
         height: height + SLIP,
         // A single card with room for its successor.
-        ...(nodes.length === 1 ? { width: cards.width + COLUMN } : {}),
+        ...defined({ width: nodes.length === 1 ? cards.width + COLUMN : undefined }),
       },
       lines,
     );
@@ -173,7 +174,7 @@ export function useCanvasView(): CanvasView {
       const { domNode } = store.getState();
       domNode?.closest<HTMLElement>(".graph-canvas")?.focus({
         preventScroll: true,
-        ...(isQuiet ? { focusVisible: false } : {}),
+        ...defined({ focusVisible: isQuiet ? false : undefined }),
       });
     },
     show(nodeId, part) {

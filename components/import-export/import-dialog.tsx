@@ -7,6 +7,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import { FileSource } from "./file-source";
 import { ImportPreview, type Looked, type Wish } from "./import-preview";
 import { describeLeftOut } from "./left-out";
@@ -64,7 +65,7 @@ export function ImportDialog({
           done.workflow_id === null
             ? `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} left as they were`
             : `Imported “${name}”`;
-        toast(what, { tone: "success", ...(detail ? { detail } : {}) });
+        toast(what, { tone: "success", ...defined({ detail: detail || undefined }) });
         if (done.workflow_id !== null) router.push(`/workflows/${done.workflow_id}`);
       },
     }),
@@ -106,7 +107,7 @@ export function ImportDialog({
                 load.mutate({
                   files: [...files],
                   ...wish,
-                  ...(found.graph ? { name: name.trim() } : {}),
+                  ...defined({ name: found.graph ? name.trim() : undefined }),
                   allow: allowed,
                   confirm: true,
                 })

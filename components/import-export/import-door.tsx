@@ -2,6 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useState } from "react";
+import { defined } from "@/server/domain/base/defined";
 import { DropZone } from "./drop-zone";
 import type { SentFile } from "./sent-files";
 
@@ -11,7 +12,7 @@ const ImportDialog = dynamic(() => import("./import-dialog").then((m) => m.Impor
 export function useImporting() {
   const [state, setState] = useState<{ files?: SentFile[]; nth: number } | null>(null);
   const open = (files?: SentFile[]) =>
-    setState((before) => ({ nth: (before?.nth ?? 0) + 1, ...(files ? { files } : {}) }));
+    setState((before) => ({ nth: (before?.nth ?? 0) + 1, ...defined({ files }) }));
   return { state, open, close: () => setState(null) };
 }
 

@@ -2,7 +2,8 @@ import dynamic from "next/dynamic";
 import type { CanvasRun, EdgeRunView, NodePeek, NodeRunView } from "@/components/canvas/canvas-run-context";
 import { runParts } from "@/components/canvas/run-parts";
 import { endOfText } from "@/components/display/one-line";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import { resultLine } from "./node/route";
@@ -73,17 +74,19 @@ function nodeView(
   return {
     status: node.status,
     count: node.count,
-    ...(node.iteration === undefined ? {} : { iteration: node.iteration }),
-    ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
+    ...defined({ iteration: node.iteration, attempt: node.attempt }),
     ...(activation?.waiting
-      ? { waiting: waitingFor(activation.waiting), ...(isHeld ? { isHeld } : {}) }
+      ? { waiting: waitingFor(activation.waiting), ...defined({ isHeld: isHeld || undefined }) }
       : {}),
-    ...(activation?.started_at !== undefined && activation.finished_at !== undefined
-      ? { durationMs: activation.finished_at - activation.started_at }
-      : {}),
-    ...(activation?.error ? { error: activation.error.message } : {}),
-    ...(activation ? { summary: resultLine(graph, activation.node_id, activation, MAX_SUMMARY_LENGTH) } : {}),
-    ...(activation && activation.calls.length > 0 ? { cost: describeCost({ run, calls }, activation) } : {}),
+    ...defined({
+      durationMs:
+        activation?.started_at !== undefined && activation.finished_at !== undefined
+          ? activation.finished_at - activation.started_at
+          : undefined,
+      error: activation?.error ? activation.error.message : undefined,
+      summary: activation ? resultLine(graph, activation.node_id, activation, MAX_SUMMARY_LENGTH) : undefined,
+      cost: activation && activation.calls.length > 0 ? describeCost({ run, calls }, activation) : undefined,
+    }),
   };
 }
 
@@ -98,13 +101,13 @@ function peekOf({ state, live, cursor }: RunView, nodeId: string): NodePeek | un
   if (cursor !== null || node?.status !== "running" || node.activation === undefined) return undefined;
   const calls = state.activations[node.activation]?.calls ?? [];
   for (let at = calls.length - 1; at >= 0; at--) {
-    const id = present(calls[at], "calls[at]");
+    const id = must(calls, at);
     const written = live[id]?.content || live[id]?.reasoning;
     const call = state.calls[id];
     if (!written && call?.status !== "running") continue;
     const who = isCrewNode(state.graph.nodes[nodeId]) ? call?.role_name : undefined;
     const text = endOfText(written ?? "", PEEK);
-    if (who || text) return { ...(who ? { who } : {}), text };
+    if (who || text) return { ...defined({ who: who || undefined }), text };
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { LiveFrame } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { RunViewStore } from "./run-view-store";
 
@@ -98,10 +98,7 @@ export function followRun(store: RunViewStore, subscribe: Subscribe, page: Page 
       return;
     }
     store.setConnection("reconnecting");
-    const delay = present(
-      RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)],
-      "RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]",
-    );
+    const delay = must(RETRY_MS, Math.min(failures++, RETRY_MS.length - 1));
     cancelTimer = page.after(delay, () => connect("reconnecting"));
   }
 

@@ -1,7 +1,7 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newHistory } from "./state-history";
@@ -113,7 +113,7 @@ export function newRunViewStore(schedule: (work: () => void) => void = newPacer(
     frames = [];
     const ended = new Set<string>();
     while (folded < events.length) {
-      const event = present(events[folded], "events[folded]");
+      const event = must(events, folded);
       const gap = isIdle(head) ? event.ts - (events[folded - 1]?.ts ?? event.ts) : 0;
       const isStart = event.type === "run_started" || event.type === "run_forked";
       waited.push(isStart ? 0 : (waited[folded - 1] ?? 0) + gap);

@@ -1,6 +1,6 @@
 import { isList, keysOf } from "@/server/domain/base/guards";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 
@@ -35,7 +35,7 @@ export function newHistory(every = EVERY): StateHistory {
       const seq = Math.max(0, Math.min(wanted, events.length));
       let { seq: at, state } = nearest(seq);
       while (at < seq) {
-        state = evolve(state, present(events[at], "events[at]"));
+        state = evolve(state, must(events, at));
         at++;
         if (at % every === 0 && !kept.has(at)) kept.set(at, copyState(state));
       }

@@ -3,6 +3,7 @@
 import { CircleCheck, Info, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Toaster as Base, toast as show } from "sonner";
+import { defined } from "@/server/domain/base/defined";
 
 export interface ToastOptions {
   /** Offers to take it back. */
@@ -26,9 +27,7 @@ const showToast: ShowToast = (message, { undo, action, detail, tone = "plain", i
       : undefined;
   const one = tone === "error" ? show.error : tone === "success" ? show.success : show;
   one(message, {
-    ...(id === undefined ? {} : { id }),
-    ...(detail === undefined ? {} : { description: detail }),
-    ...(button ? { action: button } : {}),
+    ...defined({ id, description: detail, action: button }),
     // Long enough to act on it, or to read on.
     duration: undo || detail || tone === "error" ? 8000 : 4000,
   });

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { LIMITS } from "../limits";
 import { isOwnHost, isOwnOrigin } from "./hosts";
@@ -182,7 +183,12 @@ async function readBody(
   if (problem) return { refusal: { status: 400, code: "BAD_REQUEST", message: problem } };
   const { method, headers, signal } = request;
   return {
-    request: new Request(request.url, { method, headers, signal, ...(bytes > 0 ? { body: text } : {}) }),
+    request: new Request(request.url, {
+      method,
+      headers,
+      signal,
+      ...defined({ body: bytes > 0 ? text : undefined }),
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { defined } from "@/server/domain/base/defined";
 import type { Env } from "@/server/settings";
 import { API_HEADERS } from "./guard";
 import { isOwnHost } from "./hosts";
@@ -86,7 +87,7 @@ function answer(
     "cross-origin-resource-policy": "same-origin",
     connection: "close",
     "content-length": Buffer.byteLength(body),
-    ...(status === 405 ? { allow: METHODS.join(", ") } : {}),
+    ...defined({ allow: status === 405 ? METHODS.join(", ") : undefined }),
   });
   response.end(request.method === "HEAD" ? undefined : body);
 }

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { Share } from "@/server/domain/model/provider-share";
 
 // How the limits of one provider are shared out among those who call it. Pure: who is told what, and when a share counts as
@@ -37,7 +38,7 @@ export function callTargets(limit: number, contenders: readonly Contender[]): Ma
     for (let given = 0; given < most; given++) {
       const next = lowest(to, targets, isFull);
       if (!next) return;
-      targets.set(next.id, present(targets.get(next.id), "a target") + 1);
+      targets.set(next.id, must(targets, next.id) + 1);
       left--;
     }
   };
@@ -76,7 +77,7 @@ function lowest(
   let least: Contender | null = null;
   let has = Number.POSITIVE_INFINITY;
   for (const one of contenders) {
-    const now = present(targets.get(one.id), "a target");
+    const now = must(targets, one.id);
     if (now >= has || isFull(one, now)) continue;
     least = one;
     has = now;
@@ -96,8 +97,10 @@ export function targetsOf(limit: Limit, contenders: readonly Contender[]): Map<s
       id,
       {
         calls: many,
-        ...(requestShares ? { requests_per_minute: requestShares.get(id) ?? 0 } : {}),
-        ...(tokenShares ? { tokens_per_minute: tokenShares.get(id) ?? 0 } : {}),
+        ...defined({
+          requests_per_minute: requestShares ? (requestShares.get(id) ?? 0) : undefined,
+          tokens_per_minute: tokenShares ? (tokenShares.get(id) ?? 0) : undefined,
+        }),
       },
     ]),
   );
@@ -112,7 +115,7 @@ function shareOut(total: number, weights: ReadonlyMap<string, number>): Map<stri
   let left = sum === 0 ? 0 : total - [...parts.values()].reduce((all, part) => all + part, 0);
   for (const [id, weight] of weights)
     if (left > 0 && weight > 0) {
-      parts.set(id, present(parts.get(id), "a part") + 1);
+      parts.set(id, must(parts, id) + 1);
       left--;
     }
   return parts;

@@ -1,5 +1,6 @@
 import type { Db } from "@/db/open";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import type { Settings } from "@/server/settings";
 import type { RunStore } from "@/server/store/runs/runs";
@@ -49,10 +50,13 @@ export function newCluster(options: {
     runs,
     isPreferred,
     rules,
-    ...(log ? { log } : {}),
-    ...(ingress === null || seal === null
-      ? {}
-      : { engine: newEngineClient({ ingress, admin: settings.TROUPE_RESTATE_ADMIN, seal }) }),
+    ...defined({
+      log,
+      engine:
+        ingress === null || seal === null
+          ? undefined
+          : newEngineClient({ ingress, admin: settings.TROUPE_RESTATE_ADMIN, seal }),
+    }),
   });
   const status = new EngineStatus({ kind: settings.TROUPE_ENGINE, dispatcher, segments, workers });
   return {

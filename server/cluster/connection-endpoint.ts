@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { type ControlClient, ControlRejected } from "./control-client";
 import type { In, Served } from "./served-tools";
@@ -82,7 +83,7 @@ export class ConnectionEndpoint {
         offers: this.isLeaving ? [] : [...served.offers],
         line: this.line,
         heard: this.heard,
-        ...(this.heard === 0 ? { calls: served.calls.ids() } : {}),
+        ...defined({ calls: this.heard === 0 ? served.calls.ids() : undefined }),
       };
       try {
         const options = { signal: this.asking.signal, withinMs: ASK_MS };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { namedError } from "@/server/domain/base/named-error";
 import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
@@ -34,7 +35,7 @@ const LONG_MS = 120_000;
 const BEAT_MS = 4_000;
 const long = (signal: AbortSignal | undefined): AskOptions => ({
   withinMs: LONG_MS,
-  ...(signal ? { signal } : {}),
+  ...defined({ signal }),
 });
 /** Between two tries, doubled each time up to the second. */
 const RETRY_MS = [100, 2_000] as const;
@@ -72,7 +73,7 @@ export function newControlClient(options: { fetch: ControlFetch; token: string }
       const response = await fetch(path, {
         method: body === undefined ? "GET" : "POST",
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
       const value: unknown = await response.json();

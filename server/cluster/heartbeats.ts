@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import type { LeasedGates } from "@/server/llm/limits/leased-gates";
 import { type ControlClient, ControlRejected } from "./control-client";
@@ -93,7 +94,7 @@ export class Heartbeats {
       if (!this.isAway)
         log("warn", "The server does not answer; runs go on as far as they do not need it.", {
           error: errorMessage(error),
-          ...(error instanceof ControlRejected ? { code: error.code } : {}),
+          ...defined({ code: error instanceof ControlRejected ? error.code : undefined }),
         });
       this.isAway = true;
     }

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import type { KeptLeases, Share } from "@/server/domain/model/provider-share";
 import { type Contender, type Limit, targetsOf } from "./allocate";
@@ -101,8 +102,10 @@ export class LeaseBook {
       return {
         provider_id,
         share,
-        ...(cool_down_ms > 0 ? { cool_down_ms } : {}),
-        ...(is_fresh ? { is_fresh } : {}),
+        ...defined({
+          cool_down_ms: cool_down_ms > 0 ? cool_down_ms : undefined,
+          is_fresh: is_fresh || undefined,
+        }),
       };
     });
     this.keep();

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { answersBefore, requestsOf } from "@/server/runner/lifecycle/fork";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { SegmentStore } from "@/server/store/runs/segments";
@@ -27,7 +28,7 @@ export function segmentJournal(
       : {
           recorded: {
             run_id: from_run,
-            ...(replay ? { replay } : {}),
+            ...defined({ replay }),
             answers: answersBefore(runs, runId, replay),
             requests: replay ? requestsOf(runs, from_run) : [],
           },

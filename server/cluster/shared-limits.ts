@@ -1,4 +1,5 @@
 import type { Db } from "@/db/open";
+import { defined } from "@/server/domain/base/defined";
 import { concurrencyOf, type Provider, type Providers } from "@/server/domain/model/provider";
 import { LeasedGates } from "@/server/llm/limits/leased-gates";
 import { newLeaseStore } from "@/server/store/worker-leases";
@@ -64,7 +65,6 @@ function limitOf(provider: Provider): Limit {
   const { max_requests_per_minute: requests, max_tokens_per_minute: tokens } = provider.settings;
   return {
     calls: concurrencyOf(provider),
-    ...(requests === undefined ? {} : { requests_per_minute: requests }),
-    ...(tokens === undefined ? {} : { tokens_per_minute: tokens }),
+    ...defined({ requests_per_minute: requests, tokens_per_minute: tokens }),
   };
 }

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
 import { PROOF, type ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import { type Sealer, SecretError } from "@/server/secrets/sealer";
@@ -19,7 +19,7 @@ export interface SnapshotProviders extends Providers {
 export function newSnapshotProviders(sealer: Sealer, learn: (lesson: LearnBody) => void): SnapshotProviders {
   let now: ProviderSnapshot = { version: "", providers: [], sealed: {}, said: {}, proof: "" };
   const find = (id: string) => now.providers.find((provider) => provider.id === id);
-  const sealedOf = (id: string) => (Object.hasOwn(now.sealed, id) ? present(now.sealed[id], id) : undefined);
+  const sealedOf = (id: string) => (Object.hasOwn(now.sealed, id) ? must(now.sealed, id) : undefined);
   const keyOf = ({ id, base_url }: Provider) => {
     const sealed = sealedOf(id)?.key ?? null;
     return sealed === null ? null : openKey(sealer, id, base_url, sealed);
@@ -64,7 +64,7 @@ export function newSnapshotProviders(sealer: Sealer, learn: (lesson: LearnBody) 
       const reported = Object.hasOwn(now.said, id) ? now.said[id] : undefined;
       // What was said holds for one address only.
       return reported && reported.base_url === find(id)?.base_url && Object.hasOwn(reported.models, model)
-        ? present(reported.models[model], model)
+        ? must(reported.models, model)
         : NOTHING;
     },
     keepReported: (id, models) => learn({ provider_id: id, models }),

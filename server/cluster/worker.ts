@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newControlFetch } from "@/server/egress/control";
@@ -84,7 +85,7 @@ export function newWorker(options: WorkerOptions): Worker {
     control,
     gates,
     log,
-    ...(everyMs === undefined ? {} : { everyMs }),
+    ...defined({ everyMs }),
     about: () => ({
       id,
       name,
@@ -111,7 +112,7 @@ export function newWorker(options: WorkerOptions): Worker {
     redact: redactJson,
     log,
   });
-  const models = newModels({ providers, gates, ...(fetch ? { fetch } : {}) });
+  const models = newModels({ providers, gates, ...defined({ fetch }) });
   return {
     id,
     effects: {

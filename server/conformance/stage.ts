@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { parseJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -52,7 +53,7 @@ export function newScriptedStage(
 ) {
   const models = newScriptedModels(steps);
   const host = fakeTools(tools);
-  return { models, tools: host, ...newStage({ models, tools: host, ...(people ? { people } : {}) }) };
+  return { models, tools: host, ...newStage({ models, tools: host, ...defined({ people }) }) };
 }
 
 const asStored = (value: unknown) => parseJson(JSON.stringify(value));
@@ -66,7 +67,7 @@ export const crewGraph = (crew: z.input<typeof CrewConfig>, plan?: z.input<typeo
       config: {
         plan_description_template: "the goal",
         crew: asStored(crew),
-        ...(plan ? { plan: asStored(plan) } : {}),
+        ...defined({ plan: plan ? asStored(plan) : undefined }),
       },
     },
   });

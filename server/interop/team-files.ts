@@ -1,5 +1,6 @@
 import { readRoleList } from "@/server/domain/agent/read-roles";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { isList } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
 import {
@@ -91,8 +92,10 @@ export function readTeams(source: unknown): Teams & { findings: Finding[] } {
 export function writeTeams(teams: Partial<Teams>, format: "yaml" | "json"): string {
   const { crews = [], agents = [], roles = [] } = teams;
   const file = {
-    ...(roles.length > 0 ? { roles: roles.map((role) => writeTersely(RoleDefinition, role)) } : {}),
-    ...(agents.length > 0 ? { agents: agents.map((agent) => writeTersely(AgentConfig, agent)) } : {}),
+    ...defined({
+      roles: roles.length > 0 ? roles.map((role) => writeTersely(RoleDefinition, role)) : undefined,
+      agents: agents.length > 0 ? agents.map((agent) => writeTersely(AgentConfig, agent)) : undefined,
+    }),
     // Always there: it tells agents of no crew from the agents of one.
     crews: crews.map((crew) => ({
       crew_id: crew.crew_id,
@@ -174,7 +177,7 @@ function readCrew(value: unknown, at: string, reading: Reading, isForeign = fals
   if (typeof raw.entry_agent === "string") raw.entry_agent = names.own(raw.entry_agent);
   if (isRaw(raw.manager) && typeof raw.manager.agent_id === "string")
     raw.manager = { ...raw.manager, agent_id: names.own(raw.manager.agent_id) };
-  const ready = { ...raw, agents, ...(patterns.list ? { collaboration_patterns: patterns.list } : {}) };
+  const ready = { ...raw, agents, ...defined({ collaboration_patterns: patterns.list }) };
   return readLeniently(CrewConfig, ready, at, findings);
 }
 
@@ -286,12 +289,13 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
         const { agents, coordination_agent: lead } = group;
         return {
           ...group,
-          ...(Array.isArray(agents)
-            ? { agents: agents.map((one, nth) => agent(one, join(where, `agents.${nth}`))) }
-            : {}),
-          ...(lead === undefined
-            ? {}
-            : { coordination_agent: agent(lead, join(where, "coordination_agent")) }),
+          ...defined({
+            agents: Array.isArray(agents)
+              ? agents.map((one, nth) => agent(one, join(where, `agents.${nth}`)))
+              : undefined,
+            coordination_agent:
+              lead === undefined ? undefined : agent(lead, join(where, "coordination_agent")),
+          }),
         };
       });
       return { ...item, parallel_groups: groups };

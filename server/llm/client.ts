@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import type { OpenAI } from "openai";
 import type { SendRequest } from "./openai/transport";
@@ -25,10 +26,12 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       fetch: async (address, asked) => {
         const { method, body, signal } = asked ?? {};
         const answer = await send(address, {
-          ...(method ? { method } : {}),
-          ...(body ? { body } : {}),
-          ...(signal ? { signal } : {}),
-          ...(init?.headers ? { headers: init.headers } : {}),
+          ...defined({
+            method: method || undefined,
+            body: body || undefined,
+            signal: signal || undefined,
+            headers: init?.headers ? init.headers : undefined,
+          }),
           redirect: "manual",
         });
         if (answer.ok) return answer;
@@ -41,7 +44,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       // Written already: under this header a text goes out as it is.
       body: init?.body,
       headers: { "content-type": "application/json" },
-      ...(init?.signal ? { signal: init.signal } : {}),
+      ...defined({ signal: init?.signal ? init.signal : undefined }),
       stream: true,
     };
     try {

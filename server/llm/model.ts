@@ -1,5 +1,6 @@
 import type { RunError, Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { asJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
@@ -115,10 +116,12 @@ export class ModelError extends namedError("ModelError") {
     const { tries, cost } = this.more;
     return {
       error: asJson(this.error),
-      ...(this.http_status === undefined ? {} : { http_status: this.http_status }),
-      ...(this.retry_after_ms === undefined ? {} : { retry_after_ms: this.retry_after_ms }),
-      ...(tries === undefined ? {} : { tries }),
-      ...(cost === undefined ? {} : { cost: asJson(cost) }),
+      ...defined({
+        http_status: this.http_status,
+        retry_after_ms: this.retry_after_ms,
+        tries,
+        cost: cost === undefined ? undefined : asJson(cost),
+      }),
     };
   }
 }

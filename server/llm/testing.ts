@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach } from "vitest";
+import { defined } from "@/server/domain/base/defined";
 import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
 import { offlineDemo } from "@/server/domain/model/provider";
@@ -124,7 +125,7 @@ export function ask(
     messages: [...(system ? [{ role: "system" as const, content: system }] : []), { role: "user", content }],
     call_id: "call",
     run_id: "run_test",
-    ...(schema ? { response: { name: "answer", schema } } : {}),
+    ...defined({ response: schema ? { name: "answer", schema } : undefined }),
     ...rest,
   };
 }

@@ -1,4 +1,5 @@
 import { createTransport } from "nodemailer";
+import { defined } from "@/server/domain/base/defined";
 import type { MailDial } from "@/server/egress/notices";
 import type { MailTarget } from "@/server/store/notice-settings";
 import { NotSent } from "./delivery-errors";
@@ -35,8 +36,10 @@ export async function mailNotice(
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...(trusted === undefined ? {} : { tls: { ca: trusted } }),
-    ...(user === "" ? {} : { auth: { user, pass: password ?? "" } }),
+    ...defined({
+      tls: trusted === undefined ? undefined : { ca: trusted },
+      auth: user === "" ? undefined : { user, pass: password ?? "" },
+    }),
     getSocket: (_options, done) => {
       dial(host, port).then(
         (connection) => done(null, { connection }),
@@ -51,7 +54,9 @@ export async function mailNotice(
       subject: notice.subject,
       text: notice.text,
       // The same where it is sent again: who gets it twice can tell.
-      ...(notice.id === undefined ? {} : { messageId: `<troupe-notice-${notice.id}@${domainOf(from)}>` }),
+      ...defined({
+        messageId: notice.id === undefined ? undefined : `<troupe-notice-${notice.id}@${domainOf(from)}>`,
+      }),
     });
   } finally {
     transport.close();

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import type { MailDial } from "@/server/egress/notices";
@@ -135,7 +136,7 @@ export class Notifier {
 
   private async deliver(channel: NoticeChannel, notice: Notice, about: JsonObject): Promise<void> {
     const { settings, fetch, dial, trusted } = this.options;
-    const way = { dial, ...(trusted === undefined ? {} : { trusted }) };
+    const way = { dial, ...defined({ trusted }) };
     const { id: nth, run_id } = about;
     const id = typeof nth === "string" && typeof run_id === "string" ? { id: `${nth}.${run_id}` } : {};
     const [webhook, email] = channel === "webhook" ? [settings.webhook(), null] : [null, settings.email()];

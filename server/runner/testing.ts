@@ -2,6 +2,7 @@ import { type Db, openDb } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isPlanFile } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -77,7 +78,7 @@ export function fakeTools(
   const host = newToolHost({
     registry,
     forget,
-    ...(roleNow ? { role: roleNow } : {}),
+    ...defined({ role: roleNow }),
     keep: (_run, key) => `art_${key.length}`,
     matches: async (pattern, text) => (text.includes(pattern) ? null : `It does not match ${pattern}.`),
     runCode: (program, signal) => runWithCalls(program, { signal }),
@@ -175,13 +176,15 @@ export function newStage(
       store,
       effects: {
         models: options.models ?? fakeModels(() => "done"),
-        ...(options.tools ? { tools: options.tools } : {}),
+        ...defined({ tools: options.tools }),
       },
-      ...(options.clock ? { clock: options.clock } : {}),
-      ...(options.rules ? { rules: options.rules } : {}),
-      ...(options.people ? { people: options.people } : {}),
-      ...(options.remoteEngine ? { remoteEngine: options.remoteEngine } : {}),
-      ...(options.redact ? { redact: options.redact } : {}),
+      ...defined({
+        clock: options.clock,
+        rules: options.rules,
+        people: options.people,
+        remoteEngine: options.remoteEngine,
+        redact: options.redact,
+      }),
       crashed: true,
       runningMarker: options.runningMarker ?? {
         last: () => options.stopped ?? [],
@@ -189,7 +192,7 @@ export function newStage(
         clear: () => {},
         close: () => {},
       },
-      ...(options.maxRuns ? { maxRuns: options.maxRuns } : {}),
+      ...defined({ maxRuns: options.maxRuns || undefined }),
     });
   const stage = {
     db,
@@ -205,9 +208,11 @@ export function newStage(
         config: RunConfig.parse({ ...graph.config, ...more.config }),
         trigger: "test",
         provider_summary: null,
-        ...(more.key ? { idempotency_key: more.key } : {}),
-        ...(more.installation ? { installation: more.installation } : {}),
-        ...(more.windows ? { context_windows: more.windows } : {}),
+        ...defined({
+          idempotency_key: more.key || undefined,
+          installation: more.installation,
+          context_windows: more.windows,
+        }),
       }).run_id;
     },
     /** Starts a run and waits until it has left the process. */

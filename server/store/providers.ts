@@ -1,8 +1,9 @@
 import { asc, eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
+import { defined } from "@/server/domain/base/defined";
 import { newId } from "@/server/domain/base/ids";
-import { must, present } from "@/server/domain/base/must";
+import { lastOf, must } from "@/server/domain/base/must";
 import {
   type ModelFacts,
   offlineDemo,
@@ -85,7 +86,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineDemo(false)];
     const chosen = setting(CHOSEN);
     // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
-    const fallback = fromEnv ?? present(all.at(-1), "all.at(-1)");
+    const fallback = fromEnv ?? lastOf(all);
     const standard = all.find(({ id }) => id === chosen) ?? fallback;
     return all.map((provider) => ({ ...provider, is_default: provider.id === standard.id }));
   };
@@ -135,9 +136,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       if (read.get(id)?.text !== text) read.set(id, { text, ...readReportedModels(text) });
       const { base_url, models } = must(read, id);
       // What was said holds for one address only.
-      return find(id)?.base_url === base_url && Object.hasOwn(models, model)
-        ? present(models[model], "models[model]")
-        : NOTHING;
+      return find(id)?.base_url === base_url && Object.hasOwn(models, model) ? must(models, model) : NOTHING;
     },
     keepReported(id, models) {
       const base_url = find(id)?.base_url;
@@ -182,7 +181,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       // What was learned holds for one address only, and only the server learns.
       const own = {
         ...given,
-        ...(isSameAddress && kept.capabilities ? { capabilities: kept.capabilities } : {}),
+        ...defined({ capabilities: isSameAddress && kept.capabilities ? kept.capabilities : undefined }),
       };
       const values = {
         name: input.name.trim(),
@@ -228,7 +227,7 @@ function toProvider(row: Row): Provider {
     simulated: false,
     from_environment: false,
     settings: readSettings(row.settings),
-    ...(isReadable(row.settings) ? {} : { is_damaged: true }),
+    ...defined({ is_damaged: isReadable(row.settings) ? undefined : true }),
   };
 }
 

@@ -2,6 +2,7 @@ import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { workflows } from "@/db/schema";
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -114,7 +115,7 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
           graph: JSON.stringify(graph),
           revision: nextRevision,
           updatedAt: at,
-          ...(name === undefined ? {} : { name }),
+          ...defined({ name }),
         })
         .where(and(alive(id), eq(workflows.revision, revision)))
         .returning({ revision: workflows.revision })

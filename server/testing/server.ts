@@ -1,5 +1,6 @@
 import http from "node:http";
 import { boot } from "@/server/boot";
+import { defined } from "@/server/domain/base/defined";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { serve } from "@/server/http-api/serve";
 import { getServices } from "@/server/services";
@@ -27,7 +28,7 @@ const server = http.createServer((incoming, outgoing) => {
       headers: new Headers(
         Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]),
       ),
-      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+      ...defined({ body: chunks.length > 0 ? Buffer.concat(chunks) : undefined }),
     });
     const response = await serve(request, { services: getServices });
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));

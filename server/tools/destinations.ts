@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { lastOf } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import type { ToolSpec } from "@/server/domain/tool/tool";
@@ -65,11 +65,9 @@ export function destinationsOf(spec: ToolSpec, args: JsonObject): Destination[] 
     if (named.length > 0) return unique([...addresses, ...named.flatMap((leaf) => targetOf(leaf))]);
   }
   const has = (names: ReadonlySet<string>) => (leaf: Leaf) => leaf.name.some((word) => names.has(word));
-  const isData = (leaf: Leaf) =>
-    leaf.name.length > 0 && DATA.has(present(leaf.name.at(-1), "leaf.name.at(-1)"));
+  const isData = (leaf: Leaf) => leaf.name.length > 0 && DATA.has(lastOf(leaf.name));
   const outward = leaves.filter(
-    (leaf) =>
-      has(OUTWARD)(leaf) && !isData(leaf) && !OBJECTS.has(present(leaf.name.at(-1), "leaf.name.at(-1)")),
+    (leaf) => has(OUTWARD)(leaf) && !isData(leaf) && !OBJECTS.has(lastOf(leaf.name)),
   );
   const objects = leaves.filter((leaf) => has(OBJECTS)(leaf) && !isData(leaf));
   const others = leaves.filter((leaf) => !isData(leaf) && !isPlain(leaf.value));

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import type { MemoryPlace } from "@/server/store/library/memories";
@@ -50,7 +51,7 @@ export function newToolHost(parts: {
     ...(parts.role
       ? {
           async withdrawn(role: string, tool: string) {
-            const now = present(parts.role, "parts.role")(role);
+            const now = must(parts, "role")(role);
             if (now && isGranted(now.tools, tool)) return null;
             return now
               ? `The right to use ${tool} was taken away from the role "${role}" meanwhile.`
@@ -85,5 +86,5 @@ async function cut(
     result.artifact_id ??
     (scope.run ? await keep(scope.run.id, scope.idempotencyKey, about, textOf(result.output)) : undefined);
   const output: Json = truncateOutput(result.output, { artifact_id });
-  return { ...result, output, ...(artifact_id ? { artifact_id } : {}) };
+  return { ...result, output, ...defined({ artifact_id: artifact_id || undefined }) };
 }

@@ -2,7 +2,7 @@ import type { ConfirmationPolicy } from "@/server/domain/agent/role";
 import { isObject } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
@@ -242,7 +242,7 @@ function reasonOf(
 
 /** Where something leads, as a sentence begins. */
 function leadsWhere(unvouched: readonly UnvouchedPlace[]): string {
-  const { kind, value } = present(unvouched[0], "unvouched[0]");
+  const { kind, value } = must(unvouched, 0);
   if (kind === "call") return "It acts outside, and nothing in what you wrote says where";
   if (kind === "words") return "It tells a search service words that you did not write";
   const more = unvouched.length > 1 ? ` and ${unvouched.length - 1} more` : "";

@@ -1,5 +1,5 @@
 import { errorMessage, textsOf } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
 
@@ -93,13 +93,9 @@ function distance(a: string, b: string): number {
     const next = [i];
     for (let j = 1; j <= b.length; j++)
       next.push(
-        Math.min(
-          present(row[j], "row[j]") + 1,
-          present(next[j - 1], "next[j - 1]") + 1,
-          present(row[j - 1], "row[j - 1]") + (a[i - 1] === b[j - 1] ? 0 : 1),
-        ),
+        Math.min(must(row, j) + 1, must(next, j - 1) + 1, must(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)),
       );
     row = next;
   }
-  return present(row[b.length], "row[b.length]");
+  return must(row, b.length);
 }

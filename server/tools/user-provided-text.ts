@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 
 /** What a person wrote, ready to be asked whether an address, an account or a name stands in it as a whole. */
 export class UserProvidedText {
@@ -75,7 +75,7 @@ export class UserProvidedText {
    */
   hasId(id: string, kind: string): boolean {
     const tokens = tokenize(id);
-    if (tokens.length !== 1 || !/^\d{1,4}$/.test(present(tokens[0], "words[0]"))) return this.hasName(id);
+    if (tokens.length !== 1 || !/^\d{1,4}$/.test(must(tokens, 0))) return this.hasName(id);
     const called = tokenize(kind).filter((word) => word !== "id" && word !== "ids");
     return ["id", "no", "nr", "number", ...called].some((label) =>
       this.normalized.includes(` ${label} ${tokens[0]} `),

@@ -2,7 +2,7 @@ import { render, screen } from "@testing-library/react";
 import { ReactFlowProvider } from "@xyflow/react";
 import { expect, test } from "vitest";
 import { portsIn } from "@/components/forms/ports";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
 import { CanvasContext, type CanvasEditing } from "../canvas-context";
 import { Ports } from "./card-ports";
@@ -10,7 +10,7 @@ import { Ports } from "./card-ports";
 const graph = draw("start > decide; decide approved> yes", {
   decide: { node_type: "conditional_router", config: { kind: "value", value: "state.status" } },
 });
-const node = present(graph.nodes.decide, "decide");
+const node = must(graph.nodes, "decide");
 
 function showPorts(editing: CanvasEditing | null) {
   render(

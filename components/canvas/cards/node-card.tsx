@@ -2,6 +2,7 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Fragment, memo, use, useContext, useState } from "react";
 import { roleColor } from "@/components/display/role-face";
 import type { Port } from "@/components/forms/ports";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
 import { silhouetteOf } from "@/server/domain/nodes/silhouette";
@@ -49,7 +50,10 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       data-grown={grown ? true : undefined}
       style={
         hasOwnHeight || tint || grown
-          ? { ...(hasOwnHeight ? { height } : {}), ...(tint ? { "--tint": tint } : {}), ...grown }
+          ? {
+              ...defined({ height: hasOwnHeight ? height : undefined, "--tint": tint || undefined }),
+              ...grown,
+            }
           : undefined
       }
       tabIndex={-1}

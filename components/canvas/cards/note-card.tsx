@@ -1,6 +1,7 @@
 import type { NodeProps } from "@xyflow/react";
 import dynamic from "next/dynamic";
 import { memo, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { defined } from "@/server/domain/base/defined";
 import { noteTextOf, settingsOf } from "@/server/domain/nodes";
 import { useCanvas } from "../canvas-context";
 import type { FlowNode } from "../flow-mapping";
@@ -34,7 +35,7 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
       data-node={node.id}
       data-color={color}
       data-sized={height !== undefined || undefined}
-      style={{ ...(width ? { width } : {}), ...(height ? { height } : {}) }}
+      style={{ ...defined({ width: width || undefined, height: height || undefined }) }}
       // What is higher than the note is scrolled to by the keyboard, too.
       tabIndex={height === undefined ? -1 : 0}
       onDoubleClick={(event) => {

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 
@@ -19,7 +20,9 @@ export function noteSize({ width, height }: { width: number; height: number }) {
 export function sizeOfNote(node: WorkflowNode): { width?: number; height?: number } {
   const { width, height } = recordOf(node.ui);
   return {
-    ...(typeof width === "number" ? { width } : {}),
-    ...(typeof height === "number" ? { height } : {}),
+    ...defined({
+      width: typeof width === "number" ? width : undefined,
+      height: typeof height === "number" ? height : undefined,
+    }),
   };
 }

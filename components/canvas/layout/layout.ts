@@ -1,4 +1,5 @@
 import { portOf, portsOf } from "@/components/forms/ports";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
 import { cardHeight } from "../cards/card-size";
@@ -37,7 +38,7 @@ export async function layout(
         const { id, source_node_id: from, target_node_id: to } = edge;
         return ids.has(from) && ids.has(to) && from !== to && !backEdges.has(id) ? [{ from, to }] : [];
       }),
-      ...(width === undefined ? {} : { width }),
+      ...defined({ width }),
     },
     signal,
   );

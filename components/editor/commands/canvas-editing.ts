@@ -4,6 +4,7 @@ import { toConnection } from "@/components/canvas/flow-mapping";
 import { edits } from "@/components/editor/editing/edits";
 import { dropPlace, snap } from "@/components/editor/editing/placing";
 import { edgeFrom } from "@/components/forms/ports";
+import { defined } from "@/server/domain/base/defined";
 import type { addCommands } from "./add-commands";
 import type { arrangeCommands } from "./arrange-commands";
 import type { CommandContext } from "./command-context";
@@ -42,7 +43,7 @@ export function canvasEditing(
       const client = at?.client ?? adding.besideCard(nodeId);
       // The card's entry comes to lie where the line was dropped.
       const dropped = at && { x: snap(at.flow.x), y: snap(at.flow.y - ENTRY_LINE) };
-      openPicker({ after, client, ...(dropped ? { at: dropped } : {}) });
+      openPicker({ after, client, ...defined({ at: dropped || undefined }) });
     },
     onAddBefore(nodeId, at) {
       // The card's way out comes to lie where the line was dropped.

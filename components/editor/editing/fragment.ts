@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { freshEdgeId, freshId } from "@/server/domain/base/ids";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
@@ -29,7 +30,7 @@ export function fragmentOf(graph: WorkflowGraph, ids: Iterable<string>): Fragmen
     edges: graph.edges.filter(
       ({ source_node_id, target_node_id }) => nodes[source_node_id] && nodes[target_node_id],
     ),
-    ...(groups.length > 0 ? { groups } : {}),
+    ...defined({ groups: groups.length > 0 ? groups : undefined }),
   };
 }
 

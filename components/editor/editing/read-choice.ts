@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject, isText } from "@/server/domain/base/guards";
 import { findNodeKind } from "@/server/domain/nodes";
 import { newConfigOf } from "@/server/domain/nodes/new-node";
@@ -18,6 +19,6 @@ export function readChoice(payload: string): Choice | null {
   return {
     type: kind.type,
     config: config.data,
-    ...(isText(value.name) ? { name: value.name.slice(0, 200) } : {}),
+    ...defined({ name: isText(value.name) ? value.name.slice(0, 200) : undefined }),
   };
 }

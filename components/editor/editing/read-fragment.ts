@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { NodeGroup, WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
 import { FRAGMENT_FORMAT, type Fragment, parseJson } from "./fragment";
@@ -20,8 +21,10 @@ export function readFragment(text: string): Fragment | null {
     return isInside ? [group.data] : [];
   });
   return {
-    ...(framed.length > 0 ? { groups: framed } : {}),
-    ...(leftOut > 0 ? { leftOut } : {}),
+    ...defined({
+      groups: framed.length > 0 ? framed : undefined,
+      leftOut: leftOut > 0 ? leftOut : undefined,
+    }),
     nodes: known,
     edges: (Array.isArray(edges) ? edges : []).flatMap((entry) => {
       const edge = WorkflowEdge.safeParse(entry);

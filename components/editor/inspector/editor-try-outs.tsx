@@ -8,6 +8,7 @@ import { TriesContext } from "@/components/canvas/cards/tried-context";
 import { newCanvasTries } from "@/components/run/try-out/canvas-tries";
 import { makeOf, tryOutsOf } from "@/components/run/try-out/try-out-store";
 import { useTrpc } from "@/components/trpc";
+import { defined } from "@/server/domain/base/defined";
 import { useEditorCommands } from "../commands";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 import { useUi, useUiStore } from "../ui-store";
@@ -103,7 +104,7 @@ function LastResults() {
     const last = (data ?? []).flatMap(({ node_id, finished_at, labels, error, ...one }) => {
       const node = nodes[node_id];
       if (!node) return [];
-      const more = { ...(labels ? { labels } : {}), ...(error ? { error } : {}) };
+      const more = { ...defined({ labels, error: error || undefined }) };
       return [[node_id, { ...one, ...more, at: finished_at, input: {}, made_of: makeOf(node) }] as const];
     });
     tryOutsOf(id).setLast(Object.fromEntries(last));

@@ -2,7 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { makeOf, tryOutsOf } from "@/components/run/try-out/try-out-store";
 import { openPage } from "@/components/testing/page";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { CommandsContext } from "../commands";
 import { EditorContext } from "../editing/editor-store";
 import { sampleGraph } from "../testing";
@@ -10,7 +10,7 @@ import { openEditor } from "../testing-editor";
 import { LastResult } from "./last-result";
 
 const graph = sampleGraph();
-const ask = present(graph.nodes.ask, "ask");
+const ask = must(graph.nodes, "ask");
 const last = {
   run_id: "run_1",
   status: "completed" as const,
@@ -60,6 +60,6 @@ test("a node that no run reached says so, and a start that no run reached says n
   open();
   expect(screen.getByText("No run has reached this node yet.")).toBeTruthy();
   vi.unstubAllGlobals();
-  open(present(graph.nodes.start, "start"));
+  open(must(graph.nodes, "start"));
   expect(screen.getAllByRole("region", { name: "Last result" })).toHaveLength(1);
 });

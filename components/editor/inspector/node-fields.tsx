@@ -5,6 +5,7 @@ import { FieldView } from "@/components/forms/field-view";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
+import { defined } from "@/server/domain/base/defined";
 import { isObject, isText, recordOf } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -50,7 +51,7 @@ function inputSchema(keys: readonly string[], schema: JsonSchema | undefined): J
     ...schema,
     type: "object",
     properties: { ...properties, ...added },
-    ...(schema ? {} : { required: missing }),
+    ...defined({ required: schema ? undefined : missing }),
   };
 }
 

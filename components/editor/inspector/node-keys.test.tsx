@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { textEdits } from "../editing/text-edits";
@@ -12,7 +12,7 @@ import { Keys } from "./node-keys";
 
 function showKeys(graph: WorkflowGraph, id: string, problems: readonly ShownProblem[] = []) {
   const { inEditor } = openEditor(graph);
-  const node = present(graph.nodes[id], id);
+  const node = must(graph.nodes, id);
   const scope = { graph, node, roles: [], keys: keysAvailableAt(graph, id), change: () => undefined };
   openPage(inEditor(<Keys node={node} scope={scope} problems={problems} />)).show();
 }

@@ -1,5 +1,6 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
@@ -114,8 +115,10 @@ export function breakpointsFor(list: readonly KeptBreakpoint[], graph: WorkflowG
     .filter((one) => one.enabled !== false && isKnown(one, graph))
     .map(({ id: _id, enabled: _enabled, condition, tool, ...place }) => ({
       ...place,
-      ...(tool?.trim() ? { tool: tool.trim() } : {}),
-      ...(condition?.trim() ? { condition: condition.trim() } : {}),
+      ...defined({
+        tool: tool?.trim() ? tool.trim() : undefined,
+        condition: condition?.trim() ? condition.trim() : undefined,
+      }),
     }));
 }
 
@@ -128,9 +131,11 @@ export const isKnown = ({ node_id, edge_id }: Breakpoint, graph: WorkflowGraph):
 function tidied({ enabled, condition, hit_count, ...rest }: KeptBreakpoint): KeptBreakpoint {
   return {
     ...rest,
-    ...(enabled === false ? { enabled } : {}),
-    ...(condition ? { condition } : {}),
-    ...(hit_count !== undefined && hit_count > 1 ? { hit_count } : {}),
+    ...defined({
+      enabled: enabled === false ? enabled : undefined,
+      condition: condition || undefined,
+      hit_count: hit_count !== undefined && hit_count > 1 ? hit_count : undefined,
+    }),
   };
 }
 

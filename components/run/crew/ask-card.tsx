@@ -4,14 +4,14 @@ import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, useId, useState } from "react";
 import { Markdown } from "@/components/display/markdown";
-import { ErrorText } from "@/components/page/error-text";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { ValueView } from "@/components/run/values";
-import { useTrpc } from "@/components/trpc";
+import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
+import { defined } from "@/server/domain/base/defined";
 import type { Json } from "@/server/domain/base/values";
 import type { Interaction } from "@/server/domain/run";
 import { answerLabel, askedOf } from "@/server/domain/run/questions/question-text";
@@ -308,8 +308,10 @@ function AnswerForm({
       interaction_id: ask.id,
       fingerprint: ask.requested.fingerprint,
       answer: value,
-      ...(value !== "reject" && ticked && ticked.length < total ? { calls: [...ticked] } : {}),
-      ...(message.trim() ? { message: message.trim() } : {}),
+      ...defined({
+        calls: value !== "reject" && ticked && ticked.length < total ? [...ticked] : undefined,
+        message: message.trim() || undefined,
+      }),
     });
   return (
     <div className="crew-answer flex flex-col gap-2.5">
@@ -360,7 +362,11 @@ function AnswerForm({
           </Button>
         </div>
       )}
-      <ErrorText error={answer.error} />
+      {answer.error ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {toApiError(answer.error).message}
+        </p>
+      ) : null}
       {isRejecting ? null : (
         <p id={note} className="text-xs text-ink-3">
           <TimeLeft ask={ask} />

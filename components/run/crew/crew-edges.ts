@@ -1,4 +1,4 @@
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { CrewExchange, CrewRun } from "@/server/domain/run";
 
 export interface Size {
@@ -22,7 +22,7 @@ export function memberNamed(crew: Pick<CrewRun, "members" | "manager">, name: st
   if (crew.members.some(({ agent_id }) => agent_id === name)) return name;
   if (name.toLowerCase() === REQUESTER) return REQUESTER;
   const byRole = crew.members.filter(({ role_name }) => role_name === name);
-  if (byRole.length === 1) return present(byRole[0], "byRole[0]").agent_id;
+  if (byRole.length === 1) return must(byRole, 0).agent_id;
   return name === "manager" && crew.manager ? crew.manager : null;
 }
 
@@ -194,7 +194,7 @@ export function routeLines(
     );
     bows.sort((one, other) => must(cost, one) - must(cost, other));
     const free = bows.filter((way) => must(cost, way) < 1);
-    taken[line.key] = present(bows[0], "bow");
+    taken[line.key] = must(bows, 0);
     const span = Math.hypot(to.x - from.x, to.y - from.y);
     return [{ line, bows, free: free.length > 0 ? free : bows.slice(0, 1), span }];
   });
@@ -202,7 +202,7 @@ export function routeLines(
   routed.sort(
     (one, other) => Number(other.line.age === 0) - Number(one.line.age === 0) || one.span - other.span,
   );
-  const drawn = routed.map(({ bows }) => present(bows[0], "bow"));
+  const drawn = routed.map(({ bows }) => must(bows, 0));
   const placed: (Spot & Size)[] = [];
   const placedLines = routed.map(({ line, bows, free }, own): RoutedLine => {
     const others = drawn.filter((_, at) => at !== own);
@@ -228,7 +228,7 @@ export function routeLines(
     const full = { width: label.length * LETTER + 20, height: 26 };
     const roomy = place(full, free);
     const found = roomy ?? place(DOT, bows);
-    const way = found?.way ?? present(bows[0], "bow");
+    const way = found?.way ?? must(bows, 0);
     const labelPosition = found?.labelPosition ?? way.at(LABEL_POSITIONS[0]);
     const size = roomy ? full : DOT;
     drawn[own] = way;

@@ -7,6 +7,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { FINAL_STATUS_LABELS, type FinalStatus } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { entriesOf, keysOf } from "@/server/domain/base/guards";
 import type { RunOrder } from "@/server/domain/run/run-order";
 
@@ -75,10 +76,9 @@ function sinceOf(when: RunFilters["when"], now: Date): { since?: number } {
 export function askedFor({ standing, search, workflow, when, cost, order }: RunFilters, now = new Date()) {
   return {
     order,
-    ...(search.trim() ? { search: search.trim() } : {}),
-    ...(workflow ? { workflow_id: workflow } : {}),
+    ...defined({ search: search.trim() || undefined, workflow_id: workflow || undefined }),
     ...sinceOf(when, now),
-    ...(cost === "any" ? {} : { cost_from: Number(cost) }),
+    ...defined({ cost_from: cost === "any" ? undefined : Number(cost) }),
     ...(standing === "all"
       ? {}
       : standing === "going"

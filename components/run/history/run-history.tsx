@@ -10,6 +10,7 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import { placeAfter, type RunPlace } from "@/server/domain/run/run-order";
 import { ALL_RUNS, askedFor, isNarrowed, RunFilterBar, type RunFilters } from "./run-filters";
 import { RunRow, type RunSummary } from "./run-row";
@@ -215,11 +216,14 @@ function useRemove(onDone: () => void) {
         const left = run_ids.length - removed.length;
         if (removed.length > 0)
           toast(`Deleted ${countOf(removed.length, "run")}`, {
-            ...(left > 0 ? { detail: `${countOf(left, "other")} had not ended, or was gone already.` } : {}),
+            ...defined({
+              detail: left > 0 ? `${countOf(left, "other")} had not ended, or was gone already.` : undefined,
+            }),
             undo: () => void bringBack(removed),
           });
         else toast("Nothing was deleted: a run can be deleted once it has ended.", { tone: "error" });
       },
+      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
     }),
   );
   return { isPending: remove.isPending, ask: (run_ids: string[]) => remove.mutate({ run_ids }) };
@@ -242,7 +246,7 @@ function useRuns(filters: RunFilters) {
       client.runs.list.query({
         limit: PAGE,
         ...askedFor(filters),
-        ...(pageParam ? { after: pageParam } : {}),
+        ...defined({ after: pageParam || undefined }),
       }),
     initialPageParam: firstPlace(),
     getNextPageParam: (page) => {

@@ -15,8 +15,9 @@ import { FormParts } from "@/components/forms/form-parts";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toasts";
+import { defined } from "@/server/domain/base/defined";
 import type { FormPart } from "@/server/domain/base/form";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
@@ -142,7 +143,7 @@ export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDia
           after: {
             options: others.map(({ task_id, description: text }) => ({
               value: task_id,
-              label: present(text.split("\n")[0], "split").slice(0, 80),
+              label: must(text.split("\n"), 0).slice(0, 80),
             })),
           },
           duration: { error: error ?? undefined },
@@ -202,14 +203,17 @@ function changesOf(task: Task, settings: Extract<PlanEdit, { kind: "add" }>["tas
   const isSame = (dependencies ?? []).join() === task.dependencies.join();
   const isSameWho = (assigned_agent ?? null) === (task.assigned_agent ?? null);
   return {
-    ...(description === task.description ? {} : { description }),
-    ...(priority === task.priority ? {} : { priority }),
-    ...(isSame ? {} : { dependencies }),
-    ...(tags.join() === (task.metadata.tags ?? []).join() ? {} : { tags }),
-    ...(expected_output === (task.expected_output ?? "") ? {} : { expected_output }),
-    ...(estimated_duration === (task.estimated_duration ?? "") ? {} : { estimated_duration }),
+    ...defined({
+      description: description === task.description ? undefined : description,
+      priority: priority === task.priority ? undefined : priority,
+      dependencies: isSame ? undefined : dependencies,
+      tags: tags.join() === (task.metadata.tags ?? []).join() ? undefined : tags,
+      expected_output: expected_output === (task.expected_output ?? "") ? undefined : expected_output,
+      estimated_duration:
+        estimated_duration === (task.estimated_duration ?? "") ? undefined : estimated_duration,
+    }),
     ...(isSameWho && (assigned_agent || (required_role ?? null) === (task.required_role ?? null))
       ? {}
-      : { assigned_agent, ...(required_role ? { required_role } : {}) }),
+      : { assigned_agent, ...defined({ required_role: required_role || undefined }) }),
   };
 }

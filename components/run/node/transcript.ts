@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 
@@ -47,7 +47,7 @@ export function transcript(
 
 /** What a message is in the conversation: only the first words of the user are the task. */
 function titleOf(messages: readonly ChatMessage[], at: number): string {
-  const { role } = present(messages[at], "messages[at]");
+  const { role } = must(messages, at);
   if (role === "system") return "The role's prompt";
   if (role === "tool") return "Result of a tool";
   const before = messages.slice(0, at);

@@ -9,7 +9,7 @@ import { NumberField } from "@/components/ui/number-field";
 import { Popover } from "@/components/ui/popover";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { useRun } from "../run-context";
 import { describeLimit, limitValue } from "../timeline/sentence-parts";
 
@@ -57,7 +57,7 @@ function RaiseForm({
   config: RunConfig;
   onRaised: () => void;
 }) {
-  const [limit, setLimit] = useState<RaisableLimit>(present(limits[0], "limits[0]"));
+  const [limit, setLimit] = useState<RaisableLimit>(must(limits, 0));
   const now = currentLimit(config, limit);
   const unit = UNITS[limit];
   const [to, setTo] = useState<number | null>(null);

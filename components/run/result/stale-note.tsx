@@ -5,6 +5,7 @@ import { History } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { StaleContext } from "@/components/canvas/cards/stale-mark";
 import { useTrpc } from "@/components/trpc";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { StaleOutput } from "@/server/domain/run/stale";
 import { useRun } from "../run-context";
@@ -24,7 +25,7 @@ function useStale(): readonly StaleOutput[] {
     workflowId && graph && isFromEditor ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : undefined,
   );
   const { data } = useQuery({
-    ...useTrpc().runs.stale.queryOptions({ run_id: page?.runId ?? "", ...(pins ? { pins } : {}) }),
+    ...useTrpc().runs.stale.queryOptions({ run_id: page?.runId ?? "", ...defined({ pins }) }),
     enabled: page !== null && isOver && workflowId !== null,
   });
   return data ?? NONE;

@@ -26,6 +26,7 @@ import { Switch } from "@/components/ui/switch";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import { type Limits, RUN_LIMITS, toLimits, withLimits } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "@/server/domain/run/commands/pins";
@@ -123,13 +124,17 @@ export function LaunchDialog({
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
     const own: Partial<RunConfig> = {
       ...(hasOwnLimits ? withLimits(config, limits) : {}),
-      ...(usesBreakpoints && breakpoints.length > 0 ? { breakpoints } : {}),
-      ...(runTo === null ? {} : { stop_at: runTo }),
-      ...(as === config.mode ? {} : { mode: as }),
+      ...defined({
+        breakpoints: usesBreakpoints && breakpoints.length > 0 ? breakpoints : undefined,
+        stop_at: runTo ?? undefined,
+        mode: as === config.mode ? undefined : as,
+      }),
     };
     start(read.input, {
-      ...(Object.keys(own).length > 0 ? { config: own } : {}),
-      ...(pinned > 0 && usesPins ? { pins } : {}),
+      ...defined({
+        config: Object.keys(own).length > 0 ? own : undefined,
+        pins: pinned > 0 && usesPins ? pins : undefined,
+      }),
       idempotency_key: key,
     });
   };

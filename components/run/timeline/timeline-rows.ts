@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { lastOf, must } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { Names, Sentence } from "./sentence-parts";
 import { sentenceOf } from "./sentences";
@@ -117,7 +117,7 @@ function headingsOf(events: readonly RunEvent[]): Map<string, number> {
 /** The top of each row and the bottom of the last one, in pixels; a sentence longer than `chars` takes two lines. */
 export function rowOffsets(rows: readonly TimelineRow[], chars = Number.POSITIVE_INFINITY): number[] {
   const offsets = [0];
-  for (const row of rows) offsets.push(present(offsets.at(-1), "offsets.at(-1)") + heightOf(row, chars));
+  for (const row of rows) offsets.push(lastOf(offsets) + heightOf(row, chars));
   return offsets;
 }
 
@@ -133,7 +133,7 @@ export function rowAt(offsets: readonly number[], y: number): number {
   let high = Math.max(0, offsets.length - 2);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (present(offsets[middle], "offsets[middle]") <= y) low = middle;
+    if (must(offsets, middle) <= y) low = middle;
     else high = middle - 1;
   }
   return low;

@@ -9,6 +9,7 @@ import { JsonField } from "@/components/forms/schema/json-field";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Select } from "@/components/ui/select";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
@@ -42,7 +43,7 @@ export function PinDialog(props: PinProps) {
   return (
     <Asking
       {...props}
-      from={{ ...(input ? { input } : {}), ...(output ? { output } : {}), ...(labels ? { labels } : {}) }}
+      from={{ ...defined({ input, output: output || undefined, labels: labels || undefined }) }}
     />
   );
 }
@@ -81,7 +82,7 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
           at: Date.now(),
           input: from.input ?? {},
           output,
-          ...(isRouter && label ? { labels: [label] } : {}),
+          ...defined({ labels: isRouter && label ? [label] : undefined }),
           made_of: makeOf(node),
         });
         onClose();

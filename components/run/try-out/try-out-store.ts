@@ -1,4 +1,5 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -90,7 +91,10 @@ export function pinsFor(pins: TryOuts["pins"], { nodes }: WorkflowGraph): Pins {
   return Object.fromEntries(
     Object.entries(pins)
       .filter(([id]) => nodes[id])
-      .map(([id, { output, labels }]) => [id, { output, ...(labels ? { labels: [...labels] } : {}) }]),
+      .map(([id, { output, labels }]) => [
+        id,
+        { output, ...defined({ labels: labels ? [...labels] : undefined }) },
+      ]),
   );
 }
 

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { useStore } from "zustand";
 import { openPage } from "@/components/testing/page";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { cardResult, newCanvasTries } from "./canvas-tries";
@@ -38,7 +38,7 @@ const graph = WorkflowGraph.parse({
     { id: "e2", source_node_id: "draft", target_node_id: "check" },
   ],
 });
-const make = (id: string) => makeOf(present(graph.nodes[id], id));
+const make = (id: string) => makeOf(must(graph.nodes, id));
 const tried = { at: 100, input: { text: "one" }, output: { ok: true }, made_of: make("check") };
 
 beforeEach(() => localStorage.clear());
@@ -81,9 +81,9 @@ test("an output is stale where the node was changed, its input changed, or what 
     "Draft, which comes before it, ran again since",
   );
   const moved = structuredClone(graph);
-  Object.assign(present(moved.nodes.check, "check"), { name: "Judge", ui: { x: 8, y: 8 } });
+  Object.assign(must(moved.nodes, "check"), { name: "Judge", ui: { x: 8, y: 8 } });
   expect(staleReason("check", tried, moved, nothing)).toBeNull();
-  Object.assign(present(moved.nodes.check, "check"), { config: { set: { ok: "false" } } });
+  Object.assign(must(moved.nodes, "check"), { config: { set: { ok: "false" } } });
   expect(staleReason("check", tried, moved, nothing)).toBe("The node was changed since");
 });
 
@@ -103,7 +103,7 @@ function Trying({
 }) {
   const [isOpen, setOpen] = useState(true);
   const one = useStore(store, ({ tries }) => tries.check);
-  const props = { workflowId: id, graph: of, node: present(of.nodes.check, "check"), store };
+  const props = { workflowId: id, graph: of, node: must(of.nodes, "check"), store };
   return (
     <>
       {isOpen ? (
@@ -280,7 +280,7 @@ test("a card asks anew only after its node, the connections or the results chang
   const first = tries.node("check");
   expect(first).toMatchObject({ summary: "Yes", stale: null });
   expect(tries.node("check")).toBe(first);
-  const check = { ...present(graph.nodes.check, "check"), input_keys: [] };
+  const check = { ...must(graph.nodes, "check"), input_keys: [] };
   drawn = { ...graph, nodes: { ...graph.nodes, check } };
   expect(tries.node("check")?.stale).toBe("The node was changed since");
   store.setLast({});

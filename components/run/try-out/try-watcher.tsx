@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useTrpc } from "@/components/trpc";
+import { defined } from "@/server/domain/base/defined";
 import type { NodeTry, TryOutStore } from "./try-out-store";
 
 const EVERY_MS = 700;
@@ -47,8 +48,10 @@ export function TryWatcher({
       at: data.finished_at ?? Date.now(),
       status: isDone ? "completed" : "failed",
       output: data.output,
-      ...(data.labels ? { labels: data.labels } : {}),
-      ...(isDone ? {} : { error: data.error ?? "It did not come to an end." }),
+      ...defined({
+        labels: data.labels || undefined,
+        error: isDone ? undefined : (data.error ?? "It did not come to an end."),
+      }),
     });
     onAnnounce(isDone ? `${name} is done` : `${name} failed: ${data.error ?? "it did not come to an end"}`);
   }, [data, error, nodeId, name, one, store, onAnnounce]);

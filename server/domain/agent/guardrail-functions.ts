@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 
 /** A check that a guardrail may name. */
@@ -19,7 +19,7 @@ const functions: readonly GuardrailFunction[] = [
     name: "not_empty",
     description: "Every value holds something",
     check: (value) => {
-      const empty = Object.keys(value).filter((key) => isEmpty(present(value[key], "value[key]")));
+      const empty = Object.keys(value).filter((key) => isEmpty(must(value, key)));
       return empty.length > 0 ? `There is nothing in ${empty.join(", ")}.` : null;
     },
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { succeeded, type ToolCall, type ToolOutput } from "@/server/domain/tool/tool";
 
@@ -206,7 +207,7 @@ export function observationOf(action: Action, result: ToolOutput): Observation {
     return {
       observation: "error",
       content: result.error ?? "The call failed.",
-      extras: { status_code: result.status_code, ...(content ? { exception: content } : {}) },
+      extras: { status_code: result.status_code, ...defined({ exception: content || undefined }) },
     };
   switch (action.action) {
     case "run":

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { Expr, Id, Json, JsonSchema, Ms } from "@/server/domain/base/values";
 import { MemoryScope } from "./memory-scope";
 
@@ -112,7 +113,11 @@ export type LlmConfig = z.infer<typeof LlmConfig>;
 export function llmOver(base: LlmConfig | undefined, own: LlmConfig | undefined): LlmConfig | undefined {
   if (!base || !own) return own ?? base;
   const { model, ...rest } = base;
-  return { ...(own.provider_id === undefined && model !== undefined ? { model } : {}), ...rest, ...own };
+  return {
+    ...defined({ model: own.provider_id === undefined && model !== undefined ? model : undefined }),
+    ...rest,
+    ...own,
+  };
 }
 
 /** One agent, of a crew or of the library: a role with its own model settings and limits. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 
 /**
@@ -172,7 +172,7 @@ function turnsOf(steps: readonly Done[], from: number): CallRound[] {
 /** The newest items for which the predicate holds without a break. */
 function trailing<T extends object>(items: readonly T[], holds: (item: T, at: number) => boolean): T[] {
   let start = items.length;
-  while (start > 0 && holds(present(items[start - 1], "items[start - 1]"), start - 1)) start--;
+  while (start > 0 && holds(must(items, start - 1), start - 1)) start--;
   return items.slice(start);
 }
 
@@ -185,7 +185,7 @@ function sameResult(turns: readonly CallRound[]): Streak | null {
   if (!last || streak.length < SAME_RESULTS) return null;
   return {
     pattern: "same_result",
-    from: present(streak[0], "streak[0]").at,
+    from: must(streak, 0).at,
     message: `You've called ${last.action.tool_name} with the same arguments ${streak.length} times in a row and gotten the same result. Use that result, or try something else.`,
   };
 }
@@ -197,7 +197,7 @@ function sameFailure(turns: readonly CallRound[], nudges: boolean): Streak | nul
   const same = streak.every(({ result }) => result === last.result) ? "gotten the same error" : "failed";
   return {
     pattern: "same_failure",
-    from: present(streak[0], "streak[0]").at,
+    from: must(streak, 0).at,
     isOver: streak.length >= SAME_FAILURES_STOP,
     message: `You've called ${last.action.tool_name} with the same arguments ${streak.length} times in a row and ${same} each time. Change the arguments or the approach.`,
   };
@@ -216,7 +216,7 @@ function alternating(turns: readonly CallRound[]): Streak | null {
     first === second ? `two calls of ${first}` : `${first} and ${second} with the same arguments and results`;
   return {
     pattern: "alternating",
-    from: present(streak[0], "streak[0]").at,
+    from: must(streak, 0).at,
     message: `You've gone back and forth between ${what} for ${streak.length} calls. Nothing new came of it: take another way.`,
   };
 }
@@ -262,7 +262,7 @@ function pingPong(steps: readonly Done[]): Streak | null {
   let handoffs = 0;
   let start = steps.length;
   for (let at = steps.length - 1; at >= 0; at--) {
-    const step = present(steps[at], "steps[at]");
+    const step = must(steps, at);
     if (step.kind === "observation" && newFacts.has(step)) break;
     if (step.kind !== "handoff") continue;
     if (step.agent !== expected.agent || step.to !== expected.to) break;
@@ -289,7 +289,7 @@ function unchangedLoop(steps: readonly Done[], nudges: boolean): Streak | null {
   if (unchanged < (nudges ? 1 : UNCHANGED_ITERATIONS)) return null;
   return {
     pattern: "unchanged_loop",
-    from: present(streak[0], "streak[0]").at,
+    from: must(streak, 0).at,
     isOver: unchanged >= UNCHANGED_ITERATIONS,
     message: `The loop at "${last.node_id}" went round ${unchanged === 1 ? "once" : `${unchanged} times`} without changing anything in the state.`,
   };

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must, present } from "@/server/domain/base/must";
 import { asStored, newRecord } from "./json";
 import { sizeOf } from "./sizes";
 import type { Json, JsonObject } from "./values";
@@ -38,19 +39,14 @@ function difference(before: Json, after: Json, depth: number): Change | null {
     };
   }
   if (Array.isArray(before) && Array.isArray(after)) {
-    const { head, tail } = common(before, after, (x, y) =>
-      isEqual(present(before[x], "before[x]"), present(after[y], "after[y]")),
-    );
+    const { head, tail } = common(before, after, (x, y) => isEqual(must(before, x), must(after, y)));
     return { at: head, drop: before.length - head - tail, items: after.slice(head, after.length - tail) };
   }
   if (isObject(before) && isObject(after) && depth < 8) {
     const set: JsonObject = {};
     const changed: Record<string, Change> = {};
     for (const key of Object.keys(after)) {
-      const [old, now] = [
-        Object.hasOwn(before, key) ? before[key] : undefined,
-        present(after[key], "after[key]"),
-      ];
+      const [old, now] = [Object.hasOwn(before, key) ? before[key] : undefined, must(after, key)];
       if (old !== undefined && isEqual(old, now)) continue;
       const inner =
         old === undefined || sizeOf(now) < WORTH_REFERRING ? null : difference(old, now, depth + 1);
@@ -59,9 +55,11 @@ function difference(before: Json, after: Json, depth: number): Change | null {
     }
     const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
     const change: Change = {
-      ...(isEmpty(set) ? {} : { set }),
-      ...(isEmpty(changed) ? {} : { changed }),
-      ...(gone.length > 0 ? { gone } : {}),
+      ...defined({
+        set: isEmpty(set) ? undefined : set,
+        changed: isEmpty(changed) ? undefined : changed,
+        gone: gone.length > 0 ? gone : undefined,
+      }),
     };
     // Keys keep their places and new ones come last; what has another order is said whole.
     const order = [...Object.keys(before).filter((key) => Object.hasOwn(after, key)), ...Object.keys(set)];
@@ -89,16 +87,11 @@ export function changed(before: Json | undefined, change: Change): Json {
   if (!isObject(before)) throw new TypeError("A change of an object belongs to something else.");
   const after: JsonObject = {};
   const gone = new Set(change.gone);
-  for (const key of Object.keys(before))
-    if (!gone.has(key)) put(after, key, present(before[key], "before[key]"));
+  for (const key of Object.keys(before)) if (!gone.has(key)) put(after, key, must(before, key));
   for (const key of Object.keys(change.changed ?? {}))
-    put(
-      after,
-      key,
-      changed(before[key], present(present(change.changed, "change.changed")[key], "change.changed![key]")),
-    );
+    put(after, key, changed(before[key], present(must(change, "changed")[key], "change.changed![key]")));
   for (const key of Object.keys(change.set ?? {}))
-    put(after, key, present(present(change.set, "change.set")[key], "change.set![key]"));
+    put(after, key, present(must(change, "set")[key], "change.set![key]"));
   return after;
 }
 
@@ -131,7 +124,7 @@ function isEqual(one: Json, other: Json): boolean {
   return (
     Object.keys(one).length === others.length &&
     Object.entries(one).every(([key, value], at) => {
-      const [otherKey, otherValue] = present(others[at], "an entry of the other");
+      const [otherKey, otherValue] = must(others, at);
       return otherKey === key && isEqual(value, otherValue);
     })
   );
@@ -156,7 +149,7 @@ export function valueOf(version: Version): Json {
   const steps: Version[] = [];
   for (let at: Version | null = version; at; at = at.before) steps.push(at);
   let value: Json | undefined;
-  for (let at = steps.length - 1; at >= 0; at--) value = present(steps[at], "steps[at]").make(value);
+  for (let at = steps.length - 1; at >= 0; at--) value = must(steps, at).make(value);
   return present(value, "value");
 }
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { isList } from "./guards";
 import { isReserved } from "./names";
 
@@ -56,7 +57,7 @@ export class Findings {
   add(level: Finding["level"], at: string, message: string, node_id?: string): void {
     const { list } = this.kept;
     if (list.length < MAX_FINDINGS || (level === "error" && !this.hasError()))
-      list.push({ level, at, message, ...this.place(at), ...(node_id === undefined ? {} : { node_id }) });
+      list.push({ level, at, message, ...this.place(at), ...defined({ node_id }) });
     else this.kept.more++;
   }
   info(at: string, message: string): void {
@@ -150,7 +151,7 @@ export function readLeniently<S extends z.ZodType>(
       return parsed.data;
     }
     // One at a time: leaving one piece out often mends the others.
-    const issue = present(parsed.error.issues[0], "parsed.error.issues[0]");
+    const issue = must(parsed.error.issues, 0);
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
     const culprit = placeToRemove(current, path);
     if (culprit === null) {

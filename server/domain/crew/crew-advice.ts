@@ -1,4 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { CrewConfig } from "./crew";
 import type { CrewDiagnostic } from "./crew-diagnostics";
@@ -48,7 +49,7 @@ export function crewAdvice(
 
 const followsPlans = ({ process }: CrewConfig) => process === "sequential" || process === "parallel";
 const advice = (code: string, message: string, repair?: CrewDiagnostic["repair"]): CrewDiagnostic[] => [
-  { severity: "warning", code, message, ...(repair ? { repair } : {}) },
+  { severity: "warning", code, message, ...defined({ repair }) },
 ];
 const list = (items: readonly string[]) => items.join(" and ");
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { asJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { escalationError } from "@/server/domain/tool/escalation";
@@ -34,7 +35,7 @@ const list = (items: readonly string[]) => items.join(", ");
 export function crewDiagnostics(crew: CrewConfig): CrewDiagnostic[] {
   const diagnostics: CrewDiagnostic[] = [];
   const error = (code: string, message: string, repair?: CrewDiagnostic["repair"]) =>
-    diagnostics.push({ severity: "error", code, message, ...(repair ? { repair } : {}) });
+    diagnostics.push({ severity: "error", code, message, ...defined({ repair }) });
   const { process, agents, collaboration_patterns: patterns } = crew;
   const how = CREW_PROCESSES[process].title.toLowerCase();
   const customs = patterns.flatMap((pattern, at) => {

@@ -1,5 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { CrewConfig } from "./crew";
 
 /** The agent that leads its crew and writes its plans: the named manager, else a role that sounds like one, else the first. */
@@ -7,7 +7,7 @@ export function leaderOf(crew: Pick<CrewConfig, "agents" | "manager">): AgentCon
   return (
     crew.agents.find(({ agent_id }) => agent_id === crew.manager?.agent_id) ??
     crew.agents.find(({ role_name }) => /plan|manage|lead/i.test(role_name)) ??
-    present(crew.agents[0], "crew.agents[0]")
+    must(crew.agents, 0)
   );
 }
 

@@ -120,7 +120,7 @@ export function startOf(graph: WorkflowGraph): string | null {
   const named = graph.start_node_id;
   if (named && Object.hasOwn(graph.nodes, named)) return named;
   const starts = Object.values(graph.nodes).filter((node) => getNodeKind(node.node_type).begins);
-  return starts.length === 1 ? present(starts[0], "starts[0]").id : null;
+  return starts.length === 1 ? must(starts, 0).id : null;
 }
 
 /** Depth first along the order of the edges; an edge to a node still being visited leads back. */
@@ -131,7 +131,7 @@ function walk(start: string, outgoing: ReadonlyMap<string, readonly WorkflowEdge
   const seen = new Set([start]);
   const stack: { id: string; next: number }[] = [{ id: start, next: 0 }];
   while (stack.length > 0) {
-    const top = present(stack[stack.length - 1], "stack[stack.length - 1]");
+    const top = must(stack, stack.length - 1);
     const edge = must(outgoing, top.id)[top.next++];
     if (!edge) {
       open.delete(top.id);

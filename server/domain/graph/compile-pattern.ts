@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import {
   type CustomPattern,
   outcomesOf,
@@ -53,7 +53,7 @@ export function compilePattern(
     ...one,
     id: add(toId(one.step.step) || `step_${at + 1}`, (own) => taskNode(own, one.step, one.branches, members)),
   }));
-  connect("start", present(placed[0], "placed[0]").id);
+  connect("start", must(placed, 0).id);
 
   const ends = new Map<string, string>();
   const endAt = (name: string, failed = false) => {
@@ -89,11 +89,7 @@ export function compilePattern(
     }));
     connect(id, router);
     for (const { outcome, target, to, failed } of branches)
-      connect(
-        router,
-        to === null ? endAt(target, failed) : present(placed[to], "placed[to]").id,
-        outcome.slice(0, 200),
-      );
+      connect(router, to === null ? endAt(target, failed) : must(placed, to).id, outcome.slice(0, 200));
   }
 
   const graph = WorkflowGraph.parse({

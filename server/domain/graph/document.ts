@@ -1,5 +1,6 @@
 import { readRoleList } from "@/server/domain/agent/read-roles";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import {
@@ -200,10 +201,12 @@ export function writeWorkflow(
   if (flavour === "openhands") return `${JSON.stringify(toOriginal(graph).graph, null, 2)}\n`;
   const file = {
     troupe: FILE_VERSION,
-    ...(name ? { name } : {}),
+    ...defined({ name: name || undefined }),
     workflow: writeGraph(graph),
-    ...(roles ? { roles: [...roles].sort(byName).map((role) => writeTersely(RoleDefinition, role)) } : {}),
-    ...(tests.length > 0 ? { tests } : {}),
+    ...defined({
+      roles: roles ? [...roles].sort(byName).map((role) => writeTersely(RoleDefinition, role)) : undefined,
+      tests: tests.length > 0 ? tests : undefined,
+    }),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }

@@ -1,6 +1,7 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { enumOf } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { RunInputField } from "./run-input";
 
@@ -13,7 +14,7 @@ export function fieldsOfSchema(schema: JsonSchema): RunInputField[] {
       key,
       schema: own,
       required: required.includes(key),
-      ...(own.default === undefined ? {} : { default: own.default }),
+      ...defined({ default: own.default }),
     };
   });
 }
@@ -32,8 +33,8 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   );
   if (named)
     return named.map((one) => ({
-      value: present(one.const, "one.const"),
-      title: textOf(one.title, present(one.const, "one.const")),
+      value: must(one, "const"),
+      title: textOf(one.title, must(one, "const")),
     }));
   if (!Array.isArray(schema.enum) || schema.enum.length === 0) return undefined;
   const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];

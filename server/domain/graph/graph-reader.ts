@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { RunConfig, settingsWithoutEffect } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
+import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import {
   type Findings,
@@ -53,7 +54,7 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
     graph_id: readGraphId(raw, at, findings),
     nodes,
     edges,
-    ...(start === null ? {} : { start_node_id: start }),
+    ...defined({ start_node_id: start === null ? undefined : start }),
     ...optional("description", readField(z.string().max(4000), raw, "description", at, findings)),
     ...optional("version", readField(z.coerce.number().int(), raw, "version", at, findings)),
     ...optional("global_state_schema", readField(JsonSchema, raw, "global_state_schema", at, findings)),

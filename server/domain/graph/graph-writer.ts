@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { must } from "@/server/domain/base/must";
 import { writeFields } from "@/server/domain/base/terse-writer";
@@ -36,9 +37,6 @@ export function writeGraph(graph: WorkflowGraph): Raw {
   };
 }
 
-/** Without what is undefined. */
-export const defined = (raw: Raw): Raw =>
-  Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
 const pick = (raw: Raw, keys: readonly string[]): Raw =>
   Object.fromEntries(keys.filter((key) => raw[key] !== undefined).map((key) => [key, raw[key]]));
 

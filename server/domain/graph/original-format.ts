@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import { type Finding, Findings, type Raw } from "@/server/domain/base/lenient-reader";
@@ -5,7 +6,7 @@ import { isDefaultLabel } from "@/server/domain/nodes/conditional-router";
 import { getNodeKind, isRouterNode } from "../nodes";
 import { analyse } from "./analysis";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
-import { defined, orderedNodes, writeGraph } from "./graph-writer";
+import { orderedNodes, writeGraph } from "./graph-writer";
 
 const ORIGINAL_TYPES = new Map([
   ["start", "start_node"],

@@ -1,5 +1,6 @@
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Id } from "@/server/domain/base/values";
@@ -70,7 +71,7 @@ export function readPlanAsWorkflow(
         id: "carry_out",
         node_type: "crew_task",
         name: "Carry out the plan",
-        ...(asks ? { input_keys: ["user_request"] } : {}),
+        ...defined({ input_keys: asks ? ["user_request"] : undefined }),
         output_keys: ["plan_result"],
         config: {
           plan_description_template: asks ? "{{user_request}}" : "Carry out the plan.",

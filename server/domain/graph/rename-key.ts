@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
 import { getNodeKind, settingsOf, type WorkflowNode, withSettings } from "../nodes";
@@ -31,9 +32,11 @@ export function renameKey(graph: WorkflowGraph, from: string, to: string): Workf
     nodes: Object.fromEntries(
       Object.entries(written.nodes).map(([id, node]) => [id, inShapes(node, from, to)]),
     ),
-    ...(written.global_state_schema
-      ? { global_state_schema: inSchema(written.global_state_schema, from, to) }
-      : {}),
+    ...defined({
+      global_state_schema: written.global_state_schema
+        ? inSchema(written.global_state_schema, from, to)
+        : undefined,
+    }),
   };
 }
 
@@ -112,9 +115,11 @@ function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
   }
   return {
     ...withSettings(node, config),
-    ...(node.input_mapping ? { input_mapping: renamedIn(node.input_mapping, from, to) } : {}),
-    ...(node.output_mapping ? { output_mapping: renamedIn(node.output_mapping, from, to) } : {}),
-    ...(node.default_output ? { default_output: renamedIn(node.default_output, from, to) } : {}),
+    ...defined({
+      input_mapping: node.input_mapping ? renamedIn(node.input_mapping, from, to) : undefined,
+      output_mapping: node.output_mapping ? renamedIn(node.output_mapping, from, to) : undefined,
+      default_output: node.default_output ? renamedIn(node.default_output, from, to) : undefined,
+    }),
   };
 }
 
@@ -123,8 +128,10 @@ function inSchema(schema: JsonSchema, from: string, to: string): JsonSchema {
   const required = schema.required;
   return {
     ...schema,
-    ...(isObject(properties) ? { properties: renamedIn(properties, from, to) } : {}),
-    ...(Array.isArray(required) ? { required: required.map((key) => (key === from ? to : key)) } : {}),
+    ...defined({
+      properties: isObject(properties) ? renamedIn(properties, from, to) : undefined,
+      required: Array.isArray(required) ? required.map((key) => (key === from ? to : key)) : undefined,
+    }),
   };
 }
 

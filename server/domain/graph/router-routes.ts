@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { recordOf, textsOf } from "@/server/domain/base/guards";
 import { freshEdgeId } from "@/server/domain/base/ids";
 import { settingsOf, withSettings } from "@/server/domain/nodes";
@@ -54,7 +55,7 @@ export function routerRoutes(graph: WorkflowGraph, id: string): RouterRoutes | n
       const condition = when.get(label);
       return {
         label,
-        ...(condition === undefined ? {} : { when: condition }),
+        ...defined({ when: condition }),
         targets: targets(label),
         isOffered: offered.includes(label) || takesAny(node),
       };

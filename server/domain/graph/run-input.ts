@@ -1,5 +1,6 @@
+import { defined } from "@/server/domain/base/defined";
 import { propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { settingsOf } from "@/server/domain/nodes";
 import { getNodeKind } from "../nodes";
@@ -37,18 +38,18 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
   const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
   return keys.map((key) => {
     const [own, around] = Object.hasOwn(properties, key)
-      ? [present(properties[key], "properties[key]"), schema]
+      ? [must(properties, key), schema]
       : Object.hasOwn(known, key)
-        ? [present(known[key], "known[key]"), graph.global_state_schema]
+        ? [must(known, key), graph.global_state_schema]
         : [{}, undefined];
     const preset = Object.hasOwn(presets, key) ? presets[key] : own.default;
     const isRequired = schema ? required.has(key) : true;
     return {
       key,
       schema: own,
-      ...(around ? { around } : {}),
+      ...defined({ around: around || undefined }),
       required: isRequired && preset === undefined,
-      ...(preset === undefined ? {} : { default: preset }),
+      ...defined({ default: preset }),
     };
   });
 }

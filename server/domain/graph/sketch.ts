@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import { isCrewNode, isExecutable } from "@/server/domain/nodes";
 import { type Silhouette, silhouetteOf } from "@/server/domain/nodes/silhouette";
@@ -32,9 +33,12 @@ export function sketchOf(graph: Pick<WorkflowGraph, "nodes" | "edges">): Sketch 
   const spots = unplaced ? columns(shown.length, edges) : [];
   const nodes = shown.map((node, at) => ({
     silhouette: silhouetteOf(node),
-    ...(isCrewNode(node) && node.config.crew
-      ? { crew: { process: node.config.crew.process, members: node.config.crew.agents.length } }
-      : {}),
+    ...defined({
+      crew:
+        isCrewNode(node) && node.config.crew
+          ? { process: node.config.crew.process, members: node.config.crew.agents.length }
+          : undefined,
+    }),
     ...(unplaced ? (spots[at] ?? { x: 0, y: 0 }) : { x: node.ui?.x ?? 0, y: node.ui?.y ?? 0 }),
   }));
   return { nodes, edges };

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { memberNamed } from "@/server/domain/crew/member";
 import { STEP_DESCRIPTIONS } from "@/server/domain/crew/pattern";
 import { asTemplate } from "@/server/domain/text/template";
@@ -24,7 +24,7 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
       enum: branches.map((way) => way.outcome),
       description: STEP_DESCRIPTIONS.outcome,
     };
-    const key = present(keys[at], "keys[at]");
+    const key = must(keys, at);
     return drawn.task(step.step, agent, step.agent, {
       task: `${asTemplate(step.description ?? nameFrom(step.step))}\n\nHow the step before came out: {{${outcomeKey} | default: "this is the first step"}}`,
       key,
@@ -36,11 +36,10 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
       },
     });
   });
-  drawn.first.push(present(ids[0], "ids[0]"));
+  drawn.first.push(must(ids, 0));
   for (const [at, { step, branches }] of placed.entries()) {
-    const id = present(ids[at], "ids[at]");
-    const over = (name: string) =>
-      drawn.results(name, ofSteps(drawn, placed, keys, present(keys[at], "keys[at]"), name));
+    const id = must(ids, at);
+    const over = (name: string) => drawn.results(name, ofSteps(drawn, placed, keys, must(keys, at), name));
     if (branches.length === 0) {
       drawn.connect(id, over("done"));
       continue;
@@ -62,7 +61,7 @@ export function drawSteps(drawn: Unfolded, pattern: Parameters<typeof resolveSte
     for (const { outcome, target, to, failed } of branches)
       drawn.connect(
         router,
-        to !== null ? present(ids[to], "ids[to]") : failed ? drawn.failure(target) : over(target),
+        to !== null ? must(ids, to) : failed ? drawn.failure(target) : over(target),
         outcome.slice(0, 200),
       );
   }
@@ -76,7 +75,7 @@ function ofSteps(
   last: string,
   outcome: string,
 ): Record<string, string> {
-  const named = placed.map(({ step }, at) => [step.step, present(keys[at], "keys[at]")] as const);
+  const named = placed.map(({ step }, at) => [step.step, must(keys, at)] as const);
   const literal = JSON.stringify(outcome);
   const whole = [
     ...named.map(([name, key]) => `${keyOf(name)}: ${key === last ? `state.${key}` : orElse(key)}`),

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
-import { must, present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import { freshPlan, inOrder, lastTasks, startingPlan } from "@/server/domain/crew/starting-plan";
 import { syncDiagnosticText } from "@/server/domain/crew/sync-points";
@@ -35,7 +36,7 @@ export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
         properties: { [key]: task.output_schema ?? { type: "string" } },
         required: [key],
       },
-      ...(task.condition ? { when: task.condition } : {}),
+      ...defined({ when: task.condition || undefined }),
       expected_output: task.expected_output,
       guardrails: task.guardrails,
     });
@@ -78,7 +79,7 @@ export function drawTasks(drawn: Unfolded, written: ExecutionPlan): void {
   const shown = sinks.map(({ task_id }) => [task_id, must(keys, task_id)] as const);
   const whole =
     shown.length === 1
-      ? orElse(present(shown[0], "shown[0]")[1])
+      ? orElse(must(shown, 0)[1])
       : `{${shown.map(([id, key]) => `${keyOf(id)}: ${orElse(key)}`).join(", ")}}`;
   const set = Object.fromEntries(
     drawn.node.output_keys.map((output) => [
@@ -103,7 +104,7 @@ function agentOf(drawn: Unfolded, task: Task): AgentConfig | undefined {
   if (fitting.length > 1)
     drawn.findings.changed(
       `plan.tasks.${task.task_id}`,
-      `"${task.task_id}" is for any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; ${present(fitting[0], "fitting[0]").agent_id} does it now.`,
+      `"${task.task_id}" is for any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; ${must(fitting, 0).agent_id} does it now.`,
     );
   if (fitting.length === 0)
     drawn.findings.changed(

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { AgentConfig, type Guardrail } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { propertiesOf } from "@/server/domain/base/json-schema";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
@@ -72,13 +73,17 @@ export class Unfolded {
   }
 
   connect(from: string, to: string, edge_label?: string): void {
-    this.edges.push({ source_node_id: from, target_node_id: to, ...(edge_label ? { edge_label } : {}) });
+    this.edges.push({
+      source_node_id: from,
+      target_node_id: to,
+      ...defined({ edge_label: edge_label || undefined }),
+    });
   }
 
   /** What every node takes over from the crew's. */
   private get common() {
     const { input_keys, optional_input_keys, input_mapping, retry, on_error } = this.node;
-    return { input_keys, optional_input_keys, retry, on_error, ...(input_mapping ? { input_mapping } : {}) };
+    return { input_keys, optional_input_keys, retry, on_error, ...defined({ input_mapping }) };
   }
 
   /** One agent's task. `at`: where the pattern or the plan says so. */
@@ -107,20 +112,23 @@ export class Unfolded {
       name: nameFrom(wanted).slice(0, 200),
       optional_input_keys: [...new Set([...this.common.optional_input_keys, ...about.reads])],
       output_keys: Object.keys(properties),
-      ...(seconds === undefined || seconds === DEFAULTS.max_execution_time_s
-        ? {}
-        : { run_timeout_ms: seconds * 1000 }),
+      ...defined({
+        run_timeout_ms:
+          seconds === undefined || seconds === DEFAULTS.max_execution_time_s ? undefined : seconds * 1000,
+      }),
       config: {
         required_role: agent?.role_name ?? role,
         ...(agent ? { agent_id: agent.agent_id, max_iterations: agent.max_iterations } : {}),
         ...(agent?.agent_ref ? { agent_ref: agent.agent_ref, agent } : {}),
-        ...(agent?.llm_config ? { llm_config: agent.llm_config } : {}),
+        ...defined({ llm_config: agent?.llm_config ? agent.llm_config : undefined }),
         task_description_template: `${agent?.agent_ref ? "" : backstory}${about.task}${goal ? `\n\nIt is a part of this: ${goal}` : ""}`,
         output_schema: about.schema,
-        ...(about.expected_output ? { expected_output: about.expected_output } : {}),
-        ...(about.guardrails && about.guardrails.length > 0 ? { guardrails: [...about.guardrails] } : {}),
+        ...defined({
+          expected_output: about.expected_output || undefined,
+          guardrails: about.guardrails && about.guardrails.length > 0 ? [...about.guardrails] : undefined,
+        }),
       },
-      ...(about.when ? { when: about.when } : {}),
+      ...defined({ when: about.when || undefined }),
     }));
   }
 
@@ -131,7 +139,7 @@ export class Unfolded {
       node_type: "transform",
       name: nameFrom(name).slice(0, 200),
       output_keys: Object.keys(set),
-      ...(this.node.output_mapping ? { output_mapping: this.node.output_mapping } : {}),
+      ...defined({ output_mapping: this.node.output_mapping }),
       config: { set },
     }));
     this.last.push(id);
@@ -186,7 +194,7 @@ export class Unfolded {
       ...graph,
       nodes,
       edges,
-      ...(graph.start_node_id === node.id && entry ? { start_node_id: entry } : {}),
+      ...defined({ start_node_id: graph.start_node_id === node.id && entry ? entry : undefined }),
     });
     // As many rounds as the crew may have steps.
     for (const id of analyse(parsed).loops.keys()) {

@@ -1,4 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isAgentNode, isCrewNode, type WorkflowNode } from "../nodes";
@@ -33,7 +34,6 @@ export function asMember(member: AgentConfig, agent: AgentConfig): AgentConfig {
   return {
     ...agent,
     agent_id,
-    ...(agent_ref === undefined ? {} : { agent_ref }),
-    ...(handoffs && !agent.handoffs ? { handoffs } : {}),
+    ...defined({ agent_ref, handoffs: handoffs && !agent.handoffs ? handoffs : undefined }),
   };
 }

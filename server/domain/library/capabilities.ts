@@ -1,6 +1,6 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { freeTools } from "@/server/domain/crew/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
@@ -48,7 +48,7 @@ export function capabilitiesOf(
   const toolsOf = new Map(roles.map(({ name, tools }) => [name, tools]));
   for (const [role, nodes] of roleUses(graph))
     for (const node_id of nodes) {
-      const node = present(graph.nodes[node_id], "graph.nodes[node_id]");
+      const node = must(graph.nodes, node_id);
       const tools = toolsAt(node, toolsOf.get(role) ?? []);
       for (const tool of tools) add("tool", tool, { node_id, role });
       if (!tools.some((tool) => MEMORY_TOOLS.test(tool))) continue;

@@ -1,5 +1,6 @@
 import { systemPrompt } from "@/server/domain/agent/prompt";
 import { type AgentConfig, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { customPatterns } from "@/server/domain/crew/pattern";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -181,7 +182,7 @@ function sizeOf(role: RoleDefinition | undefined, members: number): number {
 function made(choice: ModelChoice | undefined, calls: Range, size: number, basis: string): EstimatedPart {
   const { provider_id, model } = choice ?? {};
   return {
-    choice: { ...(provider_id ? { provider_id } : {}), ...(model ? { model } : {}) },
+    choice: { ...defined({ provider_id: provider_id || undefined, model: model || undefined }) },
     calls,
     input_tokens: [Math.round(calls[0] * (size + GIVEN[0])), Math.round(calls[1] * (size + GIVEN[1]))],
     output_tokens: [calls[0] * ANSWER[0], calls[1] * ANSWER[1]],

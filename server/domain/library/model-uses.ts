@@ -1,4 +1,5 @@
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, settingsOf, type WorkflowNode } from "../nodes";
@@ -37,8 +38,7 @@ export function modelUses(graph: Pick<WorkflowGraph, "nodes">): ModelUse[] {
 }
 
 const choiceOf = ({ provider_id, model }: ModelChoice): ModelChoice => ({
-  ...(provider_id ? { provider_id } : {}),
-  ...(model ? { model } : {}),
+  ...defined({ provider_id: provider_id || undefined, model: model || undefined }),
 });
 
 /** Names a choice in records. */

@@ -1,4 +1,5 @@
 import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import { plainName } from "@/server/domain/base/names";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -45,8 +46,10 @@ export function withPlainNames<Read extends Named>(read: Read, findings: Finding
     name: cleanName("name", read.name),
     graph: read.graph && inAll(graphWithPlainNames(read.graph, cleanName), withRoleRenamed),
     roles: plainRoles(read.roles, findings),
-    ...(read.agents ? { agents: agents.map((agent) => inAll(agent, agentWithRoleRenamed)) } : {}),
-    ...(read.crews ? { crews: crews.map((crew) => inAll(crew, crewWithRoleRenamed)) } : {}),
+    ...defined({
+      agents: read.agents ? agents.map((agent) => inAll(agent, agentWithRoleRenamed)) : undefined,
+      crews: read.crews ? crews.map((crew) => inAll(crew, crewWithRoleRenamed)) : undefined,
+    }),
   };
 }
 
@@ -69,7 +72,7 @@ export function graphWithPlainNames(
     Object.entries(graph.nodes).map(([id, node]) => [id, mended(`nodes.${id}.name`, node)]),
   );
   const groups = graph.groups?.map((group, at) => mended(`groups.${at}.name`, group));
-  return isSame ? graph : { ...graph, nodes, ...(groups ? { groups } : {}) };
+  return isSame ? graph : { ...graph, nodes, ...defined({ groups }) };
 }
 
 function plainRoles(roles: readonly RoleDefinition[], findings: Findings): RoleDefinition[] {

@@ -1,4 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isAgentNode, isCrewNode, type WorkflowNode } from "../nodes";
@@ -39,7 +40,7 @@ export function agentWithRoleRenamed(agent: AgentConfig, from: string, to: strin
   return {
     ...agent,
     role_name: role_name === from ? to : role_name,
-    ...(handoffs ? { handoffs: handoffs.map((name) => (name === from ? to : name)) } : {}),
+    ...defined({ handoffs: handoffs ? handoffs.map((name) => (name === from ? to : name)) : undefined }),
   };
 }
 
@@ -63,7 +64,7 @@ function renamedIn(node: WorkflowNode, from: string, to: string): WorkflowNode {
     const agent = before && agentWithRoleRenamed(before, from, to);
     if (required_role !== from && agent === before) return node;
     const role = required_role === from ? to : required_role;
-    return { ...node, config: { ...node.config, required_role: role, ...(agent ? { agent } : {}) } };
+    return { ...node, config: { ...node.config, required_role: role, ...defined({ agent }) } };
   }
   if (!isCrewNode(node)) return node;
   const { crew: before, plan } = node.config;
@@ -74,17 +75,18 @@ function renamedIn(node: WorkflowNode, from: string, to: string): WorkflowNode {
     ...node,
     config: {
       ...node.config,
-      ...(crew ? { crew } : {}),
-      ...(plan && isPlanned
-        ? {
-            plan: {
-              ...plan,
-              tasks: plan.tasks.map((task) =>
-                task.required_role === from ? { ...task, required_role: to } : task,
-              ),
-            },
-          }
-        : {}),
+      ...defined({
+        crew,
+        plan:
+          plan && isPlanned
+            ? {
+                ...plan,
+                tasks: plan.tasks.map((task) =>
+                  task.required_role === from ? { ...task, required_role: to } : task,
+                ),
+              }
+            : undefined,
+      }),
     },
   };
 }

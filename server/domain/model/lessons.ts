@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Capability } from "./provider";
 
 /** What refusals taught is tried again after so long: services change, and one refusal may have been a mishap. */
@@ -32,7 +33,7 @@ export function withLesson(before: Capability, change: Capability, now: number):
   return {
     ...kept,
     ...change,
-    ...(refuses.length > 0 ? { refuses } : {}),
+    ...defined({ refuses: refuses.length > 0 ? refuses : undefined }),
     learned_at: { ...kept.learned_at, ...Object.fromEntries(taught.map((key) => [key, now])) },
   };
 }
@@ -50,8 +51,10 @@ export function withoutLesson(capability: Capability, key: string): Capability {
   const fields = refuses.filter((field) => REFUSES + field !== key);
   return {
     ...Object.fromEntries(Object.entries(others).filter(([name]) => name !== key)),
-    ...(fields.length > 0 ? { refuses: fields } : {}),
-    ...(times.length > 0 ? { learned_at: Object.fromEntries(times) } : {}),
+    ...defined({
+      refuses: fields.length > 0 ? fields : undefined,
+      learned_at: times.length > 0 ? Object.fromEntries(times) : undefined,
+    }),
   };
 }
 
@@ -61,7 +64,7 @@ export function lessonsOf(capability: Capability, now: number): Lesson[] {
   const at = current.learned_at ?? {};
   return keysOf(current).flatMap((key) => {
     const text = lessonText(key, current);
-    return text === null ? [] : [{ key, text, ...(at[key] === undefined ? {} : { learned_at: at[key] }) }];
+    return text === null ? [] : [{ key, text, ...defined({ learned_at: at[key] }) }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import { TOOL_PROTOCOLS } from "@/server/domain/tool/tool";
 import { isLocalServer, MODEL_APIS, type Price, type ProviderSettings } from "./provider";
@@ -160,8 +161,10 @@ export function providerSettings(before: ProviderSettings, draft: ProviderDraft)
   const prices = pricesOf(before, input_price, output_price);
   return {
     ...limits,
-    ...(before.capabilities ? { capabilities: before.capabilities } : {}),
-    ...(Object.keys(prices).length > 0 ? { prices } : {}),
+    ...defined({
+      capabilities: before.capabilities,
+      prices: Object.keys(prices).length > 0 ? prices : undefined,
+    }),
   };
 }
 
@@ -181,10 +184,10 @@ export function providerErrors(draft: Pick<ProviderDraft, "name" | "base_url" | 
 } {
   const address = draft.base_url.trim();
   return {
-    ...(draft.name.trim() ? {} : { name: "Give it a name." }),
+    ...defined({ name: draft.name.trim() ? undefined : "Give it a name." }),
     ...(/^https?:\/\//.test(address) && URL.canParse(address)
       ? {}
       : { base_url: "An address that begins with https:// or http://, usually ending in /v1." }),
-    ...(draft.default_model.trim() ? {} : { default_model: "Say which model answers." }),
+    ...defined({ default_model: draft.default_model.trim() ? undefined : "Say which model answers." }),
   };
 }

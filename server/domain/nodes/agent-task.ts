@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { defineNode, type SchemaParts } from "./define";
 import { ON_LIMIT_FIELD } from "./question-terms";
 
@@ -88,14 +89,16 @@ export const agentTask = defineNode({
       task,
       template: config.task_description_template,
       output_keys: ctx.node.output_keys,
-      ...(config.agent_id ? { agent_id: config.agent_id } : {}),
-      ...(config.expected_output ? { expected_output: config.expected_output } : {}),
-      ...(config.output_schema ? { output_schema: config.output_schema } : {}),
-      ...(config.llm_config ? { llm_config: config.llm_config } : {}),
-      ...(config.max_iterations ? { max_iterations: config.max_iterations } : {}),
-      ...(config.agent_ref && config.agent ? { config: config.agent } : {}),
-      ...(config.tools ? { tools: config.tools } : {}),
-      ...(config.guardrails.length > 0 ? { guardrails: config.guardrails } : {}),
+      ...defined({
+        agent_id: config.agent_id || undefined,
+        expected_output: config.expected_output || undefined,
+        output_schema: config.output_schema,
+        llm_config: config.llm_config,
+        max_iterations: config.max_iterations || undefined,
+        config: config.agent_ref && config.agent ? config.agent : undefined,
+        tools: config.tools,
+        guardrails: config.guardrails.length > 0 ? config.guardrails : undefined,
+      }),
     });
   },
 });

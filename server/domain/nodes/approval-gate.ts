@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isApproval, isRejection } from "@/server/domain/base/yes-no";
 import type { NodeAnswer } from "@/server/domain/tool/person-question";
@@ -156,8 +157,7 @@ function questionOf(config: GateConfig, ctx: NodeContext) {
     title: (title ? ctx.render(title) : "") || `${ctx.node.name || ctx.node.id}: how does it go on?`,
     why: "The workflow goes on as you decide here.",
     options: options.map((option) => ({ label: option, value: option })),
-    ...(body && body !== draft ? { body } : {}),
-    ...(draft === undefined ? {} : { draft }),
+    ...defined({ body: body && body !== draft ? body : undefined, draft }),
     ...termsOf(config),
   };
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { isList, isText } from "@/server/domain/base/guards";
 import type { Json } from "@/server/domain/base/values";
@@ -208,7 +209,7 @@ export const conditionalRouter = defineNode({
         const evaluations = [];
         for (const { label, when } of config.conditions) {
           const { value, note } = ctx.holds(when);
-          evaluations.push({ label, when, value, ...(note ? { note } : {}) });
+          evaluations.push({ label, when, value, ...defined({ note: note || undefined }) });
           if (value) labels.push(label);
           if (value && config.mode === "first") break;
         }
@@ -224,7 +225,7 @@ export const conditionalRouter = defineNode({
         const { label, reason, confidence } = yield* ctx.choose({
           instruction: config.instruction ?? "",
           labels: unique.filter(({ label }) => !isDefaultLabel(label) || unique.length < 2),
-          ...(config.llm_config ? { llm_config: config.llm_config } : {}),
+          ...defined({ llm_config: config.llm_config }),
         });
         return { output: {}, labels: [label], why: { reason, confidence } };
       }

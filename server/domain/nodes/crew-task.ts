@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { CREW_PROCESSES } from "@/server/domain/crew/processes";
 import { defineNode, type SchemaParts } from "./define";
 import { ON_LIMIT_FIELD } from "./question-terms";
@@ -63,9 +64,11 @@ export const crewTask = defineNode({
       description,
       template: config.plan_description_template,
       output_keys: ctx.node.output_keys,
-      ...(config.crew ? { crew: config.crew } : {}),
-      ...(config.crew_id_or_config_ref ? { crew_id: config.crew_id_or_config_ref } : {}),
-      ...(config.plan ? { plan: config.plan } : {}),
+      ...defined({
+        crew: config.crew,
+        crew_id: config.crew_id_or_config_ref || undefined,
+        plan: config.plan,
+      }),
     });
   },
 });

@@ -1,9 +1,10 @@
 import type { z } from "zod";
 import type { ErrorCode, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import type { BasicFieldVariant, FieldOf } from "@/server/domain/base/form";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -320,7 +321,7 @@ export function toolOutputs(result: Json, keys: readonly string[]): JsonObject {
       ? result
       : null;
   if (record && keys.every((key) => Object.hasOwn(record, key)))
-    return Object.fromEntries(keys.map((key) => [key, present(record[key], "record[key]")]));
+    return Object.fromEntries(keys.map((key) => [key, must(record, key)]));
   return Object.fromEntries(keys.map((key) => [key, result]));
 }
 
@@ -340,7 +341,7 @@ export class NodeFailure extends Error {
       message: this.message,
       retryable: this.more.retryable ?? false,
       user_action: this.more.user_action ?? "edit_graph",
-      ...(this.more.detail === undefined ? {} : { detail: this.more.detail }),
+      ...defined({ detail: this.more.detail }),
     };
   }
 }

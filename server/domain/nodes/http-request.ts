@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
@@ -75,9 +76,10 @@ export const httpRequest = defineNode({
       url,
       method: config.method,
       headers: rendered(config.headers),
-      ...(config.body === undefined || READS.has(config.method)
-        ? {}
-        : { body: bodyOf(ctx.render(config.body)) }),
+      ...defined({
+        body:
+          config.body === undefined || READS.has(config.method) ? undefined : bodyOf(ctx.render(config.body)),
+      }),
     };
     const output = yield* ctx.tool(READS.has(config.method) ? "http_request" : "http_write", args);
     const status = isObject(output) ? output.status : undefined;

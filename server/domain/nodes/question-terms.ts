@@ -1,4 +1,5 @@
 import { ON_LIMITS } from "@/server/domain/agent/on-limit";
+import { defined } from "@/server/domain/base/defined";
 import { type BasicFieldVariant, choicesOf, type FieldOf, type FormField } from "@/server/domain/base/form";
 import type { CrewQuestions } from "@/server/domain/crew/questions";
 import { escalationError } from "@/server/domain/tool/escalation";
@@ -108,7 +109,7 @@ const NOT_OF_CREWS: ReadonlySet<string> = new Set(["advisory", "default", "conti
 export const CREW_QUESTION_FIELDS: readonly FormField<CrewQuestions>[] = [...TERMS, ESCALATION].map(
   ({ options, ...field }) => ({
     ...field,
-    ...(options ? { options: options.filter(({ value }) => !NOT_OF_CREWS.has(value)) } : {}),
+    ...defined({ options: options ? options.filter(({ value }) => !NOT_OF_CREWS.has(value)) : undefined }),
   }),
 );
 
@@ -126,14 +127,16 @@ export function termsOf(config: QuestionTerms): QuestionParts {
   } = config;
   const known = required_expertise.filter((subject) => subject.trim() !== "");
   return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(timeout_s === undefined ? {} : { timeout_s }),
-    ...(on_timeout === undefined ? {} : { on_timeout }),
-    ...(default_response === undefined ? {} : { default_response }),
-    ...(urgency === undefined ? {} : { urgency }),
-    ...(assigned_to ? { assigned_to } : {}),
-    ...(known.length === 0 ? {} : { required_expertise: known }),
-    ...(escalation === undefined ? {} : { escalation }),
+    ...defined({
+      mode,
+      timeout_s,
+      on_timeout,
+      default_response,
+      urgency,
+      assigned_to: assigned_to || undefined,
+      required_expertise: known.length === 0 ? undefined : known,
+      escalation,
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { defineNode, type SchemaParts } from "./define";
 
 /** Where a run begins: what it asks for, and the defaults of what was not given. */
@@ -24,7 +24,7 @@ export const start = defineNode({
     const output = Object.fromEntries(
       ctx.node.output_keys
         .filter((key) => Object.hasOwn(ctx.state, key))
-        .map((key) => [key, present(ctx.state[key], "ctx.state[key]")]),
+        .map((key) => [key, must(ctx.state, key)]),
     );
     return { output };
   },

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { defineNode, type SchemaParts } from "./define";
 
@@ -40,8 +40,7 @@ export const transform = defineNode({
     Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
   *run(config, ctx) {
     const output: JsonObject = {};
-    for (const key of Object.keys(config.set))
-      output[key] = ctx.evaluate(present(config.set[key], "config.set[key]"));
+    for (const key of Object.keys(config.set)) output[key] = ctx.evaluate(must(config.set, key));
     return { output };
   },
 });

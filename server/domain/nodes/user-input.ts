@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { defineNode, type Misfit, type NodeDiagnostic, NodeFailure, type SchemaParts } from "./define";
@@ -71,7 +72,7 @@ export const userInput = defineNode({
       kind: "input",
       title: (title ? ctx.render(title) : "") || `${name} asks you to fill in a form`,
       why: "The workflow goes on with what you enter here.",
-      ...(body_template ? { body: ctx.render(body_template) } : {}),
+      ...defined({ body: body_template ? ctx.render(body_template) : undefined }),
       response_schema: schema,
       ...termsOf(config),
     });

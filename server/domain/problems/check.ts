@@ -1,4 +1,5 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import type { AnyNodeKind, WorkflowNode } from "@/server/domain/nodes";
@@ -28,7 +29,7 @@ export class Report {
       code,
       message,
       at,
-      ...(fix ? { fix } : {}),
+      ...defined({ fix: fix || undefined }),
       dismiss: { kind: "dismiss", key, label: dismiss },
     });
   }
@@ -38,7 +39,7 @@ export class Report {
   }
 
   private add(severity: Problem["severity"], code: string, at: Problem["at"], message: string, fix?: Fix) {
-    this.problems.push({ severity, code, message, at, ...(fix ? { fix } : {}) });
+    this.problems.push({ severity, code, message, at, ...defined({ fix: fix || undefined }) });
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { canonicalJson } from "@/server/domain/base/json";
@@ -41,7 +42,7 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
         ...graph,
         nodes,
         edges,
-        ...(graph.start_node_id === fix.node_id ? { start_node_id: null } : {}),
+        ...defined({ start_node_id: graph.start_node_id === fix.node_id ? null : undefined }),
       };
     }
     case "allow":

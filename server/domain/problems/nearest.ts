@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 
 /** The candidate that a misspelt word most likely means, or null. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
@@ -36,11 +36,11 @@ function distance(a: string, b: string): number {
     const next = [i];
     for (let j = 1; j <= b.length; j++)
       next[j] = Math.min(
-        present(row[j], "row[j]") + 1,
-        present(next[j - 1], "next[j - 1]") + 1,
-        present(row[j - 1], "row[j - 1]") + (a[i - 1] === b[j - 1] ? 0 : 1),
+        must(row, j) + 1,
+        must(next, j - 1) + 1,
+        must(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
       );
     row = next;
   }
-  return present(row[b.length], "row[b.length]");
+  return must(row, b.length);
 }

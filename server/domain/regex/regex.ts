@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import {
   belongs,
   type Edge,
@@ -187,8 +187,7 @@ class Automaton {
 function startsAtStart(part: PatternPart): boolean {
   if (part.kind === "edge") return part.edge === "start";
   if (part.kind === "any") return part.alternatives.every(startsAtStart);
-  if (part.kind === "all")
-    return part.parts.length > 0 && startsAtStart(present(part.parts[0], "part.parts[0]"));
+  if (part.kind === "all") return part.parts.length > 0 && startsAtStart(must(part.parts, 0));
   return part.kind === "repeat" && part.least > 0 && startsAtStart(part.of);
 }
 

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { lastOf, must, present } from "@/server/domain/base/must";
 
 /**
  * Reads regular expressions of ECMAScript (with the flag `u`, and as forgiving as without it where nothing can be
@@ -129,12 +129,12 @@ class Reader {
       if (this.source[this.at] === "|") {
         this.at++;
         alternatives.push([]);
-      } else present(alternatives.at(-1), "ways.at(-1)").push(this.repeated());
+      } else lastOf(alternatives).push(this.repeated());
     }
     const parts = alternatives.map(
-      (way): PatternPart => (way.length === 1 ? present(way[0], "way[0]") : { kind: "all", parts: way }),
+      (way): PatternPart => (way.length === 1 ? must(way, 0) : { kind: "all", parts: way }),
     );
-    return parts.length === 1 ? present(parts[0], "parts[0]") : { kind: "any", alternatives: parts };
+    return parts.length === 1 ? must(parts, 0) : { kind: "any", alternatives: parts };
   }
 
   /** What stands up to the closing bracket of a group whose opening one was read. */

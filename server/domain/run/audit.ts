@@ -1,4 +1,5 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { keysOf } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Payloads } from "./events";
@@ -68,7 +69,7 @@ export function noteAnswer(
   tool: string | undefined,
 ): void {
   const { id, workflow_id } = run;
-  note("question_answered", { run_id: id, workflow_id, answer, ...(tool === undefined ? {} : { tool }) });
+  note("question_answered", { run_id: id, workflow_id, answer, ...defined({ tool }) });
 }
 
 /** The tools that a question was about, in one text. */

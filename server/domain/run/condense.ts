@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { lastOf } from "@/server/domain/base/must";
 import { FENCES } from "@/server/domain/text/fence";
 import { isSince } from "./edition";
 import type { ChatMessage } from "./events";
@@ -205,11 +205,9 @@ function piecesOf(messages: readonly ChatMessage[]): Piece[] {
   for (const [at, message] of messages.entries()) {
     const caller = message.tool_call_id === undefined ? undefined : callers.get(message.tool_call_id);
     // Whatever stands between a call and its answer belongs to the piece, too.
-    while (caller !== undefined && pieces.length > 1 && present(pieces.at(-1), "pieces.at(-1)").from > caller)
-      pieces.pop();
-    if (caller !== undefined) present(pieces.at(-1), "pieces.at(-1)").to = at + 1;
-    else if (message.role === "tool" && pieces.length > 0)
-      present(pieces.at(-1), "pieces.at(-1)").to = at + 1;
+    while (caller !== undefined && pieces.length > 1 && lastOf(pieces).from > caller) pieces.pop();
+    if (caller !== undefined) lastOf(pieces).to = at + 1;
+    else if (message.role === "tool" && pieces.length > 0) lastOf(pieces).to = at + 1;
     else pieces.push({ from: at, to: at + 1 });
     for (const { id } of message.tool_calls ?? []) callers.set(id, at);
   }

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import type { CrewEnd } from "./crew-state";
 import { setActivation } from "./reducer/patch";
@@ -14,7 +14,7 @@ const LEFT: ReadonlySet<TaskStatus> = new Set(["pending", "in_progress", "awaiti
 export function endActivation(s: RunState, id: string, at: number, crew: CrewEnd): void {
   stopModelCalls(s, id, at);
   for (const key of s.at_work) {
-    const agent = present(s.agents[key], "s.agents[key]");
+    const agent = must(s.agents, key);
     if (agent.activation_id !== id) continue;
     s.at_work.delete(key);
     s.agents[key] = { ...agent, status: "stopped", finished_at: at };
@@ -82,13 +82,13 @@ function stopModelCalls(
 /** Calls of tools are stopped, questions withdrawn. */
 function stopAsking(s: RunState, activation: string, at: number, of: Ended): void {
   for (const id of s.calling) {
-    const call = present(s.tool_calls[id], "s.tool_calls[id]");
+    const call = must(s.tool_calls, id);
     if (!isWorkOf(call, activation, of)) continue;
     s.calling.delete(id);
     s.tool_calls[id] = { ...call, status: "stopped", finished_at: at };
   }
   for (const id of s.asking) {
-    const asked = present(s.interactions[id], "s.interactions[id]");
+    const asked = must(s.interactions, id);
     // Nobody waits for an advisory one, so it outlives whoever asked it.
     if (!isWorkOf(asked, activation, of) || asked.requested.mode === "advisory") continue;
     s.asking.delete(id);

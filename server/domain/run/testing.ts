@@ -1,6 +1,8 @@
 // What tests of runs make logs and states of.
+
 import { NO_USAGE, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { asJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
@@ -96,7 +98,7 @@ export function crewRun({
       config: asJson({
         plan_description_template: "Do it",
         crew: { agents, process, ...crew },
-        ...(plan ? { plan } : {}),
+        ...defined({ plan }),
       }),
     },
   });
@@ -112,7 +114,7 @@ export function crewRun({
         process,
         goal: "it",
         members: agents,
-        ...(process === "hierarchical" ? { manager: agents[0]?.agent_id ?? "" } : {}),
+        ...defined({ manager: process === "hierarchical" ? (agents[0]?.agent_id ?? "") : undefined }),
       }),
     ],
   };
@@ -123,12 +125,12 @@ export const agentStarted = (agent_id: string, role_name: string, task_id?: stri
     "crew",
     "agent_started",
     { role_name, output_keys: [], limits: { max_iterations: 3 } },
-    { agent_id, ...(task_id ? { task_id } : {}) },
+    { agent_id, ...defined({ task_id: task_id || undefined }) },
   );
 export const agentFinished = (agent_id: string, task_id?: string) =>
   of(
     "crew",
     "agent_finished",
     { status: "completed", usage: NO_USAGE, cost_usd: 0 },
-    { agent_id, ...(task_id ? { task_id } : {}) },
+    { agent_id, ...defined({ task_id: task_id || undefined }) },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "@/server/domain/agent/outcome";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
@@ -30,7 +30,7 @@ function looked(expectation: object, { events = [], run = {}, totals = {}, ...of
     totals: { ...empty.totals, ...totals },
   };
   const results = checkExpectations(log, [Expectation.parse(expectation)], state as RunState);
-  const { at: _, expectation: __, ...finding } = present(results[0], "the result");
+  const { at: _, expectation: __, ...finding } = must(results, 0);
   return finding;
 }
 const began = (node_id: string, attempt = 1) => ({ type: "node_started", node_id, payload: { attempt } });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FinalStatus, RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { Json } from "@/server/domain/base/values";
 import { RequestDifference } from "@/server/domain/run/request-difference";
 import { Expectation } from "./expectation";
@@ -138,6 +139,6 @@ export const suiteOf = (workflow: string, tests: TestReport[], spending?: Spendi
     failed: count("failed"),
     not_run: count("not_run"),
     tests,
-    ...(spending ? { spending } : {}),
+    ...defined({ spending }),
   };
 };

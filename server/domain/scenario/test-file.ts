@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { parseJson } from "@/server/domain/base/json";
 import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
@@ -63,9 +64,11 @@ export const writtenTests = (tests: readonly ScenarioTest[]): Json[] =>
     const written = {
       id,
       ...rest,
-      ...(Object.keys(input).length > 0 ? { input } : {}),
-      ...(people.length > 0 ? { people } : {}),
-      ...(expect.length > 0 ? { expect } : {}),
+      ...defined({
+        input: Object.keys(input).length > 0 ? input : undefined,
+        people: people.length > 0 ? people : undefined,
+        expect: expect.length > 0 ? expect : undefined,
+      }),
     };
     return parseJson(JSON.stringify(written));
   });

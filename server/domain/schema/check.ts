@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Work } from "../regex/work";
 import { TooMuchWork } from "../regex/work";
 
@@ -104,7 +105,7 @@ export class Run {
   refuse(place: Place | null, message: string, wanted?: readonly string[]): "no" {
     this.work.spend(20);
     if (this.errors && this.errors.length < MAX_ERRORS) {
-      this.errors.push({ path: pathOf(place), message, ...(wanted ? { wanted } : {}) });
+      this.errors.push({ path: pathOf(place), message, ...defined({ wanted }) });
     }
     return "no";
   }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Json } from "@/server/domain/base/values";
 import { type WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, type WorkflowNode } from "../nodes";
@@ -197,7 +198,7 @@ export function arbitraryGraph(options: { maxNodes?: number } = {}): fc.Arbitrar
         ...more,
         nodes,
         edges,
-        ...(start ? { start_node_id: "start" } : {}),
+        ...defined({ start_node_id: start ? "start" : undefined }),
       }),
     );
 }
@@ -222,7 +223,7 @@ function edge(
             ? fc.constant("normal" as const)
             : fc.constantFrom("normal" as const, "normal" as const, "error" as const),
           is_default: kind.routes ? fc.boolean() : fc.constant(false),
-          ...(kind.routes ? { edge_label: fc.constantFrom(...labels, "yes", "else") } : {}),
+          ...defined({ edge_label: kind.routes ? fc.constantFrom(...labels, "yes", "else") : undefined }),
           ...(kind.routes ? {} : { condition: maybe(expression), condition_name: maybe(key) }),
         },
         { noNullPrototype: true },

@@ -1,4 +1,5 @@
 import { RunConfig } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -64,7 +65,7 @@ export function simulate(
     const config = RunConfig.parse({
       max_parallel_nodes: parallel,
       max_steps: 5000,
-      ...(options.maxLoop ? { max_loop_iterations: options.maxLoop } : {}),
+      ...defined({ max_loop_iterations: options.maxLoop || undefined }),
     });
     apply({
       type: "run_created",
@@ -117,7 +118,7 @@ export function simulate(
     const routes = getNodeKind(graph.nodes[node_id]!.node_type).routes;
     for (const event of complete(a, state, id, {
       output: options.output?.(node_id, k) ?? {},
-      ...(routes ? { labels: options.labels?.(node_id, k) ?? [] } : {}),
+      ...defined({ labels: routes ? (options.labels?.(node_id, k) ?? []) : undefined }),
     }))
       apply(event);
   }

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 
 /** Times as expressions and templates read and write them: RFC 3339, or the date alone for its midnight (UTC). */
 
@@ -102,13 +102,8 @@ function localTime(at: Date, zone: string): Date | null {
   if (clock === null) return null;
   const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const local = new Date(0);
-  local.setUTCFullYear(present(parts.year, "parts.year"), present(parts.month, "parts.month") - 1, parts.day);
-  local.setUTCHours(
-    present(parts.hour, "parts.hour"),
-    parts.minute,
-    parts.second,
-    ((at.getTime() % 1000) + 1000) % 1000,
-  );
+  local.setUTCFullYear(must(parts, "year"), must(parts, "month") - 1, parts.day);
+  local.setUTCHours(must(parts, "hour"), parts.minute, parts.second, ((at.getTime() % 1000) + 1000) % 1000);
   return local;
 }
 
@@ -161,13 +156,13 @@ const DIRECTIVES: Readonly<Record<string, (at: Date) => string>> = {
   Y: (at) => String(at.getUTCFullYear()).padStart(4, "0"),
   y: (at) => two(at.getUTCFullYear() % 100),
   m: (at) => two(at.getUTCMonth() + 1),
-  B: (at) => present(MONTHS[at.getUTCMonth()], "MONTHS[at.getUTCMonth()]"),
-  b: (at) => present(MONTHS[at.getUTCMonth()], "MONTHS[at.getUTCMonth()]").slice(0, 3),
+  B: (at) => must(MONTHS, at.getUTCMonth()),
+  b: (at) => must(MONTHS, at.getUTCMonth()).slice(0, 3),
   d: (at) => two(at.getUTCDate()),
   e: (at) => String(at.getUTCDate()).padStart(2, " "),
   j: (at) => String(partOfTime(at, "DayOfYear") + 1).padStart(3, "0"),
-  A: (at) => present(DAYS[at.getUTCDay()], "DAYS[at.getUTCDay()]"),
-  a: (at) => present(DAYS[at.getUTCDay()], "DAYS[at.getUTCDay()]").slice(0, 3),
+  A: (at) => must(DAYS, at.getUTCDay()),
+  a: (at) => must(DAYS, at.getUTCDay()).slice(0, 3),
   H: (at) => two(at.getUTCHours()),
   I: (at) => two(clock12(at)),
   M: (at) => two(at.getUTCMinutes()),
@@ -186,7 +181,7 @@ const DIRECTIVES: Readonly<Record<string, (at: Date) => string>> = {
 export function timeByPattern(at: Date, pattern: string): string {
   return pattern.replace(/%(-?)([A-Za-z%])/g, (whole, dash: string, letter: string) => {
     if (!Object.hasOwn(DIRECTIVES, letter)) return whole;
-    const text = present(DIRECTIVES[letter], "DIRECTIVES[letter]")(at);
+    const text = must(DIRECTIVES, letter)(at);
     return dash ? text.replace(/^[0 ]+(?=.)/, "") : text;
   });
 }

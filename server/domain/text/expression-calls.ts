@@ -1,5 +1,5 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import { type Compile, type Compiled, CompileError, type Names } from "./expression-compiled";
 import { functionsNamed } from "./expression-functions";
 import { noFunction } from "./expression-hints";
@@ -50,5 +50,5 @@ export function compileCall(
 
 function accepts(candidate: CelFunction, types: readonly Type[]): boolean {
   const kinds = candidate.on === null ? candidate.args : [candidate.on, ...candidate.args];
-  return kinds.every((kind, i) => fits(kind, present(types[i], "types[i]")));
+  return kinds.every((kind, i) => fits(kind, must(types, i)));
 }

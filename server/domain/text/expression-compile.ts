@@ -1,6 +1,6 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { compileCall } from "./expression-calls";
 import {
   bool,
@@ -137,7 +137,7 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     case "call": {
       const [name, args] = node.args;
       return name === "has" && args.length === 1
-        ? compileHas(node, present(args[0], "args[0]"), names)
+        ? compileHas(node, must(args, 0), names)
         : compileCall(node, name, null, args, names, compile);
     }
     case "rcall": {
@@ -343,7 +343,7 @@ function compileOr(
   const message = `${name} follows a value that may be missing, as in state.?key.${name === "or" ? "or(state.?other)" : 'orValue("none")'}.`;
   if (args.length !== 1 || (optional.type !== "optional" && optional.type !== "dyn"))
     throw new CompileError(message, node);
-  const other = compile(present(args[0], "args[0]"), names);
+  const other = compile(must(args, 0), names);
   if (name === "or" && other.type !== "optional" && other.type !== "dyn")
     throw new CompileError(message, node);
   return {

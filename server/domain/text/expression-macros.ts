@@ -1,7 +1,7 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { isList } from "@/server/domain/base/guards";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import {
   bool,
   type Compile,
@@ -33,7 +33,7 @@ const MACROS: Readonly<Record<string, readonly number[]>> = {
 
 /** The names of macros, for whoever reads a tree. `binds`: how many of the arguments are names that it binds. */
 export function macroBinds(name: string, args: readonly ASTNode[]): number {
-  if (!Object.hasOwn(MACROS, name) || !present(MACROS[name], "MACROS[name]").includes(args.length)) return 0;
+  if (!Object.hasOwn(MACROS, name) || !must(MACROS, name).includes(args.length)) return 0;
   if (name.startsWith("transform")) return 2;
   return name !== "map" && args.length === 3 ? 2 : 1;
 }
@@ -62,18 +62,14 @@ export function compileMacro(
   const bodies = args.slice(bound).map((arg) => ({ node: arg, ...compile(arg, inner) }));
   const loop: Loop = { name, node, over: over.run, slot, bound };
   if (name === "map" || name.startsWith("transform")) {
-    const [filter, transform] = bodies.length === 2 ? bodies : [null, present(bodies[0], "bodies[0]")];
+    const [filter, transform] = bodies.length === 2 ? bodies : [null, must(bodies, 0)];
     if (filter) expectBool(filter, filter.node, `The condition of ${name} is true or false`);
     return name === "transformMap"
       ? transformToMap(loop, filter?.run ?? null, transform.run)
       : transformToList(loop, filter?.run ?? null, transform.run);
   }
-  expectBool(
-    present(bodies[0], "bodies[0]"),
-    present(bodies[0], "bodies[0]").node,
-    `The condition of ${name} is true or false`,
-  );
-  const condition = present(bodies[0], "bodies[0]").run;
+  expectBool(must(bodies, 0), must(bodies, 0).node, `The condition of ${name} is true or false`);
+  const condition = must(bodies, 0).run;
   if (name === "filter") return transformToList(loop, condition, (frame) => frame.slots[slot]);
   if (name === "all" || name === "exists") return quantify(loop, condition, name === "exists");
   return {

@@ -1,4 +1,5 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { defined } from "@/server/domain/base/defined";
 import { macroBinds } from "./expression-macros";
 import type { Type } from "./expression-values";
 import type { TextDiagnostic } from "./text-diagnostic";
@@ -132,5 +133,5 @@ function addRead(
   const variable = READ_FROM.find((name) => name === receiver.args);
   if (!variable) return;
   const place = { from: node.start, to: node.end };
-  reads.push({ variable, key, optional, ...(negated ? { negated } : {}), ...place });
+  reads.push({ variable, key, optional, ...defined({ negated: negated || undefined }), ...place });
 }

@@ -1,6 +1,6 @@
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import { recordOf } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import { compileTree } from "./expression-compile";
@@ -79,8 +79,7 @@ function compile(text: string): Compiled {
   const compiled = compileAnew(text);
   if (text.length <= MAX_EXPRESSION_LENGTH) {
     cache.set(text, compiled);
-    if (cache.size > CACHE_SIZE)
-      cache.delete(present(cache.keys().next().value, "cache.keys().next().value"));
+    if (cache.size > CACHE_SIZE) cache.delete(must(cache.keys().next(), "value"));
   }
   return compiled;
 }
@@ -236,7 +235,7 @@ function toExpressionError(error: unknown, text: string, at?: ASTNode): Expressi
   const { start, end } = recordOf(range);
   const from = Math.min(typeof start === "number" ? start : 0, text.length);
   const to = Math.min(Math.max(typeof end === "number" ? end : text.length, from), text.length);
-  const parserMessage = present(String(summary ?? message ?? error).split("\n")[0], "split");
+  const parserMessage = must(String(summary ?? message ?? error).split("\n"), 0);
   return new ExpressionError(describeParseError(String(code), parserMessage, text, from, to), text, from, to);
 }
 

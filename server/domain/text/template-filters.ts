@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Work } from "@/server/domain/base/work-budget";
 import { parseTime, timeByPattern, unknownDirective } from "./dates";
 import { at, isBlank, jsonText, sizeIn, type TemplateScope, toText, type Value } from "./template-values";
@@ -85,7 +85,7 @@ for (const [alias, name] of [
   ["downcase", "lower"],
   ["strip", "trim"],
 ] as const)
-  filters.set(alias, present(filterRules[name], "filterRules[name]"));
+  filters.set(alias, must(filterRules, name));
 
 /** The filters for completion: their names with what they do. */
 export const templateFilters: readonly { name: string; hint: string }[] = Object.entries(filterRules).map(

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { type FilterRule, filters, isDefault, type Literal, templateFilters } from "./template-filters";
 import type { TextDiagnostic } from "./text-diagnostic";
 
@@ -138,7 +138,7 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
       } else break;
     }
     // "-" may stand in a name, but the last one may also belong to the closing "-}}".
-    const last = present(path[path.length - 1], "path[path.length - 1]");
+    const last = must(path, path.length - 1);
     if (text[at - 1] === "-" && last.endsWith("-") && text.startsWith("}}", at)) {
       path[path.length - 1] = last.slice(0, -1);
       at--;

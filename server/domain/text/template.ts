@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import { type Argument, type Output, type Path, parseTemplate } from "./template-parser";
 import { find, isBlank, type TemplateScope, toText, type Value } from "./template-values";
@@ -119,7 +119,7 @@ function readOf(argument: Argument, optional: boolean): TemplateRead[] {
   if (!("path" in argument)) return [];
   const { path, from, to } = argument;
   const inner = path.length > 1 && (path[0] === "state" || path[0] === "input") ? path.slice(1) : path;
-  return [{ key: present(inner[0], "inner[0]"), path: inner, from, to, optional }];
+  return [{ key: must(inner, 0), path: inner, from, to, optional }];
 }
 
 /** The values that a template names, without saying what to write instead, and that are not there. */

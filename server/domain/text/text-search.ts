@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Work } from "@/server/domain/base/work-budget";
 
 /** Needles up to this length are left to the engine: at worst it looks at each character that often. */
@@ -60,7 +60,7 @@ function searcher(work: Work, needle: string): (text: string, from: number) => n
   const fallback = new Int32Array(needle.length);
   for (let i = 1, matched = 0; i < needle.length; i++) {
     while (matched > 0 && needle.charCodeAt(i) !== needle.charCodeAt(matched))
-      matched = present(fallback[matched - 1], "fallback[matched - 1]");
+      matched = must(fallback, matched - 1);
     if (needle.charCodeAt(i) === needle.charCodeAt(matched)) matched++;
     fallback[i] = matched;
   }
@@ -70,8 +70,7 @@ function searcher(work: Work, needle: string): (text: string, from: number) => n
     for (let i = from; i < text.length; i++) {
       if (i - counted === 1024) counted = count(counted, i);
       const char = text.charCodeAt(i);
-      while (matched > 0 && char !== needle.charCodeAt(matched))
-        matched = present(fallback[matched - 1], "fallback[matched - 1]");
+      while (matched > 0 && char !== needle.charCodeAt(matched)) matched = must(fallback, matched - 1);
       if (char === needle.charCodeAt(matched)) matched++;
       if (matched === needle.length) {
         count(counted, i + 1);

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { FormPart } from "@/server/domain/base/form";
 
 /** An MCP server while its form is filled in; what is stored of secrets never comes out. */
@@ -103,18 +104,20 @@ export function mcpErrors(
 ): Partial<Record<"name" | "url" | "client_id" | "client_secret", string>> {
   const hasClient = draft.client_id.trim() !== "";
   return {
-    ...(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(draft.name.trim())
-      ? {}
-      : { name: "Use letters, digits, _ and - and start with a letter." }),
+    ...defined({
+      name: /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(draft.name.trim())
+        ? undefined
+        : "Use letters, digits, _ and - and start with a letter.",
+    }),
     ...(/^https?:\/\/\S+$/.test(draft.url.trim())
       ? {}
       : { url: "Enter an address that begins with https:// or http://" }),
-    ...(hasProof(draft) && !hasClient ? { client_id: "Enter the client ID that it belongs to." } : {}),
-    ...(isOtherClient(draft, saved) && draft.as_program && hasClient && !hasProof(draft)
-      ? {
-          client_secret:
-            "Enter a client secret or a private key: without a person, that is what it is known by.",
-        }
-      : {}),
+    ...defined({
+      client_id: hasProof(draft) && !hasClient ? "Enter the client ID that it belongs to." : undefined,
+      client_secret:
+        isOtherClient(draft, saved) && draft.as_program && hasClient && !hasProof(draft)
+          ? "Enter a client secret or a private key: without a person, that is what it is known by."
+          : undefined,
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import { z } from "zod";
 import { type Capability, type ModelFacts, OFFLINE, type Provider } from "@/server/domain/model/provider";
@@ -182,7 +183,7 @@ export async function listModels(
 
 /** What tells a service who asks: the key, and the provider's own headers. */
 const headersFor = ({ key, headers = {} }: Checked): Record<string, string> => ({
-  ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  ...defined({ authorization: key === null ? undefined : `Bearer ${key}` }),
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
 });
 
@@ -198,7 +199,7 @@ async function getText(
     ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
     headers: {
       accept: "application/json",
-      ...(body ? { "content-type": "application/json" } : {}),
+      ...defined({ "content-type": body ? "application/json" : undefined }),
       ...own,
     },
     signal: AbortSignal.timeout(ms),

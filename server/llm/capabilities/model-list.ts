@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { ModelFacts, Price, ResponseRung } from "@/server/domain/model/provider";
 
 // What services tell of their models in lists and descriptions, each in its own words.
@@ -82,10 +83,12 @@ function factsOf(entry: z.infer<typeof Entry>): ModelFacts {
       : capabilities?.function_calling;
   const price = priceOf(entry.pricing);
   return {
-    ...(context_window ? { context_window } : {}),
-    ...(native_tools === undefined ? {} : { native_tools }),
-    ...(parameters ? { response_format: rungOf(parameters) } : {}),
-    ...(price ? { price } : {}),
+    ...defined({
+      context_window: context_window || undefined,
+      native_tools,
+      response_format: parameters ? rungOf(parameters) : undefined,
+      price,
+    }),
   };
 }
 
@@ -102,9 +105,10 @@ function priceOf(pricing: z.infer<typeof Entry>["pricing"]): Price | undefined {
   return {
     input_per_mtok: perMillion(pricing.prompt),
     output_per_mtok: perMillion(pricing.completion),
-    ...(pricing.input_cache_read == null
-      ? {}
-      : { cached_input_per_mtok: perMillion(pricing.input_cache_read) }),
+    ...defined({
+      cached_input_per_mtok:
+        pricing.input_cache_read == null ? undefined : perMillion(pricing.input_cache_read),
+    }),
   };
 }
 
@@ -124,8 +128,10 @@ export function readOllamaDescription(value: unknown): ModelFacts {
   const set = /^num_ctx\s+(\d+)/m.exec(parameters ?? "")?.[1];
   const context_window = tokens.parse(set ?? length);
   return {
-    ...(context_window ? { context_window } : {}),
-    ...(capabilities ? { native_tools: capabilities.includes("tools") } : {}),
+    ...defined({
+      context_window: context_window || undefined,
+      native_tools: capabilities ? capabilities.includes("tools") : undefined,
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import { z } from "zod";
 import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
@@ -161,10 +162,7 @@ function isInShape(content: string): boolean {
 
 /** What a person chose of how it is asked, and how long it may take. */
 const chosen = ({ api, first_byte_ms, idle_timeout_ms, timeout_ms }: Provider["settings"] = {}) => ({
-  ...(api === undefined ? {} : { api }),
-  ...(first_byte_ms === undefined ? {} : { first_byte_ms }),
-  ...(idle_timeout_ms === undefined ? {} : { idle_timeout_ms }),
-  ...(timeout_ms === undefined ? {} : { timeout_ms }),
+  ...defined({ api, first_byte_ms, idle_timeout_ms, timeout_ms }),
 });
 
 /** One provider that keeps what is learned about its model to itself. */

@@ -1,5 +1,6 @@
+import { defined } from "@/server/domain/base/defined";
 import { reasonOf } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { type BudgetCheck, ModelError } from "../model";
 
 /** What a call will use at most, as far as one can say before it. */
@@ -54,7 +55,7 @@ export function newBudgets(): Budgets {
     const ledger = ledgers.get(runId) ?? { held: [], used: { tokens: 0, cost: 0 }, waiting: new Set() };
     ledgers.delete(runId);
     ledgers.set(runId, ledger);
-    const [oldest, { held, waiting }] = present(ledgers.entries().next().value, "the ledger of this run");
+    const [oldest, { held, waiting }] = must(ledgers.entries().next(), "value");
     if (ledgers.size > MOST_LEDGERS && held.length + waiting.size === 0) ledgers.delete(oldest);
     return ledger;
   };
@@ -67,7 +68,7 @@ export function newBudgets(): Budgets {
     ledger.held.push(amount);
     let settled = false;
     return {
-      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+      ...defined({ max_tokens: maxTokens }),
       settle(used) {
         if (settled) return;
         settled = true;
@@ -152,7 +153,7 @@ function weigh(check: BudgetCheck, estimate: Estimate, spent: Ledger["used"], he
   if (fits(wanted))
     return {
       go: true,
-      ...(isFree ? {} : { max_tokens: wanted }),
+      ...defined({ max_tokens: isFree ? undefined : wanted }),
       amount: { tokens: estimate.input_tokens + wanted, cost: costs(wanted) },
     };
   // Others are under way and may leave something over: better wait for them than ask for a cut answer.

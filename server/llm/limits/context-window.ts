@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { isLocalServer, type ModelFacts, type Provider } from "@/server/domain/model/provider";
 import { listedContextWindow } from "./prices";
 
@@ -24,7 +24,7 @@ export function knownContextWindow(
 ): number | undefined {
   if (kind === "offline") return OFFLINE_WINDOW;
   const learned = Object.hasOwn(settings.capabilities ?? {}, model)
-    ? present(settings.capabilities, "settings.capabilities")[model]
+    ? must(settings, "capabilities")[model]
     : undefined;
   return (
     settings.context_window ??

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { concurrencyOf, type Provider } from "@/server/domain/model/provider";
 import type { Gates } from "./gates";
 import { newRateLimiter, type Rate, type RateLimiter } from "./rate-limit";
@@ -79,7 +80,7 @@ export class LeasedGates implements Gates {
         in_use,
         waiting,
         begun,
-        ...(cool_down_ms > 0 ? { cool_down_ms } : {}),
+        ...defined({ cool_down_ms: cool_down_ms > 0 ? cool_down_ms : undefined }),
       };
     });
   }

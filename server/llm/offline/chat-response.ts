@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { defined } from "@/server/domain/base/defined";
 import { OFFLINE } from "@/server/domain/model/provider";
 import type { Numbers } from "./answer";
 import { type ChatRequest, textOf } from "./chat-request";
@@ -70,8 +71,10 @@ export async function whole(
     role: "assistant",
     content: reply.content,
     refusal: reply.refusal,
-    ...(reply.reasoning === null ? {} : { reasoning_content: reply.reasoning }),
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...defined({
+      reasoning_content: reply.reasoning === null ? undefined : reply.reasoning,
+      tool_calls: calls.length > 0 ? calls : undefined,
+    }),
   };
   return Response.json({
     ...envelope(body, "chat.completion"),
@@ -135,7 +138,7 @@ function chunksOf(body: ChatRequest, reply: Reply, vary: Numbers): unknown[] {
   const chunk = (delta: unknown, finish: string | null = null) => ({
     ...head,
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
-    ...(body.stream_options?.include_usage ? { usage: null } : {}),
+    ...defined({ usage: body.stream_options?.include_usage ? null : undefined }),
   });
   const deltas: unknown[] = [{ role: "assistant", content: "" }];
   for (const text of pieces(reply.reasoning ?? "", vary)) deltas.push({ reasoning_content: text });

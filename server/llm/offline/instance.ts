@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isList, isText, textsOf } from "@/server/domain/base/guards";
 import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
@@ -70,8 +71,7 @@ function isValid(schema: JsonSchema, { root, work }: Making, value: Json): boole
 
 function definitions(root: JsonSchema): JsonSchema {
   return {
-    ...(root.$defs ? { $defs: root.$defs } : {}),
-    ...(root.definitions ? { definitions: root.definitions } : {}),
+    ...defined({ $defs: root.$defs || undefined, definitions: root.definitions || undefined }),
   };
 }
 

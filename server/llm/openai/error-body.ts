@@ -1,5 +1,6 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 
 /** What a server says about why it said no; "" where it does not say. */
 export interface ReportedError {
@@ -76,7 +77,7 @@ function readObject(body: Record<string, unknown>, depth: number): ReportedError
       own.type,
     param: (inner?.param ?? "") || word(body.param) || place || own.param,
     message: joined(place, inner?.message ?? "", own.message, behind(body, depth)),
-    ...(wait === undefined ? {} : { retry_after_ms: wait }),
+    ...defined({ retry_after_ms: wait }),
   };
 }
 
@@ -125,7 +126,7 @@ function durationIn(text: string): number | undefined {
   for (const [, amount, unit] of text.replace(/([a-z])(?=\d)/gi, "$1 ").matchAll(AMOUNT)) {
     const name = present(unit, "unit").toLowerCase();
     const key = name.startsWith("ms") || name.startsWith("milli") ? "ms" : name.charAt(0);
-    ms += Number(amount) * present(UNITS[key], "UNITS[key]");
+    ms += Number(amount) * must(UNITS, key);
     isFound = true;
   }
   return isFound ? Math.ceil(ms) : undefined;

@@ -1,4 +1,5 @@
 import type { RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { windowInRefusal } from "../limits/context-window";
 import { ModelError } from "../model";
 import { parseWait, type ReportedError, readError, readErrorText } from "./error-body";
@@ -85,7 +86,7 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
       message: about.message + later + quote,
       retryable,
       user_action: about.user_action,
-      ...(context_window === undefined ? {} : { detail: { context_window } }),
+      ...defined({ detail: context_window === undefined ? undefined : { context_window } }),
     },
     error.status,
     retryable ? wait : undefined,

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Provider, ResponseRung } from "@/server/domain/model/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
@@ -175,11 +176,13 @@ export function finished(
   got.show(unseen(got, content, calls.length > 0));
   return {
     content,
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...(protocol === null ? {} : { tool_protocol: protocol }),
-    ...(got.reasoning.trim() === "" ? {} : { reasoning: got.reasoning }),
+    ...defined({
+      tool_calls: calls.length > 0 ? calls : undefined,
+      tool_protocol: protocol === null ? undefined : protocol,
+      reasoning: got.reasoning.trim() === "" ? undefined : got.reasoning,
+    }),
     ...passthroughOf(got, calls),
-    ...(got.refusal === "" ? {} : { refusal: got.refusal }),
+    ...defined({ refusal: got.refusal === "" ? undefined : got.refusal }),
     // Servers end calls with "stop", and answers without any with "tool_calls".
     finish_reason: end === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop",
     taken: takenOf(got, true),
@@ -217,13 +220,15 @@ function passthroughOf(got: Collected, calls: readonly ToolCall[]): { carried?: 
   const isOwn = extras.length === calls.length;
   const ofCalls = Object.fromEntries(
     extras.flatMap((more, at) =>
-      isOwn && Object.keys(more).length > 0 ? [[present(calls[at], "calls[at]").id, more] as const] : [],
+      isOwn && Object.keys(more).length > 0 ? [[must(calls, at).id, more] as const] : [],
     ),
   );
   const passthrough: JsonObject = {
-    ...(Object.keys(ofCalls).length > 0 ? { calls: ofCalls } : {}),
-    ...(got.details.length > 0 ? { reasoning_details: got.details } : {}),
-    ...(got.items.length > 0 ? { items: got.items } : {}),
+    ...defined({
+      calls: Object.keys(ofCalls).length > 0 ? ofCalls : undefined,
+      reasoning_details: got.details.length > 0 ? got.details : undefined,
+      items: got.items.length > 0 ? got.items : undefined,
+    }),
   };
   const isSome = Object.keys(passthrough).length > 0;
   return isSome && JSON.stringify(passthrough).length <= MAX_PASSTHROUGH_CHARS

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { CallPiece } from "../tool-calls/functions";
 
@@ -72,7 +73,7 @@ export function asPiece(piece: Partial<z.infer<typeof CalledPiece>>): CallPiece 
     id: id ?? undefined,
     name: called?.name ?? undefined,
     args: called?.arguments ?? undefined,
-    ...(Object.keys(more).length > 0 ? { more } : {}),
+    ...defined({ more: Object.keys(more).length > 0 ? more : undefined }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { entriesOf } from "@/server/domain/base/guards";
 import type { Capability, ModelApi, ResponseRung } from "@/server/domain/model/provider";
 import type { ToolProtocol } from "@/server/domain/tool/tool";
@@ -69,10 +70,12 @@ export function bodyOf(call: ProviderCall): {
       ),
       capability,
     ),
-    ...(protocol === "native" ? { tools: functionsOf(request.tools ?? [], namesFor(request)) } : {}),
+    ...defined({
+      tools: protocol === "native" ? functionsOf(request.tools ?? [], namesFor(request)) : undefined,
+    }),
     ...sent,
     ...responseFormat(request, rung),
-    ...(capability.stream_usage === false ? {} : { stream_options: { include_usage: true } }),
+    ...defined({ stream_options: capability.stream_usage === false ? undefined : { include_usage: true } }),
     stream: true,
   };
   return { body, rung, protocol, notes: leftOut(call, sent, protocol) };
@@ -187,7 +190,7 @@ function messagesFor(
   return (protocol === "text" ? withToolBlock(plain, tools) : plain).map(({ role, content, name }) => ({
     role,
     content,
-    ...(name ? { name } : {}),
+    ...defined({ name: name || undefined }),
   }));
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import "server-only";
 import { clientFetch } from "../client";
 import { ModelError, type ModelIo } from "../model";
@@ -123,7 +124,7 @@ function chunkOf(
 }
 
 const headersOf = ({ key, headers, provider, request }: ProviderCall): Record<string, string> => ({
-  ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  ...defined({ authorization: key === null ? undefined : `Bearer ${key}` }),
   // A gateway may want its authorization in another form: the last word is the person's.
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),

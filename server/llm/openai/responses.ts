@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WireMessage } from "../tool-calls/functions";
 
@@ -46,7 +47,7 @@ export function asResponsesRequest(
       : {
           reasoning: {
             effort: reasoning_effort,
-            ...(refuses.includes(SUMMARIES) ? {} : { summary: "auto" }),
+            ...defined({ summary: refuses.includes(SUMMARIES) ? undefined : "auto" }),
           },
         }),
     ...(Array.isArray(tools) ? { tools: tools.map(asFunction) } : {}),
@@ -119,8 +120,10 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
           .flatMap((part) => (part.type === "refusal" ? textOf(part.refusal) : []))
           .join("");
         return {
-          ...(text !== "" && isNew("text") ? { content: text } : {}),
-          ...(refusal !== "" && isNew("refusal") ? { refusal } : {}),
+          ...defined({
+            content: text !== "" && isNew("text") ? text : undefined,
+            refusal: refusal !== "" && isNew("refusal") ? refusal : undefined,
+          }),
         };
       }
       case "function_call":
@@ -129,9 +132,11 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
         const parts = [...recordsIn(item.summary), ...recordsIn(item.content)];
         const thought = parts.flatMap((part) => textOf(part.text)).join("\n\n");
         return {
-          ...(thought !== "" && isNew("thought") ? { reasoning: thought } : {}),
+          ...defined({ reasoning: thought !== "" && isNew("thought") ? thought : undefined }),
           // Only a sealed thought can be given back: the service kept nothing.
-          ...(typeof item.encrypted_content === "string" ? { carried: { items: [sealed(item)] } } : {}),
+          ...defined({
+            carried: typeof item.encrypted_content === "string" ? { items: [sealed(item)] } : undefined,
+          }),
         };
       }
       default:
@@ -234,7 +239,7 @@ function passthroughOf(parts: readonly JsonObject[]): JsonObject {
 /** A sealed thought as the service wants it back: without the state that only its own streams have. */
 const sealed = ({ type, id, summary, encrypted_content }: JsonObject): JsonObject => ({
   type: type ?? "reasoning",
-  ...(id === undefined ? {} : { id }),
+  ...defined({ id }),
   summary: summary ?? [],
   encrypted_content: encrypted_content ?? null,
 });
@@ -244,7 +249,7 @@ const keyOf = ({ output_index, item_id }: JsonObject) =>
   typeof output_index === "number" ? String(output_index) : typeof item_id === "string" ? item_id : "";
 
 const chunkOf = (delta: JsonObject, finish_reason?: string): ChatChunk => ({
-  choices: [{ index: 0, delta, ...(finish_reason === undefined ? {} : { finish_reason }) }],
+  choices: [{ index: 0, delta, ...defined({ finish_reason }) }],
 });
 
 const usageIn = ({ usage }: JsonObject): Pick<ChatChunk, "usage"> =>

@@ -1,6 +1,6 @@
 import { isObject } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolOffer } from "../model";
 import { CLOSING, callTokenAt } from "./call-dialects-tokens";
@@ -236,7 +236,7 @@ function named(name: string, body: string, tools: readonly ToolOffer[]): ReadCal
     .trim()
     .replace(/^```(?:json)?|```$/g, "")
     .trim();
-  return present(readCalls(json === "" ? "{}" : json, tools, { name: name.trim() })[0], "json");
+  return must(readCalls(json === "" ? "{}" : json, tools, { name: name.trim() }), 0);
 }
 
 /** JSON values one after another, each a call or a list of them; null where none begins. */
@@ -397,7 +397,7 @@ function keywordArguments(text: string, tool: ToolOffer | undefined): JsonObject
     // Wrapped, so that words of Python are values; anything that is computed is not.
     const read = parseMended(`[${part.slice(head.length)}]`, { isCautious: true })?.value;
     if (!Array.isArray(read) || read.length !== 1) return null;
-    args[key] = present(read[0], "read[0]");
+    args[key] = must(read, 0);
   }
   return args;
 }

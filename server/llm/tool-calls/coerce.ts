@@ -1,7 +1,7 @@
 import { isText, textsOf } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { deref } from "./schema";
@@ -36,7 +36,7 @@ const MAX_DEPTH = 100;
 /** The value, and what it holds where it looks like a wrapping: a list of one, or an object of one unknown key. */
 function unwrapped(value: Json, properties: readonly string[]): Json[] {
   const found = [value];
-  if (Array.isArray(value) && value.length === 1) found.push(present(value[0], "value[0]"));
+  if (Array.isArray(value) && value.length === 1) found.push(must(value, 0));
   if (value !== null && typeof value === "object" && !Array.isArray(value)) {
     const entries = Object.entries(value);
     const [first] = entries;

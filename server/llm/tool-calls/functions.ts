@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
@@ -219,9 +220,11 @@ export function withFunctions(
     const own: JsonObject = isOwn ? carried.parts : {};
     const { reasoning_details, calls, ...rest } = own;
     const parts = {
-      ...(name ? { name } : {}),
-      ...(reasoning_details === undefined ? {} : { reasoning_details }),
-      ...(Object.keys(rest).length > 0 ? { carried: rest } : {}),
+      ...defined({
+        name: name || undefined,
+        reasoning_details,
+        carried: Object.keys(rest).length > 0 ? rest : undefined,
+      }),
     };
     if (!tool_calls || tool_calls.length === 0) return { role, content, ...parts };
     const more = isObject(calls) ? calls : {};

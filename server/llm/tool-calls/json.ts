@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { parseJson as parseTrusted } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import { isReserved } from "@/server/domain/base/names";
 import type { Json } from "@/server/domain/base/values";
 
@@ -137,7 +137,7 @@ function straightened(text: string): string {
     }
     const word = /^(?:true|false|none|null)\b/i.exec(text.slice(at, at + 6))?.[0];
     if (word && !/\w/.test(text[at - 1] ?? "")) {
-      out.push(present(OTHER_LITERALS[word.toLowerCase()], "word"));
+      out.push(must(OTHER_LITERALS, word.toLowerCase()));
       at += word.length - 1;
     } else if (sign === "}" || sign === "]") {
       dropComma();

@@ -1,5 +1,5 @@
 import { asSchema } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Work } from "@/server/domain/regex/work";
 import { type Fault, newWork, placeText, readSchema } from "@/server/domain/schema/schema";
@@ -32,12 +32,12 @@ export function outputSchema(
   const node = from.nodeSchema ?? {};
   const keys = outputKeys.length > 0 ? [...outputKeys] : Object.keys(asSchema(node.properties));
   if (keys.length === 0) return { kind: "text", key: FREE_KEY };
-  const whole = keys.length === 1 ? wholeAnswer(present(keys[0], "keys[0]"), from) : null;
-  if (whole) return { kind: "json", schema: whole, whole: present(keys[0], "keys[0]") };
+  const whole = keys.length === 1 ? wholeAnswer(must(keys, 0), from) : null;
+  if (whole) return { kind: "json", schema: whole, whole: must(keys, 0) };
   const properties: Record<string, JsonSchema> = {};
   for (const key of keys) properties[key] = schemaOf(key, keys.length, node, from);
   const [only] = keys;
-  if (keys.length === 1 && only !== undefined && isPlainText(present(properties[only], "properties[only]")))
+  if (keys.length === 1 && only !== undefined && isPlainText(must(properties, only)))
     return { kind: "text", key: only };
   const defs = (name: "$defs" | "definitions") => {
     const all = { ...asSchema(from.roleSchema?.[name]), ...asSchema(node[name]) };
@@ -189,7 +189,7 @@ function* readings(text: string, mostGuessed?: number): Generator<Reading[]> {
   }
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\n([\s\S]*?)```/g)].map((found) => ({
     at: found.index,
-    part: present(found[1], "the text in the fence").trim(),
+    part: must(found, 1).trim(),
     isTorn: false,
   }));
   const parts = [...fenced, ...balancedObjects(text)].sort((a, b) => a.at - b.at);

@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { asSchema } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "../model";
@@ -120,7 +120,7 @@ function markerAt(text: string, at: number): Marker | null {
     const start = at + mistral[0].length;
     const named = /^\s*([\w.:/-]{1,200})\s*(?:\[ARGS\]\s*)?(?=\{)/.exec(text.slice(start, start + 260));
     return named
-      ? { json: start + named[0].length, name: present(named[1], "the name of the tool"), isCertain: true }
+      ? { json: start + named[0].length, name: must(named, 1), isCertain: true }
       : { json: skip(text, start), isCertain: true };
   }
   const plain = TEXT_MARKER.exec(head);
@@ -275,7 +275,7 @@ function callOf(entry: Json, tools: readonly ToolOffer[], source: string): ReadC
       (known.length === 1 || Object.keys(rest).some((key) => key !== argsKey && isOwn(key))) &&
       !isWrapping(rest[argsKey], known));
   if (isFlat) return { tool_name: name, args: rest };
-  const args = asArguments(present(rest[argsKey], "rest[argsKey]"));
+  const args = asArguments(must(rest, argsKey));
   if (args) return { tool_name: name, ...args };
   // Only the first two words can mean nothing else.
   if (argsKey !== "args" && argsKey !== "arguments") return { tool_name: name, args: rest };

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 
 /** Tells thinking from answering in streamed text. */
 export interface ThinkSplitter {
@@ -26,7 +26,7 @@ export function newThinkSplitter(): ThinkSplitter {
       const open = OPEN.exec(held);
       if (open) {
         state = "thinking";
-        closing = `</${present(open[1], "the name of the tag").toLowerCase()}>`;
+        closing = `</${must(open, 1).toLowerCase()}>`;
         held = held.slice(open[0].length);
       } else if (!isEnd && isOpening(held)) return { content: "", reasoning: "" };
       else state = "answer";

@@ -1,6 +1,7 @@
 import { NO_USAGE, type Spent } from "@/server/domain/agent/outcome";
 import type { Guardrail, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -96,7 +97,7 @@ export class Agent implements Caller {
   }
   get about(): { agent_id: string; task_id?: string } {
     const { agent_id, task_id } = this.task;
-    return { agent_id, ...(task_id ? { task_id } : {}) };
+    return { agent_id, ...defined({ task_id: task_id || undefined }) };
   }
   /** How data stands in its prompts. */
   get fences(): Fences {
@@ -122,9 +123,11 @@ export class Agent implements Caller {
       role_tools: role.tools,
       known: [...registered, ...crewSpecs],
       denied: run.config.denied_tools,
-      ...(task.tools ? { only: task.tools } : {}),
-      ...(task.without ? { without: task.without } : {}),
-      ...(task.parent && !task.keeps_tools ? { parent: task.parent.toolNames } : {}),
+      ...defined({
+        only: task.tools,
+        without: task.without,
+        parent: task.parent && !task.keeps_tools ? task.parent.toolNames : undefined,
+      }),
     });
     const granted = new Set(grants.granted.map(({ name }) => name));
     for (const spec of grants.granted) this.tools.set(spec.name, spec);
@@ -203,7 +206,7 @@ export class Agent implements Caller {
     if (role !== "tool") return { ...message, content: harmless(content) };
     return {
       ...message,
-      ...(name === undefined ? {} : { name: harmlessResult(name) }),
+      ...defined({ name: name === undefined ? undefined : harmlessResult(name) }),
       content: harmlessResult(content),
     };
   }

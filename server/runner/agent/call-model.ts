@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { NO_USAGE, pay, type RunError, type Spent, Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
@@ -56,7 +57,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       run.reached();
       // A person may have chosen another model while it was held here.
       configs = modelsFor(agent, maxTokens);
-      const llm_config = configs[which] ?? present(configs[0], "configs[0]");
+      const llm_config = configs[which] ?? must(configs, 0);
       agent.takeEdits();
       if (messages === agent.messages) {
         hearInstructions(agent);
@@ -70,7 +71,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
           purpose: turn.purpose ?? task.purpose ?? "task",
           attempt,
           message_count: messages.length,
-          ...(llm_config.model ? { model: llm_config.model } : {}),
+          ...defined({ model: llm_config.model || undefined }),
         },
       });
       try {
@@ -78,7 +79,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
         const answer = yield* run.call(local, isLast, {
           llm_config,
           messages: [...messages],
-          ...(schema ? { response: { name: "answer", schema } } : {}),
+          ...defined({ response: schema ? { name: "answer", schema } : undefined }),
           ...(tools && tools.length > 0 && protocol !== "none" ? { tools, tool_protocol: protocol } : {}),
           call_id,
           run_id: run.s.run.id,
@@ -124,8 +125,10 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
             error: cause,
             attempt,
             will_retry: mayRetry || budget,
-            ...(detail?.http_status ? { http_status: detail.http_status } : {}),
-            ...(mayRetry ? { delay_ms: delay } : {}),
+            ...defined({
+              http_status: detail?.http_status ? detail.http_status : undefined,
+              delay_ms: mayRetry ? delay : undefined,
+            }),
             ...cost,
           },
         });
@@ -167,7 +170,7 @@ function modelsFor(agent: Agent, maxTokens: number | undefined): LlmConfig[] {
   const own = agent.modelNow;
   // More tokens than its settings say were asked for because an answer was cut off.
   const most = maxTokens === task.llm_config?.max_tokens ? own?.max_tokens : maxTokens;
-  const base: LlmConfig = { ...own, ...(most === undefined ? {} : { max_tokens: most }) };
+  const base: LlmConfig = { ...own, ...defined({ max_tokens: most }) };
   if (agent.cheaper) return [withModel(base, agent.cheaper)];
   return [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { Json } from "@/server/domain/base/values";
 import { defineRunTool, done } from "./run-tool";
 
@@ -14,7 +15,7 @@ export const finish = defineRunTool({
       .describe("One value per asked key, where several are asked for"),
   }),
   *call({ message, outputs }) {
-    return { ...done("Done."), ends: { kind: "finish", message, ...(outputs ? { outputs } : {}) } };
+    return { ...done("Done."), ends: { kind: "finish", message, ...defined({ outputs }) } };
   },
 });
 

@@ -3,6 +3,7 @@ import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/agent
 import { JUDGE } from "@/server/domain/agent/judge";
 import { answerPrompt, systemPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Guardrail } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { isObject } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
@@ -53,7 +54,13 @@ export function* checkGuardrails(
     agent.run.emit({
       type: "guardrail_checked",
       ...agent.about,
-      payload: { name: rule.name, target, ok: error === null, action, ...(error ? { reason: error } : {}) },
+      payload: {
+        name: rule.name,
+        target,
+        ok: error === null,
+        action,
+        ...defined({ reason: error || undefined }),
+      },
     });
     if (error === null || action === "warn") continue;
     if (action === "retry") {

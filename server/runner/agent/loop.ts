@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { findStuck } from "@/server/domain/agent/stuck";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { isObject, isText } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import {
@@ -58,10 +59,12 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
       role_name: role.name,
       output_keys: [...task.output_keys],
       limits: { max_iterations: limit },
-      ...(granted.length > 0 ? { tools: granted.map(({ name }) => name) } : {}),
-      ...(withheld.length > 0 ? { withheld } : {}),
-      ...(agent.level > 0 ? { delegate_level: agent.level } : {}),
-      ...(task.parent ? { parent: task.parent.key } : {}),
+      ...defined({
+        tools: granted.length > 0 ? granted.map(({ name }) => name) : undefined,
+        withheld: withheld.length > 0 ? withheld : undefined,
+        delegate_level: agent.level > 0 ? agent.level : undefined,
+        parent: task.parent ? task.parent.key : undefined,
+      }),
     },
   });
   // What one agent of a run read, it may have passed on to any later one.
@@ -134,7 +137,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       payload: {
         global_iteration: run.s.totals.global_iterations,
         local_iteration: local,
-        ...(agent.level > 0 ? { delegate_level: agent.level } : {}),
+        ...defined({ delegate_level: agent.level > 0 ? agent.level : undefined }),
       },
     });
     calledAt.push(run.now);
@@ -143,9 +146,11 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       answer = yield* callModel(agent, {
         name: String(local),
         messages: agent.messages,
-        ...(shape.kind === "json" && (wantsShape || isLast) ? { schema: shape.schema } : {}),
-        ...(mayCall && !wantsShape && !isLast ? { tools: agent.offers } : {}),
-        ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+        ...defined({
+          schema: shape.kind === "json" && (wantsShape || isLast) ? shape.schema : undefined,
+          tools: mayCall && !wantsShape && !isLast ? agent.offers : undefined,
+          max_tokens: maxTokens,
+        }),
       });
     } catch (error) {
       const cause = errorOf(error);
@@ -174,11 +179,13 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
     agent.messages.push({
       role: "assistant",
       content: answer.content,
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
-      ...(answer.reasoning ? { reasoning: answer.reasoning } : {}),
-      ...(answer.carried
-        ? { carried: { provider_id: answer.provider_id, model: answer.model, parts: answer.carried } }
-        : {}),
+      ...defined({
+        tool_calls: calls.length > 0 ? calls : undefined,
+        reasoning: answer.reasoning || undefined,
+        carried: answer.carried
+          ? { provider_id: answer.provider_id, model: answer.model, parts: answer.carried }
+          : undefined,
+      }),
     });
     if (calls.length > 0) {
       const end = yield* executeCalls(agent, calls, {
@@ -354,7 +361,7 @@ function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
       to: plan.kind === "summarise" ? plan.to : (plan.cut.at(-1) ?? 0) + 1,
       tokens_before: before,
       tokens_after: estimateTranscript(messages, token_ratio),
-      ...(summary ? { summary } : {}),
+      ...defined({ summary: summary || undefined }),
     },
   });
   return true;
@@ -372,7 +379,7 @@ function* checkFinish(
   const named = shape.kind === "text" ? outputs[shape.key] : undefined;
   const text =
     shape.kind === "json"
-      ? JSON.stringify(isNamed ? outputs[present(shape.whole, "shape.whole")] : outputs)
+      ? JSON.stringify(isNamed ? outputs[must(shape, "whole")] : outputs)
       : isText(named)
         ? named
         : end.message;

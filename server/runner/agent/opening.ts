@@ -1,5 +1,6 @@
 import { projectPrompt } from "@/server/domain/agent/project";
 import { answerPrompt, systemPrompt, taskPrompt } from "@/server/domain/agent/prompt";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
@@ -18,8 +19,7 @@ export function shapeOf({ task, role, run }: Agent): OutputShape {
   return task.answer_schema
     ? { kind: "json", schema: task.answer_schema }
     : outputSchema([...task.output_keys], {
-        ...(task.output_schema ? { nodeSchema: task.output_schema } : {}),
-        ...(role.output_schema ? { roleSchema: role.output_schema } : {}),
+        ...defined({ nodeSchema: task.output_schema, roleSchema: role.output_schema }),
         stateProperties: run.stateProperties,
       });
 }
@@ -38,7 +38,7 @@ export function* openConversation(
       role: "system",
       content: systemPrompt(role, {
         // Whoever judges is not the member in whose place it works.
-        ...(task.role && !isBefore3 ? {} : { agent_id: task.agent_id }),
+        ...defined({ agent_id: task.role && !isBefore3 ? undefined : task.agent_id }),
         backstory: task.backstory ?? task.config?.backstory,
         // Who judges or routes does no work of the project.
         project: task.role ? "" : projectPrompt(run.s.graph.project_context),

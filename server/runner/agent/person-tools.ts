@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import {
@@ -77,7 +78,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
         body: artifact,
         questions,
         response_schema: formOf(questions),
-        ...(no_wait ? { mode: "advisory" as const } : {}),
+        ...defined({ mode: no_wait ? ("advisory" as const) : undefined }),
       });
       return feedback(answered, questions, no_wait);
     },
@@ -103,7 +104,7 @@ export const personTools = (run: AgentRuntime): RunTool[] => [
         why: "It says that it cannot or should not decide this itself.",
         body: issue,
         urgency,
-        ...(required_expertise.length > 0 ? { required_expertise } : {}),
+        ...defined({ required_expertise: required_expertise.length > 0 ? required_expertise : undefined }),
         mode: isUrgent ? "sync" : "async",
       });
       if (answer === "expired")
@@ -120,7 +121,7 @@ function ask(run: AgentRuntime, caller: Caller, key: string, question: Asked): F
   return run.ask(`${key}/person`, {
     about: caller.about,
     ...question,
-    ...(taint_sources.length > 0 ? { taint_sources: [...taint_sources] } : {}),
+    ...defined({ taint_sources: taint_sources.length > 0 ? [...taint_sources] : undefined }),
   });
 }
 
@@ -140,9 +141,11 @@ function approval(
     body: action,
     options: OPTIONS,
     on_timeout: "reject",
-    ...(context && Object.keys(context).length > 0 ? { args: context } : {}),
-    ...(timeout_s === undefined ? {} : { timeout_s }),
-    ...(escalation === undefined ? {} : { escalation }),
+    ...defined({
+      args: context && Object.keys(context).length > 0 ? context : undefined,
+      timeout_s,
+      escalation,
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { isObject, isText } from "@/server/domain/base/guards";
 import type { ToolCall, ToolOutput } from "@/server/domain/tool/tool";
@@ -29,7 +30,7 @@ export function* runAgentsCode(
       results,
       at,
       kept: agent.variables,
-      ...(input === undefined ? {} : { input }),
+      ...defined({ input }),
     });
     if (step === null) return { status_code: 503, error: CODE_IS_OFF };
     if ("done" in step) {
@@ -43,8 +44,10 @@ export function* runAgentsCode(
         output: {
           result: done.value ?? null,
           logs: done.logs,
-          ...(variables.length > 0 ? { variables } : {}),
-          ...(lost.length > 0 ? { lost } : {}),
+          ...defined({
+            variables: variables.length > 0 ? variables : undefined,
+            lost: lost.length > 0 ? lost : undefined,
+          }),
         },
       };
     }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { readableIssues, schemaOf } from "@/server/tools/define";
@@ -39,7 +40,7 @@ export function defineRunTool<S extends z.ZodObject>(declaration: {
 /** For tools that need nothing from outside. */
 export const done = (output: ToolOutput["output"]): RunToolResult => ({
   status_code: 200,
-  ...(output === undefined ? {} : { output }),
+  ...defined({ output }),
 });
 export const rejected = (status_code: ToolOutput["status_code"], error: string): RunToolResult => ({
   status_code,

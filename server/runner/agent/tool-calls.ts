@@ -1,5 +1,6 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import {
   succeeded,
@@ -142,7 +143,7 @@ function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<
     },
     questions.map(({ question }) => question),
   );
-  return new Map(questions.map(({ job }, at) => [job, present(answers[at], "answers[at]")]));
+  return new Map(questions.map(({ job }, at) => [job, must(answers, at)]));
 }
 
 function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
@@ -195,7 +196,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
       protocol: job.protocol,
       by_call: job.by_call,
       tool_call_id: call.id,
-      ...(call.repaired ? { repaired: true } : {}),
+      ...defined({ repaired: call.repaired ? true : undefined }),
     },
     function* (): Flow<CallOutcome> {
       const { ends, ...output }: RunToolResult = crewTool
@@ -203,7 +204,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
         : spec.name === RUN_JAVASCRIPT
           ? yield* runAgentsCode(agent, job, executeCall)
           : yield* callPatiently(agent, job, spec);
-      return { output: yield* guardOutput(agent, spec, output, job.key), ...(ends ? { ends } : {}) };
+      return { output: yield* guardOutput(agent, spec, output, job.key), ...defined({ ends }) };
     },
   );
   if (taints(spec, kept)) {
@@ -212,7 +213,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
     for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
   }
   if (succeeded(kept)) run.noteEffects(agent.about, spec.name, call.args, kept);
-  return { output: kept, ...(ends ? { ends } : {}) };
+  return { output: kept, ...defined({ ends }) };
 }
 
 /** Calls a tool, and again after a while where it failed for a reason that passes and doing it twice does no harm. */
@@ -231,7 +232,7 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
         tool_name: spec.name,
         attempt,
         status_code: output.status_code,
-        ...(output.error ? { error: output.error } : {}),
+        ...defined({ error: output.error || undefined }),
         delay_ms,
       },
     });

@@ -1,4 +1,5 @@
 import { FINAL_STATUS_LABELS } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { RuleExpectation } from "@/server/domain/scenario/expectation";
@@ -154,7 +155,7 @@ function begun(good: Recording, bad: Recording, taken: readonly Difference[]): R
   const { can_hold, ...held } = (fields.includes("repeats") ? good : bad).held;
   return {
     ...bad.created,
-    payload: { ...payload, config: { ...payload.config, ...held }, ...(can_hold ? { can_hold } : {}) },
+    payload: { ...payload, config: { ...payload.config, ...held }, ...defined({ can_hold }) },
   };
 }
 

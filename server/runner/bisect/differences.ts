@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isObject, recordOf } from "@/server/domain/base/guards";
 import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
@@ -147,12 +148,13 @@ function answeredOtherwise(
       {
         kind: one.kind === "step" || one.kind === "time" ? "installed" : one.kind,
         title: titleOf(one, nameOf(good.created.payload.graph, node_id)),
-        ...(node_id === undefined ? {} : { node_id }),
-        ...(activation_id === undefined ? {} : { activation_id }),
+        ...defined({ node_id, activation_id }),
         good: describeAnswer(one),
         bad: describeAnswer(other),
-        ...(one.event ? { good_seq: one.event.seq } : {}),
-        ...(other.event ? { bad_seq: other.event.seq } : {}),
+        ...defined({
+          good_seq: one.event ? one.event.seq : undefined,
+          bad_seq: other.event ? other.event.seq : undefined,
+        }),
         place: { asked, time },
       },
     ];

@@ -1,4 +1,5 @@
 import type { RunConfig } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { keptCommands } from "@/server/domain/run/commands/repeated";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { RunStore } from "@/server/store/runs/runs";
@@ -36,7 +37,7 @@ export function recordingOf(store: Pick<RunStore, "journal">, run_id: string): R
       payload: {
         ...payload,
         config: { ...settings, mode: "continuous" },
-        ...(repeats.length > 0 ? { repeats: keptCommands(repeats) } : {}),
+        ...defined({ repeats: repeats.length > 0 ? keptCommands(repeats) : undefined }),
       },
     },
     held:
@@ -44,9 +45,7 @@ export function recordingOf(store: Pick<RunStore, "journal">, run_id: string): R
         ? {}
         : {
             mode,
-            ...(breakpoints ? { breakpoints } : {}),
-            ...(stop_at === undefined ? {} : { stop_at }),
-            ...(can_hold ? { can_hold } : {}),
+            ...defined({ breakpoints, stop_at, can_hold }),
           },
     begunAt: journal.turns[1]?.at ?? created.ts,
     answers: retraced(run_id, journal, execute),

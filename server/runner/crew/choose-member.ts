@@ -1,5 +1,6 @@
 import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { fitness } from "@/server/domain/crew/best-fit";
 import { whoIsChosen } from "@/server/domain/crew/past-work";
 import type { Task } from "@/server/domain/crew/plan";
@@ -54,7 +55,7 @@ function bestOf(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
     }),
   );
   const agent = agents.find(({ agent_id }) => agent_id === chosen?.agent_id);
-  return agent && { agent, ...(chosen?.why === undefined ? {} : { why: chosen.why }) };
+  return agent && { agent, ...defined({ why: chosen?.why === undefined ? undefined : chosen.why }) };
 }
 
 /** What is said of a task that nobody of the crew can do. */

@@ -3,9 +3,10 @@ import { NO_USAGE, pay, type Spent } from "@/server/domain/agent/outcome";
 import { list } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { freshId } from "@/server/domain/base/ids";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { memberNamed, plainName } from "@/server/domain/crew/member";
@@ -93,7 +94,7 @@ export class Crew {
   }
   /** As the events have it so far. */
   get view(): CrewRun {
-    return present(this.run.s.crews[this.run.activationId], "this.run.s.crews[this.run.activationId]");
+    return must(this.run.s.crews, this.run.activationId);
   }
   get plan(): ExecutionPlan | undefined {
     return this.run.s.plans[this.run.activationId];
@@ -272,10 +273,10 @@ export class Crew {
     const given: Partial<AgentTask> = work.role
       ? {}
       : {
-          ...(agents.length > 1 ? { team: agents.map((member) => this.describe(member)) } : {}),
+          ...defined({ team: agents.length > 1 ? agents.map((member) => this.describe(member)) : undefined }),
           ...(work.continues || !gives_goal ? {} : { goal: this.goal, shown: ["goal", ...this.inGoal] }),
           // A vote is cast on a proposal, not on how the work goes.
-          ...(work.is_stance ? {} : { status: this.status(agent.agent_id, work.continues) }),
+          ...defined({ status: work.is_stance ? undefined : this.status(agent.agent_id, work.continues) }),
         };
     const llm = work.llm_config ?? agent.llm_config;
     const level = work.parent ? work.parent.level + 1 : 0;
@@ -289,11 +290,13 @@ export class Crew {
       config: agent,
       crew_tools: [...(work.crew_tools ?? []), ...tools.always],
       crew_tools_by_role: tools.byRole,
-      ...(this.config.memory ? {} : { without: WITHOUT_MEMORY }),
-      ...(llm ? { llm_config: llm } : {}),
-      ...(work.llm_config ? {} : { llm_now: () => this.asNow(agent).llm_config }),
-      ...(only ? { tools: only } : {}),
-      ...(work.parent && this.keepsTools ? { keeps_tools: true } : {}),
+      ...defined({
+        without: this.config.memory ? undefined : WITHOUT_MEMORY,
+        llm_config: llm,
+        llm_now: work.llm_config ? undefined : () => this.asNow(agent).llm_config,
+        tools: only,
+        keeps_tools: work.parent && this.keepsTools ? true : undefined,
+      }),
     });
     pay(this.spent, result);
     return result;
@@ -345,7 +348,7 @@ export class Crew {
     kind: Payloads["post_sent"]["kind"],
     outcome?: string,
   ): void {
-    const payload = { from, to, message, kind, ...(outcome === undefined ? {} : { outcome }) };
+    const payload = { from, to, message, kind, ...defined({ outcome }) };
     this.run.emit({ type: "post_sent", agent_id: from, payload });
   }
 
@@ -363,7 +366,7 @@ export class Crew {
     const keys = this.request.output_keys;
     const inside = (key: string) =>
       value !== null && typeof value === "object" && !Array.isArray(value) && Object.hasOwn(value, key)
-        ? present(value[key], "value[key]")
+        ? must(value, key)
         : undefined;
     return Object.fromEntries(keys.map((key) => [key, inside(key) ?? value]));
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { JUDGE } from "@/server/domain/agent/judge";
 import type { Flow } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { leaderOf } from "@/server/domain/crew/leader";
@@ -52,7 +52,7 @@ export function* meetCriteria(
   const unmet = yield* check(crew, criteria, output, outputs, 1);
   if (unmet.length === 0) return output;
   const earlier = seenResults(crew, output, outputs);
-  const last = present(crew.plan, "crew.plan").tasks.findLast(({ status }) => status === "completed");
+  const last = must(crew, "plan").tasks.findLast(({ status }) => status === "completed");
   const agent = crew.config.agents.find(({ agent_id }) => agent_id === last?.assigned_agent);
   let better = output;
   if (agent) {

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import {
   customPatterns,
@@ -91,7 +92,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
       });
     }
     const at = other ?? ("step" in target ? target.step : 0);
-    const next = present(steps[at], "steps[at]");
+    const next = must(steps, at);
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
     crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post", outcome);
     came = `\nIt came here from the step "${step.step}" with this outcome:\n${crew.fences.fence("outcome", summary, { is: outcome ?? "" })}`;
@@ -104,9 +105,12 @@ function outcomeSchema(outcomes: readonly string[]): JsonSchema {
   return {
     type: "object",
     properties: {
-      ...(outcomes.length > 0
-        ? { outcome: { type: "string", enum: [...outcomes], description: STEP_DESCRIPTIONS.outcome } }
-        : {}),
+      ...defined({
+        outcome:
+          outcomes.length > 0
+            ? { type: "string", enum: [...outcomes], description: STEP_DESCRIPTIONS.outcome }
+            : undefined,
+      }),
       summary: { type: "string", minLength: 1, description: STEP_DESCRIPTIONS.summary },
       result: { type: "string", description: STEP_DESCRIPTIONS.result },
     },

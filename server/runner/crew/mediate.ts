@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { taskPrompt } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
@@ -73,7 +74,9 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       check: (value) => validateDecision(Decision.parse(value), crew.request.output_keys),
       inputs: { goal: crew.goal, ...run.input },
       history,
-      ...(crew.config.manager?.llm_config ? { llm_config: crew.config.manager.llm_config } : {}),
+      ...defined({
+        llm_config: crew.config.manager?.llm_config ? crew.config.manager.llm_config : undefined,
+      }),
     });
     const decision = Decision.parse(managed.output);
     history = managed.transcript;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { agent, as, call, calls, crewGraph, newScriptedStage, of, role } from "@/server/conformance/stage";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { cutAt, newStage } from "@/server/runner/testing";
 import { newRetention } from "@/server/store/runs/retention";
@@ -92,7 +92,7 @@ test("a result that a person sends back counts against whoever made it", async (
   for (const [at, answer] of (["reject", "approve"] as const).entries()) {
     const questions = () => Object.values(stage.store.state(id)?.interactions ?? {});
     await expect.poll(() => questions()).toHaveLength(at + 1);
-    const { id: question, requested } = present(questions()[at], "question");
+    const { id: question, requested } = must(questions(), at);
     stage.host.answer(id, question, requested.fingerprint, { answer, by: "user" });
   }
   await stage.host.settled(id);

@@ -1,4 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -78,11 +79,11 @@ function* note(
   crew.run.emit({
     type: "handed_off",
     agent_id: from,
-    payload: { from, to, reason, count, ...(context ? { context } : {}) },
+    payload: { from, to, reason, count, ...defined({ context }) },
   });
   const noted = context ? `\nContext: ${JSON.stringify(context)}` : "";
   crew.writeBoard(from, `${HANDED_OVER}${to}: ${reason}${noted}`);
-  yield* crew.remember(agent, id, `handoff_${count}`, { from, to, reason, ...(context ? { context } : {}) });
+  yield* crew.remember(agent, id, `handoff_${count}`, { from, to, reason, ...defined({ context }) });
 }
 
 /** What of the conversation the next agent gets. */

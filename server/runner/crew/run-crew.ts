@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { crewDiagnostics, planDiagnostics } from "@/server/domain/crew/crew-diagnostics";
@@ -49,9 +50,9 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
       goal: request.description,
       members: config.agents.map(({ agent_id, role_name }) => {
         const description = run.findRole(role_name)?.description;
-        return { agent_id, role_name, ...(description ? { description } : {}) };
+        return { agent_id, role_name, ...defined({ description: description || undefined }) };
       }),
-      ...(manager ? { manager } : {}),
+      ...defined({ manager: manager || undefined }),
     },
   });
   try {

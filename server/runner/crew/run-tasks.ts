@@ -1,8 +1,9 @@
 import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { Work as Budget } from "@/server/domain/base/work-budget";
 import { asksOnError, interventionPoint } from "@/server/domain/crew/intervention";
@@ -74,7 +75,7 @@ class PlanWork {
   }
 
   private get tasks(): readonly Task[] {
-    return present(this.crew.plan, "this.crew.plan").tasks;
+    return must(this.crew, "plan").tasks;
   }
   private task(id: string): Task {
     return present(
@@ -178,7 +179,7 @@ class PlanWork {
         this.given.set(agent.agent_id, (this.given.get(agent.agent_id) ?? 0) + 1);
         this.move(id, "in_progress", {
           assigned_agent: agent.agent_id,
-          ...(why === undefined ? {} : { chosen_because: why }),
+          ...defined({ chosen_because: why }),
         });
         this.children.add(id, this.executeTask(task, agent));
         hasChanged = true;
@@ -212,7 +213,7 @@ class PlanWork {
         crew.post(from, agent.agent_id, textOf(output).slice(0, PASSED_ON), "result");
     }
     const sinks = lastTasks(this.tasks);
-    const isLast = sinks.length === 1 && present(sinks[0], "sinks[0]").task_id === id;
+    const isLast = sinks.length === 1 && must(sinks, 0).task_id === id;
     const { output_keys } = crew.request;
     const several = isLast && output_keys.length > 1;
     let feedback: string | undefined;
@@ -224,7 +225,7 @@ class PlanWork {
         {
           task: task.description,
           prompt: `${harmless(task.description)}${feedback === undefined ? "" : `\n\nA person sent the last result back: ${harmless(feedback)}`}`,
-          ...(task.expected_output ? { expected_output: task.expected_output } : {}),
+          ...defined({ expected_output: task.expected_output || undefined }),
           ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
           inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
           earlier,
@@ -241,8 +242,7 @@ class PlanWork {
         this.move(id, "in_progress", { assigned_agent: agent.agent_id });
       }
       const own = worked.result.output;
-      const output: Json =
-        Object.hasOwn(own, id) && Object.keys(own).length === 1 ? present(own[id], "own[id]") : own;
+      const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? must(own, id) : own;
       const after = crew.plan && interventionPoint(task, "after", crew.plan);
       const isAsked = after !== undefined || task.human_review || plan?.execution_mode === "hitl";
       if (!isAsked || review >= MAX_REVIEWS) return { output };
@@ -328,9 +328,7 @@ class PlanWork {
   private contextOf(task: Task): JsonObject {
     const pick = (ids: readonly string[]) =>
       Object.fromEntries(
-        ids
-          .filter((id) => Object.hasOwn(this.outputs, id))
-          .map((id) => [id, present(this.outputs[id], "this.outputs[id]")]),
+        ids.filter((id) => Object.hasOwn(this.outputs, id)).map((id) => [id, must(this.outputs, id)]),
       );
     if (task.dependencies.length > 0 || this.parallel > 1) return pick(task.dependencies);
     const order = inOrder(this.tasks);
@@ -363,7 +361,7 @@ class PlanWork {
       .filter((id) => Object.hasOwn(outputs, id));
     const finished = this.tasks.filter(({ task_id }) => Object.hasOwn(outputs, task_id));
     const shown = ends.length > 0 ? ends : finished.slice(-1).map(({ task_id }) => task_id);
-    const whole = valueOf(Object.fromEntries(shown.map((id) => [id, present(outputs[id], "outputs[id]")])));
+    const whole = valueOf(Object.fromEntries(shown.map((id) => [id, must(outputs, id)])));
     const several = crew.request.output_keys.length > 1;
     return Object.fromEntries(
       Object.entries(crew.outputs(whole)).map(([key, value]) => {

@@ -1,7 +1,8 @@
 import { JUDGE } from "@/server/domain/agent/judge";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { agreement } from "@/server/domain/crew/samples";
 import { NodeFailure } from "@/server/domain/nodes";
@@ -31,7 +32,7 @@ export function* sample(crew: Crew): Flow<JsonObject> {
       : `no two of ${values.length} answers agree; a judge chose answer ${chosen + 1}`;
   crew.post(agent.agent_id, "User", `${how}: ${textOf(values[chosen] ?? null)}`, "reply");
   if (votes === 1 && values.length > 1) run.warn("NO_AGREEMENT", `In ${name} ${how}.`);
-  return crew.outputs(valueOf(present(answers[chosen], "answers[chosen]")));
+  return crew.outputs(valueOf(must(answers, chosen)));
 }
 
 /** All answers that came, in the order of the asking. Throws where none did. */
@@ -62,7 +63,9 @@ function* answer(crew: Crew, agent: AgentConfig, nth: number): Flow<JsonObject> 
     // A provider that repeats itself for the same seed would give one answer many times.
     llm_config: {
       ...agent.llm_config,
-      ...(agent.llm_config?.seed === undefined ? {} : { seed: agent.llm_config.seed + nth - 1 }),
+      ...defined({
+        seed: agent.llm_config?.seed === undefined ? undefined : agent.llm_config.seed + nth - 1,
+      }),
     },
   });
   return output;

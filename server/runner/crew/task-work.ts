@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import type { Task } from "@/server/domain/crew/plan";
 import type { Work } from "./crew";
@@ -14,7 +15,7 @@ export function shapeOf(
   if (isWhole) return { output_keys: [], answer_schema: schema };
   return {
     output_keys: [task.task_id],
-    ...(task.output_schema ? { output_schema: task.output_schema } : {}),
+    ...defined({ output_schema: task.output_schema }),
   };
 }
 
@@ -32,10 +33,7 @@ export function instructionOf(
   return Object.fromEntries(
     Object.entries(read).map(([key, value]) => {
       const from = typeof value === "string" ? /^output_from_(.+)$/.exec(value)?.[1] : undefined;
-      return [
-        key,
-        from !== undefined && Object.hasOwn(outputs, from) ? present(outputs[from], "outputs[from]") : value,
-      ];
+      return [key, from !== undefined && Object.hasOwn(outputs, from) ? must(outputs, from) : value];
     }),
   );
 }

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { z } from "zod";
 import { crewGraph, newScriptedStage, role } from "@/server/conformance/stage";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -212,7 +213,7 @@ export const graphOf = ({ crew, plan: given }: Case, node: Record<string, Json> 
         JSON.stringify({
           plan_description_template: "the goal",
           crew: { agents, ...crew },
-          ...(given ? { plan: given } : {}),
+          ...defined({ plan: given }),
         }),
       ),
       ...node,

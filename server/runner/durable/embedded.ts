@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import {
   Cancelled,
   type Durable,
@@ -199,7 +200,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       if (this.recovered) {
         this.recovered = false;
         const { workerId, rules } = this.host;
-        const value = { worker_id: workerId, ...(rules ? { rules: asJson(rules) } : {}) };
+        const value = { worker_id: workerId, ...defined({ rules: rules ? asJson(rules) : undefined }) };
         return note(`recovered#${this.turn + 1}`, value);
       }
       const jump = this.clockJump();
@@ -329,7 +330,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
       at: this.at,
       lastSeq: this.lastSeq,
       ...this.open.made,
-      ...(text === undefined ? {} : { resultText: text }),
+      ...defined({ resultText: text }),
       touchesWorld:
         isLast || kind === "step" || kind === "signal" || this.fresh.some((handle) => handle.kind === "step"),
       wakeAt: isLast ? null : this.handles.wakeAt,
@@ -386,7 +387,7 @@ export class EmbeddedRun implements DurableContext<RunEvent> {
   }
 
   private execute(handle: Handle): ReturnType<StepWork> {
-    const work = () => present(handle.work, "handle.work")(new Scope(this, handle));
+    const work = () => must(handle, "work")(new Scope(this, handle));
     return this.host.around ? this.host.around(handle.key, work) : work();
   }
 

@@ -6,7 +6,7 @@ import type {
   StepScope,
   StepWork,
 } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { SHORT_MS, type Waiting } from "./clock";
 
@@ -85,7 +85,7 @@ export class Handles {
   /** The inline step whose answer comes next, if there is one. */
   nextInline(): Handle | null {
     const { inline } = this;
-    while (inline.length > 0 && !this.has(present(inline[0], "inline[0]"))) inline.shift();
+    while (inline.length > 0 && !this.has(must(inline, 0))) inline.shift();
     return inline[0] ?? null;
   }
 
@@ -145,7 +145,7 @@ export class Scope implements StepScope {
     return (this.handle.abort ??= new AbortController()).signal;
   }
   get begunAt(): number {
-    return present(this.handle.begunAt, "begunAt");
+    return must(this.handle, "begunAt");
   }
   live(frame: LiveFrame): void {
     this.run.show(this.handle, frame);

@@ -1,6 +1,6 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { Journal, Turn } from "./embedded-contract";
 import type { OpenTurn } from "./open-turn";
@@ -16,7 +16,7 @@ export class KnownTurns {
 
   /** One that the log holds. */
   get(turn: number): Turn {
-    return present(this.journal.turns[turn], "this.journal.turns[turn]");
+    return must(this.journal.turns, turn);
   }
 
   /** A replay must make the events that the log holds, or the log would stop telling the truth. Throws ReplayMismatch. */

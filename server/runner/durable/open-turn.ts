@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { Turn } from "./embedded-contract";
 
@@ -59,9 +59,7 @@ export class OpenTurn {
     return (
       this.events.length === recorded.events.length &&
       this.inlined === recorded.inlined &&
-      this.events.every(
-        (event, at) => event.type === present(recorded.events[at], "recorded.events[at]").type,
-      )
+      this.events.every((event, at) => event.type === must(recorded.events, at).type)
     );
   }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type {
   Durable,
   DurableContext,
@@ -8,7 +9,7 @@ import type {
   StepWork,
 } from "@/server/domain/base/durable";
 import { asStored } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import { asStepError } from "../node/step-result";
@@ -126,7 +127,7 @@ export class VirtualRun implements DurableContext<RunEvent> {
   private begin(begun: Begun, work?: StepWork): void {
     this.waiting.set(begun.key, {
       ...begun,
-      ...(work ? { work } : {}),
+      ...defined({ work }),
       dueAt: this.at + (begun.ms ?? 0),
       isLookedUp: begun.kind === "timeout",
     });
@@ -259,7 +260,7 @@ export class VirtualRun implements DurableContext<RunEvent> {
     let result: Settled;
     try {
       const scope = { idempotencyKey: `${this.runId}/${step.key}`, abort: abort.signal, live() {} };
-      const work = present(step.work, "step.work");
+      const work = must(step, "work");
       result = { ok: true, value: asStored(await work(scope)) };
     } catch (error) {
       if (error instanceof BrokenOff) throw error;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Durable, DurableContext, Settlement } from "@/server/domain/base/durable";
 import { agentKey, type Interaction, type RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
@@ -36,15 +37,14 @@ export class Advice {
     const about = {
       node_id,
       activation_id,
-      ...(agent_id === undefined ? {} : { agent_id }),
-      ...(task_id === undefined ? {} : { task_id }),
+      ...defined({ agent_id, task_id }),
     };
     return [
       {
         type: "interaction_answered",
         ...about,
         payload: { interaction_id: id, ...given.data },
-        ...(isSince(s.run, 3) ? { command_id: answer.key } : {}),
+        ...defined({ command_id: isSince(s.run, 3) ? answer.key : undefined }),
       },
       ...answerEvents(s, interaction, given.data),
     ];

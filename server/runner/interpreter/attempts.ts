@@ -1,6 +1,7 @@
 import type { RaisableLimit, RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { Durable, DurableContext, Flow, Settlement, StepWork } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import { SIZES, sizeOf } from "@/server/domain/base/sizes";
 import { type Analysis, analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
@@ -74,8 +75,8 @@ export abstract class Attempts implements Engine {
     evolve(this.s, placed);
     this.reads.note(placed, placed.seq);
     this.ctx.emit(placed);
-    if (event.type === "edge_skipped") this.skippedTargets.push(present(event.node_id, "event.node_id"));
-    if (event.type === "loop_iteration") this.watchLoop(present(event.node_id, "event.node_id"));
+    if (event.type === "edge_skipped") this.skippedTargets.push(must(event, "node_id"));
+    if (event.type === "loop_iteration") this.watchLoop(must(event, "node_id"));
   }
 
   /** Says so where a loop goes round without changing anything. It may be waiting for the world, so it goes on. */
@@ -122,7 +123,7 @@ export abstract class Attempts implements Engine {
 
   /** How many attempts it has made: none, unless a person has it tried again. */
   private attemptsOf(id: string): number {
-    return present(this.s.activations[id], "this.s.activations[id]").attempt;
+    return must(this.s.activations, id).attempt;
   }
 
   protected attempt(id: string, node: WorkflowNode, attempt: number): void {
@@ -141,7 +142,7 @@ export abstract class Attempts implements Engine {
     }
     const kind = getNodeKind(node.node_type);
     const run = new NodeRun(this, id, node, attempt, read.input);
-    const flow = present(kind.run, "kind.run")(node.config, run);
+    const flow = must(kind, "run")(node.config, run);
     const first = settle(() => flow.next());
     if ("error" in first) return this.wasKnown(id, attempt, first);
     const { step } = first;
@@ -188,7 +189,7 @@ export abstract class Attempts implements Engine {
     if ("result" in outcome) {
       this.applyAll(complete(this.a, this.s, id, outcome.result, this.at));
       const end = getNodeKind(node.node_type).ends?.(node.config, node);
-      if (end && present(this.s.activations[id], "this.s.activations[id]").status === "completed") {
+      if (end && must(this.s.activations, id).status === "completed") {
         this.ended.push({ activationId: id, status: end.status, givesAll: end.givesAll });
         if (end.terminate) this.terminate();
       }
@@ -200,7 +201,7 @@ export abstract class Attempts implements Engine {
   protected failRun(task: OpenAttempt, cause: RunError): void {
     const { activationId: activation_id } = task;
     this.tasks.release(task);
-    const { node_id, attempt } = present(this.s.activations[activation_id], "activation");
+    const { node_id, attempt } = must(this.s.activations, activation_id);
     const error = { ...cause, node_id, activation_id };
     this.apply({
       type: "node_failed",
@@ -212,12 +213,12 @@ export abstract class Attempts implements Engine {
 
   /** After a failure: where there is to be another attempt, waits out the back-off; receive() begins it. */
   protected retryIfAsked(id: string): void {
-    const { status, waiting, attempt } = present(this.s.activations[id], "this.s.activations[id]");
+    const { status, waiting, attempt } = must(this.s.activations, id);
     if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, attempt + 1);
   }
 
   protected retryLater(id: string, attempt: number): void {
-    const until = present(this.s.activations[id], "this.s.activations[id]").waiting?.until ?? this.at;
+    const until = must(this.s.activations, id).waiting?.until ?? this.at;
     const handle = this.ctx.sleep(`${id}/${attempt}/retry`, Math.max(0, until - this.at));
     const task: OpenAttempt = { activationId: id, flow: null, waits: [], timeout: null, retry: attempt };
     this.tasks.add(task);
@@ -225,12 +226,7 @@ export abstract class Attempts implements Engine {
   }
 
   protected nodeOf(activationId: string): WorkflowNode {
-    return present(
-      this.s.graph.nodes[
-        present(this.s.activations[activationId], "this.s.activations[activationId]").node_id
-      ],
-      "node_id",
-    );
+    return present(this.s.graph.nodes[must(this.s.activations, activationId).node_id], "node_id");
   }
 
   /** An End that terminates: whatever else is under way is cancelled. */
@@ -242,7 +238,7 @@ export abstract class Attempts implements Engine {
   /** Calls of tools that an attempt leaves in flight as it ends may have happened: the log says so. */
   protected abandonCalls(activation_id: string): void {
     for (const call_id of this.s.calling) {
-      const call = present(this.s.tool_calls[call_id], "call");
+      const call = must(this.s.tool_calls, call_id);
       if (call.activation_id !== activation_id || !call.on_crash) continue;
       const { node_id, agent_id, task_id, tool_name } = call;
       const message = `${tool_name} was abandoned in flight: it may have happened (idempotency key ${this.s.run.id}/${call_id}).`;
@@ -252,8 +248,7 @@ export abstract class Attempts implements Engine {
           node_id,
           activation_id,
           call_id,
-          ...(agent_id ? { agent_id } : {}),
-          ...(task_id ? { task_id } : {}),
+          ...defined({ agent_id: agent_id || undefined, task_id: task_id || undefined }),
         },
         payload: { tool_name, message },
       });
@@ -264,10 +259,7 @@ export abstract class Attempts implements Engine {
     for (const task of this.tasks.all) {
       this.tasks.release(task);
       this.abandonCalls(task.activationId);
-      const { node_id } = present(
-        this.s.activations[task.activationId],
-        "this.s.activations[task.activationId]",
-      );
+      const { node_id } = must(this.s.activations, task.activationId);
       this.apply({ type: "node_cancelled", node_id, activation_id: task.activationId, payload: { reason } });
     }
   }
@@ -281,7 +273,7 @@ export abstract class Attempts implements Engine {
   *hold(activationId: string, limit: RaisableLimit): Flow<void> {
     const gate = this.tasks.newGate("limit");
     this.limit = limit;
-    const { node_id } = present(this.s.activations[activationId], "this.s.activations[activationId]");
+    const { node_id } = must(this.s.activations, activationId);
     this.apply({ type: "node_waiting", node_id, activation_id: activationId, payload: { for: "limit" } });
     yield [gate];
   }

@@ -1,6 +1,7 @@
 import { RaisableLimit } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { commandError, RunCommand, tooLateEvent } from "@/server/domain/run/commands/command";
 import { overrideNext } from "@/server/domain/run/commands/override";
@@ -157,7 +158,7 @@ export abstract class Commanding extends Pausing {
     { activation_id, agent_id }: { activation_id: string; agent_id: string },
     by: string,
   ): void {
-    const { node_id } = present(this.s.activations[activation_id], "activation");
+    const { node_id } = must(this.s.activations, activation_id);
     this.apply({ type: "next_overridden", node_id, activation_id, payload: { agent_id, by } });
   }
 
@@ -166,7 +167,7 @@ export abstract class Commanding extends Pausing {
     const task = this.tasks.get(id);
     if (task) this.tasks.release(task);
     const again = (activation_id: string, more: { along?: true } = {}) => {
-      const { node_id } = present(this.s.activations[activation_id], "activation");
+      const { node_id } = must(this.s.activations, activation_id);
       this.apply({ type: "node_retried", node_id, activation_id, payload: { by, ...more } });
     };
     if (!this.isOver) return again(id);
@@ -181,8 +182,8 @@ export abstract class Commanding extends Pausing {
   private skip({ activation_id, output, labels }: SkipCommand, by: string): void {
     const task = this.tasks.get(activation_id);
     if (task) this.tasks.release(task);
-    const { node_id } = present(this.s.activations[activation_id], "activation");
-    const given = { output, ...(labels ? { labels } : {}) };
+    const { node_id } = must(this.s.activations, activation_id);
+    const given = { output, ...defined({ labels }) };
     this.apply({ type: "node_skipped_by", node_id, activation_id, payload: { ...given, by } });
     this.abandonCalls(activation_id);
     this.applyAll(complete(this.a, this.s, activation_id, given, this.at));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RaisableLimit } from "@/server/domain/agent/outcome";
 import { textsIn } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/commands/command";
@@ -39,7 +39,7 @@ export function planEdited(
   const crew = s.crews[activation_id];
   const plan = s.plans[activation_id];
   if (!read.success || !crew || !plan) return null;
-  const { node_id } = present(s.activations[activation_id], "s.activations[activation_id]");
+  const { node_id } = must(s.activations, activation_id);
   const at = { node_id, activation_id };
   const rejected = (message: string) => ({
     event: {

@@ -1,4 +1,4 @@
-import { must, present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { RunState } from "@/server/domain/run";
@@ -15,7 +15,7 @@ export interface ReachedEnd {
 export function outputOf(a: Analysis, s: RunState, ends: readonly ReachedEnd[]): JsonObject {
   const output: JsonObject = {};
   const place = ({ activationId }: ReachedEnd) => {
-    const { node_id, order } = present(s.activations[activationId], "s.activations[activationId]");
+    const { node_id, order } = must(s.activations, activationId);
     return [must(a.position, node_id), order] as const;
   };
   const inOrder = ends.toSorted((one, other) => {
@@ -24,10 +24,7 @@ export function outputOf(a: Analysis, s: RunState, ends: readonly ReachedEnd[]):
   });
   // What branches wrote after such an end was reached belongs to the state that it gives.
   for (const { activationId, givesAll } of inOrder)
-    Object.assign(
-      output,
-      givesAll ? s.state : present(s.activations[activationId], "s.activations[activationId]").output,
-    );
+    Object.assign(output, givesAll ? s.state : must(s.activations, activationId).output);
   return output;
 }
 

@@ -1,6 +1,6 @@
 import type { RaisableLimit, ReasonCode, RunError } from "@/server/domain/agent/outcome";
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import { SIZES, sizeOf } from "@/server/domain/base/sizes";
 import { WORK_LIMITS, workSoFar } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
@@ -134,7 +134,7 @@ export class Interpreter extends Commanding {
       if (this.heldChars >= SIZES.event || this.needsYield()) return false;
       const limit = this.limitBeforeNode();
       const node = present(
-        s.graph.nodes[present(s.activations[id], "s.activations[id]").node_id],
+        s.graph.nodes[must(s.activations, id).node_id],
         "s.graph.nodes[s.activations[id]!.node_id]",
       );
       if (limit !== null) {
@@ -172,7 +172,7 @@ export class Interpreter extends Commanding {
   private isBusy(node: WorkflowNode): boolean {
     for (const id of this.s.running) {
       const other = present(
-        this.s.graph.nodes[present(this.s.activations[id], "this.s.activations[id]").node_id],
+        this.s.graph.nodes[must(this.s.activations, id).node_id],
         "this.s.graph.nodes[this.s.activations[id]!.node_id]",
       );
       if (other.id === node.id) return true;

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { RunState } from "@/server/domain/run";
 import type { ChatMessage, NewEvent } from "@/server/domain/run/events";
 import type { ForkOrigin, ForkPatches } from "@/server/domain/run/lineage";
@@ -45,7 +46,7 @@ export const forkedEvent = (
     patches,
     graph,
     by,
-    ...(repeated === undefined ? {} : { repeated }),
+    ...defined({ repeated }),
   },
 });
 

@@ -1,4 +1,5 @@
 import { limitRaiseError, type RaisableLimit } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
@@ -108,7 +109,7 @@ function field(limit: RaisableLimit, now: number): JsonSchema {
     type: limit === "max_cost_usd" ? "number" : "integer",
     title: `New limit, in ${unit}`,
     exclusiveMinimum: now / size,
-    ...(most === undefined ? {} : { maximum: Math.floor(most / size) }),
+    ...defined({ maximum: most === undefined ? undefined : Math.floor(most / size) }),
     default: size === 1 ? usual(limit, now) : Math.ceil(usual(limit, now) / size),
   };
 }

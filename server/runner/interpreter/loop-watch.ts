@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type AgentStep, findStuck } from "@/server/domain/agent/stuck";
 import type { Version } from "@/server/domain/base/changes";
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
@@ -33,8 +33,8 @@ export class LoopWatch {
   private fingerprints({ state, versions }: RunState): JsonObject {
     return Object.fromEntries(
       Object.keys(state).map((key) => {
-        if (sizeOf(state[key]) < LONG_VALUE) return [key, present(state[key], "state[key]")];
-        const version = present(versions[key], "versions[key]");
+        if (sizeOf(state[key]) < LONG_VALUE) return [key, must(state, key)];
+        const version = must(versions, key);
         const known = this.longValues.get(version) ?? ++this.longCount;
         this.longValues.set(version, known);
         return [key, known];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { draw } from "@/server/domain/testing/drawing";
@@ -7,7 +7,7 @@ import { StepFailed } from "../node/flow";
 import { toRunError } from "./node-error";
 
 const { nodes } = draw("start > a > r; r yes> end", { a: { name: "Write" } });
-const a = present(nodes.a, "a");
+const a = must(nodes, "a");
 const unnamed = { ...a, name: "" };
 const failed = (name: string, message: string, detail?: Json) =>
   new StepFailed({ name, message, ...(detail === undefined ? {} : { detail }) });
@@ -108,7 +108,7 @@ test.each<[string, unknown, typeof a, unknown]>([
   [
     "a router whose condition fails could not decide",
     named("ExpressionError", "There is no x."),
-    present(nodes.r, "r"),
+    must(nodes, "r"),
     {
       code: "ROUTER_FAILED",
       message: "r could not decide: There is no x.",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RunConfig } from "@/server/domain/agent/outcome";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { foldRun } from "@/server/domain/run";
@@ -34,7 +34,7 @@ function read(settings: JsonObject, state: JsonObject, { skipped = [] as string[
   Object.assign(s.state, state);
   Object.assign(s.outputs, { a: { x: 5 } });
   for (const id of skipped) Object.assign(s.nodes, { [id]: { ...s.nodes[id], status: "skipped" } });
-  return readInput(s, present(s.graph.nodes[node], node), 12);
+  return readInput(s, must(s.graph.nodes, node), 12);
 }
 const missing = (message: string) => ({
   input: {},

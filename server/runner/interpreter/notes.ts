@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { Settlement } from "@/server/domain/base/durable";
 import { isObject } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { cutText } from "@/server/domain/base/sizes";
 import type { RunState } from "@/server/domain/run";
 import { describeTarget } from "@/server/domain/run/commands/control-labels";
@@ -31,7 +32,7 @@ export function recovered(s: RunState, { worker_id = "", rules }: Note, requeued
   const haveChanged = canonicalJson(now) !== canonicalJson(installation);
   return {
     type: "run_recovered",
-    payload: { worker_id, requeued, ...(haveChanged ? { installation: now } : {}) },
+    payload: { worker_id, requeued, ...defined({ installation: haveChanged ? now : undefined }) },
   };
 }
 
@@ -50,7 +51,7 @@ export function unread({ instructions, run, graph }: RunState): NewEvent[] {
 export function questionsExtended(s: RunState, now: number): NewEvent[] {
   const expires_at = now + ANSWER_AFTER_WAKING_MS;
   return [...s.asking].flatMap((id): NewEvent[] => {
-    const { requested, activation_id, node_id } = present(s.interactions[id], "s.interactions[id]");
+    const { requested, activation_id, node_id } = must(s.interactions, id);
     if (requested.expires_at >= expires_at) return [];
     return [
       { type: "interaction_extended", node_id, activation_id, payload: { interaction_id: id, expires_at } },

@@ -1,5 +1,6 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Durable, DurableContext, Flow, Settlement, StepWork } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
@@ -95,7 +96,7 @@ export abstract class Pausing extends Attempts {
   }
 
   protected pauseAt(by: string, reason: PauseReason, at: PausedPlace, now = false): void {
-    this.apply({ type: "run_paused", payload: { by, reason, at, ...(now ? { now } : {}) } });
+    this.apply({ type: "run_paused", payload: { by, reason, at, ...defined({ now: now || undefined }) } });
     for (const task of this.tasks.all) this.tasks.stopTimeout(task);
     if (now) this.giveUp();
   }
@@ -115,8 +116,8 @@ export abstract class Pausing extends Attempts {
   }
 
   protected continueRun(by: string, as: "resume" | "step", granularity?: StepGranularity): void {
-    const { since } = present(this.s.run.paused_at, "paused_at");
-    this.apply({ type: "run_continued", payload: { by, as, ...(granularity ? { granularity } : {}) } });
+    const { since } = must(this.s.run, "paused_at");
+    this.apply({ type: "run_continued", payload: { by, as, ...defined({ granularity }) } });
     this.lengthenQuestions(this.at - since);
     for (const task of this.tasks.all) if (task.flow) this.startClock(task.activationId);
     for (const { key, step, task } of this.suspended.splice(0))
@@ -133,7 +134,7 @@ export abstract class Pausing extends Attempts {
   /** The time in which the run stood still was nobody's to answer in. */
   private lengthenQuestions(ms: number): void {
     for (const id of [...this.s.asking]) {
-      const { requested, activation_id, node_id } = present(this.s.interactions[id], "interaction");
+      const { requested, activation_id, node_id } = must(this.s.interactions, id);
       const expires_at = requested.expires_at + ms;
       const at = { node_id, activation_id };
       this.apply({ type: "interaction_extended", ...at, payload: { interaction_id: id, expires_at } });

@@ -1,4 +1,5 @@
 import type { BreakpointKind } from "@/server/domain/agent/breakpoint";
+import { defined } from "@/server/domain/base/defined";
 import type { EventType, NewEventOf } from "@/server/domain/run/events";
 import type { PausedPlace } from "@/server/domain/run/events/control-events";
 
@@ -123,9 +124,6 @@ const places: { readonly [T in EventType]: PlacesOf<T> } = {
 export function placesAfter<T extends EventType>(event: NewEventOf<T>): Place[] {
   const { node_id, activation_id, agent_id, task_id } = event;
   return places[event.type](event, {
-    ...(node_id === undefined ? {} : { node_id }),
-    ...(activation_id === undefined ? {} : { activation_id }),
-    ...(agent_id === undefined ? {} : { agent_id }),
-    ...(task_id === undefined ? {} : { task_id }),
+    ...defined({ node_id, activation_id, agent_id, task_id }),
   });
 }

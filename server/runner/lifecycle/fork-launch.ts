@@ -1,5 +1,6 @@
 import { withForkSettings } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
@@ -41,7 +42,7 @@ export function newForkLauncher(parts: {
     const { graph, roles } = readyToRun(
       drawn,
       parts.roles.all(),
-      { input, ...(config ? { config } : {}) },
+      { input, ...defined({ config: config || undefined }) },
       models,
       { withheld },
     );

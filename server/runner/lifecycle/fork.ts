@@ -1,6 +1,7 @@
 import type { ForkSettings } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { Settled } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { lastOf, must } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import type { JsonObject } from "@/server/domain/base/values";
 import { evolve, foldRun, newRun, type RunState } from "@/server/domain/run";
@@ -85,7 +86,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   if (errors.length > 0)
     throw new ForkRejected(
       errors.length === 1
-        ? present(errors[0], "faults[0]")
+        ? must(errors, 0)
         : `This fork cannot be made: ${errors.length} things stand in its way.`,
       errors,
     );
@@ -95,11 +96,13 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   const forks = [
     ...keptForks(state),
     {
-      ...(replay ? { replay } : {}),
+      ...defined({ replay }),
       ...origin,
-      ...(config ? { config } : {}),
-      ...(latest && !isAtStart ? { latest } : {}),
-      ...(created.payload.pins && trigger !== "editor" ? { without_pins: true as const } : {}),
+      ...defined({
+        config,
+        latest: latest && !isAtStart ? latest : undefined,
+        without_pins: created.payload.pins && trigger !== "editor" ? (true as const) : undefined,
+      }),
     },
   ];
   return {
@@ -111,10 +114,10 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
       payload: {
         ...created.payload,
         ...replaced,
-        ...(input ? { input } : {}),
+        ...defined({ input }),
         trigger,
         forks,
-        ...(replay ? { repeats: keptCommands(repeats) } : {}),
+        ...defined({ repeats: replay ? keptCommands(repeats) : undefined }),
       },
     }),
     fork: { from: run_id, isReplay: replay !== undefined, turn: forkTurn(journal, { turn, at_seq, now }) },
@@ -199,7 +202,7 @@ export function requestsOf(store: Pick<RunStore, "journal">, run_id: string): Re
 
 /** The number of the event after which the moment is. */
 function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number {
-  const last = present(events.at(-1), "events.at(-1)").seq;
+  const last = lastOf(events).seq;
   if (!at) return 1;
   if ("seq" in at) {
     if (at.seq < 1 || at.seq > last)
@@ -270,7 +273,7 @@ function beforeReaders(
     .filter((one) => !isBound(one));
   if (messages.length === 0 && plan.length === 0)
     for (const { activation } of free) {
-      const start = present(began.get(activation.id), "began");
+      const start = must(began, activation.id);
       if (outside.every(({ turn }) => turn <= start.turn))
         return beforeReaders(run_id, { turns }, start.seq - 1, { state: change });
     }
@@ -301,8 +304,7 @@ function forkTurn(
   { turns, fork: before }: { turns: readonly StoredTurn[]; fork?: ForkTurn },
   { turn, at_seq, now }: { turn: number; at_seq: number; now: number },
 ): ForkTurn {
-  const begins: { key: string | null; result: Settled | null; at: number } =
-    turns[turn] ?? present(turns[0], "turns[0]");
+  const begins: { key: string | null; result: Settled | null; at: number } = turns[turn] ?? must(turns, 0);
   const { key, result, at } = begins;
   const earlier = (before?.shifts ?? []).filter((shift) => shift.turn < turn);
   return {

@@ -1,5 +1,6 @@
 import type { Disk } from "@/db/disk";
 import type { InstallationRules, RaisableLimit } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
@@ -213,7 +214,7 @@ export class Host {
       created,
       interpreterVersion: INTERPRETER_VERSION,
       idempotencyKey: request.idempotency_key ?? null,
-      ...(request.request_hash === undefined ? {} : { requestHash: request.request_hash }),
+      ...defined({ requestHash: request.request_hash }),
     });
     if (made.created) {
       this.creationCache.keep(id, created);
@@ -232,7 +233,11 @@ export class Host {
     const id = newId("run");
     this.store.create({ id, idempotencyKey: null, origin, ...planned });
     this.begin(id, planned.created.payload.workflow_id);
-    return { run_id: id, at_seq: origin.seq, ...(warnings.length > 0 ? { warnings } : {}) };
+    return {
+      run_id: id,
+      at_seq: origin.seq,
+      ...defined({ warnings: warnings.length > 0 ? warnings : undefined }),
+    };
   }
 
   private refuseMore(): void {

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { breakpointsError } from "@/server/domain/agent/breakpoint-check";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { asJson, canonicalJson, textsIn } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -93,11 +94,11 @@ export function newLauncher(parts: {
         ...ready,
         ...foreignText(parts, ready, withheld),
         ...pinsOf(launch, whole),
-        ...(only_node === undefined ? {} : { only_node }),
+        ...defined({ only_node }),
         workflow_id: workflow.id,
         workflow_name: workflow.name,
         trigger: launch.trigger,
-        ...(installation ? { installation } : {}),
+        ...defined({ installation }),
         ...(key === undefined ? {} : { idempotency_key: key, request_hash }),
       });
     },
@@ -112,8 +113,7 @@ const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
         workflow_id,
         input,
         config: asJson(config ?? {}),
-        ...(pins ? { pins: asJson(pins) } : {}),
-        ...(only_node === undefined ? {} : { only_node }),
+        ...defined({ pins: pins ? asJson(pins) : undefined, only_node }),
       }),
     )
     .digest("hex");
@@ -196,7 +196,7 @@ export function readyToRun(
   if (problems.length > 0)
     throw new StartRejected(
       problems.length === 1
-        ? `This workflow cannot run yet: ${present(problems[0], "problems[0]").message}`
+        ? `This workflow cannot run yet: ${must(problems, 0).message}`
         : `This workflow cannot run yet: it has ${problems.length} problems.`,
       { problems },
     );

@@ -1,4 +1,5 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/transient-error";
 import { DamagedLog } from "@/server/domain/run/quarantine";
@@ -101,9 +102,9 @@ export class RunExecutor {
         around: (step, work) => this.parts.computing.around({ run_id: runId, step }, work),
         live: (id, frame) => this.parts.frames.add(id, frame),
         workerId,
-        ...(rules ? { rules } : {}),
+        ...defined({ rules }),
         time,
-        ...(redact ? { redact } : {}),
+        ...defined({ redact }),
       },
       withOriginal(this.parts.store, runId, created, journal),
       this.parts.live.seenBy(runId),

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { EDITION } from "@/server/domain/run/edition";
@@ -54,13 +55,15 @@ export function creationOf(
       config: request.config,
       trigger: request.trigger,
       provider_summary: request.provider_summary,
-      ...(request.context_windows ? { context_windows: request.context_windows } : {}),
-      ...(past_work.length > 0 ? { past_work } : {}),
-      ...(request.config.mode === "continuous" ? {} : { can_hold: true as const }),
-      ...(request.installation ? { installation: request.installation } : {}),
-      ...(request.foreign ? { foreign: request.foreign } : {}),
-      ...(request.pins ? { pins: request.pins } : {}),
-      ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
+      ...defined({
+        context_windows: request.context_windows,
+        past_work: past_work.length > 0 ? past_work : undefined,
+        can_hold: request.config.mode === "continuous" ? undefined : (true as const),
+        installation: request.installation,
+        foreign: request.foreign,
+        pins: request.pins,
+        only_node: request.only_node,
+      }),
       people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },
       edition: EDITION,
       prompt_seed: randomBytes(16).toString("hex"),

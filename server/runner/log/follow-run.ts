@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { lastOf } from "@/server/domain/base/must";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { LiveRuns } from "../lifecycle/live-runs";
 import { shownOf } from "../lifecycle/redact-events";
@@ -46,7 +46,7 @@ async function* read(
       const isHeld = store.find(runId)?.status === "held";
       const events = store.events(runId, last, BACKLOG_CHUNK, isHeld);
       if (events.length === 0) break;
-      last = present(events.at(-1), "events.at(-1)").seq;
+      last = lastOf(events).seq;
       yield { kind: "events", events: shown(events) };
     }
     const overlay = frames.snapshot(runId);
@@ -63,7 +63,7 @@ async function* read(
       }
       const events = frame.events.filter(({ seq }) => seq > last);
       if (events.length === 0) continue;
-      last = present(events.at(-1), "events.at(-1)").seq;
+      last = lastOf(events).seq;
       yield { kind: "events", events: shown(events) };
     }
   } finally {

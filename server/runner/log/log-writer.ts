@@ -1,5 +1,5 @@
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { isPassing } from "@/server/domain/base/transient-error";
 import type { TurnWrite } from "@/server/store/runs/runs";
 
@@ -62,7 +62,7 @@ export class LogWriter {
     const error = this.attempt(batch);
     if (error === null) return;
     if (isBusy(error)) this.putOff(batch, error);
-    else if (batch.length === 1) this.giveUpOrPutOff(present(batch[0], "batch[0]"), error);
+    else if (batch.length === 1) this.giveUpOrPutOff(must(batch, 0), error);
     else this.writeOneByOne(batch);
   }
 

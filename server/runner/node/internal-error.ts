@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { StepError } from "@/server/domain/base/durable";
 import { isObject } from "@/server/domain/base/guards";
 import { cutText } from "@/server/domain/base/sizes";
@@ -27,7 +28,7 @@ export function internalError(error: { name: string; message: string }, what: st
       : `${what}: Troupe itself is at fault (${mark}). The server's log says more under this mark.`,
     retryable: false,
     user_action: "none",
-    ...(isOurs ? {} : { detail: { mark, fault: cutText(errorText) } }),
+    ...defined({ detail: isOurs ? undefined : { mark, fault: cutText(errorText) } }),
   };
 }
 

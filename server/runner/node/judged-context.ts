@@ -1,6 +1,6 @@
 import type { ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
 import { textsIn } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { Interaction, RunState } from "@/server/domain/run";
@@ -38,9 +38,7 @@ function personTexts(interactions: readonly Interaction[]): string[] {
       ...(typeof value === "string" ? addedPhrases(value, requested.draft ?? "") : textsIn(value ?? null)),
       ...(requested.asks && content ? typedTexts(requested.asks, content) : []),
     ];
-    return present(rejected[at], "refused[at]").length === 0
-      ? texts
-      : texts.flatMap((text) => addedPhrases(text, repeated));
+    return must(rejected, at).length === 0 ? texts : texts.flatMap((text) => addedPhrases(text, repeated));
   });
 }
 

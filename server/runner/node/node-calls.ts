@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow, StepScope, StepWork } from "@/server/domain/base/durable";
 import { isText } from "@/server/domain/base/guards";
 import { asJson } from "@/server/domain/base/json";
@@ -82,7 +83,7 @@ function callerOf(run: CallingRun, agent: ToolCaller | null): Pick<ToolScope, "r
       ...agent.about,
       role_name: agent.role.name,
       node_id: run.node.id,
-      ...(agent.task.config ? { memory_scopes: agent.task.config.memory_scopes } : {}),
+      ...defined({ memory_scopes: agent.task.config ? agent.task.config.memory_scopes : undefined }),
     },
   };
 }
@@ -113,7 +114,7 @@ export function* callTool(
       name,
       args,
       agent,
-      { ...keysOf(run, key), answers, ...(again > 0 ? { again } : {}) },
+      { ...keysOf(run, key), answers, ...defined({ again: again > 0 ? again : undefined }) },
       spec,
     );
     if (!asks) return output;
@@ -204,7 +205,7 @@ function* callOnce(
     },
   };
   const { value, reused } = yield* makeCall(run, call);
-  return { ...toolOutputFrom(value), ...(reused === undefined ? {} : { reused }) };
+  return { ...toolOutputFrom(value), ...defined({ reused }) };
 }
 
 /** Runs an agent's code up to its next call, as a step of its own; null where no code runs here. */

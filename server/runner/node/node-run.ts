@@ -6,6 +6,7 @@ import {
   llmOver,
   type RoleDefinition,
 } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type {
   Durable,
   DurableContext,
@@ -15,7 +16,7 @@ import type {
   StepWork,
 } from "@/server/domain/base/durable";
 import { asJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
@@ -122,10 +123,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     return edges
       .filter((edge) => edge.kind === "normal")
       .map((edge) => {
-        const target = present(
-          this.s.graph.nodes[edge.target_node_id],
-          "this.s.graph.nodes[edge.target_node_id]",
-        );
+        const target = must(this.s.graph.nodes, edge.target_node_id);
         const name = target.name || target.id;
         return {
           edge_id: edge.id,
@@ -203,7 +201,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
       ...request,
       agent_id: request.agent_id ?? config?.agent_id ?? request.required_role,
       ...(turns ? { max_iterations: turns } : {}),
-      ...(idle || llm ? { llm_config: { ...(idle ? { idle_timeout_ms: idle } : {}), ...llm } } : {}),
+      ...(idle || llm ? { llm_config: { ...defined({ idle_timeout_ms: idle || undefined }), ...llm } } : {}),
     });
   }
   crew(request: CrewRequest): Flow<CrewAnswer> {
@@ -382,7 +380,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
         try {
           const done = await models.complete(request, {
             signal: scope.abort,
-            ...(scope.begunAt === undefined ? {} : { begunAt: scope.begunAt }),
+            ...defined({ begunAt: scope.begunAt }),
             delta: (channel, offset, text) =>
               scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
           });
@@ -395,6 +393,6 @@ export class NodeRun implements NodeContext, CrewRuntime {
       },
     };
     const { value, reused } = yield* makeCall(this, call);
-    return { ...modelAnswerFrom(value), ...(reused === undefined ? {} : { reused }) };
+    return { ...modelAnswerFrom(value), ...defined({ reused }) };
   }
 }

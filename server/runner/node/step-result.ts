@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Settled } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 
@@ -13,7 +14,7 @@ export function asStepError(error: unknown): { name: string; message: string; de
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   // Whoever throws with a detail gives JSON; what cannot be kept is found where the failure is written.
   const { detail } = error as { detail?: Json };
-  return { name: error.name, message: error.message, ...(detail === undefined ? {} : { detail }) };
+  return { name: error.name, message: error.message, ...defined({ detail }) };
 }
 
 /** A result with its text, of at most so many characters. One that cannot be kept is the failure of its step. */

@@ -1,4 +1,5 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
@@ -45,7 +46,7 @@ export function questionOf(
     args,
     risk: spec.risk,
     why,
-    ...(destinations.length > 0 ? { destinations } : {}),
+    ...defined({ destinations: destinations.length > 0 ? destinations : undefined }),
   };
 }
 
@@ -106,7 +107,7 @@ export function* recordCall<T extends { output: ToolOutput }>(
     type: "tool_call_started",
     ...about,
     call_id,
-    payload: { tool_name, ...call, risk: spec.risk, ...(on_crash ? { on_crash } : {}) },
+    payload: { tool_name, ...call, risk: spec.risk, ...defined({ on_crash: on_crash || undefined }) },
   });
   const begun = run.now;
   const done = yield* execute();
@@ -122,8 +123,7 @@ export function* recordCall<T extends { output: ToolOutput }>(
         args: call.args,
         status_code,
         reason: error,
-        ...(by_call === undefined ? {} : { by_call }),
-        ...(tool_call_id === undefined ? {} : { tool_call_id }),
+        ...defined({ by_call, tool_call_id }),
       },
     });
     return done;

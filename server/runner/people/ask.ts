@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Durable, DurableContext, Flow } from "@/server/domain/base/durable";
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
@@ -106,13 +107,13 @@ function* waitLong(run: Asking, id: string, answer: Durable, about: PersonQuesti
           interaction_id: id,
           level: due.level,
           to: due.to,
-          ...(due.expires_in === undefined ? {} : { expires_at: run.now + due.expires_in }),
+          ...defined({ expires_at: due.expires_in === undefined ? undefined : run.now + due.expires_in }),
         },
       });
   }
 }
 
-const asked = (run: Asking, id: string) => present(run.s.interactions[id], "run.s.interactions[id]");
+const asked = (run: Asking, id: string) => must(run.s.interactions, id);
 
 /** SHA-256 of what exactly an answer is to: whoever answers something else is refused. */
 function fingerprintOf(run: string, interaction_id: string, payload: Omit<PersonQuestion, "about">): string {
@@ -140,9 +141,7 @@ export function readNodeAnswer(
   return {
     answer: known,
     by,
-    ...(option === undefined ? {} : { option }),
-    ...(value === undefined ? {} : { value }),
-    ...(message === undefined ? {} : { message }),
+    ...defined({ option, value, message }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { tooLate } from "@/server/domain/run/commands/command";
 import {
   MOST_REPEATED,
@@ -35,7 +36,7 @@ export function commandsOf(runId: string, journal: Journal, execute: Execute): r
     if (command) {
       const read = RepeatedCommand.safeParse({
         after: [...last.values()].slice(-MOST_PLACES),
-        ...(state?.run.paused_at ? { while_paused: true } : {}),
+        ...defined({ while_paused: state?.run.paused_at ? true : undefined }),
         ...command,
       });
       if (!read.success || found.length >= MOST_REPEATED) return;

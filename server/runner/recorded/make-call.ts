@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Durable, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
@@ -45,7 +46,7 @@ export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?:
   let { result } = yield [run.request(call.key, call.request, call.work, call.isRepeatable)];
   for (let k = 1; ; k++) {
     if (result.repeated) call.onRepeated?.();
-    if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
+    if (result.ok) return { value: result.value, ...defined({ reused: result.reused || undefined }) };
     const obstacle = obstacleOf(result.error);
     if (!obstacle) throw new StepFailed(result.error);
     const nth = k === 1 ? "" : String(k);
@@ -96,7 +97,7 @@ function* agreement(
     why,
     tool_name,
     args,
-    ...(risk ? { risk } : {}),
+    ...defined({ risk }),
   });
   if (answer === "expired") return "nobody";
   return answer === "approve" || answer === "approve_always" ? "yes" : "no";

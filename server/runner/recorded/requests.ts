@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { StepRequest } from "@/server/domain/base/durable";
 import { recordOf } from "@/server/domain/base/guards";
 import { asJson } from "@/server/domain/base/json";
@@ -42,6 +43,6 @@ export function toolRequest(
     kind: "tool",
     again: OF_THE_RUN.has(tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
     asked: () => asJson({ tool, args, answers }),
-    ...(onCrash ? { onCrash } : {}),
+    ...defined({ onCrash: onCrash || undefined }),
   };
 }

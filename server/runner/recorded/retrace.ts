@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import {
   Cancelled,
   type Durable,
@@ -171,7 +172,7 @@ class Retracing implements DurableContext<RunEvent> {
     else
       this.waits.set(key, {
         kind: request?.kind ?? "step",
-        ...(request ? { request } : {}),
+        ...defined({ request }),
         since: this.at,
         order: ++this.order,
       });
@@ -250,7 +251,7 @@ class Retracing implements DurableContext<RunEvent> {
       since,
       ms: this.at - since,
       turn: this.turn,
-      ...(event ? { event } : {}),
+      ...defined({ event: event || undefined }),
     };
   }
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { defined } from "@/server/domain/base/defined";
 import {
   type ComparisonCell,
   type ComparisonReport,
@@ -50,7 +51,7 @@ export async function compare({
     workflow: name,
     cases: tests.map((test) => ({ case: test.id, name: test.name })),
     variants: done,
-    ...(how.purse ? { spending: how.purse.spending } : {}),
+    ...defined({ spending: how.purse ? how.purse.spending : undefined }),
     notes: notesOn(done, how),
   };
 }

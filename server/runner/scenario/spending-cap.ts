@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { defined } from "@/server/domain/base/defined";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { Spending } from "@/server/domain/scenario/report";
 import {
@@ -67,7 +68,7 @@ export class Purse {
       : own;
     try {
       const answer: ModelAnswer = await models.complete(
-        { ...request, run_id: this.id, ...(budget ? { budget } : {}) },
+        { ...request, run_id: this.id, ...defined({ budget }) },
         io,
       );
       this.spent += answer.cost_usd ?? 0;

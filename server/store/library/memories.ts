@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { bin, memories, runs } from "@/db/schema";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { defined } from "@/server/domain/base/defined";
 import { canonicalJson, parseJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { Json } from "@/server/domain/base/values";
@@ -283,8 +284,10 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
                 tainted: by !== "person",
                 source: JSON.stringify({ ...before.source, by }),
               }),
-          ...(importance === undefined ? {} : { importance: clamped(importance) }),
-          ...(expires_at === undefined ? {} : { expiresAt: expires_at }),
+          ...defined({
+            importance: importance === undefined ? undefined : clamped(importance),
+            expiresAt: expires_at,
+          }),
         })
         .where(eq(memories.id, id))
         .run();

@@ -1,6 +1,7 @@
 import { eq, inArray, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { crewWork } from "@/db/schema";
+import { defined } from "@/server/domain/base/defined";
 import type { PastCounts, PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isCrewNode } from "@/server/domain/nodes";
@@ -71,7 +72,7 @@ export function newCrewWorkStore({ $client: client }: Db) {
         const { node_id, agent_id, role_name } = row;
         const own = { done: row.done, failed: row.failed, sent_back: row.sent_back };
         const role = { done: row.role_done, failed: row.role_failed, sent_back: row.role_sent_back };
-        return { node_id, agent_id, role_name, ...(isNone(own) ? {} : { own }), role };
+        return { node_id, agent_id, role_name, ...defined({ own: isNone(own) ? undefined : own }), role };
       });
     },
   };

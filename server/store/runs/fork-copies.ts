@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
 import type { Settled } from "@/server/domain/base/durable";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import { ownJson } from "../own-json";
 
@@ -106,4 +106,4 @@ export function newForkCopies({ $client: client }: Db) {
 
 /** The call that a step belongs to: attempts at it, and its being made again with a person's answer, write as one. */
 const callOf = (key: string): string =>
-  present(key.split(/\/(?:again|answered|agreed)\d*$/)[0], "key").replace(/\/again\d+$/, "");
+  must(key.split(/\/(?:again|answered|agreed)\d*$/), 0).replace(/\/again\d+$/, "");

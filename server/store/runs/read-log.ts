@@ -1,4 +1,5 @@
 import type { Db } from "@/db/open";
+import { defined } from "@/server/domain/base/defined";
 import type { Settled } from "@/server/domain/base/durable";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
@@ -133,7 +134,7 @@ export function newLogReader({ $client: client }: Db) {
           turns,
           timers,
           signals,
-          ...(turn === null ? {} : { fork: ownJson<StoredForkTurn>(turn) }),
+          ...defined({ fork: turn === null ? undefined : ownJson<StoredForkTurn>(turn) }),
         };
       });
     },

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import { textsOf } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must, present } from "@/server/domain/base/must";
 import { binEnd } from "../library/bin";
 import { forgetMemoriesOf } from "../library/memories";
 import { newSettingStore } from "../settings";
@@ -122,9 +122,7 @@ export function newRetention(
       own.length === 0 ? undefined : or(isNull(runs.workflowId), notInArray(runs.workflowId, own));
     return [
       ...outdatedBy(common, others, limit),
-      ...own.flatMap((id) =>
-        outdatedBy(present(workflows[id], "workflows[id]"), eq(runs.workflowId, id), limit),
-      ),
+      ...own.flatMap((id) => outdatedBy(must(workflows, id), eq(runs.workflowId, id), limit)),
     ].slice(0, limit);
   };
 

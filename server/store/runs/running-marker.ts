@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import path from "node:path";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 
 /** For which runs the server's thread computes, noted where it outlives the process. */
 export interface RunningMarker {
@@ -53,7 +53,7 @@ export function newRunningMarker(dataDir: string | null): RunningMarker {
 
 function readIds(file: string): string[] {
   try {
-    return present(readFileSync(file, "utf8").split("\n", 1)[0], "file").split(" ").filter(Boolean);
+    return must(readFileSync(file, "utf8").split("\n", 1), 0).split(" ").filter(Boolean);
   } catch {
     return [];
   }

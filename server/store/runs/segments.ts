@@ -96,7 +96,7 @@ export function newSegmentStore(db: Db, now: () => number = Date.now) {
   return {
     /** Writes down, before anybody is told, that the run goes on elsewhere from where its log ends; answers the stretch. */
     begin(runId: string): number {
-      return present(insert.get({ id: runId, at: now() }), "the stretch of a run that there is");
+      return present(insert.get({ id: runId, at: now() }), "the new segment");
     },
 
     /** The stretch that a run is at work in elsewhere; null where it is not. */

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { ToolFailure, type ToolScope } from "../define";
 
 /** The run that calls. Throws ToolFailure(400) where a person tries the tool out. */
@@ -11,9 +12,6 @@ export function sourceOf(scope: ToolScope, tool_name: string) {
   const { agent_id, role_name, node_id, task_id } = scope.agent ?? {};
   return {
     tool_name,
-    ...(agent_id === undefined ? {} : { agent_id }),
-    ...(role_name === undefined ? {} : { role_name }),
-    ...(node_id === undefined ? {} : { node_id }),
-    ...(task_id === undefined ? {} : { task_id }),
+    ...defined({ agent_id, role_name, node_id, task_id }),
   };
 }

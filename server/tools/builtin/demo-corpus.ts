@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { SearchPurpose } from "@/server/domain/tool/search-backend";
 
 interface Entry {
@@ -183,7 +183,7 @@ export function searchDemo(purpose: SearchPurpose, query: string, count: number)
     .map((page) => ({ page, score: 2 * shared(page.title) + shared(page.text) }))
     .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score)
-    .map(({ page }) => ({ ...page, text: present(page.text.split("\n\n")[0], "split") }));
+    .map(({ page }) => ({ ...page, text: must(page.text.split("\n\n"), 0) }));
   const made = purpose === "web" ? Object.keys(KINDS).map((kind) => madeUp(kind, slugOf(query))) : [];
   return [...known, ...made].slice(0, count);
 }
@@ -202,7 +202,7 @@ export function demoPage(url: string): { title: string; text: string } | null | 
 }
 
 const madeUp = (kind: string, slug: string): Entry => ({
-  ...present(KINDS[kind], "KINDS[kind]")(slug.replaceAll("-", " ")),
+  ...must(KINDS, kind)(slug.replaceAll("-", " ")),
   url: `https://${HOST}/${kind}/${slug}`,
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { defined } from "@/server/domain/base/defined";
 import { Json } from "@/server/domain/base/values";
 import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/library/memories";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
@@ -63,7 +64,7 @@ const shown = ({ key, value, scope, updated_at, expires_at }: Memory) => ({
   value,
   scope,
   updated_at: new Date(updated_at).toISOString(),
-  ...(expires_at === null ? {} : { expires_at: new Date(expires_at).toISOString() }),
+  ...defined({ expires_at: expires_at === null ? undefined : new Date(expires_at).toISOString() }),
 });
 
 /** Scopes that end with the run, so that what is in them was written by it. */
@@ -105,7 +106,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
             source: {
               ...sourceOf(caller, "store_memory"),
               by: caller.agent ? "agent" : "person",
-              ...(caller.run ? { run_id: caller.run.id } : {}),
+              ...defined({ run_id: caller.run ? caller.run.id : undefined }),
             },
           });
           const { value: _known, ...rest } = shown(stored);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Json } from "@/server/domain/base/values";
 import type { SearchBackend, SearchPurpose } from "@/server/domain/tool/search-backend";
 import type { providerFetch } from "@/server/egress/fetch";
@@ -78,7 +79,7 @@ function searchTool(
     timeout_ms: TIMEOUT_MS,
     execute: async ({ query, count }, scope) => ({
       query,
-      ...(backend().kind === "demo" ? { note: DEMO_NOTE } : {}),
+      ...defined({ note: backend().kind === "demo" ? DEMO_NOTE : undefined }),
       results: (await search(backend(), query, count, purpose, deps.fetch, scope)).map((result) => ({
         ...result,
       })),
@@ -132,7 +133,7 @@ async function search(
       const answer = await ask(`/search/code?${queryString({ q: query, per_page: String(count) })}`, {
         accept: "application/vnd.github.text-match+json",
         "x-github-api-version": "2022-11-28",
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...defined({ authorization: key === null ? undefined : `Bearer ${key}` }),
       });
       return listOf(answer, "items")
         .slice(0, count)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { Json } from "@/server/domain/base/values";
@@ -100,21 +101,27 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
         const isSet = (name: string) => Object.keys(checked).some((key) => key.toLowerCase() === name);
         const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
         const own = {
-          ...(text === undefined || isSet("content-type")
-            ? {}
-            : {
-                "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json",
-              }),
+          ...defined({
+            "content-type":
+              text === undefined || isSet("content-type")
+                ? undefined
+                : typeof body === "string"
+                  ? "text/plain; charset=utf-8"
+                  : "application/json",
+          }),
           // Services that know this header carry out a repeated attempt once.
-          ...(isSet("idempotency-key") ? {} : { "idempotency-key": scope.idempotencyKey }),
-          ...(scope.originalKey === undefined || isSet("original-idempotency-key")
-            ? {}
-            : { "original-idempotency-key": scope.originalKey }),
+          ...defined({
+            "idempotency-key": isSet("idempotency-key") ? undefined : scope.idempotencyKey,
+            "original-idempotency-key":
+              scope.originalKey === undefined || isSet("original-idempotency-key")
+                ? undefined
+                : scope.originalKey,
+          }),
         };
         const request = {
           method,
           headers: { ...checked, ...own },
-          ...(text === undefined ? {} : { body: text }),
+          ...defined({ body: text }),
         };
         // Whoever agreed to this call agreed to this site.
         const response = await sent(fetch, url, request, scope, { sameOrigin: true });

@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { isSameJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -151,9 +152,7 @@ export class McpConnection {
         arguments: args,
         _meta: {
           "troupe/idempotency-key": options.idempotencyKey,
-          ...(options.originalKey === undefined
-            ? {}
-            : { "troupe/original-idempotency-key": options.originalKey }),
+          ...defined({ "troupe/original-idempotency-key": options.originalKey }),
         },
       };
       const limits = {

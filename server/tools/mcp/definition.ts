@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { canonicalJson } from "@/server/domain/base/json";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
@@ -70,7 +71,7 @@ export function readDefinition(tool: unknown): { definition: McpToolDefinition }
         idempotent: annotations?.idempotentHint,
         open_world: annotations?.openWorldHint,
       },
-      ...(execution?.taskSupport === "required" ? { as_task: true } : {}),
+      ...defined({ as_task: execution?.taskSupport === "required" || undefined }),
     });
   } catch {
     return { problem: `${label} has a description that cannot be read.` };

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import type { McpCorrection, McpPin } from "@/server/store/library/mcp-servers";
 import { type McpHints, McpToolWord } from "./annotations";
@@ -50,7 +50,7 @@ export function knownTools(
     const kept = corrections.get(tool);
     const word = kept && wordOf(kept);
     return {
-      fixed: Object.hasOwn(overrides, full_name) ? present(overrides[full_name], "words[full_name]") : null,
+      fixed: Object.hasOwn(overrides, full_name) ? must(overrides, full_name) : null,
       corrected: word ? { ...word, holds: kept.fingerprint === fingerprint } : null,
     };
   };

@@ -13,6 +13,7 @@ import {
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
 import packageJson from "@/package.json";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage, isObject, recordOf } from "@/server/domain/base/guards";
 import { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
@@ -129,7 +130,9 @@ const NEWEST = "2026-07-28";
 
 const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" }>) => ({
   fetch,
-  ...(authorization === null ? {} : { requestInit: { headers: { Authorization: authorization } } }),
+  ...defined({
+    requestInit: authorization === null ? undefined : { headers: { Authorization: authorization } },
+  }),
 });
 
 /** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */

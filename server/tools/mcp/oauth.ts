@@ -18,6 +18,7 @@ import {
   startAuthorization,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { readable } from "./definition";
 import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./oauth-grant";
@@ -112,9 +113,9 @@ export async function register(
         redirect_uris: [redirect_uri],
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
-        ...(methods?.includes("none") ? { token_endpoint_auth_method: "none" } : {}),
+        ...defined({ token_endpoint_auth_method: methods?.includes("none") ? "none" : undefined }),
       },
-      ...(scope === "" ? {} : { scope }),
+      ...defined({ scope: scope === "" ? undefined : scope }),
       fetchFn: fetch,
     }),
   );
@@ -145,8 +146,10 @@ export async function authorizationAddress(
         clientInformation: informationOf(client),
         redirectUrl: redirect_uri,
         state,
-        ...(scope === "" ? {} : { scope }),
-        ...(resource === null ? {} : { resource }),
+        ...defined({
+          scope: scope === "" ? undefined : scope,
+          resource: resource === null ? undefined : resource,
+        }),
       }),
   );
   return { url: authorizationUrl, verifier: codeVerifier };
@@ -174,8 +177,7 @@ export async function exchange(
       authorizationCode: code,
       codeVerifier: verifier,
       redirectUri: redirect_uri,
-      ...(iss === undefined ? {} : { iss }),
-      ...(resource === null ? {} : { resource }),
+      ...defined({ iss, resource: resource === null ? undefined : resource }),
       fetchFn: fetch,
     }),
   );
@@ -194,8 +196,10 @@ export async function grantToProgram(
   const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
     fetchToken(programOf(client, issuer), issuer, {
       ...(metadata && { metadata }),
-      ...(resource === null ? {} : { resource }),
-      ...(scope === "" ? {} : { scope }),
+      ...defined({
+        resource: resource === null ? undefined : resource,
+        scope: scope === "" ? undefined : scope,
+      }),
       fetchFn: fetch,
     }),
   );
@@ -227,7 +231,7 @@ export async function renew(
       ...(grant.server && { metadata: grant.server as AuthorizationServerMetadata }),
       clientInformation: informationOf(client),
       refreshToken: grant.refresh_token,
-      ...(grant.resource === null ? {} : { resource: grant.resource }),
+      ...defined({ resource: grant.resource === null ? undefined : grant.resource }),
       fetchFn: fetch,
     });
     return grantOf(tokens, grant, now);
@@ -327,9 +331,11 @@ function keptOf(metadata: AuthorizationServerMetadata) {
 
 const informationOf = ({ client_id, client_secret, token_endpoint_auth_method }: OauthClient) => ({
   client_id,
-  ...(client_secret === null ? {} : { client_secret }),
+  ...defined({ client_secret: client_secret === null ? undefined : client_secret }),
   // Not an undefined: the library asks whether it is there.
-  ...(token_endpoint_auth_method === null ? {} : { token_endpoint_auth_method }),
+  ...defined({
+    token_endpoint_auth_method: token_endpoint_auth_method === null ? undefined : token_endpoint_auth_method,
+  }),
 });
 
 /** Not a refusal: the authorization server itself failed. */

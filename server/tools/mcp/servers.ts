@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { JsonObject } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import type { McpServerInput, McpServerStore } from "@/server/store/library/mcp-servers";
@@ -251,7 +252,7 @@ export class McpServers {
       taints: override?.own !== true,
       sink: override?.inside !== true,
       timeout_ms: MCP_CALL_MS + 2_000,
-      ...(unavailable === null ? {} : { unavailable }),
+      ...defined({ unavailable: unavailable === null ? undefined : unavailable }),
     });
     const fingerprint = fingerprintOf(definition);
     return {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { listOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { JsonSchema } from "@/server/domain/base/values";
@@ -232,7 +233,7 @@ export function parseOperatorFile(
       args,
       environment: { ...chosen(names, env), ...set_env },
       cwd: path.resolve(/* turbopackIgnore: true */ folder, cwd),
-      ...(worker_label === undefined ? {} : { worker_label }),
+      ...defined({ worker_label }),
     }),
   );
   return { tools, mcp_servers, mcp_tools: read.data.mcp_tools, folder };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { Json } from "@/server/domain/base/values";
@@ -98,7 +99,10 @@ function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv):
         if (!ok)
           return { status_code: 500, error: `${tool.name}: ${answer.error ?? ""}\n${answer.output}`.trim() };
         const { output, result = null } = answer;
-        return { status_code: 200, output: { output, result, ...(is_first ? { first: NOTHING_YET } : {}) } };
+        return {
+          status_code: 200,
+          output: { output, result, ...defined({ first: is_first ? NOTHING_YET : undefined }) },
+        };
       } finally {
         if (ownerOf(scope) === null) sessions.end(owner);
       }
@@ -135,7 +139,7 @@ export const operatorSpec = (tool: OperatorTool): ToolSpec =>
     // The process has the time; ending it takes a moment more.
     timeout_ms: tool.timeout_ms + 5_000,
     // One program of an agent after another.
-    ...(tool.type === "python_session" ? { resources: [`session:${tool.name}`] } : {}),
+    ...defined({ resources: tool.type === "python_session" ? [`session:${tool.name}`] : undefined }),
   });
 
 function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
@@ -157,7 +161,7 @@ function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv):
         timeout_ms: tool.timeout_ms,
         max_output_bytes: tool.max_output_kb * 1024,
         signal: scope.signal,
-        ...(onKill ? { onKill } : {}),
+        ...defined({ onKill }),
       });
       const output = outputOf(tool, result);
       const checked =

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { Json } from "@/server/domain/base/values";
 import type { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
@@ -31,8 +32,7 @@ export function customTool(definition: CustomToolDefinition, options: CustomTool
     read_only: true,
     idempotent: true,
     timeout_ms: timeout_ms + AROUND_MS,
-    ...(options.version === undefined ? {} : { version: options.version }),
-    ...(options.isEnabled ? {} : { unavailable: CODE_IS_OFF }),
+    ...defined({ version: options.version, unavailable: options.isEnabled ? undefined : CODE_IS_OFF }),
   });
   return {
     spec,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { Json } from "@/server/domain/base/values";
 import { defineTool, type ToolInterface } from "../define";
 import { CODE_IS_OFF, failureOf } from "./custom-tool";
@@ -60,7 +61,7 @@ export function runJavascript({
     idempotent: true,
     // One program of an agent after another: each goes on with the variables of the one before.
     resources: ["variables"],
-    ...(isEnabled ? {} : { unavailable: CODE_IS_OFF }),
+    ...defined({ unavailable: isEnabled ? undefined : CODE_IS_OFF }),
     execute: () => null,
   });
   return {
@@ -68,10 +69,7 @@ export function runJavascript({
     async execute(value, { signal, run }) {
       if (!isEnabled) return { status_code: 503, error: CODE_IS_OFF };
       const { code, input } = Program.parse(value);
-      const result = await runInSandbox(
-        { code, ...(input === undefined ? {} : { input }) },
-        { signal, owner: run?.id ?? "" },
-      );
+      const result = await runInSandbox({ code, ...defined({ input }) }, { signal, owner: run?.id ?? "" });
       return result.ok
         ? { output: { result: result.value ?? null, logs: result.logs }, status_code: 200 }
         : failureOf(RUN_JAVASCRIPT, result);

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { type Json, JsonObject } from "@/server/domain/base/values";
@@ -266,7 +267,7 @@ function toStep({ failure, answer }: { failure?: Failure; answer?: string }, dur
   const value = jsonFrom(outcome.result);
   return value === undefined
     ? failed(problem("TOO_LARGE"), logs)
-    : { done: { ok: true, value, logs, duration_ms, ...(variables ? { variables } : {}) } };
+    : { done: { ok: true, value, logs, duration_ms, ...defined({ variables }) } };
 }
 
 /** A value that the code made, or undefined where it is larger or deeper than JSON may be here. */
@@ -324,7 +325,7 @@ function errorOf({ kind, name, message, stack }: Failure): SandboxError {
   return {
     code: kind,
     message: `${text || SENTENCES[kind]}${Number.isNaN(line) ? "" : ` (line ${line})`}`,
-    ...(Number.isNaN(line) ? {} : { line }),
+    ...defined({ line: Number.isNaN(line) ? undefined : line }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { RunConfig } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import { ExecutionPlan, type Task, type TaskStatus } from "@/server/domain/crew/plan";
@@ -63,7 +64,7 @@ export class Story {
               crew_id: "crew",
               process,
               agents: members,
-              ...(manager ? { manager: { agent_id: manager } } : {}),
+              ...defined({ manager: manager ? { agent_id: manager } : undefined }),
             },
           },
         },
@@ -92,7 +93,12 @@ export class Story {
     this.#add({ type: "edge_taken", node_id: NODE, activation_id: "start#1", payload: { edge_id: "e0" } });
     this.#onNode(NODE, "node_ready", { consumes: ["e0"] });
     this.#onNode(NODE, "node_started", { attempt: 1, input: { goal } });
-    this.emit("crew_started", { process, goal, members: [...members], ...(manager ? { manager } : {}) });
+    this.emit("crew_started", {
+      process,
+      goal,
+      members: [...members],
+      ...defined({ manager: manager || undefined }),
+    });
   }
 
   /** Any event of the crew, from the agent named where one is. */
@@ -112,7 +118,7 @@ export class Story {
   ): this {
     const { task_id, ...rest } = options;
     const role_name = this.#cast.members.find((one) => one.agent_id === agent_id)?.role_name ?? agent_id;
-    const by = { agent_id, ...(task_id ? { task_id } : {}) };
+    const by = { agent_id, ...defined({ task_id: task_id || undefined }) };
     return this.emit(
       "agent_started",
       {
@@ -120,7 +126,7 @@ export class Story {
         output_keys: [],
         limits: { max_iterations: 10 },
         ...rest,
-        ...(task_id ? { task_id } : {}),
+        ...defined({ task_id: task_id || undefined }),
       },
       by,
     )
@@ -154,7 +160,7 @@ export class Story {
       tokens = 640,
       purpose = "task",
     } = options;
-    const by = { agent_id, ...(task_id ? { task_id } : {}) };
+    const by = { agent_id, ...defined({ task_id: task_id || undefined }) };
     const call_id = `call_${++this.#calls}`;
     this.emit("iteration_started", { global_iteration: this.#iterations++, local_iteration: 1 }, by);
     this.emit("llm_call_started", { purpose, attempt: 1, message_count: 2, model }, { ...by, call_id });
@@ -169,7 +175,7 @@ export class Story {
                 id,
                 tool_name: name,
                 args,
-                ...(repaired ? { repaired } : {}),
+                ...defined({ repaired: repaired || undefined }),
               })),
               tool_protocol: "native" as const,
             }
@@ -202,7 +208,7 @@ export class Story {
     return this.emit(
       "agent_finished",
       { status, usage: NO_USAGE_HERE, cost_usd: 0 },
-      { agent_id, ...(task_id ? { task_id } : {}) },
+      { agent_id, ...defined({ task_id: task_id || undefined }) },
     );
   }
 
@@ -216,7 +222,7 @@ export class Story {
   task(task_id: string, from: TaskStatus, to: TaskStatus, assigned_agent?: string): this {
     return this.emit(
       "task_status_changed",
-      { from, to, ...(assigned_agent ? { assigned_agent } : {}) },
+      { from, to, ...defined({ assigned_agent: assigned_agent || undefined }) },
       { task_id },
     );
   }
@@ -265,7 +271,14 @@ export class Story {
     else
       this.emit(
         "tool_call_started",
-        { tool_name, args, protocol: "native", risk: "LOW", by_call, ...(repaired ? { repaired } : {}) },
+        {
+          tool_name,
+          args,
+          protocol: "native",
+          risk: "LOW",
+          by_call,
+          ...defined({ repaired: repaired || undefined }),
+        },
         { ...by, call_id },
       );
     if (result.output === undefined && result.error === undefined) return;
@@ -277,10 +290,12 @@ export class Story {
           tool_name,
           status_code: status ?? 200,
           latency_ms: 380,
-          ...(output === undefined ? {} : { output }),
-          ...(error === undefined ? {} : { error }),
-          ...(artifact_id ? { artifact_id } : {}),
-          ...(simulated ? { simulated } : {}),
+          ...defined({
+            output,
+            error,
+            artifact_id: artifact_id || undefined,
+            simulated: simulated || undefined,
+          }),
         },
         { ...by, call_id },
       );

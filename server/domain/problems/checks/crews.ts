@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { crewAdvice } from "@/server/domain/crew/crew-advice";
 import { type CrewDiagnostic, crewDiagnostics, planDiagnostics } from "@/server/domain/crew/crew-diagnostics";
@@ -67,15 +68,15 @@ function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): Cre
       severity: "warning",
       code: "W_DELEGATE_TOOLS",
       message: `Who works for another has only the tools that both may use${forbidden ? "; whoever runs this installation wants it so" : ""}. So ${lost.slice(0, 5).join("; ")} would work${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. Give the roles that delegate these tools, too${forbidden ? "." : ", or let delegates keep their own."}`,
-      ...(forbidden
-        ? {}
-        : {
-            repair: {
+      ...defined({
+        repair: forbidden
+          ? undefined
+          : {
               label: "Let delegates keep their tools",
               path: ["crew", "delegate_tools"],
               value: "own",
             },
-          }),
+      }),
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { must, present } from "@/server/domain/base/must";
+import { lastOf, must } from "@/server/domain/base/must";
 import { ruleOf } from "@/server/domain/graph/rule-of-node";
 import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression";
@@ -14,16 +14,16 @@ export function checkCycles(check: Check): void {
   const next = (id: string) =>
     (analysis.outgoing.get(id) ?? []).filter((edge) => {
       const isPlain = edge.kind !== "error" && edge.condition === undefined && !edge.condition_name;
-      return isPlain && !getNodeKind(present(graph.nodes[id], "graph.nodes[id]").node_type).routes;
+      return isPlain && !getNodeKind(must(graph.nodes, id).node_type).routes;
     });
   const endless = circles(analysis.order, (id) => next(id).map((edge) => edge.target_node_id));
   const inEndless = new Set(endless.flat());
   for (const ids of endless)
     report.error(
       "E_UNCONDITIONAL_CYCLE",
-      { kind: "node", id: present(ids[0], "ids[0]") },
+      { kind: "node", id: must(ids, 0) },
       ids.length === 1
-        ? `${named(graph, present(ids[0], "ids[0]"))} leads back to itself without any choice, so it would run forever. Put a router into the loop.`
+        ? `${named(graph, must(ids, 0))} leads back to itself without any choice, so it would run forever. Put a router into the loop.`
         : `${ids
             .slice(0, 4)
             .map((id) => named(graph, id))
@@ -57,9 +57,7 @@ export function checkCycles(check: Check): void {
       else for (const key of decided) reads.add(key);
     }
     if (!isFixed) continue;
-    const written = new Set(
-      [...body].flatMap((id) => [...writtenKeys(present(graph.nodes[id], "graph.nodes[id]"))]),
-    );
+    const written = new Set([...body].flatMap((id) => [...writtenKeys(must(graph.nodes, id))]));
     if (![...reads].some((key) => written.has(key)))
       report.warning(
         "W_LOOP_WITHOUT_PROGRESS",
@@ -73,7 +71,7 @@ export function checkCycles(check: Check): void {
 
 /** The state keys that decide where a node goes on; null where something else may decide too. */
 function decidingKeys({ graph, analysis, reading }: Check, id: string): string[] | null {
-  const node = present(graph.nodes[id], "graph.nodes[id]");
+  const node = must(graph.nodes, id);
   const kind = getNodeKind(node.node_type);
   const edges = analysis.outgoing.get(id) ?? [];
   if (!reading.ofNode(id) || edges.some((edge) => edge.kind === "error" || !reading.ofEdge(edge.id)))
@@ -119,7 +117,7 @@ function circles(ids: readonly string[], next: (id: string) => readonly string[]
     };
     enter(root);
     while (work.length > 0) {
-      const top = present(work.at(-1), "work.at(-1)");
+      const top = lastOf(work);
       const to = top.to[top.at++];
       if (to !== undefined) {
         if (!number.has(to)) enter(to);

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { getNodeKind, isExecutable } from "@/server/domain/nodes";
 import type { Check } from "../check";
 import { named, nameOf } from "../names";
@@ -35,8 +35,7 @@ export function checkEnds({ graph, analysis, report, outgoing }: Check): void {
       );
   if (analysis.start === null) return;
 
-  const isEnd = (id: string) =>
-    getNodeKind(present(graph.nodes[id], "graph.nodes[id]").node_type).ends !== undefined;
+  const isEnd = (id: string) => getNodeKind(must(graph.nodes, id).node_type).ends !== undefined;
   const [first, ...others] = nodes.filter(isExecutable);
   if (!analysis.order.some(isEnd))
     report.warning(

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { type KeySet, possibleKeys } from "@/server/domain/graph/data-flow";
 import { ruleOf } from "@/server/domain/graph/rule-of-node";
 import { getNodeKind, givenKeys, writtenKeys } from "@/server/domain/nodes";
@@ -18,7 +18,7 @@ export function checkKeys({ graph, analysis, report, reading }: Check): void {
   let hints = MAX_HINTS;
   const startId = analysis.start;
   for (const id of analysis.order) {
-    const node = present(graph.nodes[id], "graph.nodes[id]");
+    const node = must(graph.nodes, id);
     const kind = getNodeKind(node.node_type);
     const here: KeySet | undefined = possible.get(id);
     // Written by the engine itself, after failures and at limits.

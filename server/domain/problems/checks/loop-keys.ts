@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
@@ -18,10 +18,9 @@ export function checkLoopKeys({ graph, analysis, report, reading }: Check): void
   ]);
   const writers = new Map<string, string[]>();
   for (const id of analysis.order)
-    for (const key of writtenKeys(present(graph.nodes[id], "graph.nodes[id]")))
-      writers.set(key, [...(writers.get(key) ?? []), id]);
+    for (const key of writtenKeys(must(graph.nodes, id))) writers.set(key, [...(writers.get(key) ?? []), id]);
   for (const id of analysis.order) {
-    const node = present(graph.nodes[id], "graph.nodes[id]");
+    const node = must(graph.nodes, id);
     const kind = getNodeKind(node.node_type);
     // An end hands out what there is.
     if (kind.ends || node.input_mapping) continue;
@@ -41,7 +40,7 @@ export function checkLoopKeys({ graph, analysis, report, reading }: Check): void
       if (given.has(key) || !onlyInLoops) continue;
       const here = keysAvailableAt(graph, id, analysis).find((one) => one.key === key);
       if (!here || here.certain) continue;
-      const who = from.length === 1 ? named(graph, present(from[0], "from[0]")) : "nodes of a loop";
+      const who = from.length === 1 ? named(graph, must(from, 0)) : "nodes of a loop";
       report.warning(
         "W_INPUT_ONLY_IN_LOOP",
         { kind: "node", id, field: "input_keys" },

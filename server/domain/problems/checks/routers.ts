@@ -1,5 +1,5 @@
 import { propertiesOf } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { lastOf, must } from "@/server/domain/base/must";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { contradicting, type WrittenRule, writtenRules } from "@/server/domain/graph/own-rules";
 import { getNodeKind, isRouterNode, settingsOf, type WorkflowNode } from "@/server/domain/nodes";
@@ -77,14 +77,14 @@ export function checkRouters({ graph, report, outgoing, roleByName }: Check): vo
             ? {
                 kind: "set_edge",
                 edge_id: edge.id,
-                set: { edge_label: present(open[0], "open[0]").label },
-                label: `Label it "${present(open[0], "open[0]").label}"`,
+                set: { edge_label: must(open, 0).label },
+                label: `Label it "${must(open, 0).label}"`,
               }
             : undefined,
         );
     }
     // Expressions may hold for none of the labels; a registered rule and a model always answer one.
-    const last = present(edges.at(-1), "edges.at(-1)");
+    const last = lastOf(edges);
     if (!hasDefault && (kind.expressions?.(node.config).length ?? 0) > 0)
       report.advice(
         "W_ROUTER_NO_DEFAULT",

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { capabilitiesOf, describeCapability } from "@/server/domain/library/capabilities";
 import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import type { Check } from "../check";
@@ -24,7 +25,7 @@ export function checkWithheld({ graph, report, roles, here }: Check): void {
     for (const { node_id, role } of capability.where)
       report.error(
         "E_NOT_ALLOWED",
-        { kind: "node", ...(node_id === undefined ? {} : { id: node_id }) },
+        { kind: "node", ...defined({ id: node_id }) },
         `${named(graph, node_id ?? "")} would ${describeCapability(capability)}${role ? ` as ${role}` : ""}, which nobody has allowed since this workflow was imported.`,
         { kind: "allow", key: capability.key, label: "Allow it" },
       );

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
@@ -31,8 +32,7 @@ export function stateEditError(
     : null;
 }
 
-const nodeOf = (s: RunState, { node_id }: Activation): WorkflowNode =>
-  present(s.graph.nodes[node_id], "s.graph.nodes[node_id]");
+const nodeOf = (s: RunState, { node_id }: Activation): WorkflowNode => must(s.graph.nodes, node_id);
 
 const nameOf = (node: WorkflowNode) => node.name || node.id;
 
@@ -57,7 +57,7 @@ export function skipError(
   const errors = outputErrors(s, node, output);
   if (errors.length > 0) return `The output does not fit ${nameOf(node)}: ${errors.join("; ")}`;
   // What would follow, without doing it.
-  const failed = complete(a, s, activation_id, { output, ...(labels ? { labels } : {}) }).find(
+  const failed = complete(a, s, activation_id, { output, ...defined({ labels }) }).find(
     (event) => event.type === "node_failed",
   );
   return failed?.type === "node_failed" ? failed.payload.error.message : null;

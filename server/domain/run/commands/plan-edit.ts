@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { Id } from "@/server/domain/base/values";
 import { type ExecutionPlan, MOST_TASKS, planErrors, Task, type TaskStatus } from "@/server/domain/crew/plan";
 
@@ -125,15 +126,14 @@ export function editPlan(
     return { ok: false, status: 400, message: "Say who does the task: an agent, a team or a role." };
   // Absent: as it was. A null agent: whoever has the role.
   const who = {
-    ...(assigned_agent === undefined ? {} : { assigned_agent }),
-    ...(required_role === undefined ? {} : { required_role }),
+    ...defined({ assigned_agent, required_role }),
   };
   const before =
     edit.kind === "change" ? plan.tasks.find(({ task_id }) => task_id === edit.task_id) : undefined;
   const more = {
     ...rest,
     ...who,
-    ...(tags === undefined ? {} : { metadata: { ...before?.metadata, tags } }),
+    ...defined({ metadata: tags === undefined ? undefined : { ...before?.metadata, tags } }),
   };
   return edit.kind === "add"
     ? addTask(plan, { ...more, description: edit.task.description })

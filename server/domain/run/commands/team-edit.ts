@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentConfig, LlmConfig, RoleDefinition, RoleName } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { Id } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -99,8 +100,8 @@ export function memberAfter(s: RunState, { node_id, edit }: TeamCommand): Change
   const { role_name, ...rest } = edit.patch;
   const isOther = role_name !== undefined && role_name !== before.role_name;
   const tools = isOther ? undefined : s.team_changes[node_id]?.[edit.agent_id]?.tools;
-  const agent = { ...before, ...(isOther ? { role_name } : {}) };
-  return withSettings({ agent, ...(tools ? { tools } : {}) }, rest);
+  const agent = { ...before, ...defined({ role_name: isOther ? role_name : undefined }) };
+  return withSettings({ agent, ...defined({ tools }) }, rest);
 }
 
 const idOfRole = (role: string): string => {
@@ -119,10 +120,9 @@ function withSettings(
   return {
     agent: {
       ...rest,
-      ...(nowModel ? { llm_config: nowModel } : {}),
-      ...(nowBackstory ? { backstory: nowBackstory } : {}),
+      ...defined({ llm_config: nowModel, backstory: nowBackstory || undefined }),
     },
-    ...(nowTools ? { tools: nowTools } : {}),
+    ...defined({ tools: nowTools }),
   };
 }
 
@@ -159,11 +159,14 @@ export function memberChanged(s: RunState, command: TeamCommand, by: string): Ne
   const payload = {
     agent_id,
     action: ({ add: "added", remove: "removed", change: "changed" } as const)[edit.kind],
-    ...(after ? { agent: after.agent, ...(after.tools ? { tools: [...after.tools] } : {}) } : {}),
-    ...(isNew ? { role } : {}),
-    ...(context_windows ? { context_windows } : {}),
+    ...(after
+      ? { agent: after.agent, ...defined({ tools: after.tools ? [...after.tools] : undefined }) }
+      : {}),
+    ...defined({ role: isNew ? role : undefined, context_windows }),
     by,
   };
   const activation_id = s.nodes[node_id]?.activation;
-  return [{ type: "member_changed", node_id, ...(activation_id ? { activation_id } : {}), payload }];
+  return [
+    { type: "member_changed", node_id, ...defined({ activation_id: activation_id || undefined }), payload },
+  ];
 }

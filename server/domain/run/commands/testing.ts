@@ -1,5 +1,7 @@
 // A crew of two at work, whose team a person changes: for tests of such changes.
+
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { NewEvent } from "../events";
 import { crewRun } from "../testing";
 import type { TeamCommand, TeamEdit } from "./team-edit";
@@ -27,8 +29,7 @@ export const changed = (agent_id: string, role_name: string | null, tools?: stri
   payload: {
     agent_id,
     action: role_name === null ? "removed" : "changed",
-    ...(role_name === null ? {} : { agent: { agent_id, role_name } as never }),
-    ...(tools ? { tools } : {}),
+    ...defined({ agent: role_name === null ? undefined : ({ agent_id, role_name } as never), tools }),
     by: "ann",
   },
 });

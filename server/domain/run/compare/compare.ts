@@ -1,4 +1,5 @@
 import type { FinalStatus } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -70,8 +71,7 @@ export function compareRuns(a: RunState, b: RunState): RunComparison {
         {
           id,
           name: graph.nodes[id]?.name || id,
-          ...(one ? { a: one } : {}),
-          ...(other ? { b: other } : {}),
+          ...defined({ a: one, b: other }),
           differs: differsIn(one, other),
         },
       ];
@@ -114,8 +114,7 @@ function partsOf(s: RunState): Map<string, NodePart> {
       tokens: (before?.tokens ?? 0) + usage.input_tokens + usage.output_tokens,
       cost_usd: before?.cost_usd === null || cost === null ? null : (before?.cost_usd ?? 0) + cost,
       ms: (before?.ms ?? 0) + tookOf(activation),
-      ...(output === undefined ? {} : { output }),
-      ...(labels === undefined ? {} : { labels }),
+      ...defined({ output, labels }),
     });
   }
   return parts;

@@ -1,4 +1,5 @@
 import { withoutTaskIds } from "@/server/domain/agent/prompt";
+import { defined } from "@/server/domain/base/defined";
 import { canonicalJson, isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent, RunEventOf } from "../events";
@@ -38,9 +39,11 @@ export function parted(a: readonly RunEvent[], b: readonly RunEvent[]): Parted |
       call_id: one.call_id ?? "",
       a: one.seq,
       b: other.seq,
-      ...(node_id ? { node_id } : {}),
-      ...(agent_id ? { agent_id } : {}),
-      ...(one.type === "tool_call_completed" ? { tool_name: one.payload.tool_name } : {}),
+      ...defined({
+        node_id: node_id || undefined,
+        agent_id: agent_id || undefined,
+        tool_name: one.type === "tool_call_completed" ? one.payload.tool_name : undefined,
+      }),
       answers,
     };
   }

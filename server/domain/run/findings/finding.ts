@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { agentKey, evolve, newRun, type RunState } from "..";
 import type { EventType, RunEvent, RunEventOf } from "../events";
 
@@ -88,10 +89,12 @@ export function placeOf({
 }: RunEvent): Omit<Finding, "kind" | "said" | "advice"> {
   return {
     seq,
-    ...(node_id ? { node_id } : {}),
-    ...(activation_id ? { activation_id } : {}),
-    ...(agent_id ? { agent_id } : {}),
-    ...(task_id ? { task_id } : {}),
+    ...defined({
+      node_id: node_id || undefined,
+      activation_id: activation_id || undefined,
+      agent_id: agent_id || undefined,
+      task_id: task_id || undefined,
+    }),
   };
 }
 

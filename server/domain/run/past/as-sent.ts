@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { agentKey } from "..";
 import {
   applyCondensation,
@@ -67,13 +68,15 @@ export function asSent(events: readonly RunEvent[], callId: string): AsSent | nu
   return {
     seq: started.seq,
     agent_id: started.agent_id ?? "",
-    ...(shown.role_name === undefined ? {} : { role_name: shown.role_name }),
+    ...defined({ role_name: shown.role_name }),
     messages: shown.messages,
     tools: purpose === "summary" ? [] : shown.tools,
-    ...(answer?.type === "llm_call_completed" ? { response_format: answer.payload.response_format } : {}),
-    ...(model === undefined ? {} : { model }),
+    ...defined({
+      response_format: answer?.type === "llm_call_completed" ? answer.payload.response_format : undefined,
+      model,
+    }),
     condensed: shown.condensed,
-    ...(doubt === undefined ? {} : { doubt }),
+    ...defined({ doubt }),
   };
 }
 
@@ -119,8 +122,10 @@ function answerOf({ payload }: RunEventOf<"llm_call_completed">): ChatMessage {
   return {
     role: "assistant",
     content,
-    ...(tool_calls && tool_calls.length > 0 ? { tool_calls } : {}),
-    ...(reasoning ? { reasoning } : {}),
+    ...defined({
+      tool_calls: tool_calls && tool_calls.length > 0 ? tool_calls : undefined,
+      reasoning: reasoning || undefined,
+    }),
   };
 }
 
@@ -141,7 +146,7 @@ function condensed(talk: Conversation, { payload }: RunEventOf<"context_condense
     ...talk,
     messages: shorter,
     condensed: talk.condensed + gone,
-    ...(doubt === undefined ? {} : { doubt }),
+    ...defined({ doubt }),
   };
 }
 

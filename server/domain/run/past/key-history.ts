@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
@@ -36,8 +37,7 @@ export function keyHistory(events: readonly RunEvent[], key: string): KeyWrite[]
     if (before.value === undefined && after.value === undefined) continue;
     writes.push({
       ...writeOf(state, event, key, answered),
-      ...(before.value === undefined ? {} : { before: before.value }),
-      ...(after.value === undefined ? {} : { after: after.value }),
+      ...defined({ before: before.value, after: after.value }),
     });
   }
   return writes;
@@ -91,8 +91,7 @@ function writeOf(state: RunState, event: RunEvent, key: string, answers: Answers
     ...(typeof by === "string"
       ? { by }
       : {
-          ...(node_id === undefined ? {} : { node_id }),
-          ...(agent_id === undefined ? {} : { agent_id }),
+          ...defined({ node_id, agent_id }),
         }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "..";
@@ -26,9 +27,7 @@ export function changesBetween(before: Values, after: Values): KeyChange[] {
   return keys.flatMap((key) => {
     const [old, now] = [before[key], after[key]];
     if (old === now || (old !== undefined && now !== undefined && isSameJson(old, now))) return [];
-    return [
-      { key, ...(old === undefined ? {} : { before: old }), ...(now === undefined ? {} : { after: now }) },
-    ];
+    return [{ key, ...defined({ before: old, after: now }) }];
   });
 }
 

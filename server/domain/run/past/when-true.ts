@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { newRecord } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
@@ -66,8 +67,7 @@ export function whenTrue(
   };
   const place = ({ seq, node_id, activation_id }: RunEvent): Omit<Held, "to"> => ({
     from: seq,
-    ...(node_id ? { node_id } : {}),
-    ...(activation_id ? { activation_id } : {}),
+    ...defined({ node_id: node_id || undefined, activation_id: activation_id || undefined }),
   });
   try {
     let after = holds(events.at(-1)?.ts ?? 0);

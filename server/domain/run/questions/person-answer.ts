@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgreedCalls } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { Json, type JsonSchema } from "@/server/domain/base/values";
 import { isApproval, isRejection } from "@/server/domain/base/yes-no";
@@ -89,7 +90,7 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
     answer: {
       answer: "chosen",
       option: option.value,
-      ...(typeof value === "string" && value !== asked.draft ? { value } : {}),
+      ...defined({ value: typeof value === "string" && value !== asked.draft ? value : undefined }),
       ...withMessage(sent),
     },
   };

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { endAgent } from "../endings";
 import type { AgentEvents } from "../events/agent-events";
 import { agentKey, type RunState } from "../state";
@@ -17,26 +18,24 @@ function read(s: RunState, number: number, agent_id: string): void {
 export const agents: Handlers<keyof AgentEvents> = {
   agent_started(s, event) {
     const { role_name, tools, withheld, delegate_level, parent } = event.payload;
-    const key = agentKey(
-      present(event.activation_id, "event.activation_id"),
-      present(event.agent_id, "event.agent_id"),
-      event.task_id,
-    );
+    const key = agentKey(must(event, "activation_id"), must(event, "agent_id"), event.task_id);
     const round = s.crews[event.activation_id ?? ""]?.round ?? 0;
     s.agents[key] = {
       key,
-      agent_id: present(event.agent_id, "event.agent_id"),
+      agent_id: must(event, "agent_id"),
       role_name,
-      activation_id: present(event.activation_id, "event.activation_id"),
+      activation_id: must(event, "activation_id"),
       status: "running",
       messages: [],
       tools: tools ?? [],
       withheld: withheld ?? [],
       delegate_level: delegate_level ?? 0,
       started_at: event.ts,
-      ...(parent ? { parent } : {}),
-      ...(event.task_id ? { task_id: event.task_id } : {}),
-      ...(round > 0 ? { round } : {}),
+      ...defined({
+        parent: parent || undefined,
+        task_id: event.task_id || undefined,
+        round: round > 0 ? round : undefined,
+      }),
     };
     s.at_work.add(key);
   },
@@ -64,8 +63,8 @@ export const agents: Handlers<keyof AgentEvents> = {
   agent_finished(s, event) {
     const { status, error, usage, cost_usd } = event.payload;
     const { agent_id = "", task_id } = event;
-    const id = present(event.activation_id, "event.activation_id");
-    setAgent(s, event, { status, finished_at: event.ts, ...(error ? { error } : {}) });
+    const id = must(event, "activation_id");
+    setAgent(s, event, { status, finished_at: event.ts, ...defined({ error }) });
     s.at_work.delete(agentKey(id, agent_id, task_id));
     if (status === "stopped" || status === "failed") endAgent(s, id, event.ts, { agent_id, task_id });
     setTask(s, event, (task) => ({

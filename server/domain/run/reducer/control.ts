@@ -1,7 +1,8 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { RunConfig, RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { canonicalJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { waitersFor } from "../commands/signals";
 import { endActivation, takeFromReady } from "../endings";
@@ -29,14 +30,14 @@ export const control: Handlers<keyof ControlEvents> = {
     }
     for (const key of Object.keys(set)) {
       delete s.merged[key];
-      writeValue(s, key, "person", { before: null, make: () => present(set[key], "set[key]") });
+      writeValue(s, key, "person", { before: null, make: () => must(set, key) });
     }
     s.told = [...s.told, ...words];
   },
   node_retried(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
-    const node_id = present(event.node_id, "event.node_id");
-    const before = present(s.activations[id], "s.activations[id]");
+    const id = must(event, "activation_id");
+    const node_id = must(event, "node_id");
+    const before = must(s.activations, id);
     if (s.running.has(id) && before.waiting?.for !== "retry") endActivation(s, id, event.ts, "stopped");
     // One that waits for its next attempt is at work still.
     if (!s.running.delete(id)) s.work.set(node_id, (s.work.get(node_id) ?? 0) + 1);
@@ -45,7 +46,7 @@ export const control: Handlers<keyof ControlEvents> = {
     if (s.failing?.activation_id === id) s.failing = otherFailure(s);
   },
   next_overridden(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
+    const id = must(event, "activation_id");
     const { to, agent_id, takes_back } = event.payload;
     for (const { id: edge, target_node_id } of takes_back ?? []) {
       dropToken(s, target_node_id, edge, id);
@@ -74,7 +75,7 @@ export const control: Handlers<keyof ControlEvents> = {
     s.told = [...s.told, payload.text];
   },
   node_skipped_by(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
+    const id = must(event, "activation_id");
     takeFromReady(s, id);
     s.running.add(id);
     setActivation(s, id, { status: "running", waiting: undefined, error: undefined });
@@ -120,8 +121,10 @@ export function holding({
   const mode = can_hold ? config.mode : "continuous";
   const breakpoints = firstBreakpoints(graph, { ...config, mode });
   return {
-    ...(can_hold ? { can_hold } : {}),
-    ...(mode === "step" ? { stepping: "node" as const } : {}),
-    ...(breakpoints.length > 0 ? { breakpoints } : {}),
+    ...defined({
+      can_hold,
+      stepping: mode === "step" ? ("node" as const) : undefined,
+      breakpoints: breakpoints.length > 0 ? breakpoints : undefined,
+    }),
   };
 }

@@ -1,6 +1,7 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { CrewExchange, CrewLink, CrewRun, Proposal } from "../crew-state";
 import type { RunEvent } from "../events";
 import type { CrewEvents } from "../events/crew-events";
@@ -23,7 +24,7 @@ export const crews: Handlers<keyof CrewEvents> = {
       board: newRecord(),
       teams: newRecord(),
       proposals: newRecord(),
-      ...(manager ? { manager } : {}),
+      ...defined({ manager: manager || undefined }),
     };
   },
   crew_finished(s, event) {
@@ -72,11 +73,11 @@ export const crews: Handlers<keyof CrewEvents> = {
   },
   member_changed(s, event) {
     const { agent_id, action, agent, tools, role, context_windows } = event.payload;
-    const node_id = present(event.node_id, "event.node_id");
+    const node_id = must(event, "node_id");
     s.team_news = [...s.team_news, { node_id, agent_id, action }];
     s.team_changes[node_id] = newRecord([
       ...Object.entries(s.team_changes[node_id] ?? {}),
-      [agent_id, agent ? { agent, ...(tools ? { tools } : {}) } : null],
+      [agent_id, agent ? { agent, ...defined({ tools }) } : null],
     ]);
     if (role) s.roles = [...s.roles, role];
     if (context_windows)
@@ -121,7 +122,7 @@ function membersAfter(
   }
   const { role_name } = agent;
   const description = s.roles.find(({ name }) => name === role_name)?.description;
-  const member = { agent_id, role_name, ...(description ? { description } : {}) };
+  const member = { agent_id, role_name, ...defined({ description: description || undefined }) };
   const isKnown = members.some((one) => one.agent_id === agent_id);
   return {
     members: isKnown

@@ -1,5 +1,5 @@
 import { newRecord } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { EdgeEvents } from "../events";
 import type { RunState } from "../state";
 import type { Handlers } from "./handlers";
@@ -8,7 +8,7 @@ import { takeTokens } from "./tokens";
 export const edges: Handlers<keyof EdgeEvents> = {
   edge_taken(s, event) {
     const { edge_id, back } = event.payload;
-    const target = present(event.node_id, "event.node_id");
+    const target = must(event, "node_id");
     const box = back ? s.backbox : s.inbox;
     box[target] ??= newRecord();
     const tokens = box[target];
@@ -24,34 +24,34 @@ export const edges: Handlers<keyof EdgeEvents> = {
     };
   },
   token_absorbed(s, event) {
-    takeTokens(s, s.inbox, present(event.node_id, "event.node_id"), event.payload.consumes);
+    takeTokens(s, s.inbox, must(event, "node_id"), event.payload.consumes);
   },
   join_rearmed(s, event) {
-    s.fired.delete(present(event.node_id, "event.node_id"));
+    s.fired.delete(must(event, "node_id"));
   },
   join_shortfall(s, event) {
     const { action, got, need, consumes } = event.payload;
-    takeTokens(s, s.inbox, present(event.node_id, "event.node_id"), consumes);
+    takeTokens(s, s.inbox, must(event, "node_id"), consumes);
     if (action === "error")
-      failAt(s, present(event.node_id, "event.node_id"), {
+      failAt(s, must(event, "node_id"), {
         code: "JOIN_SHORTFALL",
         message: `Only ${got} of the ${need} branches that this node waits for arrived.`,
       });
   },
   loop_started(s, event) {
-    s.loops[present(event.node_id, "event.node_id")] = { iteration: 1, max: event.payload.max };
+    s.loops[must(event, "node_id")] = { iteration: 1, max: event.payload.max };
   },
   loop_iteration(s, event) {
-    s.loops[present(event.node_id, "event.node_id")] = {
+    s.loops[must(event, "node_id")] = {
       iteration: event.payload.iteration,
       max: event.payload.max,
     };
   },
   loop_finished(s, event) {
     const { consumes, exit_edge, iterations } = event.payload;
-    takeTokens(s, s.backbox, present(event.node_id, "event.node_id"), consumes);
+    takeTokens(s, s.backbox, must(event, "node_id"), consumes);
     if (!exit_edge)
-      failAt(s, present(event.node_id, "event.node_id"), {
+      failAt(s, must(event, "node_id"), {
         code: "LOOP_LIMIT",
         message: `The loop reached its limit of ${iterations} iterations and has no other way out.`,
       });

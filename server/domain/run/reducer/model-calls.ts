@@ -1,5 +1,6 @@
 import { addUsage, type Usage } from "@/server/domain/agent/outcome";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { ModelCallEvents } from "../events/agent-events";
 import { inherit } from "../forked";
 import type { RunState } from "../state";
@@ -8,27 +9,26 @@ import { addMessage, agentOf, setActivation } from "./patch";
 
 export const modelCalls: Handlers<keyof ModelCallEvents> = {
   llm_call_started(s, event) {
-    const id = present(event.call_id, "event.call_id");
+    const id = must(event, "call_id");
     const agent = agentOf(s, event);
     s.calls[id] = {
       id,
-      node_id: present(event.node_id, "event.node_id"),
-      activation_id: present(event.activation_id, "event.activation_id"),
-      agent_id: present(event.agent_id, "event.agent_id"),
+      node_id: must(event, "node_id"),
+      activation_id: must(event, "activation_id"),
+      agent_id: must(event, "agent_id"),
       purpose: event.payload.purpose,
       status: "running",
       attempt: event.payload.attempt,
       content: "",
       started_at: event.ts,
-      ...(event.task_id ? { task_id: event.task_id } : {}),
-      ...(agent ? { role_name: agent.role_name } : {}),
+      ...defined({ task_id: event.task_id || undefined, role_name: agent ? agent.role_name : undefined }),
     };
-    const activation = s.activations[present(event.activation_id, "event.activation_id")];
+    const activation = s.activations[must(event, "activation_id")];
     if (activation) setActivation(s, activation.id, { calls: [...activation.calls, id] });
   },
   llm_call_completed(s, event) {
     const { payload } = event;
-    const call = s.calls[present(event.call_id, "event.call_id")];
+    const call = s.calls[must(event, "call_id")];
     if (call) {
       const { finish_reason: _f, cost_source: _c, response_format: _r, refusal: _x, ...seen } = payload;
       s.calls[call.id] = { ...call, ...seen, status: "completed", finished_at: event.ts };
@@ -36,15 +36,17 @@ export const modelCalls: Handlers<keyof ModelCallEvents> = {
     addMessage(s, event, {
       role: "assistant",
       content: payload.content,
-      ...(payload.tool_calls && payload.tool_calls.length > 0 ? { tool_calls: payload.tool_calls } : {}),
+      ...defined({
+        tool_calls: payload.tool_calls && payload.tool_calls.length > 0 ? payload.tool_calls : undefined,
+      }),
     });
-    spend(s, present(event.activation_id, "event.activation_id"), payload.usage, payload.cost_usd);
+    spend(s, must(event, "activation_id"), payload.usage, payload.cost_usd);
     if (payload.reused) inherit(s, payload.reused);
     if (payload.simulated) markSimulated(s);
   },
   llm_call_failed(s, event) {
     const { error, usage, cost_usd = null, provider, model, simulated } = event.payload;
-    const call = s.calls[present(event.call_id, "event.call_id")];
+    const call = s.calls[must(event, "call_id")];
     if (call)
       s.calls[call.id] = {
         ...call,
@@ -52,11 +54,9 @@ export const modelCalls: Handlers<keyof ModelCallEvents> = {
         error,
         finished_at: event.ts,
         ...(usage ? { usage, cost_usd } : {}),
-        ...(provider === undefined ? {} : { provider }),
-        ...(model === undefined ? {} : { model }),
-        ...(simulated === undefined ? {} : { simulated }),
+        ...defined({ provider, model, simulated }),
       };
-    if (usage) spend(s, present(event.activation_id, "event.activation_id"), usage, cost_usd);
+    if (usage) spend(s, must(event, "activation_id"), usage, cost_usd);
     if (simulated) markSimulated(s);
   },
 };

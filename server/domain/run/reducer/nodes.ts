@@ -1,6 +1,7 @@
 import { NO_USAGE } from "@/server/domain/agent/outcome";
 import { withVersions } from "@/server/domain/base/changes";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must, present } from "@/server/domain/base/must";
 import { endActivation, finishWork, takeFromReady } from "../endings";
 import type { NodeEvents } from "../events";
 import type { Activation, RunState } from "../state";
@@ -10,8 +11,8 @@ import { takeTokens } from "./tokens";
 
 export const nodes: Handlers<keyof NodeEvents> = {
   node_ready(s, event) {
-    const node_id = present(event.node_id, "event.node_id");
-    const id = present(event.activation_id, "event.activation_id");
+    const node_id = must(event, "node_id");
+    const id = must(event, "activation_id");
     const { consumes, back, fired, iteration, rounds } = event.payload;
     const causes = takeTokens(s, back ? s.backbox : s.inbox, node_id, consumes);
     if (fired) s.fired.add(node_id);
@@ -44,7 +45,7 @@ export const nodes: Handlers<keyof NodeEvents> = {
     s.nodes[node_id] = node;
   },
   node_started(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
+    const id = must(event, "activation_id");
     const { attempt, from_state } = event.payload;
     takeFromReady(s, id);
     s.running.add(id);
@@ -60,27 +61,26 @@ export const nodes: Handlers<keyof NodeEvents> = {
   },
   node_waiting(s, event) {
     const { until, name } = event.payload;
-    setActivation(s, present(event.activation_id, "event.activation_id"), {
+    setActivation(s, must(event, "activation_id"), {
       status: "waiting",
       waiting: {
         for: event.payload.for,
-        ...(until === undefined ? {} : { until }),
-        ...(name ? { name } : {}),
+        ...defined({ until, name: name || undefined }),
       },
     });
   },
   timer_fired(s, event) {
-    setActivation(s, present(event.activation_id, "event.activation_id"), {
+    setActivation(s, must(event, "activation_id"), {
       status: "running",
       waiting: undefined,
     });
   },
   router_decided(s, event) {
-    setActivation(s, present(event.activation_id, "event.activation_id"), { decided: event.payload });
+    setActivation(s, must(event, "activation_id"), { decided: event.payload });
   },
   node_completed(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
-    const node_id = present(event.node_id, "event.node_id");
+    const id = must(event, "activation_id");
+    const node_id = must(event, "node_id");
     const { labels, from_state, pinned } = event.payload;
     const output = withVersions(event.payload.output, s.versions, from_state);
     setActivation(s, id, {
@@ -88,15 +88,14 @@ export const nodes: Handlers<keyof NodeEvents> = {
       output,
       finished_at: event.ts,
       waiting: undefined,
-      ...(labels ? { labels } : {}),
-      ...(pinned ? { pinned } : {}),
+      ...defined({ labels, pinned }),
     });
     s.outputs[node_id] = { output };
     endActivation(s, id, event.ts, "completed");
     finishWork(s, id, node_id);
   },
   node_failed(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
+    const id = must(event, "activation_id");
     const { error, next } = event.payload;
     endActivation(s, id, event.ts, "failed");
     if (next === "retry") {
@@ -104,14 +103,14 @@ export const nodes: Handlers<keyof NodeEvents> = {
       return;
     }
     setActivation(s, id, { status: "failed", error, finished_at: event.ts, waiting: undefined });
-    finishWork(s, id, present(event.node_id, "event.node_id"));
+    finishWork(s, id, must(event, "node_id"));
     if (next === "fail_run") {
       setActivation(s, id, { ends_run: true });
       s.failing ??= error;
     } else warn(s, error.message);
   },
   node_retry_scheduled(s, event) {
-    setActivation(s, present(event.activation_id, "event.activation_id"), {
+    setActivation(s, must(event, "activation_id"), {
       waiting: { for: "retry", until: event.ts + event.payload.delay_ms },
     });
   },
@@ -124,10 +123,10 @@ export const nodes: Handlers<keyof NodeEvents> = {
     } else s.nodes[id] = { ...(s.nodes[id] ?? { count: 0 }), status: "skipped" };
   },
   node_cancelled(s, event) {
-    const id = present(event.activation_id, "event.activation_id");
+    const id = must(event, "activation_id");
     setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
     endActivation(s, id, event.ts, "stopped");
     takeFromReady(s, id);
-    finishWork(s, id, present(event.node_id, "event.node_id"));
+    finishWork(s, id, must(event, "node_id"));
   },
 };

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Task } from "@/server/domain/crew/plan";
 import type { ChatMessage, RunEvent } from "../events";
 import type { Activation, AgentView, RunState } from "../state";
@@ -24,13 +24,7 @@ export function getReady(s: RunState, { finished_at: _f, ends_run: _e, ...activa
 
 /** The agent that an event is about. */
 export const agentOf = (s: RunState, event: RunEvent): AgentView | undefined =>
-  s.agents[
-    agentKey(
-      present(event.activation_id, "event.activation_id"),
-      present(event.agent_id, "event.agent_id"),
-      event.task_id,
-    )
-  ];
+  s.agents[agentKey(must(event, "activation_id"), must(event, "agent_id"), event.task_id)];
 
 /** Changes the agent that an event is about. */
 export function setAgent(s: RunState, event: RunEvent, patch: Partial<AgentView>): void {

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { goOnUnlessAsked } from "../endings";
 import type { PersonEvents } from "../events/people-events";
 import type { RunState } from "../state";
@@ -16,13 +17,12 @@ export const people: Handlers<keyof PersonEvents> = {
     s.asking.add(id);
     s.interactions[id] = {
       id,
-      node_id: present(event.node_id, "event.node_id"),
+      node_id: must(event, "node_id"),
       activation_id: event.activation_id ?? "",
       status: "open",
       requested: event.payload,
       requested_at: event.ts,
-      ...(event.agent_id ? { agent_id: event.agent_id } : {}),
-      ...(event.task_id ? { task_id: event.task_id } : {}),
+      ...defined({ agent_id: event.agent_id || undefined, task_id: event.task_id || undefined }),
     };
     if (event.payload.mode === "advisory") return;
     setActivation(s, event.activation_id ?? "", {
@@ -43,7 +43,7 @@ export const people: Handlers<keyof PersonEvents> = {
       requested: {
         ...open.requested,
         assigned_to: to,
-        ...(expires_at === undefined ? {} : { expires_at }),
+        ...defined({ expires_at }),
       },
       escalated: [...(open.escalated ?? []), { level, to, at: event.ts }],
     };

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { PlanEvents } from "../events/crew-events";
 import type { Handlers } from "./handlers";
 import { setTask } from "./patch";
@@ -29,12 +30,16 @@ export const plans: Handlers<keyof PlanEvents> = {
       status: to,
       metadata: {
         ...metadata,
-        ...(to === "in_progress" ? { started_at: metadata.started_at ?? at } : {}),
-        ...(to === "completed" ? { completed_at: at } : {}),
+        ...defined({
+          started_at: to === "in_progress" ? (metadata.started_at ?? at) : undefined,
+          completed_at: to === "completed" ? at : undefined,
+        }),
       },
-      ...(assigned_agent ? { assigned_agent } : {}),
-      ...(output === undefined ? {} : { output }),
-      ...(error ? { error_message: error.message } : {}),
+      ...defined({
+        assigned_agent: assigned_agent || undefined,
+        output,
+        error_message: error ? error.message : undefined,
+      }),
     }));
   },
   criterion_checked(s, event) {

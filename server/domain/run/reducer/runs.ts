@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { endActivation } from "../endings";
 import type { RunEvents } from "../events";
 import { run_forked } from "../forked";
@@ -18,16 +19,18 @@ export const runs: Handlers<keyof RunEvents> = {
       provider_summary: payload.provider_summary,
       // Calls tell: what the settings pointed to at the start may not be what answered.
       simulated: false,
-      ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
-      ...(payload.past_work ? { past_work: payload.past_work } : {}),
-      ...(payload.installation ? { installation: payload.installation } : {}),
-      ...(payload.foreign ? { foreign: payload.foreign } : {}),
-      ...(payload.pins ? { pins: payload.pins } : {}),
-      ...(payload.only_node === undefined ? {} : { only_node: payload.only_node }),
-      ...(payload.people ? { people: payload.people } : {}),
-      ...(payload.forks ? { forks: payload.forks } : {}),
-      ...(payload.edition ? { edition: payload.edition } : {}),
-      ...(payload.prompt_seed ? { prompt_seed: payload.prompt_seed } : {}),
+      ...defined({
+        context_windows: payload.context_windows,
+        past_work: payload.past_work,
+        installation: payload.installation,
+        foreign: payload.foreign,
+        pins: payload.pins,
+        only_node: payload.only_node,
+        people: payload.people,
+        forks: payload.forks,
+        edition: payload.edition || undefined,
+        prompt_seed: payload.prompt_seed || undefined,
+      }),
       config: payload.config,
       created_at: ts,
       ...holding(payload),
@@ -61,7 +64,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...rest,
       status: "running",
       // Its work was counted when it ended for good, as it seemed.
-      ...(ended === "ERROR" ? { counted_to: s.seq - 1 } : {}),
+      ...defined({ counted_to: ended === "ERROR" ? s.seq - 1 : undefined }),
     };
     resumeRemaining(s);
     for (const id of s.running)
@@ -79,8 +82,7 @@ export const runs: Handlers<keyof RunEvents> = {
       output,
       finished_at: ts,
       warnings: warnings.length > 0 ? warnings : s.run.warnings,
-      ...(error ? { error } : {}),
-      ...(resumable ? { resumable } : {}),
+      ...defined({ error, resumable }),
     };
     // A run that stopped at a limit can go on: what it had under way waits.
     if (final_status === "ERROR") s.left = { ready: [...s.ready], parked: [...s.parked] };

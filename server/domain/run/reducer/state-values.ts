@@ -1,5 +1,5 @@
 import { changed, isNothing, type Version } from "@/server/domain/base/changes";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { reduceAll, reduceValue } from "@/server/domain/graph/reducers";
 import type { StateEvents } from "../events";
@@ -17,12 +17,12 @@ export const stateValues: Handlers<keyof StateEvents> = {
     const { set, writer, reducers, before: places, changed: changes } = payload;
     for (const key in set) {
       const reducer = reducers?.[key];
-      const value = present(set[key], "set[key]");
+      const value = must(set, key);
       if (reducer) merge(s, key, writer, { reducer, value, before: places?.[key] ?? 0 });
       else writeValue(s, key, writer, { before: null, make: () => value });
     }
     for (const key in changes) {
-      const change = present(changes[key], "changes[key]");
+      const change = must(changes, key);
       s.writer[key] = writer;
       if (isNothing(change)) continue;
       writeValue(s, key, writer, {

@@ -1,4 +1,5 @@
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { ToolCallView } from "../crew-state";
 import type { RunEventOf } from "../events";
 import type { ToolEvents } from "../events/tool-events";
@@ -15,8 +16,7 @@ export const tools: Handlers<keyof ToolEvents> = {
       status: "running",
       risk,
       protocol,
-      ...(repaired ? { repaired: true } : {}),
-      ...(on_crash ? { on_crash } : {}),
+      ...defined({ repaired: repaired ? true : undefined, on_crash }),
     };
   },
   tool_call_refused(s, event) {
@@ -33,8 +33,8 @@ export const tools: Handlers<keyof ToolEvents> = {
   },
   tool_call_retried: noChange,
   tool_call_completed(s, event) {
-    const call = s.tool_calls[present(event.call_id, "event.call_id")];
-    s.calling.delete(present(event.call_id, "event.call_id"));
+    const call = s.tool_calls[must(event, "call_id")];
+    s.calling.delete(must(event, "call_id"));
     const { tool_name: _name, latency_ms: _latency, ...result } = event.payload;
     if (call)
       s.tool_calls[call.id] = {
@@ -45,7 +45,7 @@ export const tools: Handlers<keyof ToolEvents> = {
       };
   },
   tool_call_abandoned(s, event) {
-    const id = present(event.call_id, "event.call_id");
+    const id = must(event, "call_id");
     const call = s.tool_calls[id];
     s.calling.delete(id);
     const { message } = event.payload;
@@ -68,15 +68,17 @@ export const tools: Handlers<keyof ToolEvents> = {
 function callOf(event: RunEventOf<"tool_call_started" | "tool_call_refused">): Omit<ToolCallView, "status"> {
   const { tool_name, args, by_call, tool_call_id } = event.payload;
   return {
-    id: present(event.call_id, "event.call_id"),
-    node_id: present(event.node_id, "event.node_id"),
+    id: must(event, "call_id"),
+    node_id: must(event, "node_id"),
     activation_id: event.activation_id ?? "",
     tool_name,
     args,
     started_at: event.ts,
-    ...(event.agent_id ? { agent_id: event.agent_id } : {}),
-    ...(event.task_id ? { task_id: event.task_id } : {}),
-    ...(by_call ? { by_call } : {}),
-    ...(tool_call_id ? { tool_call_id } : {}),
+    ...defined({
+      agent_id: event.agent_id || undefined,
+      task_id: event.task_id || undefined,
+      by_call: by_call || undefined,
+      tool_call_id: tool_call_id || undefined,
+    }),
   };
 }

@@ -18,8 +18,7 @@ function isBefore(a: Analysis, s: RunState, one: string, other: string): boolean
   for (let [x, y] = [s.activations[one], s.activations[other]]; x && y && x !== y; ) {
     const [here, there] = [placeOf(a, x), placeOf(a, y)];
     const at = here.findIndex((step, k) => step !== there[k]);
-    if (at >= 0 || here.length !== there.length)
-      return at >= 0 && present(here[at], "here[at]") < (there[at] ?? -1);
+    if (at >= 0 || here.length !== there.length) return at >= 0 && must(here, at) < (there[at] ?? -1);
     const causes = [s.activations[x.causes[0] ?? ""], s.activations[y.causes[0] ?? ""]] as const;
     if (!causes[0] || !causes[1] || causes[0] === causes[1]) return x.order < y.order;
     [x, y] = causes;
@@ -31,7 +30,7 @@ function isBefore(a: Analysis, s: RunState, one: string, other: string): boolean
 export function placesBefore(a: Analysis, s: RunState, activationId: string, key: string): number {
   const parts = s.merged[key]?.parts ?? [];
   let at = parts.length;
-  while (at > 0 && isBefore(a, s, activationId, present(parts[at - 1], "parts[at - 1]").writer)) at--;
+  while (at > 0 && isBefore(a, s, activationId, must(parts, at - 1).writer)) at--;
   return parts.length - at;
 }
 
@@ -56,8 +55,8 @@ export function knows(s: RunState, activationId: string, earlier: string): boole
 
 /** Whether one activation is later than another in the order of the drawing; of one node, by their numbers. */
 export function isLater(a: Analysis, s: RunState, one: string, other: string): boolean {
-  const x = present(s.activations[one], "s.activations[one]");
-  const y = present(s.activations[other], "s.activations[other]");
+  const x = must(s.activations, one);
+  const y = must(s.activations, other);
   if (x.node_id === y.node_id)
     return Number(one.slice(one.lastIndexOf("#") + 1)) > Number(other.slice(other.lastIndexOf("#") + 1));
   return must(a.position, x.node_id) > must(a.position, y.node_id);

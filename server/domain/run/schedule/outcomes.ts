@@ -1,5 +1,5 @@
 import type { RunError } from "@/server/domain/agent/outcome";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
@@ -27,8 +27,8 @@ export function complete(
   given: NodeResult,
   now?: number,
 ): NewEvent[] {
-  const activation = present(s.activations[activationId], "s.activations[activationId]");
-  const node = present(s.graph.nodes[activation.node_id], "s.graph.nodes[activation.node_id]");
+  const activation = must(s.activations, activationId);
+  const node = must(s.graph.nodes, activation.node_id);
   const kind = getNodeKind(node.node_type);
   const mapped = given.pinned ? { output: given.output } : mapOutput(node, s, given.output, now);
   if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
@@ -59,7 +59,7 @@ export function complete(
   const written: JsonObject = {};
   for (const key of Object.keys(output)) {
     if (!allowed.has(key)) dropped.push(key);
-    else if (!kind.ends) written[key] = present(output[key], "output[key]");
+    else if (!kind.ends) written[key] = must(output, key);
   }
   if (given.writes) Object.assign(written, given.writes);
   const write = patch(a, s, activationId, written);
@@ -147,11 +147,9 @@ export function passThrough(
   activationId: string,
   now?: number,
 ): { events: NewEvent[] } | { error: RunError } {
-  const { node_id } = present(s.activations[activationId], "s.activations[activationId]");
-  const routes = getNodeKind(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]").node_type).routes;
-  const chosen = routes
-    ? chooseEdges(a.outgoing.get(node_id), present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"), [])
-    : null;
+  const { node_id } = must(s.activations, activationId);
+  const routes = getNodeKind(must(s.graph.nodes, node_id).node_type).routes;
+  const chosen = routes ? chooseEdges(a.outgoing.get(node_id), must(s.graph.nodes, node_id), []) : null;
   const outgoing = leave(a, s, activationId, {}, chosen, now);
   if ("error" in outgoing) return outgoing;
   const at = { node_id, activation_id: activationId };
@@ -167,8 +165,8 @@ export function fail(
   now?: number,
   mayRetry = true,
 ): NewEvent[] {
-  const activation = present(s.activations[activationId], "s.activations[activationId]");
-  const node = present(s.graph.nodes[activation.node_id], "s.graph.nodes[activation.node_id]");
+  const activation = must(s.activations, activationId);
+  const node = must(s.graph.nodes, activation.node_id);
   const error: RunError = { ...cause, node_id: node.id, activation_id: activationId };
   const { attempt } = activation;
   const at = { node_id: node.id, activation_id: activationId };

@@ -1,5 +1,6 @@
 import type { RunError } from "@/server/domain/agent/outcome";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { cutText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
@@ -18,8 +19,7 @@ export const taken = (a: Analysis, edge: WorkflowEdge, activation_id: string): N
   activation_id,
   payload: {
     edge_id: edge.id,
-    ...(edge.edge_label ? { label: edge.edge_label } : {}),
-    ...(a.backEdges.has(edge.id) ? { back: true } : {}),
+    ...defined({ label: edge.edge_label || undefined, back: a.backEdges.has(edge.id) || undefined }),
   },
 });
 
@@ -53,7 +53,7 @@ export function leave(
   chosen: readonly WorkflowEdge[] | null,
   now: number | undefined,
 ): { events: NewEvent[] } | { error: RunError } {
-  const activation = present(s.activations[activationId], "s.activations[activationId]");
+  const activation = must(s.activations, activationId);
   const { node_id } = activation;
   const edges = a.outgoing.get(node_id) ?? [];
   const way = chosenWay(a, activation);
@@ -72,12 +72,10 @@ export function leave(
     try {
       if (isOpen(edge, s, output, now, work)) open.push(edge);
     } catch (error) {
-      const target = nameOf(
-        present(s.graph.nodes[edge.target_node_id], "s.graph.nodes[edge.target_node_id]"),
-      );
+      const target = nameOf(must(s.graph.nodes, edge.target_node_id));
       return {
         error: failedExpression(
-          `${nameOf(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"))}: the condition of the way to ${target}`,
+          `${nameOf(must(s.graph.nodes, node_id))}: the condition of the way to ${target}`,
           error,
         ),
       };

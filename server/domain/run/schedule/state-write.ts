@@ -1,6 +1,6 @@
 import type { RunError } from "@/server/domain/agent/outcome";
 import { type Change, changeOf, WORTH_REFERRING } from "@/server/domain/base/changes";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
@@ -29,12 +29,12 @@ export function patch(
   const reducers: Record<string, string> = {};
   const merged: string[] = [];
   const events: NewEvent[] = [];
-  const { node_id } = present(s.activations[activationId], "s.activations[activationId]");
+  const { node_id } = must(s.activations, activationId);
   const at = { node_id, activation_id: activationId };
   for (const key of Object.keys(values)) {
     const reducer = reducerOf(s.graph, key);
     const before = s.writer[key];
-    const value: Json = present(values[key], "values[key]");
+    const value: Json = must(values, key);
     if (reducer !== "last") {
       reducers[key] = reducer;
       merged.push(key);
@@ -115,9 +115,9 @@ function asChanges(
   const set: JsonObject = {};
   let changed: Record<string, Change> | undefined;
   for (const key of Object.keys(written)) {
-    const change = key in reducers ? null : changeOf(s.state[key], present(written[key], "written[key]"));
+    const change = key in reducers ? null : changeOf(s.state[key], must(written, key));
     if (change) (changed ??= {})[key] = change;
-    else set[key] = present(written[key], "written[key]");
+    else set[key] = must(written, key);
   }
   return changed ? { set, changed } : { set };
 }
@@ -168,13 +168,8 @@ function findTooLarge(
   for (const key in reducers) most += sizeOf(s.state[key]);
   if (most <= s.run.config.max_state_chars) return null;
   const after = { ...s.state, ...set };
-  for (const key in reducers)
-    after[key] = reduceValue(
-      present(reducers[key], "reducers[key]"),
-      s.state[key],
-      present(set[key], "set[key]"),
-    );
-  const what = `The state, with ${quoted(Object.keys(set))} from ${nameOf(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"))},`;
+  for (const key in reducers) after[key] = reduceValue(must(reducers, key), s.state[key], must(set, key));
+  const what = `The state, with ${quoted(Object.keys(set))} from ${nameOf(must(s.graph.nodes, node_id))},`;
   return tooLarge(what, sizeOfState(after), s);
 }
 

@@ -1,4 +1,5 @@
-import { must, present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
@@ -37,7 +38,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
 
     const consumes = mentions(tokens);
     if (s.fired.has(id)) return [{ type: "token_absorbed", node_id: id, payload: { consumes } }];
-    const join = present(s.graph.nodes[id], "s.graph.nodes[id]").join;
+    const join = must(s.graph.nodes, id).join;
     const need = join === "any" ? 1 : typeof join === "object" ? join.n : null;
     const got = Object.keys(tokens).length;
     if (need !== null && got >= need)
@@ -64,7 +65,7 @@ const loopMax = (s: RunState, id: string) =>
   s.graph.nodes[id]?.max_iterations ?? s.run.config.max_loop_iterations;
 
 function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): NewEvent[] {
-  const consumes = mentions(present(s.backbox[id], "s.backbox[id]"));
+  const consumes = mentions(must(s.backbox, id));
   const done = s.loops[id]?.iteration ?? 1;
   const max = loopMax(s, id);
   if (done < max) {
@@ -74,13 +75,13 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
     return [
       ...inside.map(rearmed),
       { type: "loop_iteration", node_id: id, payload: { iteration: done + 1, max } },
-      ready(a, s, id, consumes, { back: true, iteration: done + 1, ...(force ? { tie: true } : {}) }),
+      ready(a, s, id, consumes, { back: true, iteration: done + 1, ...defined({ tie: force || undefined }) }),
     ];
   }
   const exit = loopExit(a, id);
   if (!exit)
     return [{ type: "loop_finished", node_id: id, payload: { iterations: done, reason: "limit", consumes } }];
-  const from = Object.values(present(s.backbox[id], "s.backbox[id]"))[0]?.[0] ?? "";
+  const from = Object.values(must(s.backbox, id))[0]?.[0] ?? "";
   return [
     {
       type: "loop_finished",
@@ -102,7 +103,7 @@ function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
   const own = leaving(header);
   if (own) return own;
   for (const id of a.order) {
-    const node = present(a.graph.nodes[id], "a.graph.nodes[id]");
+    const node = must(a.graph.nodes, id);
     if (!body.has(id) || !getNodeKind(node.node_type).routes) continue;
     const exit = leaving(id);
     if (exit) return exit;
@@ -137,8 +138,7 @@ export function begin(a: Analysis, s: RunState): NewEvent[] {
   return [...loop, ready(a, s, a.start, [], a.loops.has(a.start) ? { iteration: 1 } : {})];
 }
 
-const firstEdge = (tokens: Record<string, string[]>) =>
-  present(Object.keys(tokens)[0], "Object.keys(tokens)[0]");
+const firstEdge = (tokens: Record<string, string[]>) => must(Object.keys(tokens), 0);
 
 /** Each edge as often as it holds tokens. */
 const mentions = (tokens: Record<string, string[]>) =>

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
@@ -99,9 +100,11 @@ export function sharedRun(
       seq: event.seq,
       at: Math.max(0, event.ts - (events[0]?.ts ?? 0)),
       text: sharedSentence(event, state),
-      ...(event.node_id ? { node: event.node_id } : {}),
-      ...(event.agent_id ? { agent: event.agent_id } : {}),
-      ...(detail.length > 0 ? { detail } : {}),
+      ...defined({
+        node: event.node_id || undefined,
+        agent: event.agent_id || undefined,
+        detail: detail.length > 0 ? detail : undefined,
+      }),
       ...changed,
       ...(state.totals === totals
         ? {}
@@ -136,14 +139,17 @@ function changesOf(
   const gone = keys.filter((key) => state.state[key] === undefined);
   const isOther = node && event.node_id && node !== before;
   return {
-    ...(isOther
-      ? { nodes: { ...left.nodes, [event.node_id ?? ""]: { status: node.status, count: node.count } } }
-      : {}),
-    ...(event.type === "edge_taken" ? { edges: [...(left.edges ?? []), event.payload.edge_id] } : {}),
-    ...(there.length > 0
-      ? { set: { ...left.set, ...Object.fromEntries(there.map((key) => [key, state.state[key] ?? null])) } }
-      : {}),
-    ...(gone.length > 0 ? { gone: [...(left.gone ?? []), ...gone] } : {}),
+    ...defined({
+      nodes: isOther
+        ? { ...left.nodes, [event.node_id ?? ""]: { status: node.status, count: node.count } }
+        : undefined,
+      edges: event.type === "edge_taken" ? [...(left.edges ?? []), event.payload.edge_id] : undefined,
+      set:
+        there.length > 0
+          ? { ...left.set, ...Object.fromEntries(there.map((key) => [key, state.state[key] ?? null])) }
+          : undefined,
+      gone: gone.length > 0 ? [...(left.gone ?? []), ...gone] : undefined,
+    }),
   };
 }
 
@@ -201,7 +207,7 @@ function drawingOf(graph: WorkflowGraph): Pick<SharedRun, "nodes" | "edges"> {
       id,
       from: source_node_id,
       to: target_node_id,
-      ...(edge_label ? { label: edge_label } : {}),
+      ...defined({ label: edge_label || undefined }),
     })),
   };
 }

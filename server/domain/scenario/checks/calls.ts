@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import type { RunEventOf } from "@/server/domain/run/events";
 import { newWork, readSchema } from "@/server/domain/schema/schema";
 import type { ExpectationOf } from "../expectation";
@@ -94,7 +95,7 @@ export function checkTools(seen: Seen, { tool, called, args, node }: Expectation
       seen: count,
       ...(count > 0
         ? placeOf(fitting[0])
-        : { ...placeOf(made[0] ?? lastOf(seen)), ...(node === undefined ? {} : { node_id: node }) }),
+        : { ...placeOf(made[0] ?? lastOf(seen)), ...defined({ node_id: node }) }),
     },
   );
 }

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import {
   both,
   type Check,
@@ -76,9 +76,7 @@ function refuseAll(why: readonly ValidationError[][], place: Place | null, run: 
   const isHere = ({ path }: ValidationError) => path.length === here.length;
   // Alternatives that are all about the same place are told as one.
   const single = why.map((errors) =>
-    errors.length === 1 && isHere(present(errors[0], "faults[0]"))
-      ? present(errors[0], "faults[0]").wanted
-      : undefined,
+    errors.length === 1 && isHere(must(errors, 0)) ? must(errors, 0).wanted : undefined,
   );
   if (single.every((errors) => errors !== undefined)) {
     const allowed = [...new Set(single.flat())];

@@ -1,5 +1,5 @@
 import { isList, isText } from "@/server/domain/base/guards";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Check } from "../check";
 import { FORMATS, HINTS } from "../formats";
 import { canonical, JSON_TYPE_LABELS, kindOf, orList, shown } from "../values";
@@ -22,7 +22,7 @@ export const type: Keyword = (rule, making) => {
   const known = new Set(types.filter(isText));
   // OpenAPI's word, which generated schemas keep.
   if (making.schema.nullable === true) known.add("null");
-  const kinds = [...known].map((name) => present(JSON_TYPE_LABELS[name], "KIND_WORDS[name]"));
+  const kinds = [...known].map((name) => must(JSON_TYPE_LABELS, name));
   return (value, place, run) => {
     const kind = kindOf(value);
     if (known.has(kind) || (kind === "number" && known.has("integer") && Number.isInteger(value)))

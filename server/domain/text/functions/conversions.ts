@@ -1,6 +1,6 @@
 import type { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import {
   CelType,
   EvaluationError,
@@ -84,7 +84,7 @@ export const conversions = [
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   }),
   define("bytes.at(whole): int", "", (_, bytes: Uint8Array, at: unknown) =>
-    BigInt(present(bytes[within(at, bytes.length - 1, "The place")], "length")),
+    BigInt(must(bytes, within(at, bytes.length - 1, "The place"))),
   ),
   define("bytes.json(): dyn", "", (w, bytes: Uint8Array) => {
     const json = asText(w, bytes);

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
 import { EvaluationError, intFromNumber, isNumeric, isUint, toDouble, typeOf } from "../expression-values";
 import { find, findAll, replaceText } from "../text-search";
@@ -120,9 +120,7 @@ function split(w: Work, s: string, separator: string, most?: unknown): string[] 
   const places = findAll(w, s, separator, pieceLimit - 1);
   w.read(s.length);
   w.makeList(places.length + 1);
-  const pieces = places.map((at, i) =>
-    s.slice(i === 0 ? 0 : present(places[i - 1], "places[i - 1]") + separator.length, at),
-  );
+  const pieces = places.map((at, i) => s.slice(i === 0 ? 0 : must(places, i - 1) + separator.length, at));
   const last = places.at(-1);
   pieces.push(last === undefined ? s : s.slice(last + separator.length));
   return pieces;

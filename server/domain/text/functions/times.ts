@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { parseTime, partOfTime, type TimePart } from "../dates";
 import { Duration, EvaluationError, MILLISECOND, SECOND, time, toDouble } from "../expression-values";
 import { TIME_UNITS } from "./as-text";
@@ -52,7 +52,7 @@ export const timeFunctions = [
     for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(
       /(?<!\d)(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g,
     )) {
-      const size = present(UNITS[unit], "UNITS[unit]");
+      const size = must(UNITS, unit);
       nanos += BigInt(whole || "0") * size + (BigInt(fraction.padEnd(12, "0")) * size) / 10n ** 12n;
     }
     return new Duration(found[1] === "-" ? -nanos : nanos);

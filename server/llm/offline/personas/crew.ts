@@ -1,6 +1,7 @@
+import { defined } from "@/server/domain/base/defined";
 import { textsOf } from "@/server/domain/base/guards";
 import { propertiesOf } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { lastOf, must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Message, Prompt, Tool } from "../prompt";
 import { decideApproval, decideReview, wordFor } from "./decide";
@@ -120,7 +121,7 @@ function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObj
     const known = [...replies].map(([name, reply]) => `- ${name} said: ${quote(reply, 200)}`);
     return {
       plan,
-      current_plan_step: present(plan[workers.indexOf(next)], "plan[workers.indexOf(next)]"),
+      current_plan_step: must(plan, workers.indexOf(next)),
       send_to: next,
       message: [
         `${WORK[kindOf(next)] ?? "Work out your part of"}: ${goal}`,
@@ -145,7 +146,9 @@ function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObj
     message,
     ledger,
     stop: isLost ? "TaskFailure" : "Completed",
-    ...(keys.length > 0 ? { outputs: Object.fromEntries(keys.map((key) => [key, message])) } : {}),
+    ...defined({
+      outputs: keys.length > 0 ? Object.fromEntries(keys.map((key) => [key, message])) : undefined,
+    }),
   };
 }
 
@@ -162,7 +165,7 @@ function repliesIn(messages: readonly Message[]): Map<string, string> {
 }
 
 const shorter = (text: string) => {
-  const line = present(text.trim().split("\n")[0], "split").replace(/(?<![\s.!?:;,])[\s.!?:;,]+$/, "");
+  const line = must(text.trim().split("\n"), 0).replace(/(?<![\s.!?:;,])[\s.!?:;,]+$/, "");
   return line.length <= 90 ? line : `${line.slice(0, 88).replace(/(?<!\s)\s+\S*$/, "")}…`;
 };
 
@@ -238,9 +241,7 @@ function step(
   if (outcomes.length === 0) return { summary };
   const yes = review?.yes ?? true;
   return {
-    outcome:
-      wordFor(yes, outcomes) ??
-      (yes ? present(outcomes[0], "outcomes[0]") : present(outcomes.at(-1), "outcomes.at(-1)")),
+    outcome: wordFor(yes, outcomes) ?? (yes ? must(outcomes, 0) : lastOf(outcomes)),
     summary,
   };
 }

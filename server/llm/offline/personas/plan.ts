@@ -1,6 +1,6 @@
 import { isList, isText, textsOf } from "@/server/domain/base/guards";
 import { asSchema, optionsOf } from "@/server/domain/base/json-schema";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "../instance";
 import type { Prompt } from "../prompt";
@@ -105,8 +105,8 @@ function fitted(task: JsonObject, item: JsonSchema, suggest: Suggest): Json {
   const base = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
   const required = new Set(textsOf(item.required));
   const entries = Object.keys(properties).flatMap((key): [string, Json][] => {
-    if (key in task) return [[key, present(task[key], "task[key]")]];
-    return required.has(key) && key in base ? [[key, present(base[key], "base[key]")]] : [];
+    if (key in task) return [[key, must(task, key)]];
+    return required.has(key) && key in base ? [[key, must(base, key)]] : [];
   });
   return Object.fromEntries(entries);
 }

@@ -1,4 +1,4 @@
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { isEmptyValue, type Prompt, sinceTask } from "../prompt";
 import { isCrewTool } from "./crew-tools";
 import { earlierReview, isReviewKey, roundOf } from "./decide";
@@ -80,8 +80,7 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
   const revision =
     review === null ? null : `Revision ${roundOf(prompt)}, after the review: ${quote(review, 100)}`;
   const handedOver = materialsOf(prompt).map(({ key, text }) => `From ${key}: ${quote(text, 120)}`);
-  const oneOf = (...choices: string[]) =>
-    present(choices[vary(choices.length)], "choices[vary(choices.length)]");
+  const oneOf = (...choices: string[]) => must(choices, vary(choices.length));
   switch (persona) {
     case "researcher": {
       const sources = sourcesIn(sinceTask(prompt.messages));
@@ -130,7 +129,7 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
       if (/^\s*design\b/i.test(prompt.task))
         return [
           `Design: ${title}`,
-          `Key point: ${present(prompt.task.split("\n")[0], "split").replace(/(?<![.\s])[.\s]+$/, "")}, in parts that can be tested alone.`,
+          `Key point: ${must(prompt.task.split("\n"), 0).replace(/(?<![.\s])[.\s]+$/, "")}, in parts that can be tested alone.`,
           ...handedOver,
         ];
       return codeOf(prompt, review);

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { isText } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isEmptyValue, type Prompt, unquoted } from "../prompt";
@@ -52,8 +53,10 @@ export function writtenFor(prompt: Prompt, offered: readonly { name: string }[])
     if (!found) continue;
     const { call, gives } = found;
     return {
-      ...(call ? { call } : {}),
-      ...(gives === undefined ? {} : { gives: typeof gives === "function" ? gives(prompt.inputs) : gives }),
+      ...defined({
+        call,
+        gives: gives === undefined ? undefined : typeof gives === "function" ? gives(prompt.inputs) : gives,
+      }),
     };
   }
   return null;

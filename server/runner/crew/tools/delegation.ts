@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { lostTools } from "@/server/domain/crew/crew-tools";
 import { agentKey } from "@/server/domain/run";
@@ -115,7 +116,7 @@ export function* delegate(
     const text = textOf(valueOf(result.output));
     return {
       ...done(caller.fitted(`the result of ${agent.agent_id}`, text)),
-      ...(tainted ? { tainted } : {}),
+      ...defined({ tainted: tainted || undefined }),
     };
   } catch (error) {
     over("failed");

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { findStuck } from "@/server/domain/agent/stuck";
-import { present } from "@/server/domain/base/must";
+import { defined } from "@/server/domain/base/defined";
+import { must } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { leaderOf } from "@/server/domain/crew/leader";
 import { NodeFailure } from "@/server/domain/nodes";
@@ -82,7 +83,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
           to: to.agent_id,
           reason,
           mode: context_mode,
-          ...(context ? { context } : {}),
+          ...defined({ context }),
         },
       };
     },
@@ -112,15 +113,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
       for (const [at, name] of agents.entries())
         children.add(
           String(at),
-          delegate(
-            crew,
-            caller,
-            name,
-            tasks[at] ?? present(tasks[0], "tasks[0]"),
-            "",
-            `${key}/${at + 1}`,
-            "parallel",
-          ),
+          delegate(crew, caller, name, tasks[at] ?? must(tasks, 0), "", `${key}/${at + 1}`, "parallel"),
         );
       const needed =
         coordination_strategy === "wait_all"
@@ -136,7 +129,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
         ) {
           const next = yield* children.next();
           if (!next.ok) throw next.error;
-          results.push({ agent: present(agents[Number(next.id)], "agents[Number(next.id)]"), ...next.value });
+          results.push({ agent: must(agents, Number(next.id)), ...next.value });
         }
       } finally {
         children.stop();
@@ -146,7 +139,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: RunTool,
         agent: name,
         ...(error === undefined ? { output: output ?? null } : { error }),
       }));
-      return { ...done(seen), ...(tainted ? { tainted } : {}) };
+      return { ...done(seen), ...defined({ tainted: tainted || undefined }) };
     },
   });
   return [handoff, parallel];

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { asJson } from "@/server/domain/base/json";
-import { present } from "@/server/domain/base/must";
+import { must } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/commands/plan-edit";
@@ -47,11 +48,13 @@ export function planTools(crew: Crew): RunTool[] {
         const added = addTask(plan, {
           task_id,
           ...input,
-          ...(input.required_role || input.assigned_agent ? {} : { assigned_agent: caller.task.agent_id }),
+          ...defined({
+            assigned_agent: input.required_role || input.assigned_agent ? undefined : caller.task.agent_id,
+          }),
         });
         if (!added.ok) return rejected(added.status, added.message);
         yield* change(crew, caller, added.change);
-        return done({ task_id: added.task_id, version: present(crew.plan, "crew.plan").version });
+        return done({ task_id: added.task_id, version: must(crew, "plan").version });
       },
     }),
     defineRunTool({
@@ -75,8 +78,7 @@ export function planTools(crew: Crew): RunTool[] {
         if (!merged.success)
           return rejected(400, merged.error.issues.map(({ message }) => message).join("; "));
         const noted = {
-          ...(description ? { description } : {}),
-          ...(metadata ? { metadata: merged.data } : {}),
+          ...defined({ description: description || undefined, metadata: metadata ? merged.data : undefined }),
         };
         noteChange(crew, caller, { changed: { [task_id]: noted } });
         // Who waits here for the file goes on with a status that somebody else may have changed meanwhile.
@@ -88,7 +90,7 @@ export function planTools(crew: Crew): RunTool[] {
             payload: { from: TaskStatus.parse(task.status), to: status },
           });
         yield* crew.savePlan();
-        return done({ task_id, version: present(crew.plan, "crew.plan").version });
+        return done({ task_id, version: must(crew, "plan").version });
       },
     }),
     defineRunTool({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "@/server/domain/base/defined";
 import { present } from "@/server/domain/base/must";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 import { isSince } from "@/server/domain/run/edition";
@@ -27,7 +28,7 @@ export function teamTools(crew: Crew): RunTool[] {
         action,
         agents: [...agents],
         by: caller.task.agent_id,
-        ...(purpose ? { purpose } : {}),
+        ...defined({ purpose: purpose || undefined }),
       },
     });
     return done({ team, agents: [...agents] });
