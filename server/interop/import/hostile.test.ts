@@ -374,6 +374,15 @@ const LONG: Record<string, (n: number) => Record<string, string>> = {
   }),
   "signs before a number": (n) => ({ "a.py": agent("x = 1", `${repeated(n, "-")}1`) }),
   "brackets in brackets": (n) => ({ "a.py": agent("x = 1", `${repeated(n, "f(")}1${repeated(n, ")")}`) }),
+  "calls of one long function": (n) => ({
+    "a.py": `def f():\n    x = 1\n${repeated(n / 20, "    g(x)\n")}    return Agent(name="F")\n${agent(repeated(n / 20, "f()\n"), "f()")}`,
+  }),
+  "classes that call themselves": (n) => ({
+    "a.py": `${repeated(n / 40, "class A:\n    def f(self):\n        return self.f()\n")}${agent("x = 1", "q")}`,
+  }),
+  "cases of a switch": (n) => ({
+    "a.ts": `${typescript("q")}switch (x) { ${repeated(n / 10, "case 1: f();")} }`,
+  }),
   "runs that each know those before": (n) => ({
     "a.py": agent(
       Array.from({ length: n / 100 }, (_, at) => `r${at} = Runner.run_sync(a, m)\nm = r${at}.to_input_list()`)

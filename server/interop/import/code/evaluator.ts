@@ -56,6 +56,9 @@ export class Evaluator {
   readonly values = new Map<string, Expr>();
   private readonly namesOf = new Map<Expr, string>();
   private readonly imports = new Map<string, string>();
+  /** The classes in which `self`, `this` and `super` stand. */
+  private readonly owners = new Map<Expr, string>();
+  private readonly answers = new Map<Routine, Expr | null>();
   private readonly resolutions: Memo<Bound> = new WeakMap();
   private readonly textPieces: Memo<(string | Bound)[]> = new WeakMap();
   private readonly lists: Memo<Bound[]> = new WeakMap();
@@ -86,6 +89,7 @@ export class Evaluator {
       const routine = statement.is === "assign" ? this.assign(statement, owner) : null;
       for (const expr of expressionsOf(statement))
         visitParts(expr, (one) => {
+          if (owner !== null && isSelf(one)) this.owners.set(one, owner);
           if (one.is === "call") this.calls.push({ call: one, ...around });
           if (one.is !== "function") return true;
           this.collect(one.body, { ...around, within: routine?.body === one.body ? routine : around.within });
@@ -167,10 +171,7 @@ export class Evaluator {
 
   /** The class of an object that was resolved, and its base classes; none where it is anything else. */
   private classesOf(of: Expr): string[] {
-    const isSelf = of.is === "name" && /^(self|this|cls)$/.test(of.name);
-    const called = calledName(of);
-    const first =
-      isSelf || called === "super" ? this.classAround(of.from) : of.is === "name" ? of.name : called;
+    const first = this.owners.get(of) ?? (of.is === "name" ? of.name : calledName(of));
     const found: string[] = [];
     for (let name = first; name !== null && this.classes.has(name) && !found.includes(name); ) {
       found.push(name);
@@ -178,13 +179,6 @@ export class Evaluator {
       name = base?.is === "name" ? base.name : null;
     }
     return found;
-  }
-
-  private classAround(at: number): string | null {
-    let inner: ClassStatement | null = null;
-    for (const one of this.classes.values())
-      if (one.from <= at && at < one.to && (!inner || one.from > inner.from)) inner = one;
-    return inner?.name ?? null;
   }
 
   /** The function that is called, or given by its name: also a method. */
@@ -212,13 +206,23 @@ export class Evaluator {
       return { expr, scope, name: name ?? this.namesOf.get(expr) ?? null, id: `${expr.from}` };
     const callee = expr.is === "call" ? expr.callee : expr;
     const routine = this.functionOf({ expr: callee, scope });
-    const answer = routine && answerOf(routine);
+    const answer = routine && this.answerOf(routine);
     if (!answer) return null;
     const args = expr.is === "call" ? expr.args : [];
     const inner = expr.is === "call" ? bind(routine.params, { expr, scope }) : NO_SCOPE;
     const made = this.made({ expr: answer, scope: inner }, makes, routine.name, hops + 1);
     const given = args.map(({ value }) => value.from).join();
     return made && given ? { ...made, id: `${made.id}(${given})` } : made;
+  }
+
+  /** What a function returns in the end, also by a variable of its own. */
+  private answerOf(routine: Routine): Expr | null {
+    const known = this.answers.get(routine);
+    if (known !== undefined) return known;
+    const returned = returnsIn(routine.body).at(-1) ?? null;
+    const answer = returned?.is === "name" ? (assignedIn(routine.body, returned.name) ?? returned) : returned;
+    this.answers.set(routine, answer);
+    return answer;
   }
 
   /** The call by which a class makes itself one of its base class: `super().__init__(...)`, `super(...)`. */
@@ -373,6 +377,9 @@ export class Evaluator {
   }
 }
 
+const isSelf = (expr: Expr): boolean =>
+  expr.is === "name" ? /^(self|this|cls|super)$/.test(expr.name) : calledName(expr) === "super";
+
 const unbound = (expr: Expr | null | undefined): Bound | null => (expr ? { expr, scope: NO_SCOPE } : null);
 
 /** The scope of a function in a call. */
@@ -391,12 +398,6 @@ function bind(params: readonly Param[], { expr, scope }: Bound<CallExpr>): Scope
     }
   }
   return bound;
-}
-
-/** What a function returns in the end, also by a variable of its own. */
-function answerOf({ body }: Routine): Expr | null {
-  const returned = returnsIn(body).at(-1) ?? null;
-  return returned?.is === "name" ? (assignedIn(body, returned.name) ?? returned) : returned;
 }
 
 const returnsIn = (statements: readonly Statement[]): Expr[] =>

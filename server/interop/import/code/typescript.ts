@@ -85,13 +85,13 @@ class Reader {
     const head: Expr[] = [];
     const body: Statement[] = [];
     // A chain of `else if` is as long as it is: no recursion.
-    const parts = partsOf(node);
-    for (let part = parts.shift(); part; part = parts.shift())
-      if (part.name === "IfStatement" && kind === "if") parts.unshift(...partsOf(part));
+    const stack = partsOf(node).reverse();
+    for (let part = stack.pop(); part; part = stack.pop())
+      if (part.name === "IfStatement" && kind === "if") stack.push(...partsOf(part).reverse());
       else if (
         /^(ForOfSpec|ForInSpec|ForSpec|CaseLabel|CatchClause|FinallyClause|SwitchBody)$/.test(part.name)
       )
-        parts.unshift(...partsOf(part));
+        stack.push(...partsOf(part).reverse());
       else if (/Expression$|^VariableName$/.test(part.name))
         head.push(this.expressions.expression(part, depth));
       else if (part.name === "Block") body.push(...this.block(part, depth));

@@ -58,10 +58,9 @@ export class AgentRegistry {
 
   /** Everybody who may get the work of this agent, itself first. */
   reach(agent: DeclaredAgent, by: "handoffs" | "delegates"): DeclaredAgent[] {
-    const found = [agent];
-    for (const one of found)
-      for (const next of this.member(one)[by]) if (!found.includes(next)) found.push(next);
-    return found;
+    const found = new Set([agent]);
+    for (const one of found) for (const next of this.member(one)[by]) found.add(next);
+    return [...found];
   }
 
   /** Says which models the agents ask for. */

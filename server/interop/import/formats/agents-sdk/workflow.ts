@@ -189,16 +189,16 @@ function rootsOf(members: readonly Member[], { registry }: Context): Member[] {
   const next = ({ handoffs, delegates }: Member) => [...handoffs, ...delegates];
   const named = new Set(members.flatMap(next));
   const roots = members.filter(({ agent }) => !named.has(agent));
-  const reached = new Set<DeclaredAgent>();
-  const reach = ({ agent }: Member): void => {
-    for (const by of ["handoffs", "delegates"] as const)
-      for (const one of registry.reach(agent, by)) reached.add(one);
+  const reached = new Set(roots.map(({ agent }) => agent));
+  const follow = (): void => {
+    for (const agent of reached) for (const one of next(registry.member(agent))) reached.add(one);
   };
-  roots.forEach(reach);
+  follow();
   for (const member of members)
     if (!reached.has(member.agent)) {
       roots.push(member);
-      reach(member);
+      reached.add(member.agent);
+      follow();
     }
   return roots;
 }
