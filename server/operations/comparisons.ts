@@ -80,7 +80,7 @@ export const comparisonOperations = {
     },
     async run(services, { workflow_id: id, variants, repeats = 1, ...asked }, { signal }) {
       const workflow = workflowOf(services, id);
-      const purse = spendingCapFor(asked);
+      const spendingCap = spendingCapFor(asked);
       const tests = casesOf(services, id, asked);
       if (tests.length === 0)
         throw new Problem(
@@ -99,28 +99,28 @@ export const comparisonOperations = {
           variant,
           (choice) => services.testParts.models.describe(choice)?.model,
         );
-        if ("faults" in changed)
-          throw new Problem("bad_request", `The variant ${name} does not fit: ${changed.faults.join(" ")}`, {
-            faults: changed.faults,
+        if ("errors" in changed)
+          throw new Problem("bad_request", `The variant ${name} does not fit: ${changed.errors.join(" ")}`, {
+            faults: changed.errors,
           });
         const tested = { ...base, ...changed };
         refuseUnrunnable(tested, workflow);
         return { name, tested };
       });
-      if (purse)
+      if (spendingCap)
         refuseUnpriced(
           services,
           made.map(({ tested }) => tested),
           tests,
         );
-      return services.testGates.through(purse ? "real" : "offline", signal, () =>
+      return services.testGates.through(spendingCap ? "real" : "offline", signal, () =>
         compare({
           name: workflow.name,
           variants: made,
           tests,
           repeats,
           parts: services.testParts,
-          purse,
+          spendingCap,
           book: judgeBookOf(services, id),
           aborted: signal,
         }),

@@ -265,14 +265,14 @@ export const scenarioOperations = {
       const workflow = workflowOf(services, id);
       const tested = testedOf(services, workflow);
       refuseUnrunnable(tested, workflow);
-      const purse = spendingCapFor(money);
+      const spendingCap = spendingCapFor(money);
       const chosen = testsIn(services, id, tests);
-      return services.testGates.through(purse ? "real" : "offline", signal, () =>
+      return services.testGates.through(spendingCap ? "real" : "offline", signal, () =>
         runSuite({
           tested,
           tests: chosen.map((test) => ({ ...scenarioOf(test), ...(repeats ? { repeats } : {}) })),
           parts: services.testParts,
-          purse,
+          spendingCap,
           book: judgeBookOf(services, id),
           aborted: signal,
           onReport: (report, took_ms) =>

@@ -9,7 +9,7 @@ import { writtenTests } from "@/server/domain/scenario/test-file";
 import { foreignText } from "@/server/runner/lifecycle/launch";
 import type { JudgeBook } from "@/server/runner/scenario/judging";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
-import { Purse } from "@/server/runner/scenario/spending-cap";
+import { SpendingCap } from "@/server/runner/scenario/spending-cap";
 import { redact, redactJson } from "@/server/secrets/redact";
 import { type StoredTest, TestRefused } from "@/server/store/library/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
@@ -151,14 +151,14 @@ export function spendingCapFor({
 }: {
   real?: true | undefined;
   max_cost_usd?: number | undefined;
-}): Purse | undefined {
+}): SpendingCap | undefined {
   if (!real) return undefined;
   if (max_cost_usd === undefined)
     throw new Problem(
       "bad_request",
       "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
     );
-  return new Purse(max_cost_usd);
+  return new SpendingCap(max_cost_usd);
 }
 
 /** What judges said of a workflow's outputs. Keys that are held here are taken out of what is kept. */

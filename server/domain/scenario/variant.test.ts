@@ -48,13 +48,13 @@ const naming = ({ model }: { model?: string | undefined }) => model ?? "usual";
 function made(variant: object) {
   const { name: _, ...read } = Variant.parse({ name: "Other", ...variant });
   const changed = variantOf(BASE, read, naming);
-  if ("faults" in changed) throw new Error(changed.faults.join("\n"));
+  if ("errors" in changed) throw new Error(changed.errors.join("\n"));
   return changed;
 }
-const faults = (variant: object) => {
+const errorsOf = (variant: object) => {
   const { name: _, ...read } = Variant.parse({ name: "Other", ...variant });
   const changed = variantOf(BASE, read, naming);
-  return "faults" in changed ? changed.faults : [];
+  return "errors" in changed ? changed.errors : [];
 };
 
 /** The models of a, b and the crew's members. */
@@ -127,7 +127,7 @@ describe("a variant of a workflow", () => {
 
   it("names what there is, or says what there is not", () => {
     expect(
-      faults({
+      errorsOf({
         models: { gone: "small" },
         prompts: { nobody: "x", start: "x", "role:Nobody": "x" },
         twin: { node_id: "a" },

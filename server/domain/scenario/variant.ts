@@ -47,20 +47,20 @@ export function variantOf(
   { graph, roles }: Changed,
   { models = {}, prompts = {}, twin }: Omit<Variant, "name">,
   nameModel: NameModel,
-): Changed | { faults: string[] } {
-  const faults: string[] = [];
+): Changed | { errors: string[] } {
+  const errors: string[] = [];
   let changed: Changed = { graph: structuredClone(graph), roles: structuredClone([...roles]) };
   for (const [where, words] of Object.entries(prompts)) {
-    const fault = withPrompt(changed, where, words);
-    if (fault) faults.push(fault);
+    const error = withPrompt(changed, where, words);
+    if (error) errors.push(error);
   }
   if (twin) {
-    const made = twinOf(changed, twin.node_id);
-    if ("fault" in made) faults.push(made.fault);
+    const made = singleAgentOf(changed, twin.node_id);
+    if ("error" in made) errors.push(made.error);
     else changed = made;
   }
-  faults.push(...withModels(changed.graph, models, nameModel));
-  return faults.length > 0 ? { faults } : changed;
+  errors.push(...withModels(changed.graph, models, nameModel));
+  return errors.length > 0 ? { errors } : changed;
 }
 
 /** Changes a prompt in place; a sentence where there is none. */
@@ -144,14 +144,14 @@ interface Drawn {
  * A workflow in which one agent does what a crew does in the original: with all tools of its members, the same inputs and
  * outputs, the same goal and plan, as many turns as all of them together, and within the same limits of the run.
  */
-export function twinOf({ graph, roles }: Drawn, node_id: string): Drawn | { fault: string } {
+export function singleAgentOf({ graph, roles }: Drawn, node_id: string): Drawn | { error: string } {
   const node = graph.nodes[node_id];
-  if (!node) return { fault: `There is no node ${node_id} that could have a twin.` };
+  if (!node) return { error: `There is no node ${node_id} that could have a twin.` };
   const name = node.name || node_id;
-  if (!isCrewNode(node)) return { fault: `${name} has no crew: only a crew has a twin.` };
+  if (!isCrewNode(node)) return { error: `${name} has no crew: only a crew has a twin.` };
   const { crew, plan, plan_description_template, on_limit } = node.config;
-  if (!crew) return { fault: `The crew of ${name} is not known, so that it has no twin.` };
-  const role = twinRole(freshName(roles, `Twin of ${name}`), crew, roles);
+  if (!crew) return { error: `The crew of ${name} is not known, so that it has no twin.` };
+  const role = singleAgentRole(freshName(roles, `Twin of ${name}`), crew, roles);
   const { llm_config } = crew.agents[0] ?? {};
   const config = defined({
     required_role: role.name,
@@ -161,8 +161,8 @@ export function twinOf({ graph, roles }: Drawn, node_id: string): Drawn | { faul
     llm_config,
     on_limit,
   });
-  const twin: WorkflowGraph["nodes"][string] = { ...node, node_type: "agent_task", config };
-  return { graph: { ...graph, nodes: { ...graph.nodes, [node_id]: twin } }, roles: [...roles, role] };
+  const agent: WorkflowGraph["nodes"][string] = { ...node, node_type: "agent_task", config };
+  return { graph: { ...graph, nodes: { ...graph.nodes, [node_id]: agent } }, roles: [...roles, role] };
 }
 
 const freshName = (roles: Drawn["roles"], base: string): string => {
@@ -175,7 +175,7 @@ const freshName = (roles: Drawn["roles"], base: string): string => {
 };
 
 /** One role with what all roles of the crew know and may do. */
-function twinRole(name: string, { agents }: CrewConfig, roles: Drawn["roles"]): RoleDefinition {
+function singleAgentRole(name: string, { agents }: CrewConfig, roles: Drawn["roles"]): RoleDefinition {
   const names = new Set(agents.map(({ role_name }) => role_name));
   const members = roles.filter((role) => names.has(role.name));
   const all = (of: (role: RoleDefinition) => readonly string[]) => [...new Set(members.flatMap(of))];

@@ -10,7 +10,7 @@ import { BrokenOff, type Served } from "../durable/virtual-run";
 import type { Effects } from "../node/ports";
 import { differenceFrom } from "../recorded/difference";
 import { requestHash } from "../recorded/request-hash";
-import type { Purse } from "./spending-cap";
+import type { SpendingCap } from "./spending-cap";
 
 /** Who answers in a test. */
 export interface Answering {
@@ -79,12 +79,12 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
 }
 
 /**
- * Real models, paid from a purse. Tools give what was recorded for the very same call; the others are those of a test, which
+ * Real models, up to a spending cap. Tools give what was recorded for the very same call; the others are those of a test, which
  * touch nothing outside.
  */
 export function realAnswers(
   parts: TestParts,
-  purse: Purse,
+  spendingCap: SpendingCap,
   cassette: Cassette | undefined,
   now: () => number,
 ): Answering {
@@ -92,7 +92,7 @@ export function realAnswers(
   const scratch = parts.scratchTools(now);
   return {
     isReal: true,
-    effects: { models: purse.paying(parts.models), tools: withScratch(parts.tools, scratch.host) },
+    effects: { models: spendingCap.paying(parts.models), tools: withScratch(parts.tools, scratch.host) },
     serve(request, key) {
       if (request.kind === "model") return undefined;
       const tool = toolOf(request);

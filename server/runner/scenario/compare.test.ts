@@ -7,7 +7,7 @@ import { newScratchTools } from "@/server/scratch-tools";
 import { fakeModels, fakeTools, role } from "../testing";
 import type { TestParts } from "./answering";
 import { compare } from "./compare";
-import { Purse } from "./spending-cap";
+import { SpendingCap } from "./spending-cap";
 
 const graph = (model: string) =>
   draw("start > a > end", {
@@ -63,7 +63,7 @@ test("a comparison ends where its money does: each variant has had as many input
     tests,
     repeats: 1,
     parts: priced({ dear: 0.01, cheap: 0.001 }),
-    purse: new Purse(0.025),
+    spendingCap: new SpendingCap(0.025),
   });
   const stopped = "The next call of a model could go beyond the limit of $0.0250; $0.0220 are spent.";
   expect(
@@ -111,7 +111,7 @@ test("an answer whose price nobody knows is unknown money, never none, and no ca
     tests,
     repeats: 1,
     parts: priced({ odd: null, cheap: 0.001 }),
-    purse: new Purse(1),
+    spendingCap: new SpendingCap(1),
   });
   const stopped =
     "The price of an answer by fake-1 is unknown, so that the limit of $1.000 cannot be held: no further call was made.";

@@ -51,7 +51,7 @@ export async function compare({
     workflow: name,
     cases: tests.map((test) => ({ case: test.id, name: test.name })),
     variants: done,
-    ...defined({ spending: how.purse ? how.purse.spending : undefined }),
+    ...defined({ spending: how.spendingCap ? how.spendingCap.spending : undefined }),
     notes: notesOn(done, how),
   };
 }
@@ -83,7 +83,7 @@ function cellOf(test: ScenarioTest, reports: readonly TestReport[]): ComparisonC
   };
 }
 
-function notesOn(variants: readonly VariantReport[], { purse }: TestRun): string[] {
+function notesOn(variants: readonly VariantReport[], { spendingCap }: TestRun): string[] {
   const all = variants.flatMap(({ cells }) => cells);
   const unanswered = all.filter((cell) => cell.unanswered !== null).length;
   const waiting = all.filter(({ runs }) => runs === 0).length;
@@ -96,16 +96,16 @@ function notesOn(variants: readonly VariantReport[], { purse }: TestRun): string
       : []),
     ...(unanswered > 0
       ? [
-          purse
+          spendingCap
             ? `${ofAll(unanswered, all.length)} asked for a tool outside, which no test calls.`
             : `${ofAll(unanswered, all.length)} asked what was not recorded. With real models they can be answered.`,
         ]
       : []),
-    ...(purse && !simulated
+    ...(spendingCap && !simulated
       ? ["Tools touched nothing outside: what was not recorded of them, such as searches, was made up."]
       : []),
-    ...(purse?.why
-      ? [`${purse.why} ${waiting} of ${all.length} ${waiting === 1 ? "was" : "were"} not run.`]
+    ...(spendingCap?.why
+      ? [`${spendingCap.why} ${waiting} of ${all.length} ${waiting === 1 ? "was" : "were"} not run.`]
       : []),
   ];
 }

@@ -9,7 +9,7 @@ import type { TestParts } from "./answering";
 import type { JudgeBook, Verdict } from "./judging";
 import { runSuite } from "./run-suite";
 import { runTest } from "./run-test";
-import { Purse } from "./spending-cap";
+import { SpendingCap } from "./spending-cap";
 
 const RUBRIC = "It names the city.";
 const GRAPH = draw("start > a > end", {
@@ -78,8 +78,8 @@ const writing = (score: number) => (request: ModelRequest) =>
 test("a judge that is a real model decides, and its verdict is labeled with its model", async () => {
   const models = realModels(writing(0.9));
   const { book, said } = bookOf();
-  const purse = new Purse(1);
-  const report = await runTest(tested, judgedTest(), partsOf(models), { purse, book });
+  const spendingCap = new SpendingCap(1);
+  const report = await runTest(tested, judgedTest(), partsOf(models), { spendingCap, book });
   expect([report.status, report.sentence]).toEqual(["passed", "All 2 expectations hold."]);
   const [, result] = report.results;
   expect([result?.status, result?.sentence]).toEqual([
@@ -104,15 +104,15 @@ test("a judge that is a real model decides, and its verdict is labeled with its 
   expect([...said.values()]).toEqual([
     { score: 0.9, reason: "It says Oslo.", text: "Dear Oslo", test_id: "one" },
   ]);
-  // The writer and the judge were paid from the same purse.
-  expect(purse.spending).toEqual({ spent_usd: 0.002, max_cost_usd: 1, stopped: null });
+  // The writer and the judge share one spending cap.
+  expect(spendingCap.spending).toEqual({ spent_usd: 0.002, max_cost_usd: 1, stopped: null });
   expect(report.outcome).toMatchObject({ real: true, simulated: false, cost_usd: 0.001 });
 });
 
 test("what it said of the very same words counts without asking again, also where no model may be asked", async () => {
   const models = realModels(writing(0.9));
   const { book } = bookOf();
-  await runTest(tested, judgedTest(), partsOf(models), { purse: new Purse(1), book });
+  await runTest(tested, judgedTest(), partsOf(models), { spendingCap: new SpendingCap(1), book });
   const calls = models.requests.length;
   const pinned = judgedTest({ pins: { a: { output: { text: "Dear Oslo" } } } });
   const again = await runTest(tested, pinned, partsOf(models), { book });
@@ -162,7 +162,7 @@ test("money is held over all tests together: what could go beyond it is not aske
     tested,
     tests: ["one", "two", "three"].map((id) => judgedTest({ id, name: id })),
     parts: partsOf(limited),
-    purse: new Purse(0.0025),
+    spendingCap: new SpendingCap(0.0025),
     book: bookOf().book,
   });
   const stopped = "The next call of a model could go beyond the limit of $0.0025; $0.0020 are spent.";

@@ -14,7 +14,7 @@ import { verifyKept } from "./keep-run";
 import { runMutants } from "./run-mutants";
 import { runSuite, TestGates } from "./run-suite";
 import { runTest } from "./run-test";
-import { Purse } from "./spending-cap";
+import { SpendingCap } from "./spending-cap";
 
 const partsWith = (models: TestParts["models"]): TestParts => ({
   models,
@@ -67,7 +67,7 @@ test.each([
   "a test that is run three times, with %j, of which %i are to pass, has %s",
   async (words, at_least, status, passed, sentence) => {
     const repeated = testOf({ expect: [oslo], repeats: { times: 3, at_least } });
-    const report = await runTest(writing, repeated, saying(...words), { purse: new Purse(1) });
+    const report = await runTest(writing, repeated, saying(...words), { spendingCap: new SpendingCap(1) });
     expect([report.status, report.repeats, report.sentence.slice(0, sentence.length)]).toEqual([
       status,
       { times: 3, passed, at_least },
@@ -288,7 +288,7 @@ test("a comparison says what was asked that nobody answers, with real models and
   const [alone, two, real] = [
     await asked({}, 1),
     await asked({}, 2),
-    await asked({ purse: new Purse(1) }, 1),
+    await asked({ spendingCap: new SpendingCap(1) }, 1),
   ];
   expect([alone.notes, two.notes, real.notes]).toEqual([
     ["1 of 1 run asked what was not recorded. With real models they can be answered."],

@@ -7,7 +7,7 @@ import { newRateLimiter, type RateLimiter } from "@/server/llm/limits/rate-limit
 import type { TestParts } from "./answering";
 import type { Tested } from "./run-scenario";
 import { notRun, runTest, type TestRun } from "./run-test";
-import { MoneyGone } from "./spending-cap";
+import { SpendingCapReached } from "./spending-cap";
 
 interface Suite extends TestRun {
   tested: Tested;
@@ -28,18 +28,18 @@ export async function runSuite({ tested, tests, parts, onReport, ...how }: Suite
     reports.push(report);
     await setImmediate();
   }
-  return suiteOf(tested.name, reports, how.purse?.spending);
+  return suiteOf(tested.name, reports, how.spendingCap?.spending);
 }
 
 /** Runs a test. One that stops whoever runs it is none that passed, and none is run for which there is no money. */
 export async function runSafely(...of: Parameters<typeof runTest>): Promise<TestReport> {
-  const [, test, , { aborted, purse } = {}] = of;
-  if (purse?.why) return notRun(test, [purse.why]);
+  const [, test, , { aborted, spendingCap } = {}] = of;
+  if (spendingCap?.why) return notRun(test, [spendingCap.why]);
   try {
     return await runTest(...of);
   } catch (error) {
     if (aborted?.aborted) throw error;
-    if (error instanceof MoneyGone) return notRun(test, [error.message]);
+    if (error instanceof SpendingCapReached) return notRun(test, [error.message]);
     return notRun(test, [`This test could not be run to its end: ${errorMessage(error)}`]);
   }
 }

@@ -8,12 +8,12 @@ import { testErrorTexts } from "@/server/domain/scenario/test-errors";
 import { type Answering, realAnswers, recordedAnswers, simulatedAnswers, type TestParts } from "./answering";
 import { type JudgeBook, type Judges, judge } from "./judging";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
-import type { Purse } from "./spending-cap";
+import type { SpendingCap } from "./spending-cap";
 
 /** How a test is run. */
 export interface TestRun {
   /** Real models answer, paid from it; absent: nothing outside is asked. */
-  purse?: Purse | undefined;
+  spendingCap?: SpendingCap | undefined;
   /** What judges said of the workflow's outputs; absent: nobody judges. */
   book?: JudgeBook | undefined;
   aborted?: AbortSignal | undefined;
@@ -63,10 +63,10 @@ export const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestRepo
 function answeringOf(
   { answers, simulated, starts_at = USUAL_START }: ScenarioTest,
   parts: TestParts,
-  { purse }: TestRun,
+  { spendingCap }: TestRun,
 ): Answering {
   const now = () => starts_at;
-  if (purse) return realAnswers(parts, purse, answers, now);
+  if (spendingCap) return realAnswers(parts, spendingCap, answers, now);
   return answers ? recordedAnswers(parts, answers) : simulatedAnswers(parts, simulated === true, now);
 }
 
@@ -91,16 +91,18 @@ async function runOnce(
     judged.push({ ...result, ...said });
   }
   const report = reportOf(test, run, judged);
-  return how.purse && report.outcome ? { ...report, outcome: { ...report.outcome, real: true } } : report;
+  return how.spendingCap && report.outcome
+    ? { ...report, outcome: { ...report.outcome, real: true } }
+    : report;
 }
 
 /** Who judges in a test: real models where they are asked, else the offline demo model where it is the workflow's. */
 function judgesOf({ id, simulated }: ScenarioTest, parts: TestParts, how: TestRun): Judges | null {
-  const { purse, book, aborted } = how;
+  const { spendingCap, book, aborted } = how;
   if (!book) return null;
   const about = { test_id: id, book, aborted };
   const { describe } = parts.models;
-  if (purse) return { ...about, describe, ask: () => purse.paying(parts.models) };
+  if (spendingCap) return { ...about, describe, ask: () => spendingCap.paying(parts.models) };
   const demo = parts.demoModels();
   if (simulated) return { ...about, describe: demo.describe, ask: () => demo };
   return { ...about, describe, ask: (config) => (describe(config)?.simulated ? demo : null) };

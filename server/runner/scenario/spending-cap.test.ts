@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { RunError } from "@/server/domain/agent/outcome";
 import { type BudgetCheck, ModelError, type ModelRequest } from "@/server/llm/model";
 import { fakeModels } from "../testing";
-import { MoneyGone, Purse } from "./spending-cap";
+import { SpendingCap, SpendingCapReached } from "./spending-cap";
 
 type Cost = number | null;
 /** Models whose calls cost this, one after the other; an error is what a call fails with. */
@@ -48,12 +48,12 @@ const own = (more: Partial<BudgetCheck> = {}): BudgetCheck => ({
 });
 
 test("calls are paid from it one after the other, under a name of its own", async () => {
-  const purse = new Purse(1);
+  const spendingCap = new SpendingCap(1);
   const { models, asked } = modelsThat(0.25, 0.5);
-  const paying = purse.paying(models);
+  const paying = spendingCap.paying(models);
   await paying.complete(request(), io);
   await paying.complete(request(own({ max_total_tokens: 90, spent_tokens: 30 })), io);
-  expect(purse.spending).toEqual({ spent_usd: 0.75, max_cost_usd: 1, stopped: null });
+  expect(spendingCap.spending).toEqual({ spent_usd: 0.75, max_cost_usd: 1, stopped: null });
   const { run_id } = asked[0] ?? {};
   expect(run_id).toMatch(/^test_[0-9a-f-]{36}$/);
   const ours = { max_cost_usd: 1, mode: "hard" };
@@ -71,25 +71,31 @@ test.each([
   ["the run has no limit of money", own(), true],
 ])("where %s, the narrower of the two holds", async (_what, budget, isOurs) => {
   const { models, asked } = modelsThat(0);
-  await new Purse(1).paying(models).complete(request(budget), io);
+  await new SpendingCap(1).paying(models).complete(request(budget), io);
   expect(asked[0]?.budget).toEqual(
     isOurs ? { ...budget, max_cost_usd: 1, spent_cost_usd: 0, mode: "hard" } : budget,
   );
 });
 
 test("where a call could go beyond it, nothing more is asked, and it says why", async () => {
-  const purse = new Purse(0.5);
+  const spendingCap = new SpendingCap(0.5);
   const { models, asked } = modelsThat(0.25, budgetError("cost_usd"));
-  const paying = purse.paying(models);
+  const paying = spendingCap.paying(models);
   await paying.complete(request(), io);
-  expect(purse.why).toBeNull();
+  expect(spendingCap.why).toBeNull();
   const why = "The next call of a model could go beyond the limit of $0.500; $0.250 are spent.";
   for (let k = 0; k < 2; k++) {
     const error = await paying.complete(request(), io).catch((thrown: unknown) => thrown);
-    expect([error instanceof MoneyGone, String(error)]).toEqual([true, `MoneyGone: ${why}`]);
+    expect([error instanceof SpendingCapReached, String(error)]).toEqual([
+      true,
+      `SpendingCapReached: ${why}`,
+    ]);
   }
   expect(asked).toHaveLength(2);
-  expect([purse.why, purse.spending]).toEqual([why, { spent_usd: 0.25, max_cost_usd: 0.5, stopped: why }]);
+  expect([spendingCap.why, spendingCap.spending]).toEqual([
+    why,
+    { spent_usd: 0.25, max_cost_usd: 0.5, stopped: why },
+  ]);
 });
 
 test.each([
@@ -99,11 +105,11 @@ test.each([
   ["for another reason", budgetError("cost_usd", "QUOTA"), undefined],
   ["by something unforeseen", new TypeError("odd"), undefined],
 ])("a call that is refused %s is the run's affair, and the money stays", async (_what, error, budget) => {
-  const purse = new Purse(1);
-  const paying = purse.paying(modelsThat(error, 0.25).models);
+  const spendingCap = new SpendingCap(1);
+  const paying = spendingCap.paying(modelsThat(error, 0.25).models);
   await expect(paying.complete(request(budget), io)).rejects.toBe(error);
   await paying.complete(request(), io);
-  expect(purse.spending).toEqual({ spent_usd: 0.25, max_cost_usd: 1, stopped: null });
+  expect(spendingCap.spending).toEqual({ spent_usd: 0.25, max_cost_usd: 1, stopped: null });
 });
 
 test("a call that failed and cost something is paid as well", async () => {
@@ -122,19 +128,19 @@ test("a call that failed and cost something is paid as well", async () => {
     model: "fake-1",
     simulated: false,
   });
-  const purse = new Purse(1);
-  await expect(purse.paying(modelsThat(failed).models).complete(request(), io)).rejects.toBe(failed);
-  expect(purse.spending.spent_usd).toBe(0.125);
+  const spendingCap = new SpendingCap(1);
+  await expect(spendingCap.paying(modelsThat(failed).models).complete(request(), io)).rejects.toBe(failed);
+  expect(spendingCap.spending.spent_usd).toBe(0.125);
 });
 
 test("an answer of unknown price still counts, and is the last", async () => {
-  const purse = new Purse(2);
+  const spendingCap = new SpendingCap(2);
   const { models, asked } = modelsThat(null);
-  const paying = purse.paying(models);
+  const paying = spendingCap.paying(models);
   expect((await paying.complete(request(), io)).content).toBe("words");
-  await expect(paying.complete(request(), io)).rejects.toThrow(MoneyGone);
+  await expect(paying.complete(request(), io)).rejects.toThrow(SpendingCapReached);
   expect(asked).toHaveLength(1);
-  expect(purse.spending).toEqual({
+  expect(spendingCap.spending).toEqual({
     spent_usd: null,
     max_cost_usd: 2,
     stopped:

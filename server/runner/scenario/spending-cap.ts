@@ -11,14 +11,14 @@ import {
 } from "@/server/llm/model";
 import { BrokenOff } from "../durable/virtual-run";
 
-/** The money for tests is at its end: whatever asks next is broken off. */
-export class MoneyGone extends BrokenOff {
-  override name = "MoneyGone";
+/** The cap is reached: the next call is aborted. */
+export class SpendingCapReached extends BrokenOff {
+  override name = "SpendingCapReached";
 }
 
-/** What real models may cost in several tests together, in US dollars. One call at a time is paid from it. */
-export class Purse {
-  /** Calls of one purse share a budget in the model layer; those of others do not. */
+/** What real models may cost in several tests together, in US dollars. Calls are made one at a time. */
+export class SpendingCap {
+  /** Calls of one cap share a budget in the model layer; those of others do not. */
   private readonly id = `test_${randomUUID()}`;
   private spent = 0;
   private gone: string | null = null;
@@ -39,7 +39,7 @@ export class Purse {
     };
   }
 
-  /** The models, paid from here. What a run's own budget forbids is refused as always. Throws MoneyGone. */
+  /** The models, paid from here. What a run's own budget forbids is refused as always. Throws SpendingCapReached. */
   paying(models: Models): Models {
     return { ...models, complete: (request, io) => this.pay(models, request, io) };
   }
@@ -51,7 +51,7 @@ export class Purse {
   }
 
   private async pay(models: Models, request: ModelRequest, io: Parameters<Models["complete"]>[1]) {
-    if (this.gone !== null) throw new MoneyGone(this.gone);
+    if (this.gone !== null) throw new SpendingCapReached(this.gone);
     const left = this.max_cost_usd - this.spent;
     const { budget: own } = request;
     const ownLeft =
@@ -79,7 +79,7 @@ export class Purse {
       this.spent += error.more.cost?.cost_usd ?? 0;
       if (isOurs && error.error.code === "BUDGET" && isAboutMoney(error.error.detail)) {
         this.gone = `The next call of a model could go beyond the limit of ${formatDollars(this.max_cost_usd)}; ${formatDollars(this.spent)} are spent.`;
-        throw new MoneyGone(this.gone);
+        throw new SpendingCapReached(this.gone);
       }
       throw error;
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
-import { twinOf } from "./variant";
+import { singleAgentOf } from "./variant";
 
 const guardrail = (name: string) => ({
   name,
@@ -27,9 +27,9 @@ const graphOf = (config: object, more: object = {}) =>
       ...more,
     },
   });
-const twin = (config: object, roles: RoleDefinition[] = [], more: object = {}) => {
-  const made = twinOf({ graph: graphOf(config, more), roles }, "desk");
-  if ("fault" in made) throw new Error(made.fault);
+const replaced = (config: object, roles: RoleDefinition[] = [], more: object = {}) => {
+  const made = singleAgentOf({ graph: graphOf(config, more), roles }, "desk");
+  if ("error" in made) throw new Error(made.error);
   const { node_type, config: settings, output_keys } = made.graph.nodes.desk ?? {};
   return {
     node_type,
@@ -45,12 +45,12 @@ test.each([
   ["start", {}, "start has no crew: only a crew has a twin."],
   ["desk", { name: "" }, "The crew of desk is not known, so that it has no twin."],
   ["desk", { name: "Desk" }, "The crew of Desk is not known, so that it has no twin."],
-])("%s with %j has no twin, and it is said why", (id, more, fault) => {
-  expect(twinOf({ graph: graphOf({}, more), roles: [] }, id)).toEqual({ fault });
+])("%s with %j has no twin, and it is said why", (id, more, error) => {
+  expect(singleAgentOf({ graph: graphOf({}, more), roles: [] }, id)).toEqual({ error });
 });
 
 test("a crew without a plan becomes one agent with its goal, and the turns of all its members", () => {
-  const { settings, ...made } = twin({
+  const { settings, ...made } = replaced({
     crew: { agents: [agent("ann", "Writer"), agent("bob", "Reader", { max_iterations: 5 })] },
   });
   expect(settings).toEqual({
@@ -74,7 +74,7 @@ test("a crew with a plan becomes one agent with its steps, its criteria, its gua
     role("Idle", { goals: ["rest"], tools: ["z"] }),
     role("Writer", { goals: ["tell"], responsibilities: ["write"], tools: ["a", "b"] }),
   ];
-  const made = twin(
+  const made = replaced(
     {
       on_limit: "ask",
       crew: {
@@ -121,7 +121,7 @@ test("a crew with a plan becomes one agent with its steps, its criteria, its gua
   });
 });
 
-test("a twin has no more turns than an agent may have, no name that is taken, and no part that is empty", () => {
+test("a single agent has no more turns than an agent may have, no name that is taken, and no part that is empty", () => {
   const crew = {
     agents: [
       agent("ann", "Writer", { max_iterations: 150 }),
@@ -129,13 +129,13 @@ test("a twin has no more turns than an agent may have, no name that is taken, an
     ],
   };
   const taken = [role("Twin of desk"), role("Twin of desk 2")];
-  const { settings } = twin({ crew, plan_description_template: " " }, taken);
+  const { settings } = replaced({ crew, plan_description_template: " " }, taken);
   expect(settings).toMatchObject({
     required_role: "Twin of desk 3",
     max_iterations: 200,
     task_description_template: "",
   });
-  expect(twin({ crew }, [], { name: "x".repeat(90) }).settings).toMatchObject({
+  expect(replaced({ crew }, [], { name: "x".repeat(90) }).settings).toMatchObject({
     required_role: `Twin of ${"x".repeat(62)}`,
   });
 });
