@@ -11,7 +11,7 @@ export const USAGE = `Runs a workflow file and prints its output.
   ${callOf("run")} FILE [--input JSON] [options]
   ${callOf("run")} import PATH    says what files of another framework would bring; import --help says more
   ${callOf("run")} COMMAND RUN    on a running server: fork, replay, bisect, pause, resume, step, set, remove, skip, retry, next,
-                                 instruct, signal, team; COMMAND --help says more
+                                 instruct, signal, team, cancel; COMMAND --help says more
   ${callOf("run")} engine         shows where a running server executes its runs, and its health
   ${callOf("run")} test FILE      runs the tests that stand in the file; test --help says more
 

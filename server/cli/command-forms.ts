@@ -37,10 +37,11 @@ export const commandsOf = (group: Readonly<Record<string, Operation>>): Terminal
     (operation.cli ?? []).map((form) => ({ operation, form, ...readForm(form.form) })),
   );
 
-const ALL = Object.values(operations).flatMap((group) => commandsOf(group));
+/** Every command that a server performs. */
+export const COMMANDS = Object.values(operations).flatMap((group) => commandsOf(group));
 
 export const commandsNamed = (name: string | undefined): TerminalCommand[] =>
-  ALL.filter((command) => command.name === name);
+  COMMANDS.filter((command) => command.name === name);
 
 /** Reads "skip RUN NODE [OUTPUT] [--set KEY=VALUE]...": capitals are values, brackets are optional, dots take several. */
 function readForm(form: string): Pick<TerminalCommand, "name" | "words" | "options"> {

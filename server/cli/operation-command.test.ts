@@ -4,7 +4,7 @@ import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { engineOf, workerOf } from "@/server/domain/testing/engine";
 import { newApi } from "@/server/http-api/testing";
-import { readArguments } from "./command-forms";
+import { COMMANDS, readArguments } from "./command-forms";
 import { operationCommand } from "./operation-command";
 import { engineLines } from "./outcomes";
 
@@ -175,6 +175,27 @@ test("the terminal says which step made the difference between two runs", async 
   expect(await call("bisect", bad, "--good", good, "--expect", "luck")).toBe(2);
 });
 
+test("every command line sets fields of its operation", () => {
+  for (const { operation, name, words, options } of COMMANDS) {
+    const flags = Object.entries(options).map(([option, { type, isRequired = false }]) => ({
+      isRequired,
+      argv: type === "boolean" ? [`--${option}`] : [`--${option}`, "a=1"],
+    }));
+    const required = flags.filter(({ isRequired }) => isRequired).flatMap(({ argv }) => argv);
+    const others = flags.filter(({ isRequired }) => !isRequired).map(({ argv }) => argv);
+    for (const flag of [[], ...others]) {
+      // An option may stand for an optional word.
+      const given = words.filter(({ isOptional }) => !isOptional || flag.length === 0);
+      const texts = given.map(({ text, isLiteral }) =>
+        isLiteral ? text : text.startsWith("@") ? "@a" : "a=1",
+      );
+      const input = readArguments([name, ...texts, ...required, ...flag])!.input;
+      const { shape } = operation.input as { shape?: object };
+      expect(Object.keys(shape ?? {})).toEqual(expect.arrayContaining(Object.keys(input)));
+    }
+  }
+});
+
 test("every command has a help text", async () => {
   const { call, printed } = newTerminal();
   expect(await call("team", "--help")).toBe(0);
@@ -217,6 +238,7 @@ test.each<[string[], object]>([
   ],
   [["fork", "run_1", "--at", "a", "--latest"], { at: { node_id: "a" }, graph: "latest" }],
   [["replay", "run_1", "--lenient"], { mode: "lenient" }],
+  [["cancel", "run_1", "Too", "late"], { reason: "Too late" }],
   [
     ["bisect", "run_1", "--good", "g", "--visits", "a", "--visits", "b"],
     { good: "g", expect: { kind: "path", nodes: ["a", "b"], mode: "visited" } },
@@ -240,6 +262,7 @@ test.each([
   [["team", "run_1", "promote", "ann"], "team RUN add ROLE"],
   [["fork", "run_1", "--set", "n"], "KEY=VALUE"],
   [["fork"], "RUN is missing"],
+  [["cancel"], "RUN is missing"],
   [["bisect", "run_1", "--good", "g", "--status", "ERROR", "--never", "a"], "say the same"],
   [["bisect", "run_1", "--status", "ERROR"], "--good is missing"],
   [["engine", "worker-1"], "one too many"],

@@ -20,7 +20,12 @@ export type Outcome = (
   context: { input: JsonObject; json: boolean; ask: Ask; terminal: ServerTerminal },
 ) => number | Promise<number>;
 
-const RunAnswer = z.looseObject({ status: z.string(), final_status: z.string().nullable() });
+const RunAnswer = z.looseObject({
+  status: z.string().optional(),
+  final_status: z.string().nullish(),
+  applied: z.boolean().optional(),
+  cancelled: z.boolean().optional(),
+});
 
 /** The default: the state of the run after the command. */
 export const runOutcome: Outcome = (answer, { input, json, terminal }) => {
@@ -28,7 +33,8 @@ export const runOutcome: Outcome = (answer, { input, json, terminal }) => {
   const id = String(input.run_id);
   if (json) terminal.print(JSON.stringify(run, null, 2));
   else if (run.applied === false) terminal.log(`${id} has accepted it, and applies it when it continues.`);
-  else terminal.log(`${id} is ${run.final_status ?? run.status}.`);
+  else if (run.cancelled === false) terminal.log(`${id} has already ended.`);
+  else terminal.log(`${id} is ${run.final_status ?? run.status ?? "cancelled"}.`);
   return 0;
 };
 

@@ -15,7 +15,7 @@ import { Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/ser
 import { toRun } from "@/server/operations/run-view";
 import { known, runOf, runOperations } from "@/server/operations/runs";
 import { shareOperations } from "@/server/operations/share";
-import { Accepted, steeringOperations } from "@/server/operations/steering";
+import { steeringOperations } from "@/server/operations/steering";
 import { teamOperations } from "@/server/operations/team";
 import { shownOf } from "@/server/runner/lifecycle/redact-events";
 import type { RunFrame } from "@/server/runner/log/followers";
@@ -162,27 +162,6 @@ export const runEndpoints = [
   }),
 
   endpoint({
-    method: "POST",
-    path: "/runs/{id}/cancel",
-    name: "cancelRun",
-    summary: "Cancels a run",
-    about: "In whatever state it is; a run that has ended stays as it is.",
-    tag: "Runs",
-    body: z.object({ reason: z.string().max(500).optional() }).optional(),
-    success: {
-      status: 202,
-      about: "It was told to stop, or had ended already",
-      schema: z.object({ run_id: z.string(), cancelled: z.boolean(), ...Accepted.partial().shape }),
-    },
-    refusals: [404],
-    async answer(call) {
-      const run_id = call.params.id;
-      const reason = call.body?.reason ?? "Cancelled through the API";
-      return { status: 202, body: { run_id, ...(await cancelled({ run_id, reason }, call)) } };
-    },
-  }),
-
-  endpoint({
     method: "GET",
     path: "/runs/{id}/share",
     name: "shareRun",
@@ -225,16 +204,6 @@ export const runEndpoints = [
   ...endpointsOf(forkOperations),
   ...endpointsOf(bisectOperations),
 ];
-
-/** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */
-async function cancelled(input: { run_id: string; reason: string }, call: EndpointCall<unknown>) {
-  try {
-    return { cancelled: true, ...(await performFor(steeringOperations.cancel, input, call)) };
-  } catch (error) {
-    if (error instanceof Problem && error.code === "run_ended") return { cancelled: false };
-    throw error;
-  }
-}
 
 /** Whether an Accept header asks for an event stream: in any case of letters, and not with the weight 0. */
 function wantsStream(headers: Headers): boolean {

@@ -60,16 +60,32 @@ export const steeringOperations = {
   cancel: mutation({
     name: "cancelRun",
     summary: "Cancels a run",
+    about: "In whatever state it is; a run that has ended stays as it is.",
     needs: "run",
-    input: ByRun.extend({ reason: z.string().max(500).default("") }),
-    problems: ["not_found", "run_ended"],
-    http: { own: "a run that has ended already is answered with cancelled: false instead of refused" },
-    async run(services, { run_id, reason }, { by }) {
+    input: ByRun.extend({ reason: z.string().max(500).optional() }),
+    output: RunRef.extend({ cancelled: z.boolean(), ...Accepted.partial().shape }),
+    http: {
+      route: "POST /runs/{id}/cancel",
+      status: 202,
+      success: "It was told to stop, or had ended already",
+    },
+    cli: [{ form: "cancel RUN [TEXT]...", fields: { text: "reason" } }],
+    async run(services, { run_id, reason }, { by, principal }) {
       const { final_status } = runOf(services, run_id);
-      if (!services.host.cancel(run_id, { by, reason }))
-        throw new Problem("run_ended", "This run has already ended.", { final_status });
-      const heard = await services.host.heard(run_id, CANCEL);
-      return { run_id, ...acceptedBy(services, run_id, { command_id: "cancel", heard }) };
+      const isProgram = principal.kind === "token";
+      const why = reason ?? (isProgram ? "Cancelled through the API" : "");
+      try {
+        if (!services.host.cancel(run_id, { by, reason: why }))
+          throw new Problem("run_ended", "This run has already ended.", { final_status });
+        const heard = await services.host.heard(run_id, CANCEL);
+        const accepted = acceptedBy(services, run_id, { command_id: "cancel", heard });
+        return { run_id, cancelled: true, ...accepted };
+      } catch (error) {
+        // To a program that wants it ended, that it has ended already is no failure.
+        if (isProgram && error instanceof Problem && error.code === "run_ended")
+          return { run_id, cancelled: false };
+        throw error;
+      }
     },
   }),
 
