@@ -1,4 +1,8 @@
+import type { PlaceOf } from "@/server/domain/base/lenient-reader";
+import type { Work } from "@/server/domain/base/work-budget";
+import type { Reading } from "../format";
 import type { Source } from "../source";
+import { lineOf, type Place, type Program, ProgramError } from "./program";
 
 /*
  * Programs of several files. Files that import one another are read as one text, who is imported first: names that come
@@ -86,25 +90,49 @@ function importsTypeScript(file: Source, { path }: Source): boolean {
   return named.has(path.replace(IS_TYPESCRIPT, "").replace(/\/index$/, ""));
 }
 
-/** Files as one text, with the file and the offset in it of each place of the whole. */
-export function joined(
+/** Files that were read as one program. */
+export interface JoinedProgram {
+  program: Program;
+  placeOf: (place: Place) => PlaceOf;
+}
+
+/**
+ * Reads files as one program. What cannot be understood is a finding; null, with a finding of this level, where there is
+ * too much to be read. `textOf`: the code of a file.
+ */
+export function readFiles(
   files: readonly Source[],
-  textOf: (file: Source) => string,
-): { text: string; at: (offset: number) => { file: Source; text: string; offset: number } } {
+  read: (text: string, work: Work) => Program,
+  { findings, work }: Pick<Reading, "findings" | "work">,
+  level: "error" | "dropped",
+  textOf = ({ text }: Source): string => text,
+): JoinedProgram | null {
   const parts: { file: Source; text: string; from: number }[] = [];
-  let from = 0;
+  let end = 0;
   for (const file of files) {
     const text = textOf(file);
-    parts.push({ file, text, from });
-    from += text.length + 1;
+    parts.push({ file, text, from: end });
+    end += text.length + 1;
   }
-  const [first] = parts;
-  if (!first) throw new Error("A program has at least one file.");
-  return {
-    text: parts.map(({ text }) => text).join("\n"),
-    at(offset) {
-      const part = parts.findLast((one) => one.from <= offset) ?? first;
-      return { file: part.file, text: part.text, offset: offset - part.from };
-    },
-  };
+  const placeOf =
+    ({ from: offset }: Place): PlaceOf =>
+    () => {
+      const part = parts.findLast(({ from }) => from <= offset);
+      if (!part) return {};
+      const line = lineOf(part.text, offset - part.from);
+      return { at: `line ${line}`, line, ...(part.file.path ? { file: part.file.path } : {}) };
+    };
+  try {
+    const program = read(parts.map(({ text }) => text).join("\n"), work);
+    const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
+    for (const fault of [...faults.values()].slice(0, 5))
+      findings
+        .of(placeOf(fault))
+        .dropped("", "Something here could not be understood; the rest of the code was read.");
+    return { program, placeOf };
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    files.at(-1)?.on(findings).add(level, "", error.message);
+    return null;
+  }
 }

@@ -1,11 +1,11 @@
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import { Evaluator } from "../../code/evaluator";
-import { joined, programsOf } from "../../code/files";
-import { lineOf, type Place, type Program, ProgramError } from "../../code/program";
+import { programsOf, readFiles } from "../../code/files";
+import type { Place } from "../../code/program";
 import { readPython } from "../../code/python";
 import { readTypeScript } from "../../code/typescript";
 import { Drawing } from "../../drawing";
-import { type Claim, nothingImported, type ReadableFormat, type Reading } from "../../format";
+import { type Claim, nothingImported, type ReadableFormat } from "../../format";
 import { type Source, titleOf } from "../../source";
 import { AgentRegistry } from "./agent-registry";
 import { DeclaredAgents } from "./agents";
@@ -34,13 +34,16 @@ export const agentsSdk: ReadableFormat = {
     // Who imports all others says what is done.
     const source = claim.files.at(-1);
     if (!source) return nothingImported();
-    const whole = joined(claim.files, codeIn);
-    const program = parsed(source, whole.text, { findings, work });
-    if (!program) return nothingImported();
-    const report = (place: Place): Findings => findings.of(() => placeIn(whole.at(place.from)));
-    const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
-    for (const fault of [...faults.values()].slice(0, 5))
-      report(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
+    const joined = readFiles(
+      claim.files,
+      isPython(source) ? readPython : readTypeScript,
+      { findings, work },
+      "error",
+      codeIn,
+    );
+    if (!joined) return nothingImported();
+    const { program, placeOf } = joined;
+    const report = (place: Place): Findings => findings.of(placeOf(place));
     const declared = new DeclaredAgents(new Evaluator(program, work));
     if (declared.all().length === 0) {
       report({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
@@ -94,24 +97,5 @@ function codeIn({ path, text: whole }: Source): string {
   return lines.some((line) => line !== "") ? lines.join("\n") : text;
 }
 
-function parsed(
-  source: Source,
-  text: string,
-  { findings, work }: Pick<Reading, "findings" | "work">,
-): Program | null {
-  const isPython =
-    /\.py$/i.test(source.path) ||
-    (!/\.[cm]?[jt]sx?$/i.test(source.path) && !IMPORTS_TS.test(source.text) && IMPORTS_PY.test(source.text));
-  try {
-    return (isPython ? readPython : readTypeScript)(text, work);
-  } catch (error) {
-    if (!(error instanceof ProgramError)) throw error;
-    source.on(findings).error("", error.message);
-    return null;
-  }
-}
-
-function placeIn({ file, text, offset }: ReturnType<ReturnType<typeof joined>["at"]>) {
-  const line = lineOf(text, offset);
-  return { at: `line ${line}`, line, ...(file.path ? { file: file.path } : {}) };
-}
+const isPython = ({ path, text }: Source): boolean =>
+  /\.py$/i.test(path) || (!/\.[cm]?[jt]sx?$/i.test(path) && !IMPORTS_TS.test(text) && IMPORTS_PY.test(text));

@@ -1,17 +1,9 @@
 import { freshId, toId } from "@/server/domain/base/ids";
 import type { Findings, PlaceOf, Raw } from "@/server/domain/base/lenient-reader";
 import { type Bound, Evaluator, type Made, NO_SCOPE, type Routine } from "../../code/evaluator";
-import { joined } from "../../code/files";
+import { type JoinedProgram, readFiles } from "../../code/files";
 import { calledName, isCallOf, pathOf } from "../../code/literals";
-import {
-  type CallExpr,
-  type Expr,
-  lineOf,
-  type Place,
-  type Program,
-  ProgramError,
-  sourceOf,
-} from "../../code/program";
+import { type CallExpr, type Expr, type Place, type Program, sourceOf } from "../../code/program";
 import { readPython } from "../../code/python";
 import { schemaOf } from "../../code/schemas";
 import type { Reading } from "../../format";
@@ -60,47 +52,31 @@ export function readCrewCode(
   { main, files, users }: CrewProgram,
   reading: Pick<Reading, "findings" | "work">,
 ): CrewCode | null {
-  const code = readFiles(main, files, reading);
+  const code = readProgram(main, files, reading);
   if (!code) return null;
   for (const user of users) {
-    const used = readFiles(user, [user], reading);
+    const used = readProgram(user, [user], reading);
     if (Object.keys(code.inputs).length === 0 && used) code.inputs = used.inputs;
     for (const [name, text] of used?.programs ?? []) code.programs.set(name, text);
   }
   return code;
 }
 
-function readFiles(
+function readProgram(
   source: Source,
   files: readonly Source[],
-  { findings, work }: Pick<Reading, "findings" | "work">,
+  reading: Pick<Reading, "findings" | "work">,
 ): CrewCode | null {
-  const whole = joined(files, ({ text }) => text);
-  const placeOf =
-    (place: Place): PlaceOf =>
-    () => {
-      const { file, text, offset } = whole.at(place.from);
-      const line = lineOf(text, offset);
-      return { at: `line ${line}`, line, ...(file.path ? { file: file.path } : {}) };
-    };
-  const begin = whole.text.length - source.text.length;
-  let program: Program;
-  try {
-    program = readPython(whole.text, work);
-  } catch (error) {
-    if (!(error instanceof ProgramError)) throw error;
-    source.on(findings).dropped("", error.message);
-    return null;
-  }
-  for (const fault of program.faults.slice(0, 5))
-    findings
-      .of(placeOf(fault))
-      .dropped("", "Something here could not be understood; the rest of the code was read.");
-  return new Reader(source, program, placeOf, { findings, work }, begin).read();
+  const joined = readFiles(files, readPython, reading, "dropped");
+  return joined && new Reader(source, joined, reading).read();
 }
 
 class Reader {
   private readonly findings: Findings;
+  private readonly program: Program;
+  private readonly placeOf: (place: Place) => PlaceOf;
+  /** Where the file begins that makes the crew. */
+  private readonly begin: number;
   private readonly evaluator: Evaluator;
   private readonly agents = new Map<string, CodePart>();
   private readonly tasks = new Map<string, CodePart>();
@@ -111,13 +87,13 @@ class Reader {
 
   constructor(
     private readonly source: Source,
-    private readonly program: Program,
-    private readonly placeOf: (place: Place) => PlaceOf,
+    { program, placeOf }: JoinedProgram,
     { findings, work }: Pick<Reading, "findings" | "work">,
-    /** Where the file begins that makes the crew. */
-    private readonly begin: number,
   ) {
     this.findings = findings;
+    this.program = program;
+    this.placeOf = placeOf;
+    this.begin = program.text.length - source.text.length;
     this.evaluator = new Evaluator(program, work);
   }
 
