@@ -37,6 +37,20 @@ export function RoleFace({
   );
 }
 
+/** The picture of the role with this name; one that is not among them gets its initials. */
+export function FaceOfRole({
+  roles,
+  name,
+  size,
+}: {
+  roles: readonly { name: string; icon?: string | undefined; color?: string | undefined }[];
+  name: string;
+  size: number;
+}) {
+  const role = roles.find((known) => known.name === name);
+  return <RoleFace name={name} icon={role?.icon} color={role?.color} size={size} />;
+}
+
 /** The colour of a role: its own, else one that its name always gets. */
 export const roleColor = (name: string, color: string | undefined): string =>
   color && /^#[0-9a-f]{6}$/i.test(color) ? color : `oklch(0.62 0.1 ${hueOf(name)})`;

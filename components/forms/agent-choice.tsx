@@ -1,7 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { RoleFace } from "@/components/display/role-face";
+import { FaceOfRole } from "@/components/display/role-face";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Picker } from "@/components/ui/picker";
 import type { AgentConfig } from "@/server/domain/agent/role";
@@ -26,13 +26,8 @@ export function agentOptions(library: readonly AgentListed[], roles: Faces) {
     value: id,
     label: name,
     hint: agent.role_name || "No role yet",
-    icon: <FaceOf agent={agent} roles={roles} />,
+    icon: <FaceOfRole roles={roles} name={agent.role_name} size={20} />,
   }));
-}
-
-function FaceOf({ agent, roles }: { agent: AgentConfig; roles: Faces }) {
-  const role = roles.find(({ name }) => name === agent.role_name);
-  return <RoleFace name={agent.role_name} icon={role?.icon} color={role?.color} size={20} />;
 }
 
 const OWN = "(own)";
@@ -106,7 +101,7 @@ export function AgentReading({
   return (
     <div className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
       <p className="flex items-center gap-2 font-medium text-ink">
-        <FaceOf agent={agent} roles={roles} />
+        <FaceOfRole roles={roles} name={agent.role_name} size={20} />
         {agent.role_name || "No role yet"}
       </p>
       {agent.backstory ? <p className="mt-1 line-clamp-3">{agent.backstory}</p> : null}

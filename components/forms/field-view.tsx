@@ -1,7 +1,7 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import type { ReactNode } from "react";
+import type { ComponentType } from "react";
 import { CodeArea } from "@/components/ui/code-area";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { Field, FieldLook } from "@/server/domain/nodes";
@@ -14,37 +14,15 @@ import { RoleField } from "./role-field";
 import { ValueField } from "./schema/value-field";
 import { TemplateField } from "./template-field";
 
-const loading = () => <Skeleton className="h-16 w-full" />;
-const RoutesField = dynamic(() => import("./ways-field").then((m) => m.RoutesField), { loading });
-const AssignmentsField = dynamic(() => import("./crew/assignments-field").then((m) => m.AssignmentsField), {
-  loading,
-});
-const PairsField = dynamic(() => import("./pairs-field").then((m) => m.PairsField), { loading });
-const ArgumentsField = dynamic(() => import("./schema/arguments-field").then((m) => m.ArgumentsField), {
-  loading,
-});
-const ToolField = dynamic(() => import("./tools/tool-field").then((m) => m.ToolField), { loading });
-const SchemaField = dynamic(() => import("./schema/schema-field").then((m) => m.SchemaField), { loading });
-const CrewField = dynamic(() => import("./crew/crew-field").then((m) => m.CrewField), { loading });
-const CrewRefField = dynamic(() => import("./crew/crew-field").then((m) => m.CrewRefField), {
-  loading: () => null,
-});
-const AgentRefField = dynamic(() => import("./agent-choice").then((m) => m.AgentRefField), {
-  loading: () => null,
-});
-const ToolsField = dynamic(() => import("./tools/tools-field").then((m) => m.ToolsField), { loading });
-const TaskGuardrails = dynamic(() => import("./guardrails-field").then((m) => m.TaskGuardrails), {
-  loading,
-});
-const NodePlanField = dynamic(() => import("./crew/plan-field").then((m) => m.NodePlanField), { loading });
-const TaskLlm = dynamic(() => import("./llm-field").then((m) => m.TaskLlm), { loading });
-const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
-const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
+type VariantProps = FieldProps & { field: Field };
+type Load = () => Promise<ComponentType<VariantProps>>;
 
-type VariantComponent = (props: FieldProps & { field: Field }) => ReactNode;
+const lazy = (load: Load) => dynamic(load, { loading: () => <Skeleton className="h-16 w-full" /> });
+/** Of a field that may turn out to be empty. */
+const lazyWithoutPlace = (load: Load) => dynamic(load, { loading: () => null });
 
-/** One component per look: a node kind only names the look it wants. */
-const variants: Record<FieldLook, VariantComponent> = {
+/** One component per variant: a node kind only names the variant it wants. */
+const variants: Record<FieldLook, ComponentType<VariantProps>> = {
   ...basicVariants,
   // Of a node every text is there, also an empty one.
   text: (props) => basicVariants.text({ ...props, field: { ...props.field, empty: "" } }),
@@ -57,29 +35,29 @@ const variants: Record<FieldLook, VariantComponent> = {
       onChange={(text) => props.onChange(orNothing(text))}
     />
   ),
-  role: (props) => <RoleField {...props} />,
-  schema: (props) => <SchemaField {...props} />,
-  ways: (props) => <RoutesField {...props} />,
+  role: RoleField,
+  label: LabelField,
   value: ({ value, onChange, field: _field, ...labelProps }) => (
     <ValueField {...labelProps} value={asText(value)} onChange={(text) => onChange(orNothing(text))} />
   ),
-  assignments: (props) => <AssignmentsField {...props} />,
-  pairs: ({ field: _field, ...props }) => <PairsField {...props} />,
-  crew: (props) => <CrewField {...props} />,
-  crew_ref: (props) => <CrewRefField {...props} />,
-  agent_ref: (props) => <AgentRefField {...props} />,
-  tools: (props) => <ToolsField {...props} />,
-  guardrails: ({ field: _field, ...props }) => <TaskGuardrails {...props} />,
-  plan: (props) => <NodePlanField {...props} />,
-  llm: (props) => <TaskLlm {...props} />,
-  router_function: (props) => <RuleNameField {...props} />,
-  own_rule: (props) => <OwnRuleField {...props} />,
-  label: (props) => <LabelField {...props} />,
-  tool: (props) => <ToolField {...props} />,
-  arguments: (props) => <ArgumentsField {...props} />,
   code: ({ value, onChange, field: _field, hideLabel: _hide, ...labelProps }) => (
     <CodeArea {...labelProps} minLines={6} maxLines={30} value={asText(value)} onValueChange={onChange} />
   ),
+  schema: lazy(() => import("./schema/schema-field").then((m) => m.SchemaField)),
+  arguments: lazy(() => import("./schema/arguments-field").then((m) => m.ArgumentsField)),
+  ways: lazy(() => import("./ways-field").then((m) => m.RoutesField)),
+  assignments: lazy(() => import("./crew/assignments-field").then((m) => m.AssignmentsField)),
+  pairs: lazy(() => import("./pairs-field").then((m) => m.PairsField)),
+  crew: lazy(() => import("./crew/crew-field").then((m) => m.CrewField)),
+  crew_ref: lazyWithoutPlace(() => import("./crew/crew-field").then((m) => m.CrewRefField)),
+  agent_ref: lazyWithoutPlace(() => import("./agent-choice").then((m) => m.AgentRefField)),
+  plan: lazy(() => import("./crew/plan-field").then((m) => m.NodePlanField)),
+  guardrails: lazy(() => import("./guardrails-field").then((m) => m.TaskGuardrails)),
+  llm: lazy(() => import("./llm-field").then((m) => m.TaskLlm)),
+  tool: lazy(() => import("./tools/tool-field").then((m) => m.ToolField)),
+  tools: lazy(() => import("./tools/tools-field").then((m) => m.ToolsField)),
+  router_function: lazy(() => import("./rule-fields").then((m) => m.RuleNameField)),
+  own_rule: lazy(() => import("./rule-fields").then((m) => m.OwnRuleField)),
 };
 
 /** A field of a node kind, as its look says. */

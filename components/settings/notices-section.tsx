@@ -134,8 +134,6 @@ function ChannelRow({
       },
     }),
   );
-  const result =
-    test.data ?? (test.error ? { ok: false, message: toApiError(test.error).message } : undefined);
   return (
     <li className="flex flex-col gap-2 px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -181,7 +179,7 @@ function ChannelRow({
           </>
         )}
       </div>
-      {result ? <TestResult result={{ ...result, models: [], latency_ms: null }} /> : null}
+      <TestResult test={test} />
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}

@@ -1,9 +1,10 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
+import clsx from "clsx";
 import { useState } from "react";
 import { FormParts } from "@/components/forms/form-parts";
-import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
+import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toasts";
@@ -16,8 +17,7 @@ import {
   providerSettings,
 } from "@/server/domain/model/provider-form";
 import { areHeadersFine, type HeaderDraft, HeaderRows } from "./header-rows";
-import { ProviderChoice, suggestedModel } from "./provider-choice";
-import { providerPresets } from "./provider-presets";
+import { type ProviderPreset, providerPresets } from "./provider-presets";
 import { TestResult } from "./test-result";
 
 export type ProviderListed = Answers["providers"]["list"]["providers"][number];
@@ -140,12 +140,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               ),
             }}
           />
-          {test.data ? <TestResult result={test.data} /> : null}
-          {test.error ? (
-            <TestResult
-              result={{ ok: false, message: toApiError(test.error).message, models: [], latency_ms: 0 }}
-            />
-          ) : null}
+          <TestResult test={test} />
           <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
         </form>
       ) : (
@@ -253,4 +248,30 @@ function useSave(written: Written, onClose: () => void) {
     });
   };
   return { submit, isPending: save.isPending || makeDefault.isPending };
+}
+
+/** The services that a new provider may be. */
+function ProviderChoice({ onChoose }: { onChoose: (preset: ProviderPreset) => void }) {
+  return (
+    <ul className="grid gap-2 sm:grid-cols-2">
+      {providerPresets.map((preset) => (
+        <li key={preset.key} className={clsx(preset.key === "other" && "sm:col-span-2")}>
+          <button
+            type="button"
+            onClick={() => onChoose(preset)}
+            className="flex size-full flex-col rounded-lg border border-line bg-raised px-3 py-2.5 text-left hover:border-line-strong hover:bg-sunken"
+          >
+            <span className="font-medium">{preset.name}</span>
+            <span className="text-[13px] text-ink-2">{preset.hint}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The newest of the models that suit agents, else the first of the list. */
+function suggestedModel(models: readonly string[], prefers: RegExp | undefined): string | undefined {
+  const fitting = prefers ? models.filter((model) => prefers.test(model)) : [];
+  return fitting.toSorted((a, b) => b.localeCompare(a, "en", { numeric: true }))[0] ?? models[0];
 }

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { CircleCheck, Ellipsis, PencilLine, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { LoadError } from "@/components/page/error-text";
-import { toApiError, useInvalidate, useTrpc } from "@/components/trpc";
+import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
@@ -197,12 +197,7 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
         ) : null}
       </div>
       <Lessons provider={provider} />
-      {test.data ? <TestResult result={test.data} /> : null}
-      {test.error ? (
-        <TestResult
-          result={{ ok: false, message: toApiError(test.error).message, models: [], latency_ms: 0 }}
-        />
-      ) : null}
+      <TestResult test={test} />
       <ConfirmDialog
         open={asking}
         onOpenChange={setAsking}

@@ -1,19 +1,21 @@
 import { CircleCheck, CircleX } from "lucide-react";
+import { toApiError } from "@/components/trpc";
 
-/** What a test of a provider found, in words. */
-export function TestResult({
-  result,
-}: {
-  result: {
-    ok: boolean;
-    message: string;
-    /** What was found out about the model, a sentence each. */
-    found?: readonly string[];
-    models: readonly string[];
-    /** Null: it is not told. */
-    latency_ms: number | null;
-  };
-}) {
+interface Tested {
+  ok: boolean;
+  message: string;
+  /** What was found out about the model, a sentence each. */
+  found?: readonly string[];
+  models?: readonly string[];
+  latency_ms?: number | null;
+}
+
+/** What a test of a provider or of a channel found; nothing while there was none. */
+export function TestResult({ test }: { test: { data: Tested | undefined; error: unknown } }) {
+  const result: Tested | null =
+    test.data ?? (test.error ? { ok: false, message: toApiError(test.error).message } : null);
+  if (!result) return null;
+  const { models = [], latency_ms = null } = result;
   const Icon = result.ok ? CircleCheck : CircleX;
   return (
     <div role="status" className="flex items-start gap-2 text-[13px]">
@@ -23,13 +25,11 @@ export function TestResult({
       />
       <div className="min-w-0">
         {result.message}
-        {result.ok && result.latency_ms !== null ? (
+        {result.ok && latency_ms !== null ? (
           <span className="text-ink-3">
             {" "}
-            {result.models.length > 0
-              ? `${result.models.length} ${result.models.length === 1 ? "model" : "models"}. `
-              : ""}
-            {Math.round(result.latency_ms)} ms
+            {models.length > 0 ? `${models.length} ${models.length === 1 ? "model" : "models"}. ` : ""}
+            {Math.round(latency_ms)} ms
           </span>
         ) : null}
         {result.found?.length ? (

@@ -1,7 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { RoleFace } from "@/components/display/role-face";
+import { FaceOfRole } from "@/components/display/role-face";
 import { AddAgent, CrewForm } from "@/components/forms/crew/crew-form";
 import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
@@ -101,12 +101,7 @@ function LibraryCrew({ id, label, error, own }: FieldProps & { id: string; own: 
         <ul aria-label="Agents" className="divide-y divide-line rounded-lg border border-line bg-bg">
           {crew.agents.map(({ agent_id, role_name }) => (
             <li key={agent_id} className="flex h-10 items-center gap-2 px-2.5 text-sm">
-              <RoleFace
-                name={role_name}
-                color={roles.find(({ name }) => name === role_name)?.color}
-                icon={roles.find(({ name }) => name === role_name)?.icon}
-                size={22}
-              />
+              <FaceOfRole roles={roles} name={role_name} size={22} />
               <span className="min-w-0 flex-1 truncate font-medium">{role_name}</span>
               <code className="truncate font-mono text-xs text-ink-3">{agent_id}</code>
             </li>

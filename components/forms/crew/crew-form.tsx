@@ -2,7 +2,7 @@
 
 import { Plus, Trash2 } from "lucide-react";
 import { formatEstimate } from "@/components/display/format-estimate";
-import { RoleFace } from "@/components/display/role-face";
+import { FaceOfRole } from "@/components/display/role-face";
 import {
   AgentChoice,
   type AgentListed,
@@ -107,7 +107,6 @@ const CREW_QUESTIONS: readonly FormPart<CrewConfig>[] = [
 function Agents({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {
   const set = (change: Partial<CrewConfig>) => onChange({ ...crew, ...change });
   const library = useLibraryAgents();
-  const rolesByName = new Map(roles.map((role) => [role.name, role]));
   return (
     <Field label="Agents" error={error} group>
       <ul aria-label="Agents" className="flex flex-col gap-2">
@@ -118,12 +117,7 @@ function Agents({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {
               label={agent.agent_id}
               summary={
                 <>
-                  <RoleFace
-                    name={agent.role_name}
-                    color={rolesByName.get(agent.role_name)?.color}
-                    icon={rolesByName.get(agent.role_name)?.icon}
-                    size={22}
-                  />
+                  <FaceOfRole roles={roles} name={agent.role_name} size={22} />
                   <span className="min-w-0 flex-[1_0_auto] truncate font-medium">
                     {library.find(({ id }) => id === agent.agent_ref)?.name ??
                       (agent.role_name || "No role yet")}

@@ -17,7 +17,7 @@ export function RoleExportDialog({ names, onClose }: { names: readonly string[];
   const client = useTrpcClient();
   const [chosen, setChosen] = useState<readonly string[]>(names);
   const [format, setFormat] = useState<"yaml" | "json">("yaml");
-  const file = () => client.roles.export.query({ names: chosen, format });
+  const file = () => client.roles.export.query({ names: [...chosen], format });
   return (
     <FormDialog
       title="Export roles"

@@ -10,7 +10,7 @@ import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { toast } from "@/components/ui/toasts";
 import { isOtherClient, MCP_FORM, type McpDraft, mcpErrors } from "@/server/domain/tool/mcp-form";
-import type { McpListed } from "./mcp-listed";
+import type { McpListed } from "./mcp-word-text";
 import { Sheet } from "./tool-detail";
 
 export function NewMcpServer() {

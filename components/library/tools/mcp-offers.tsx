@@ -2,7 +2,7 @@
 
 import { formatBytes } from "@/components/display/format";
 import { Panel } from "@/components/ui/panel";
-import type { McpListed } from "./mcp-listed";
+import type { McpListed } from "./mcp-word-text";
 
 /** What a server has beside its tools: what there is to read, and texts to fill in. */
 export function McpOffers({ server: { name, resources, prompts } }: { server: McpListed }) {

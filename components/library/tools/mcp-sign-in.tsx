@@ -6,7 +6,7 @@ import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { toast } from "@/components/ui/toasts";
-import type { McpListed } from "./mcp-listed";
+import type { McpListed } from "./mcp-word-text";
 
 /** Access that a person granted to a server: how it is, asking for it, and giving it up. */
 export function McpSignIn({ server }: { server: McpListed }) {

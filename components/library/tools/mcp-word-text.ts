@@ -1,7 +1,9 @@
 import type { Answers } from "@/components/trpc";
 import { ON_CRASH, RISK_LEVELS } from "@/server/domain/tool/tool";
 
-export type McpTool = Answers["mcp"]["list"][number]["tools"][number];
+/** An MCP server with its tools, as the page of tools lists it. */
+export type McpListed = Answers["mcp"]["list"][number];
+export type McpTool = McpListed["tools"][number];
 export type McpWord = NonNullable<McpTool["fixed"]>;
 export type Effect = "reads" | "inside" | "outside";
 
