@@ -13,7 +13,7 @@ import {
 import { asTemplate } from "@/server/domain/text/template";
 import { readRoles } from "./role-files";
 import { parseText } from "./text-files";
-import { BUILTIN_TOOLS, ownToolFor } from "./tool-words";
+import { BUILTIN_TOOLS, ownToolFor } from "./tool-names";
 
 /** Roles that stand as files in a folder, in YAML, JSON, or Markdown with front matter. */
 export interface RoleFolder {

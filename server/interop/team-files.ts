@@ -20,7 +20,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { withoutSecrets } from "@/server/domain/graph/secrets";
 import { asTemplate } from "@/server/domain/text/template";
 import { parseText, writeText } from "./text-files";
-import { BUILTIN_TOOLS } from "./tool-words";
+import { BUILTIN_TOOLS } from "./tool-names";
 
 /** What a file of teams holds: crews with their agents, agents of no crew, and the roles that they need. */
 export interface Teams {

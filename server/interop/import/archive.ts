@@ -29,11 +29,12 @@ function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
   const files: ImportFile[] = [];
   let total = 0;
   let count = 0;
-  const fault = (why: string) => new ArchiveError(`${archive || "The archive"} cannot be unpacked: ${why}`);
+  const archiveError = (why: string) =>
+    new ArchiveError(`${archive || "The archive"} cannot be unpacked: ${why}`);
   const refuse = (why: string): never => {
-    throw fault(why);
+    throw archiveError(why);
   };
-  const damaged = (path: string) => fault(`${path} is damaged.`);
+  const damaged = (path: string) => archiveError(`${path} is damaged.`);
   const unzipper = new Unzip((file) => {
     if (++count > IMPORT_LIMITS.files * 4) refuse(`it holds more than ${IMPORT_LIMITS.files * 4} files.`);
     const path = file.name;

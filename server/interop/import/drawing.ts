@@ -90,21 +90,23 @@ export class Drawing {
   /** The start, which asks for these inputs. */
   start(inputs: readonly DrawnInput[]): string {
     const properties = Object.fromEntries(
-      inputs.map(({ key, title, description, schema, default: usual }) => [
+      inputs.map(({ key, title, description, schema, default: defaultValue }) => [
         key,
         {
           ...(schema ?? { type: "string" }),
           ...(title ? { title } : {}),
           ...(description ? { description: redact(description).slice(0, 1000) } : {}),
-          ...(usual === undefined ? {} : { default: usual }),
+          ...(defaultValue === undefined ? {} : { default: defaultValue }),
         },
       ]),
     );
     const required = inputs
-      .filter(({ required, default: usual }) => required ?? usual === undefined)
+      .filter(({ required, default: defaultValue }) => required ?? defaultValue === undefined)
       .map(({ key }) => key);
     const defaults = Object.fromEntries(
-      inputs.flatMap(({ key, default: usual }) => (usual === undefined ? [] : [[key, usual]])),
+      inputs.flatMap(({ key, default: defaultValue }) =>
+        defaultValue === undefined ? [] : [[key, defaultValue]],
+      ),
     );
     this.startId = this.add("start", {
       node_type: "start",

@@ -17,8 +17,8 @@ export function filesProblem(files: readonly ImportFile[]): string | null {
   const seen = new Set<string>();
   let bytes = 0;
   for (const { path, text } of files) {
-    const fault = pathProblem(path);
-    if (fault) return fault;
+    const invalid = pathProblem(path);
+    if (invalid) return invalid;
     if (seen.has(path)) return `Two files are called ${path || "the same"}.`;
     seen.add(path);
     const size = Buffer.byteLength(text);

@@ -2,7 +2,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { freshId } from "@/server/domain/base/ids";
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template";
-import { BUILTIN_TOOLS, ownToolFor } from "../tool-words";
+import { BUILTIN_TOOLS, ownToolFor } from "../tool-names";
 import { type Imported, nothingImported, type WantedTool } from "./format";
 
 const LONGEST = { name: 80, description: 4000, goal: 2000, prompt: 65_536 };

@@ -124,10 +124,12 @@ export function readFiles(
     };
   try {
     const program = read(parts.map(({ text }) => text).join("\n"), work);
-    const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
-    for (const fault of [...faults.values()].slice(0, 5))
+    const syntaxErrors = new Map(
+      program.syntaxErrors.map((syntaxError) => [lineOf(program.text, syntaxError.from), syntaxError]),
+    );
+    for (const syntaxError of [...syntaxErrors.values()].slice(0, 5))
       findings
-        .of(placeOf(fault))
+        .of(placeOf(syntaxError))
         .dropped("", "Something here could not be understood; the rest of the code was read.");
     return { program, placeOf };
   } catch (error) {

@@ -99,7 +99,7 @@ export interface Program {
   text: string;
   body: readonly Statement[];
   /** Where the text could not be understood; the rest was read all the same. */
-  faults: readonly Place[];
+  syntaxErrors: readonly Place[];
 }
 
 /** A text that is too large or too deep to be read; the message is for people. */

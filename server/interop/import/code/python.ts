@@ -15,8 +15,8 @@ import { other, parseSource, partsOf, placeOf, type Source, textIn } from "./syn
 
 /** Reads Python. What cannot be understood is left as text. Throws ProgramError where there is too much. */
 export function readPython(text: string, work: Work): Program {
-  const { source, tree, faults } = parseSource(text, parser, work);
-  return { text, body: new Reader(source).block(tree.topNode, 0), faults };
+  const { source, tree, syntaxErrors } = parseSource(text, parser, work);
+  return { text, body: new Reader(source).block(tree.topNode, 0), syntaxErrors };
 }
 
 class Reader {

@@ -9,7 +9,7 @@ const MAX_STEPS = 120_000;
 /** As deep as brackets may stand in each other: the parser slows down with each level. */
 const MAX_BRACKETS = 100;
 /** Parts of a text that could not be read, that are still counted one by one. */
-const MAX_FAULTS = 50;
+const MAX_SYNTAX_ERRORS = 50;
 
 /** What both languages need to read a syntax tree: its text, and the budget of the import. */
 export interface Source {
@@ -21,7 +21,7 @@ export function parseSource(
   text: string,
   parser: Parser,
   work: Work,
-): { source: Source; tree: Tree; faults: Place[] } {
+): { source: Source; tree: Tree; syntaxErrors: Place[] } {
   if (text.length > MAX_LENGTH) throw new ProgramError("The code is longer than 1 MiB.");
   if (isTooDeep(text)) throw new ProgramError("The code is nested too deeply to be read.");
   const parse = parser.startParse(text);
@@ -31,12 +31,12 @@ export function parseSource(
     work.spend(1);
     tree = parse.advance();
   }
-  const faults: Place[] = [];
+  const syntaxErrors: Place[] = [];
   const cursor = tree.cursor();
   do {
-    if (cursor.type.isError) faults.push({ from: cursor.from, to: cursor.to });
-  } while (faults.length < MAX_FAULTS && cursor.next());
-  return { source: { text, work }, tree, faults };
+    if (cursor.type.isError) syntaxErrors.push({ from: cursor.from, to: cursor.to });
+  } while (syntaxErrors.length < MAX_SYNTAX_ERRORS && cursor.next());
+  return { source: { text, work }, tree, syntaxErrors };
 }
 
 /** Counted from the signs alone, those in strings among them. */

@@ -9,8 +9,8 @@ const typescript = parser.configure({ dialect: "ts" });
 import { Expressions } from "./typescript-expressions";
 /** Reads TypeScript or JavaScript. What cannot be understood is left as text. Throws ProgramError where there is too much. */
 export function readTypeScript(text: string, work: Work): Program {
-  const { source, tree, faults } = parseSource(text, typescript, work);
-  return { text, body: new Reader(source).block(tree.topNode, 0), faults };
+  const { source, tree, syntaxErrors } = parseSource(text, typescript, work);
+  return { text, body: new Reader(source).block(tree.topNode, 0), syntaxErrors };
 }
 
 class Reader {

@@ -11,7 +11,7 @@ const lines = (result: ReturnType<typeof readImport>) =>
     ({ source_node_id, target_node_id, edge_label }) =>
       `${source_node_id} -> ${target_node_id}${edge_label ? ` (${edge_label})` : ""}`,
   );
-const said = (result: ReturnType<typeof readImport>, level: string) =>
+const messagesOf = (result: ReturnType<typeof readImport>, level: string) =>
   result.findings.flatMap((finding) => (finding.level === level ? [finding.message] : []));
 
 describe("Mermaid of LangGraph", () => {
@@ -68,7 +68,7 @@ describe("a graph of LangGraph that stops for a person", () => {
     expect(lines(result).toSorted()).toEqual(GATES.toSorted());
     for (const id of ["before_ship", "after_ship"])
       expect(whole(result).graph?.nodes[id]?.node_type).toBe("approval_gate");
-    expect(said(result, "changed").filter((message) => message.includes("stops"))).toHaveLength(2);
+    expect(messagesOf(result, "changed").filter((message) => message.includes("stops"))).toHaveLength(2);
     expect(blockingProblems(whole(result)).every(({ at }) => at.id === "ship" || at.id === "report")).toBe(
       true,
     );
@@ -239,7 +239,7 @@ describe("teams of AutoGen", () => {
     expect(whole(result).graph?.nodes.My_Swarm?.config).toMatchObject({
       crew: { process: "swarm", entry_agent: "a", agents: [{ handoffs: ["b"] }, { handoffs: ["a"] }] },
     });
-    expect(said(result, "dropped")).toEqual(
+    expect(messagesOf(result, "dropped")).toEqual(
       expect.arrayContaining([
         expect.stringContaining("HandoffTermination"),
         expect.stringContaining('"a" hands over to "user"'),
@@ -347,7 +347,7 @@ describe("teams of AutoGen", () => {
 
   test("of Studio 0.2 are refused by name, and so is a model alone", () => {
     expect(
-      said(
+      messagesOf(
         read({
           name: "w",
           sender: { type: "userproxy", config: { name: "u", llm_config: false } },
@@ -356,7 +356,9 @@ describe("teams of AutoGen", () => {
         "error",
       )[0],
     ).toMatch(/AutoGen Studio 0\.2.*0\.4/);
-    expect(said(read(model), "error")[0]).toContain("This is an AutoGen model (OpenAIChatCompletionClient)");
+    expect(messagesOf(read(model), "error")[0]).toContain(
+      "This is an AutoGen model (OpenAIChatCompletionClient)",
+    );
   });
 });
 
@@ -394,7 +396,7 @@ describe("LangChain", () => {
     expect(whole(result).graph?.nodes.a?.config).toMatchObject({
       task_description_template: '{a} {{b}} {b.__class__} {{ "{%" }} c %}',
     });
-    expect(said(result, "changed")[0]).toContain("{b.__class__}");
+    expect(messagesOf(result, "changed")[0]).toContain("{b.__class__}");
   });
 
   test("chains become steps, each given what the one before it answered", async () => {
@@ -485,8 +487,8 @@ describe("LangChain", () => {
     expect(whole(result).roles.map(({ system_prompt_template }) => system_prompt_template)).toEqual([
       "Be brief.",
     ]);
-    expect(said(result, "changed")).toEqual([expect.stringContaining("gpt-4")]);
-    expect(said(result, "dropped")).toEqual([expect.stringContaining('"system" was left out')]);
+    expect(messagesOf(result, "changed")).toEqual([expect.stringContaining("gpt-4")]);
+    expect(messagesOf(result, "dropped")).toEqual([expect.stringContaining('"system" was left out')]);
     expect(JSON.stringify(result.imported)).not.toContain("OPENAI_API_KEY");
   });
 
@@ -501,7 +503,7 @@ describe("LangChain", () => {
     expect(whole(result).graph?.nodes.a?.config).toMatchObject({
       task_description_template: "Opposites:\n\nhot -> {cold}\n\n{{word}} ->",
     });
-    expect(said(read({ _type: "openai", model_name: "gpt-4" }), "error")[0]).toContain(
+    expect(messagesOf(read({ _type: "openai", model_name: "gpt-4" }), "error")[0]).toContain(
       'LangChain\'s "openai"',
     );
   });

@@ -300,10 +300,10 @@ describe("hostile code", () => {
     ["objects", `${head}const x = ${"{a:".repeat(100_000)}1${"}".repeat(100_000)};\nrun(a, "hi");`, "nested"],
     ["statements", `${head}${"a;".repeat(300_000)}`, "too many parts"],
     ["length", `${head}// ${"a".repeat(2_000_000)}`, "longer than 1 MiB"],
-  ])("of endless %s is refused in words", (_what, text, said) => {
+  ])("of endless %s is refused in words", (_what, text, expected) => {
     const { imported, findings } = code(text, "a.ts");
     expect(imported).toBeNull();
-    expect(findings.filter(({ level }) => level === "error")[0]?.message).toContain(said);
+    expect(findings.filter(({ level }) => level === "error")[0]?.message).toContain(expected);
   });
 
   test.each([

@@ -272,8 +272,8 @@ function drawGraph(team: Team, start: string, termination: Termination): void {
     });
     drawing.edge(id, router);
     for (const { label, target } of conditions) drawing.edge(router, target, { label });
-    const [usual, ...more] = plain;
-    drawing.edge(router, usual ? (ids.get(textOf(usual.target)) ?? end) : end, {
+    const [defaultEdge, ...more] = plain;
+    drawing.edge(router, defaultEdge ? (ids.get(textOf(defaultEdge.target)) ?? end) : end, {
       label: "otherwise",
       isDefault: true,
     });

@@ -112,7 +112,7 @@ const stepsOf = ({ graph }: Read) =>
   Object.values(graph.nodes)
     .filter(isAgentNode)
     .map(({ id, config }) => `${id}: ${config.required_role}`);
-const said = ({ findings }: Read, level: string) =>
+const messagesOf = ({ findings }: Read, level: string) =>
   findings.flatMap((finding) =>
     finding.level === level ? [`${finding.file ?? ""}:${finding.line ?? ""} ${finding.message}`] : [],
   );
@@ -135,7 +135,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     ]);
     expect(stepsOf(crew)).toEqual(["research_task: Researcher", "write_task: Writer"]);
     expect(crew.imported.choices.map(({ id }) => id)).toEqual(["shape"]);
-    expect(said(crew, "placeholder")).toEqual([]);
+    expect(messagesOf(crew, "placeholder")).toEqual([]);
   });
 
   test("tells tools, rounds, contexts, the shape of an answer and what a run begins with", () => {
@@ -162,7 +162,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     const crew = whole();
     const lineOf = (text: string) => CREW.split("\n").findIndex((line) => line.includes(text)) + 1;
     const report = (text: string) => `src/letters/crew.py:${lineOf(text)}`;
-    expect(said(crew, "dropped")).toEqual([
+    expect(messagesOf(crew, "dropped")).toEqual([
       expect.stringMatching(`${report("@before_kickoff")} .*"prepare"`),
       expect.stringMatching(`${report("llm=LLM")} The model gpt-4o`),
       expect.stringMatching(`${report("output_file=")} .*letter.md`),
@@ -173,7 +173,7 @@ describe("crew.py beside the YAML files of a crew", () => {
     ]);
     const notes = Object.values(crew.graph.nodes).filter(({ node_type }) => node_type === "note");
     expect(notes.map(({ name }) => name)).toEqual(["is_short", "prepare"]);
-    expect(said(crew, "info").join("\n")).toMatch(/agent "idler" does none of the tasks/);
+    expect(messagesOf(crew, "info").join("\n")).toMatch(/agent "idler" does none of the tasks/);
   });
 
   test.each([
@@ -208,7 +208,7 @@ describe("crew.py beside the YAML files of a crew", () => {
       ),
     );
     expect(stepsOf(crew)).toEqual(["write_task: Writer"]);
-    expect(said(crew, "dropped").filter((line) => line.includes('"research_task"'))).toHaveLength(1);
+    expect(messagesOf(crew, "dropped").filter((line) => line.includes('"research_task"'))).toHaveLength(1);
   });
 
   test("an agent that no file describes keeps the crew from coming in, with the line", () => {
@@ -350,7 +350,7 @@ if Crew(agents=[a], tasks=[one]).kickoff() != 'STOP':
       }),
     );
     expect(stepsOf(crew)).toEqual(["one: A", "two: A"]);
-    expect(said(crew, "changed")).toEqual([expect.stringMatching(/^main\.py:7 .*another crew/)]);
+    expect(messagesOf(crew, "changed")).toEqual([expect.stringMatching(/^main\.py:7 .*another crew/)]);
   });
 
   test("a file of agents that is called agents is none of the OpenAI Agents SDK", () => {
@@ -382,7 +382,7 @@ crew.kickoff()
     );
     expect(stepsOf(crew)).toEqual(["research_task: Writer", "write_task: Writer"]);
     expect(crew.graph.nodes.research_task?.config).toMatchObject({ expected_output: "Five points" });
-    expect(said(crew, "dropped").slice(0, 2)).toEqual([
+    expect(messagesOf(crew, "dropped").slice(0, 2)).toEqual([
       expect.stringContaining("toolkit.get_tools()"),
       expect.stringContaining("unused_task"),
     ]);

@@ -46,7 +46,7 @@ const step = (read: ReturnType<typeof readImport>, id: string) =>
     join: unknown;
     config: JsonObject;
   };
-const said = (read: ReturnType<typeof readImport>, level: string) =>
+const messagesOf = (read: ReturnType<typeof readImport>, level: string) =>
   read.findings.flatMap((finding) => (finding.level === level ? [finding.message] : []));
 
 /** Runs on the offline model. */
@@ -127,7 +127,7 @@ describe("a crew in YAML", () => {
 
   test("says which agent of a task is not in the files", () => {
     const read = crew(AGENTS, TASKS.replace("agent: writer", "agent: poet"));
-    expect(said(read, "placeholder")[0]).toContain('"poet"');
+    expect(messagesOf(read, "placeholder")[0]).toContain('"poet"');
   });
 
   test("takes the contexts that tasks name, and refuses those that come later", () => {
@@ -166,7 +166,7 @@ more_task:
         "agent: writer\n  guardrail: {python: os.system}\n  output_pydantic: {python: m.Letter}\n  output_file: /etc/passwd",
       ),
     );
-    expect(said(read, "dropped")).toEqual([
+    expect(messagesOf(read, "dropped")).toEqual([
       expect.stringContaining("m.Letter"),
       expect.stringContaining("/etc/passwd"),
       expect.stringContaining("os.system"),
@@ -272,7 +272,7 @@ describe("a crew in JSON", () => {
       ({ severity }) => severity === "error",
     );
     expect(errors.map(({ at, code }) => [at.id, code])).toEqual([["two_if", "E_ROUTER_NO_CONDITIONS"]]);
-    expect(said(read, "placeholder")[0]).toContain("m.should");
+    expect(messagesOf(read, "placeholder")[0]).toContain("m.should");
   });
 
   test("whose files were chosen one by one, without their folders, is one crew all the same", () => {
@@ -284,25 +284,27 @@ describe("a crew in JSON", () => {
   test("takes no other file that lies beside it for an agent, whatever its name", () => {
     const read = readImport(files({ "reader.json": '{"port": 1}', "crew.jsonc": CREW }));
     expect(read.imported).toBeNull();
-    expect(said(read, "error")).toContainEqual(expect.stringContaining("agents/reader.jsonc is missing"));
+    expect(messagesOf(read, "error")).toContainEqual(
+      expect.stringContaining("agents/reader.jsonc is missing"),
+    );
   });
 
   test("whose agent has no file is refused with the name of the file", () => {
     const read = readImport(files({ "x/crew.jsonc": CREW }));
     expect(read.imported).toBeNull();
-    expect(said(read, "error")).toEqual([expect.stringContaining("agents/reader.jsonc is missing")]);
+    expect(messagesOf(read, "error")).toEqual([expect.stringContaining("agents/reader.jsonc is missing")]);
   });
 
   test("is read with the comments that CrewAI writes into its files, however long and whatever is in them", () => {
     const comment = `// "base_url": {"${"long ".repeat(40)}": [[[[,,,,\n/* "more": { */\n`;
     const read = json(comment + CREW, { "agents/reader.jsonc": comment + AGENT });
-    expect(said(read, "error")).toEqual([]);
+    expect(messagesOf(read, "error")).toEqual([]);
     expect(read.imported?.roles.map(({ name }) => name)).toContain("Reader");
   });
 
   test("whose agent's file cannot be read says why, not that the file is missing", () => {
     const read = json(CREW, { "agents/reader.jsonc": '{"role": ' });
-    expect(said(read, "error")).toEqual([
+    expect(messagesOf(read, "error")).toEqual([
       expect.stringMatching(/agents\/reader\.jsonc cannot be read\. This is not JSON: line 1/),
     ]);
   });
@@ -328,7 +330,8 @@ methods:
 `;
 const flow = (text: string) => readImport(files({ "flow.yaml": text }));
 const methods = (text: string) => flow(`schema: crewai.flow/v1\nname: F\nmethods:\n${text}`);
-const say = (name: string, more = "") => `  ${name}:\n${more}    do: {call: expression, expr: "'${name}'"}\n`;
+const method = (name: string, more = "") =>
+  `  ${name}:\n${more}    do: {call: expression, expr: "'${name}'"}\n`;
 
 describe("a flow", () => {
   test("keeps its loop, its labels and its texts", async () => {
@@ -364,12 +367,12 @@ describe("a flow", () => {
   test("waits for all where it says and, for any where it says or, and both in one", () => {
     const both = methods(
       [
-        say("a", "    start: true\n"),
-        say("b", "    start: true\n"),
-        say("c", "    start: true\n"),
-        say("all", "    listen: {and: [a, b]}\n"),
-        say("any", "    listen: {or: [a, b]}\n"),
-        say("mixed", "    listen: {and: [a, {or: [b, c]}]}\n"),
+        method("a", "    start: true\n"),
+        method("b", "    start: true\n"),
+        method("c", "    start: true\n"),
+        method("all", "    listen: {and: [a, b]}\n"),
+        method("any", "    listen: {or: [a, b]}\n"),
+        method("mixed", "    listen: {and: [a, {or: [b, c]}]}\n"),
       ].join(""),
     );
     expect(step(both, "all").join).toEqual({ n: 2, on_shortfall: "skip" });
@@ -384,9 +387,9 @@ describe("a flow", () => {
   test("runs to its end where several branches meet", async () => {
     const read = methods(
       [
-        say("a", "    start: true\n"),
-        say("b", "    start: true\n"),
-        say("all", "    listen: {and: [a, b]}\n"),
+        method("a", "    start: true\n"),
+        method("b", "    start: true\n"),
+        method("all", "    listen: {and: [a, b]}\n"),
       ].join(""),
     );
     const { state } = await run(read, {});
@@ -395,7 +398,7 @@ describe("a flow", () => {
 
   test("keeps programs as text beside an empty step, which keeps it from running", () => {
     const read = methods(`  go:\n    start: true\n    do: {call: script, code: "import os"}\n`);
-    expect(said(read, "placeholder")).toHaveLength(1);
+    expect(messagesOf(read, "placeholder")).toHaveLength(1);
     const notes = Object.values(graphOf(read).nodes).filter(({ node_type }) => node_type === "note");
     expect(JSON.stringify(notes)).toContain("import os");
     expect(findProblems(graphOf(read), []).some(({ severity }) => severity === "error")).toBe(true);
@@ -403,7 +406,7 @@ describe("a flow", () => {
 
   test("asks a person at a gate whose answers are the outcomes", () => {
     const read = methods(
-      `  go:\n    start: true\n    human_feedback: {message: Good?, emit: [yes_, no_]}\n    do: {call: expression, expr: "1"}\n${say("fine", "    listen: yes_\n")}`,
+      `  go:\n    start: true\n    human_feedback: {message: Good?, emit: [yes_, no_]}\n    do: {call: expression, expr: "1"}\n${method("fine", "    listen: yes_\n")}`,
     );
     expect(linesOf(read)).toEqual([
       "go go_feedback",
@@ -438,27 +441,29 @@ describe("a flow", () => {
       config: { plan: { tasks: [{ task_id: "one" }, { task_id: "two", dependencies: ["one"] }] } },
     });
     const alone = flow(text);
-    expect(said(alone, "placeholder")).toHaveLength(1);
-    expect(said(alone, "changed")[0]).toContain("crews/one");
+    expect(messagesOf(alone, "placeholder")).toHaveLength(1);
+    expect(messagesOf(alone, "changed")[0]).toContain("crews/one");
   });
 
   test("that listens to itself, or that nothing starts, is refused", () => {
-    expect(said(methods(say("a", "    start: true\n    listen: a\n")), "error")[0]).toContain(
+    expect(messagesOf(methods(method("a", "    start: true\n    listen: a\n")), "error")[0]).toContain(
       "listens to itself",
     );
-    expect(said(methods(say("a", "    listen: b\n")), "error")[0]).toContain("No method of this flow starts");
+    expect(messagesOf(methods(method("a", "    listen: b\n")), "error")[0]).toContain(
+      "No method of this flow starts",
+    );
   });
 });
 
 test("an agent that CrewAI keeps is not fetched: its tasks and steps are empty and say so", () => {
   const away = '{"from_repository": "analyst"}';
   const inCrew = json(CREW.replace('["reader"]', `{"reader": ${away}}`));
-  expect(said(inCrew, "dropped")[0]).toContain("is not fetched");
-  expect(said(inCrew, "placeholder")).toHaveLength(2);
+  expect(messagesOf(inCrew, "dropped")[0]).toContain("is not fetched");
+  expect(messagesOf(inCrew, "placeholder")).toHaveLength(2);
   const inFlow = methods(
     `  go:\n    start: true\n    do: {call: agent, with: {from_repository: analyst, input: Hello}}\n`,
   );
-  expect(said(inFlow, "placeholder")).toHaveLength(1);
+  expect(messagesOf(inFlow, "placeholder")).toHaveLength(1);
 });
 
 test("files without a folder are named after their agents, and a year takes one line", () => {

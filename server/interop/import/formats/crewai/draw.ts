@@ -132,13 +132,13 @@ function reportIdleAgents(
 function inputsOf(model: CrewModel, drawing: Drawing, found: readonly string[]) {
   const names = new Set([...found, ...Object.keys(model.inputs)]);
   return [...names].map((name) => {
-    const usual = model.inputs[name];
-    const isText = usual === undefined || usual === null || typeof usual === "string";
+    const given = model.inputs[name];
+    const isText = given === undefined || given === null || typeof given === "string";
     return {
       key: drawing.keyFor(name, "input"),
       title: humanize(name),
       ...(!isText ? { schema: {} } : isShort(name) ? { schema: { type: "string", maxLength: 120 } } : {}),
-      ...(usual === undefined || usual === null ? {} : { default: usual }),
+      ...(given === undefined || given === null ? {} : { default: given }),
     };
   });
 }
@@ -247,9 +247,9 @@ class Chain {
     let front: { from: string; label?: string }[] = [{ from: drawing.start(inputs) }];
     let beside: { from: string; label?: string }[] = [];
     for (const [place, task] of model.tasks.entries()) {
-      const ways = task.isAsync ? front : beside.length > 0 ? beside : front;
+      const incoming = task.isAsync ? front : beside.length > 0 ? beside : front;
       const { entry, exits } = this.step(task, place);
-      for (const { from, label } of ways) drawing.edge(from, entry, { label });
+      for (const { from, label } of incoming) drawing.edge(from, entry, { label });
       if (task.isAsync) beside.push(...exits);
       else {
         front = exits;

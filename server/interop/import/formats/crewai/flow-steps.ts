@@ -9,7 +9,7 @@ import { crewSettings, humanize, importAgent } from "./crew-config";
 import { reportCrewChanges } from "./draw";
 import type { Method } from "./flow-method";
 import { missing, readCrew } from "./json";
-import { isElsewhere, readAgent, type TaskModel, textOf } from "./model";
+import { isInRepository, readAgent, type TaskModel, textOf } from "./model";
 import { toTemplate, variablesIn } from "./template";
 
 export interface FlowContext {
@@ -34,7 +34,7 @@ export class FlowSteps {
     const { action, name, report } = method;
     switch (action.call) {
       case "agent":
-        if (isRaw(action.with) && !isElsewhere(action.with)) return this.agent(method, action.with, key);
+        if (isRaw(action.with) && !isInRepository(action.with)) return this.agent(method, action.with, key);
         break;
       case "crew": {
         const step = this.crew(method, key);

@@ -9,7 +9,7 @@ import {
   type CrewModel,
   checkContexts,
   isAgent,
-  isElsewhere,
+  isInRepository,
   isTask,
   readAgent,
   readTask,
@@ -93,7 +93,7 @@ const agentFile = (name: string, crew: Source, all: readonly Source[]): Source |
 };
 
 const mayBeAgent = ({ value, problem }: Source): boolean =>
-  problem !== undefined || isAgent(value) || (isRaw(value) && isElsewhere(value));
+  problem !== undefined || isAgent(value) || (isRaw(value) && isInRepository(value));
 
 function tasksOf({ tasks }: Raw): [key: string, task: unknown][] {
   if (Array.isArray(tasks))
@@ -118,7 +118,7 @@ export function readCrew(
 ): CrewModel {
   const agents = new Map<string, AgentModel>();
   const add = (key: string, value: unknown, place: Findings) => {
-    if (isRaw(value) && isElsewhere(value))
+    if (isRaw(value) && isInRepository(value))
       place.dropped(
         "from_repository",
         `The agent "${key}" is kept at CrewAI (${textOf(value.from_repository)}) and is not fetched.`,

@@ -121,7 +121,7 @@ export const isTask = (value: unknown): value is Raw =>
   ("expected_output" in value || "agent" in value || "context" in value);
 
 /** Whether an agent only names one that CrewAI keeps for its maker: it is not fetched, so that nothing is known of it. */
-export const isElsewhere = (raw: Raw): boolean =>
+export const isInRepository = (raw: Raw): boolean =>
   typeof raw.from_repository === "string" && !textOf(raw.role) && !textOf(raw.goal) && !textOf(raw.backstory);
 
 /** Reads an agent; findings say which of its settings have no counterpart. */

@@ -122,23 +122,23 @@ function leadOn(
   }
   const decides = conditional.find((edge) => edge.decides)?.decides ?? null;
   const labels = new Map(conditional.map((edge) => [edge, labelOf(edge)]));
-  const [usual] = plain;
+  const [defaultEdge] = plain;
   const router = drawing.add(decides ?? `after_${from}`, {
     node_type: "conditional_router",
     name: decides ?? (from === START ? "Where to begin" : `After ${from}`),
     config: {
       kind: "expression",
       conditions: [...new Set(labels.values())].map((label) => ({ label, when: "" })),
-      ...(usual ? { default_label: OTHERWISE } : {}),
+      ...(defaultEdge ? { default_label: OTHERWISE } : {}),
     },
   });
   drawing.edge(id, router, step);
   for (const [edge, label] of labels) drawing.edge(router, to(edge), { label });
-  if (usual) {
-    drawing.edge(router, to(usual), { label: OTHERWISE, isDefault: true });
+  if (defaultEdge) {
+    drawing.edge(router, to(defaultEdge), { label: OTHERWISE, isDefault: true });
     report.changed(
       "edges",
-      `"${from}" leads to "${usual.to}" always and to others sometimes; "${usual.to}" is where it goes otherwise now.`,
+      `"${from}" leads to "${defaultEdge.to}" always and to others sometimes; "${defaultEdge.to}" is where it goes otherwise now.`,
       router,
     );
     for (const more of plain.slice(1)) drawing.edge(id, to(more), step);
