@@ -91,7 +91,7 @@ const RULES: Rule[] = [
   {
     who: /^server\/(?!notices\/email\.ts)/,
     refuses: /^nodemailer/,
-    why: "server/notices/email.ts is the only place that sends mail, over connections of server/egress",
+    why: "server/notices/notifier.ts is the only place that sends mail, over connections of server/egress",
   },
   {
     who: /^server\/store\//,
@@ -154,7 +154,7 @@ const RULES: Rule[] = [
     who: /^components\/ui\//,
     refuses: /^(server|db|app|components)\//,
     but: /^components\/ui\//,
-    why: "components/ui are words-free building blocks: they import nothing of ours",
+    why: "components/ui are generic building blocks: they import nothing of ours",
   },
   { who: /^components\//, refuses: /^(db|app)\//, why: "components run in the browser" },
   {

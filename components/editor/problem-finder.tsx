@@ -1,9 +1,73 @@
-import { startTransition, useEffect } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { startTransition, useEffect, useMemo } from "react";
+import { useTrpc } from "@/components/trpc";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { findProblems, type Problem } from "@/server/domain/problems/problems";
-import { useProblemContext } from "./use-problem-context";
+import { agentUses } from "@/server/domain/library/agent-use";
+import { crewUses } from "@/server/domain/library/crew-use";
+import type { Library } from "@/server/domain/library/library";
+import { type ModelChoice, modelUses } from "@/server/domain/library/model-uses";
+import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
+import { useWithheld } from "./use-grants";
+
+const keyOf = ({ provider_id = "", model = "" }: ModelChoice) => JSON.stringify([provider_id, model]);
+
+/** Tells whether a model's price is known; asked only where the drawing has a budget in dollars. */
+function useKnownPrices(graph: WorkflowGraph): ((choice: ModelChoice) => boolean) | undefined {
+  const trpc = useTrpc();
+  const hasBudget = graph.config?.budget?.max_cost_usd != null;
+  const choices = useMemo(() => {
+    const uses = hasBudget ? modelUses(graph).map(({ choice }) => choice) : [];
+    return [...new Map(uses.map((choice) => [keyOf(choice), choice])).values()];
+  }, [graph, hasBudget]);
+  const { data } = useQuery(
+    trpc.providers.knownPrices.queryOptions(choices, { enabled: choices.length > 0 }),
+  );
+  // The drawing changes with every key; what it asks of the models hardly ever does.
+  const asked = choices.map(keyOf).join(" ");
+  return useMemo(() => {
+    if (!data) return undefined;
+    const unknown = new Set(asked.split(" ").filter((_, at) => data[at] === false));
+    return (choice) => !unknown.has(keyOf(choice));
+  }, [asked, data]);
+}
+
+/** What the installation has of what a drawing names: prices, tools, crews, agents. The last two are asked for only where one is named. */
+function useProblemContext(graph: WorkflowGraph): ProblemContext {
+  const trpc = useTrpc();
+  const isPriceKnown = useKnownPrices(graph);
+  const withheld = useWithheld();
+  const tools = useQuery(trpc.tools.names.queryOptions()).data;
+  const namesCrews = crewUses(graph).size > 0;
+  const crews = useQuery(trpc.crews.list.queryOptions(undefined, { enabled: namesCrews })).data;
+  const namesAgents = agentUses(graph).size > 0;
+  const agents = useQuery(trpc.agents.list.queryOptions(undefined, { enabled: namesAgents })).data;
+  const library = useMemo<Library | undefined>(() => {
+    // Half a library would call things unknown that are only on their way.
+    if ((namesCrews && !crews) || (namesAgents && !agents)) return undefined;
+    const crewOf = new Map(crews?.map(({ id, crew }) => [id, crew]));
+    const agentOf = new Map(agents?.map(({ id, agent }) => [id, agent]));
+    return { crew: (id) => crewOf.get(id), agent: (id) => agentOf.get(id) };
+  }, [namesCrews, crews, namesAgents, agents]);
+  return useMemo(
+    () => ({
+      isPriceKnown,
+      isToolKnown:
+        tools &&
+        newIsToolKnown(
+          tools.tools.map(({ name }) => name),
+          tools.mcp_servers,
+        ),
+      ...(tools ? toolFacts(tools.tools) : {}),
+      library,
+      withheld,
+      delegatesMayKeepTools: tools?.delegates_may_keep_tools,
+    }),
+    [isPriceKnown, tools, library, withheld],
+  );
+}
 
 const PAUSE_MS = 180;
 

@@ -1,9 +1,13 @@
 "use client";
 
+import { ViewportPortal } from "@xyflow/react";
+import clsx from "clsx";
+import { Plus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useMemo } from "react";
 import type { Dressing } from "@/components/canvas/flow-mapping";
 import { GraphCanvas } from "@/components/canvas/graph-canvas";
+import { COLUMN } from "@/components/canvas/layout/places";
 import { subjectOf, useViewBeside } from "@/components/canvas/use-view-beside";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { isTyping } from "@/components/page/typing";
@@ -14,13 +18,50 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
-import { loneStart } from "./editing/placing";
-import { FirstStep, FirstStepButton } from "./first-step";
+import { loneStart, placeOf } from "./editing/placing";
 import { BreakpointList } from "./inspector/editor-breakpoints";
 import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
 import { useUi, useUiStore } from "./ui-store";
+
+/** Asks for the first step while nothing follows the start. */
+function FirstStep() {
+  const start = useEditor(({ doc }) => loneStart(doc.graph));
+  const graph = useEditor(({ doc }) => doc.graph);
+  if (start === null) return null;
+  const { x, y } = placeOf(graph, start);
+  return (
+    <ViewportPortal>
+      <FirstStepButton
+        // Including the line from the start.
+        className="nodrag nopan pointer-events-auto absolute w-52 before:pointer-events-none before:absolute before:right-full before:w-14 before:border-t-2 before:border-dashed before:border-line-strong"
+        style={{ translate: `${x + COLUMN}px ${y}px` }}
+      />
+    </ViewportPortal>
+  );
+}
+
+function FirstStepButton({ className, style }: { className: string; style?: React.CSSProperties }) {
+  const commands = useEditorCommands();
+  return (
+    <button
+      type="button"
+      className={clsx(
+        "flex h-18.5 items-center justify-center gap-2 rounded-2xl border-2 border-dashed border-line-strong bg-surface text-sm font-semibold hover:border-accent hover:text-accent",
+        className,
+      )}
+      style={style}
+      onClick={(event) => {
+        const { left, top } = event.currentTarget.getBoundingClientRect();
+        commands.openPicker({ client: { x: left, y: top } });
+      }}
+    >
+      <Plus aria-hidden size={18} />
+      What happens first?
+    </button>
+  );
+}
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
   ssr: false,

@@ -1,7 +1,7 @@
 "use client";
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Inbox } from "lucide-react";
+import { Bell, BellRing, Inbox } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
@@ -14,9 +14,28 @@ import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
-import { BrowserNotices } from "./browser-notices";
+import { toast } from "@/components/ui/toasts";
 import { InboxFilter, type Narrowed } from "./inbox-filter";
 import { keyOf, type Question, QuestionItem, runOf } from "./question-item";
+import { useNoticePermission, useWantsNotices, wantNotices } from "./wants-notices";
+
+/** Lets this browser tell of new questions while a page of Troupe is open; asked for by this click alone. */
+function BrowserNotices() {
+  const permission = useNoticePermission();
+  const isOn = useWantsNotices();
+  if (permission === "missing") return null;
+  const turn = () =>
+    permission === "denied"
+      ? toast(
+          "This browser shows no notifications of Troupe. Allow them in its settings for this site first.",
+        )
+      : void wantNotices(!isOn);
+  return (
+    <Button aria-pressed={isOn} icon={isOn ? <BellRing aria-hidden /> : <Bell aria-hidden />} onClick={turn}>
+      {isOn ? "Notifies you" : "Notify me"}
+    </Button>
+  );
+}
 
 const help = {
   title: "Inbox",

@@ -5,7 +5,7 @@ import { openPage } from "@/components/testing/page";
 import { useTrpc } from "@/components/trpc";
 import { EMBEDDED, type EngineState } from "@/server/domain/run/engine-state";
 import { engineOf } from "@/server/domain/testing/engine";
-import { EngineNotice } from "./engine-notice";
+import { EngineNotice } from "./shell";
 
 const message =
   "Restate does not answer at http://127.0.0.1:8080. Runs keep their place and go on once it does.";

@@ -1,12 +1,16 @@
 "use client";
 
+import { useQuery } from "@tanstack/react-query";
 import clsx from "clsx";
-import { CircleHelp, Ellipsis, Search } from "lucide-react";
+import { CircleHelp, Ellipsis, Search, Unplug } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
 import { type ReactNode, useEffect } from "react";
 import { InboxWatch, useInboxCount } from "@/components/inbox/inbox-count";
 import { leaveTo } from "@/components/page/leaving";
 import { openHelp, openPalette } from "@/components/page/page-commands";
+import { setTheme, useTheme } from "@/components/page/theme";
+import { themes } from "@/components/page/themes";
+import { useTrpc } from "@/components/trpc";
 import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
 import { countLayoutShiftClicks } from "@/components/ui/layout-shift-click";
@@ -16,11 +20,50 @@ import { Toolbar } from "@/components/ui/toolbar";
 import { Tooltip } from "@/components/ui/tooltip";
 import { ServerWatch } from "./connection-notice";
 import { DemoNotice, DemoStrip } from "./demo-notice";
-import { EngineNotice } from "./engine-notice";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
-import { ThemeMenu } from "./theme-menu";
 import { Emblem, Wordmark } from "./wordmark";
+
+/** Light, dark, or as the system says, behind one icon. */
+function ThemeMenu() {
+  const theme = useTheme();
+  const chosen = themes.find(({ value }) => value === theme) ?? themes[2];
+  return (
+    <Menu
+      side="right"
+      align="end"
+      trigger={<IconButton label={`Theme: ${chosen.label}`} icon={chosen.icon} side="right" />}
+      items={themes.map(({ value, label, icon }) => ({
+        label,
+        icon,
+        checked: value === theme,
+        onSelect: () => setTheme(value),
+      }))}
+    />
+  );
+}
+
+/** How often the engine is looked at, in milliseconds. */
+const POLL_INTERVAL_MS = 5_000;
+
+/** On every page, while the engine that carries out runs has been away for longer than a moment: so, and what becomes of runs. */
+export function EngineNotice() {
+  const { data } = useQuery({ ...useTrpc().engine.get.queryOptions(), refetchInterval: POLL_INTERVAL_MS });
+  // Who went back to having this server carry out its runs knows that the engine is away.
+  if (!data?.is_away || data.kind === "embedded") return null;
+  return (
+    <div
+      role="status"
+      className="flex shrink-0 items-start gap-2 border-b border-waiting/40 bg-waiting/8 px-4 py-2 text-[13px] md:items-center"
+    >
+      <Unplug aria-hidden className="size-4 shrink-0 text-waiting max-md:mt-0.5" />
+      <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{data.message}</span>
+      <PageLink href="/settings#engine" className="shrink-0 text-accent hover:text-accent-hover">
+        See the engine
+      </PageLink>
+    </div>
+  );
+}
 
 /** The frame around every page: a rail beside it, on phones a bar below it. The page scrolls inside `main`. */
 export function Shell({

@@ -9,7 +9,6 @@ import { EditorView, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import CodeMirror from "@uiw/react-codemirror";
 import { useMemo } from "react";
-import { defined } from "@/server/domain/base/defined";
 import type { FieldLabelProps } from "./field";
 
 export interface CodeAreaProps extends FieldLabelProps {
@@ -113,7 +112,7 @@ export default function CodeAreaEditor({
         "aria-label": label,
         // What scrolls is reached by Tab; that it is edited does not say so to everybody.
         tabindex: "0",
-        ...defined({ "aria-invalid": invalid ? "true" : undefined }),
+        ...(invalid ? { "aria-invalid": "true" } : {}),
       }),
     ];
     if (language === "json") {

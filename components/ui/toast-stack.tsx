@@ -3,7 +3,6 @@
 import { CircleCheck, Info, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Toaster as Base, toast as show } from "sonner";
-import { defined } from "@/server/domain/base/defined";
 
 export interface ToastOptions {
   /** Offers to take it back. */
@@ -27,7 +26,9 @@ const showToast: ShowToast = (message, { undo, action, detail, tone = "plain", i
       : undefined;
   const one = tone === "error" ? show.error : tone === "success" ? show.success : show;
   one(message, {
-    ...defined({ id, description: detail, action: button }),
+    ...(id === undefined ? {} : { id }),
+    ...(detail === undefined ? {} : { description: detail }),
+    ...(button ? { action: button } : {}),
     // Long enough to act on it, or to read on.
     duration: undo || detail || tone === "error" ? 8000 : 4000,
   });

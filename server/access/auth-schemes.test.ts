@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
-import { newAccess } from "./access";
+import { newAccess } from "./current";
 import { signIn, signOut } from "./sign-in";
 import { inStreamPlace, takeStream } from "./streams";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import type { Env } from "@/server/settings";
-import { newAccess } from "./access";
+import { newAccess } from "./current";
 import { authorizePage, safeNext } from "./page-auth";
 
 const HOST = "127.0.0.1:3000";

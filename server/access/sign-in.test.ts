@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
-import { newAccess } from "./access";
+import { newAccess } from "./current";
 import type { Sessions } from "./sessions";
 import { signIn, signOut } from "./sign-in";
 

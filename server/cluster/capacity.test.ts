@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { capacityOf } from "./capacity";
+import { capacityOf } from "./cluster";
 
 test("a worker that is alone gets all that it takes", () => {
   expect(capacityOf([64])).toBe(64);

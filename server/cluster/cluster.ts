@@ -2,16 +2,58 @@ import type { Db } from "@/db/open";
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import type { WorkerState } from "@/server/domain/run/engine-state";
+import { answersBefore, requestsOf } from "@/server/runner/lifecycle/fork";
 import type { Settings } from "@/server/settings";
 import type { RunStore } from "@/server/store/runs/runs";
-import { newSegmentStore } from "@/server/store/runs/segments";
-import { capacityOf } from "./capacity";
+import { newSegmentStore, type SegmentStore } from "@/server/store/runs/segments";
 import { Dispatcher } from "./dispatcher";
 import { newEngineClient } from "./engine-client";
 import { EngineStatus } from "./engine-status";
 import type { SegmentReceiver } from "./internal-routes";
-import type { LiveNews } from "./protocol";
-import { segmentJournal } from "./segment-journal";
+import type { LiveNews, SegmentJournal } from "./protocol";
+
+/**
+ * What a worker needs of a run's log to carry the stretch out: up to where it begins, whatever came since. Null where that is
+ * not the run's present stretch any more. Throws DamagedLog.
+ */
+export function segmentJournal(
+  runs: Pick<RunStore, "journal" | "answers" | "ancestors">,
+  segments: Pick<SegmentStore, "active">,
+  runId: string,
+  segment: number,
+): SegmentJournal | null {
+  const active = segments.active(runId);
+  if (active?.stretch !== segment) return null;
+  const { turns, timers, fork } = runs.journal(runId);
+  const created = turns[0]?.events[0];
+  const { from_run, replay } = (created?.type === "run_created" ? created.payload.forks?.at(-1) : null) ?? {};
+  return {
+    turns: turns.filter(({ turn }) => turn <= active.from_turn),
+    timers: [...timers],
+    ...(fork ? { fork } : {}),
+    ...(from_run === undefined
+      ? {}
+      : {
+          recorded: {
+            run_id: from_run,
+            ...defined({ replay }),
+            answers: answersBefore(runs, runId, replay),
+            requests: replay ? requestsOf(runs, from_run) : [],
+          },
+        }),
+  };
+}
+
+/**
+ * How many runs may be at work by what each worker carries out at the same time: as many as find a place should any one of
+ * them die, so that what it had goes on elsewhere at once. Never fewer than the largest takes by itself, so that a small
+ * one that joins takes nothing away.
+ */
+export function capacityOf(limits: readonly number[]): number {
+  const all = limits.reduce((sum, limit) => sum + limit, 0);
+  const largest = Math.max(0, ...limits);
+  return Math.max(all - largest, largest);
+}
 
 const USUAL_INGRESS = "http://127.0.0.1:8080";
 

@@ -6,11 +6,11 @@ import type { SentTurn } from "@/server/runner/log/record-turns";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { newRunStore } from "@/server/store/runs/runs";
 import { newSegmentStore } from "@/server/store/runs/segments";
+import { segmentJournal } from "./cluster";
 import { Dispatcher } from "./dispatcher";
 import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-client";
 import { EngineStatus } from "./engine-status";
 import type { SegmentSignal, SegmentStart } from "./protocol";
-import { segmentJournal } from "./segment-journal";
 
 /** An engine that only notes what it is told. */
 function newFakeEngine() {

@@ -10,8 +10,8 @@ import { ConnectionEndpoint } from "./connection-endpoint";
 import { ControlAway, type ControlClient, ControlRejected } from "./control-client";
 import { RequestRejected } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
-import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
+import { newRemoteTools } from "./worker";
 import { WorkerConnections } from "./worker-connections";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));

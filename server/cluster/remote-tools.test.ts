@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { portableTools } from "@/server/tools/builtin";
 import { defineTool, ToolFailure, type ToolScope } from "@/server/tools/define";
-import { newRemoteTools } from "./remote-tools";
 import { type ControlSide, newControlSide } from "./testing";
+import { newRemoteTools } from "./worker";
 
 /** What a tool at the server lived through. */
 let seen: string[] = [];

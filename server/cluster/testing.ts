@@ -19,9 +19,8 @@ import { newControlClient } from "./control-client";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
 import { LEASE_MS } from "./leases";
-import { newSharedLimits } from "./shared-limits";
 import { WorkerConnections } from "./worker-connections";
-import { learn } from "./worker-port";
+import { learn, newSharedLimits } from "./worker-port";
 import { Workers } from "./workers";
 
 export const TOKEN = "a-token-that-server-and-workers-have";

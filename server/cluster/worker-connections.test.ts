@@ -14,10 +14,9 @@ import { operatorTools } from "@/server/tools/operator/tools";
 import { newToolSources, type ToolSources } from "@/server/tools/sources";
 import { CallsOnce } from "./calls-once";
 import { ConnectionEndpoint } from "./connection-endpoint";
-import { newRemoteTools } from "./remote-tools";
 import { newServed } from "./served-tools";
 import { type ControlSide, newControlSide, SECRET_KEY, TOKEN } from "./testing";
-import { newWorker, type Worker } from "./worker";
+import { newRemoteTools, newWorker, type Worker } from "./worker";
 import { WorkerConnections } from "./worker-connections";
 import { FramesBody, LineBody } from "./worker-protocol";
 

@@ -1,20 +1,87 @@
 import type { Db } from "@/db/open";
+import { defined } from "@/server/domain/base/defined";
+import { concurrencyOf, type Provider, type Providers } from "@/server/domain/model/provider";
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import { knock } from "@/server/egress/control";
 import type { Gates } from "@/server/llm/limits/gates";
+import { LeasedGates } from "@/server/llm/limits/leased-gates";
 import type { Sealer } from "@/server/secrets/sealer";
 import type { Settings } from "@/server/settings";
 import { newProviderSnapshots } from "@/server/store/provider-snapshot";
 import type { ProviderStore } from "@/server/store/providers";
 import { newSegmentStore } from "@/server/store/runs/segments";
+import { newLeaseStore } from "@/server/store/worker-leases";
 import { NO_WORKER_CHANNELS, type WorkerChannels } from "@/server/tools/at-workers";
+import type { Limit } from "./allocate";
 import { newInternalApi } from "./internal-api";
 import { type InternalParts, internalRoutes } from "./internal-routes";
-import { LEASE_MS } from "./leases";
-import { newSharedLimits } from "./shared-limits";
+import { LEASE_MS, LeaseBook } from "./leases";
 import { WorkerConnections } from "./worker-connections";
 import type { LearnBody } from "./worker-protocol";
 import { Workers } from "./workers";
+
+/** The server itself among those who call providers. */
+const SERVER = "server";
+const REFRESH_INTERVAL_MS = 1_000;
+
+export interface SharedLimits {
+  leases: LeaseBook;
+  /** The server's own model calls go through these. */
+  gates: LeasedGates;
+  start(): void;
+  stop(): void;
+}
+
+/** What providers allow, shared by the server and its workers. */
+export function newSharedLimits(db: Db, providers: Pick<Providers, "list">): SharedLimits {
+  const store = newLeaseStore(db);
+  const leases = new LeaseBook({
+    limits: () =>
+      new Map(
+        providers
+          .list()
+          .filter(({ kind }) => kind !== "offline")
+          .map((provider) => [provider.id, limitOf(provider)]),
+      ),
+    now: () => performance.now(),
+    keep: (kept) => store.save(kept),
+  });
+  // What this process' forerunner called itself has ended with it.
+  const { [SERVER]: _own, ...workers } = store.load();
+  leases.load(workers);
+  let beat = 0;
+  let isDue = false;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const refresh = () => {
+    isDue = false;
+    const given = leases.beat(SERVER, ++beat, gates.uses(), false);
+    if (given) gates.apply(given, Number.POSITIVE_INFINITY, 0);
+  };
+  const gates = new LeasedGates({
+    onChange() {
+      if (isDue) return;
+      isDue = true;
+      queueMicrotask(refresh);
+    },
+  });
+  return {
+    leases,
+    gates,
+    start() {
+      timer ??= setInterval(refresh, REFRESH_INTERVAL_MS);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function limitOf(provider: Provider): Limit {
+  const { max_requests_per_minute: requests, max_tokens_per_minute: tokens } = provider.settings;
+  return {
+    calls: concurrencyOf(provider),
+    ...defined({ requests_per_minute: requests, tokens_per_minute: tokens }),
+  };
+}
 
 /** What a server has for its workers; all of it is empty where there can be none. */
 export interface WorkerPort {

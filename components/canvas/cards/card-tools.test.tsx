@@ -2,7 +2,7 @@ import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 import { type BreakpointMark, BreakpointsContext } from "../breakpoint-context";
-import { CardTools } from "./card-tools";
+import { CardTools } from "./node-card";
 import { TriesContext } from "./tried-context";
 
 const never = () => () => undefined;

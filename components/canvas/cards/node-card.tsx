@@ -1,12 +1,13 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { Fragment, memo, use, useContext, useState } from "react";
+import { Play } from "lucide-react";
+import { Fragment, memo, type ReactNode, use, useContext, useState } from "react";
 import { roleColor } from "@/components/display/role-face";
 import type { Port } from "@/components/forms/ports";
 import { defined } from "@/server/domain/base/defined";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
 import { silhouetteOf } from "@/server/domain/nodes/silhouette";
-import { useBreakpointMark } from "../breakpoint-context";
+import { useBreakpointMark, useBreakpoints } from "../breakpoint-context";
 import { BreakpointSign, breakpointId, CardBreakpoint } from "../breakpoint-dot";
 import { CanvasContext, TinyContext, useCanvas } from "../canvas-context";
 import { type NodeRunView, useNodeRunView, useRunParts } from "../canvas-run-context";
@@ -14,12 +15,77 @@ import type { FlowNode, Mark } from "../flow-mapping";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
 import { type CardSize, cardHeight, PLAIN_HEIGHT } from "./card-size";
-import { CardTools } from "./card-tools";
-import { KeyCaption } from "./key-caption";
 import { MarkIcon } from "./mark-icon";
 import { PinMark, ResultCaption } from "./result-caption";
 import { StaleMark, useStaleReason } from "./stale-mark";
-import { type CardTry, useCardTry } from "./tried-context";
+import { type CardTry, TriesContext, useCardTry } from "./tried-context";
+
+/** The slip under a card that is pointed at: which keys of the state a node reads and writes. */
+function KeyCaption({ node }: { node: WorkflowNode }) {
+  const reads = [...node.input_keys, ...node.optional_input_keys];
+  const writes = node.output_keys;
+  if (reads.length + writes.length === 0) return null;
+  return (
+    <dl className="node-slip node-keys">
+      <Keys title="Reads" keys={reads} />
+      <Keys title="Writes" keys={writes} />
+    </dl>
+  );
+}
+
+function Keys({ title, keys }: { title: string; keys: readonly string[] }) {
+  if (keys.length === 0) return null;
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        {keys.map((key) => (
+          <code key={key}>{key}</code>
+        ))}
+      </dd>
+    </div>
+  );
+}
+
+/** The actions of a node, above its card on hover and on focus. Each also has a shortcut and a menu item. */
+export function CardTools({ nodeId, name }: { nodeId: string; name: string }) {
+  const tries = useContext(TriesContext);
+  const breakpoints = useBreakpoints();
+  const mark = useBreakpointMark("node", nodeId);
+  const tool = (label: string, title: string, content: ReactNode, run: () => void) => (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-label={label}
+      title={title}
+      onClick={(event) => {
+        event.stopPropagation();
+        run();
+      }}
+    >
+      {content}
+    </button>
+  );
+  const icons = { play: <Play aria-hidden size={13} />, breakpoint: <BreakpointSign variant="plain" /> };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a double-click on a tool does not open the card
+    <div className="card-tools nodrag nopan" onDoubleClick={(event) => event.stopPropagation()}>
+      {tries?.canTry(nodeId)
+        ? tool(`Try ${name}`, "Try this node with its last inputs (Shift Enter)", <>{icons.play} Try</>, () =>
+            tries.tryNode(nodeId),
+          )
+        : null}
+      {breakpoints?.canHold(nodeId) && !mark
+        ? tool(
+            `Set a breakpoint at ${name}`,
+            "Pause runs before this node (F9)",
+            <>{icons.breakpoint} Breakpoint</>,
+            () => breakpoints.toggle({ kind: "node", id: nodeId }),
+          )
+        : null}
+    </div>
+  );
+}
 
 /** A node on the canvas: what it is, who does it, and in a run what it is doing or came to. */
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {

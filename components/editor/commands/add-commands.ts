@@ -3,12 +3,34 @@ import { CARD_WIDTH } from "@/components/canvas/cards/card-size";
 import type { Choice } from "@/components/editor/editing/choice";
 import { edits, type NewNode, newNodeId } from "@/components/editor/editing/edits";
 import { centredAt, dropPlace, freePlace, loneStart, placeOf } from "@/components/editor/editing/placing";
-import type { PickerRequest } from "@/components/editor/ui-store";
+import type { PickerRequest, UiStore } from "@/components/editor/ui-store";
 import { edgeFrom, portsIn } from "@/components/forms/ports";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { CommandContext } from "./command-context";
-import { catchPickerKeys } from "./picker-keys";
+
+/** Until the picker has the keyboard, what is typed belongs to it: letters that come at once are its search, no commands. */
+function catchPickerKeys(ui: UiStore) {
+  const type = (change: (text: string) => string) =>
+    ui.setState(({ picker }) => (picker ? { picker: { ...picker, typed: change(picker.typed ?? "") } } : {}));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (document.activeElement?.closest("[data-node-picker]")) return stop();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") ui.setState({ picker: null });
+    else if (event.key === "Backspace") type((text) => text.slice(0, -1));
+    else if (event.key.length === 1) type((text) => text + event.key);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const unsubscribe = ui.subscribe(({ picker }) => {
+    if (picker === null) stop();
+  });
+  const stop = () => {
+    window.removeEventListener("keydown", onKeyDown, { capture: true });
+    unsubscribe();
+  };
+  window.addEventListener("keydown", onKeyDown, { capture: true });
+}
 
 /** Bringing new nodes onto the drawing: which one is asked for in the picker, or dropped from the palette. */
 export function addCommands({

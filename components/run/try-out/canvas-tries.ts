@@ -1,9 +1,60 @@
 import { shallow } from "zustand/shallow";
 import type { CanvasTries, CardTry } from "@/components/canvas/cards/tried-context";
 import { resultLine } from "@/components/run/node/route";
+import { isSameJson } from "@/server/domain/base/json";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { staleReason } from "./stale";
-import { shownResult, type TryOutStore, type TryOuts } from "./try-out-store";
+import { makeOf, shownResult, type TryOutStore, type TryOuts } from "./try-out-store";
+
+interface Known {
+  at: number;
+  input: JsonObject;
+  made_of: string;
+}
+
+/** Why what a node gave may not be what it would give now, in words; null where nothing speaks against it. */
+export function staleReason(
+  nodeId: string,
+  one: Known,
+  graph: WorkflowGraph,
+  { pins, tries, last }: Pick<TryOuts, "pins" | "tries"> & Partial<TryOuts>,
+): string | null {
+  const node = graph.nodes[nodeId];
+  if (!node) return null;
+  if (makeOf(node) !== one.made_of) return "The node was changed since";
+  const newer = nodesBefore(graph, nodeId).flatMap((id) => {
+    const known = [pins[id], tries[id]].flatMap((found) =>
+      found?.output && found.at > one.at ? [found] : [],
+    );
+    const latest = known.toSorted((x, y) => y.at - x.at)[0];
+    const before = last?.[id];
+    // The same output again makes nothing stale.
+    if (!latest || (before && before.at <= one.at && isSameJson(latest.output, before.output))) return [];
+    return [{ id, output: latest.output ?? {} }];
+  });
+  for (const { output } of newer)
+    for (const [key, value] of Object.entries(output))
+      if (Object.hasOwn(one.input, key) && !isSameJson(one.input[key] ?? null, value))
+        return `Its input ${key} changed since`;
+  const [first] = newer;
+  return first ? `${graph.nodes[first.id]?.name || first.id}, which comes before it, ran again since` : null;
+}
+
+const sourcesOf = new WeakMap<WorkflowGraph["edges"], Map<string, string[]>>();
+
+/** Every node from which a path leads to this one, nearest first. */
+function nodesBefore({ edges }: WorkflowGraph, nodeId: string): string[] {
+  let sources = sourcesOf.get(edges);
+  if (!sources) {
+    sources = new Map();
+    for (const { source_node_id, target_node_id } of edges)
+      sources.set(target_node_id, [...(sources.get(target_node_id) ?? []), source_node_id]);
+    sourcesOf.set(edges, sources);
+  }
+  const found = new Set([nodeId]);
+  for (const id of found) for (const before of sources.get(id) ?? []) found.add(before);
+  return [...found].slice(1);
+}
 
 /** How much of an output a card shows. */
 const MAX_SUMMARY_LENGTH = 200;

@@ -6,9 +6,8 @@ import { openPage } from "@/components/testing/page";
 import { must } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
-import { cardResult, newCanvasTries } from "./canvas-tries";
+import { cardResult, newCanvasTries, staleReason } from "./canvas-tries";
 import { RunNodeDialog } from "./run-node-dialog";
-import { staleReason } from "./stale";
 import { makeOf, newTryOutStore, pinsFor, type TryOutStore } from "./try-out-store";
 import { TryWatcher } from "./try-watcher";
 

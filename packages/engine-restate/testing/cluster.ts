@@ -8,7 +8,7 @@ import { emptyDb } from "@/db/testing";
 import { Dispatcher } from "@/server/cluster/dispatcher";
 import { RequestRejected } from "@/server/cluster/internal-api";
 import { type InternalParts, internalRoutes } from "@/server/cluster/internal-routes";
-import { segmentJournal } from "@/server/cluster/segment-journal";
+import { segmentJournal } from "@/server/cluster/cluster";
 import { WorkerConnections } from "@/server/cluster/worker-connections";
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { fakeTools, newStage } from "@/server/runner/testing";

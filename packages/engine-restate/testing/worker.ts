@@ -4,7 +4,7 @@ import process from "node:process";
 import { ConnectionEndpoint } from "@/server/cluster/connection-endpoint";
 import { newControlClient } from "@/server/cluster/control-client";
 import type { SegmentJournal } from "@/server/cluster/protocol";
-import { newRemoteTools } from "@/server/cluster/remote-tools";
+import { newRemoteTools } from "@/server/cluster/worker";
 import { newJournalSealer } from "@/server/cluster/seal";
 import { newServed } from "@/server/cluster/served-tools";
 import { newControlFetch } from "@/server/egress/control";

@@ -3,6 +3,7 @@ import {
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
   ProtocolError,
+  parseJSONRPCMessage,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -14,14 +15,85 @@ import {
 } from "@modelcontextprotocol/client";
 import packageJson from "@/package.json";
 import { defined } from "@/server/domain/base/defined";
-import { errorMessage, isObject, recordOf } from "@/server/domain/base/guards";
+import { errorCode, errorMessage, isObject, recordOf } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
 import { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
+import type { ChannelHandler, WorkerChannel } from "../at-workers";
 import type { StdioServer } from "../operator/file";
-import { newChannelTransport, type OpenChannel } from "./channel-transport";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
-import { describeUnreachable } from "./unreached";
+
+const NOBODY =
+  "Nothing listens at that address and port. Check the address, and whether the server is running.";
+const NO_HOST = "There is no host of that name. Check the address.";
+const LATE = "The server did not accept a connection in time. Check the address and the network.";
+const NO_WAY = "That host cannot be reached from here. Check the address and the network.";
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: NOBODY,
+  ENOTFOUND: NO_HOST,
+  EAI_AGAIN: "The name of the host could not be looked up just now. Check the network, and try again.",
+  ECONNRESET: "The connection was cut off. Check whether the address is right, and http or https.",
+  UND_ERR_SOCKET: "The connection was cut off. Check whether the address is right, and http or https.",
+  ETIMEDOUT: LATE,
+  UND_ERR_CONNECT_TIMEOUT: LATE,
+  EHOSTUNREACH: NO_WAY,
+  ENETUNREACH: NO_WAY,
+};
+
+/** Ports that browsers and fetch keep off, because they belong to mail, files and the like. */
+const BAD_PORT =
+  "Its port belongs to another kind of service, so no request is sent there. Check the port in the address.";
+
+/** Why no connection to a server came about, and what to do; null where it is not known to be that. */
+function describeUnreachable(error: unknown): string | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const known = BY_CODE[errorCode(cause) ?? ""];
+    if (known !== undefined) return known;
+    if (cause.message === "bad port") return BAD_PORT;
+    if (/certificate|altnames|wrong version number|ssl routines/i.test(cause.message))
+      return `The connection could not be made secure (${cause.message}). Check whether the address is http or https; a certificate of your own is trusted by NODE_EXTRA_CA_CERTS.`;
+  }
+  return null;
+}
+
+/** Opens a connection to a server that is a process of a worker. Throws NoSuchWorker. */
+type OpenChannel = (end: ChannelHandler) => Promise<WorkerChannel>;
+
+/** Messages of the protocol over a wire to a worker, which starts the process and hands them on. */
+function newChannelTransport(open: OpenChannel): Transport {
+  let channel: WorkerChannel | null = null;
+  const transport: Transport = {
+    async start() {
+      channel = await open({
+        // What a process wrote; the client reads it with the same care as from a process of this machine.
+        message(message) {
+          try {
+            transport.onmessage?.(parseJSONRPCMessage(message));
+          } catch (error) {
+            transport.onerror?.(new Error(errorMessage(error)));
+          }
+        },
+        closed(why) {
+          channel = null;
+          transport.onerror?.(new Error(why));
+          transport.onclose?.();
+        },
+      });
+    },
+    async send(message) {
+      if (!channel) throw new Error("The worker that had it is gone");
+      channel.send(parseJson(JSON.stringify(message)));
+    },
+    async close() {
+      channel?.close();
+      channel = null;
+      transport.onclose?.();
+    },
+  };
+  return transport;
+}
 
 // Everything that needs the protocol's library. It is large, so it is only loaded once a server is to be connected.
 

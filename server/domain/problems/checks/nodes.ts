@@ -1,15 +1,153 @@
-import { getNodeKind } from "@/server/domain/nodes";
+import type { Guardrail } from "@/server/domain/agent/role";
+import { describeUnchecked, guardrailNote } from "@/server/domain/agent/unchecked";
+import { MAX_EXPRESSION_CHARS } from "@/server/domain/base/work-budget";
+import { keysIn } from "@/server/domain/graph/secrets";
+import { getNodeKind, settingsOf, writtenKeys } from "@/server/domain/nodes";
 import type { Misfit } from "@/server/domain/nodes/define";
 import { readSchema } from "@/server/domain/schema/schema";
+import { checkExpression } from "@/server/domain/text/expression";
+import { checkTemplate } from "@/server/domain/text/template";
 import type { Check, NodeCheck } from "../check";
+import type { PlanLike } from "../crew-like";
+import { formatCount, nameOf } from "../names";
+import { charsOf } from "../reading";
 import { checkCrew } from "./crews";
-import { checkErrorHandling } from "./error-handling";
-import { checkJoin } from "./join";
-import { checkKeptOutput } from "./missing-output-key";
 import { checkRoles } from "./roles";
-import { checkRules } from "./rules";
-import { checkTexts } from "./texts";
-import { checkTypedKeys } from "./typed-keys";
+
+/** Keys and passwords that are typed into the settings of a node. */
+function checkTypedKeys({ report, at, node, isRead }: NodeCheck): void {
+  if (!isRead) return;
+  const [first] = keysIn(node.config);
+  if (first)
+    report.advice(
+      "W_LOOKS_LIKE_A_SECRET",
+      { ...at, field: first.place },
+      "This looks like a key or a password. It is stored in plain text with the workflow and its runs, and is removed from exports. Use a tool whose provider or MCP server keeps the key instead.",
+    );
+}
+
+/** Expressions and templates that cannot be read. */
+function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck): void {
+  if (!isRead) return;
+  const own = kind.expressions?.(node.config) ?? [];
+  const mapped = [node.input_mapping, node.output_mapping].map((mapping) => Object.values(mapping ?? {}));
+  // What is evaluated at once shares one budget: the node's own, each mapping, and the conditions of the ways on.
+  const edgeConditions = edges.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
+  const long = [own.map(({ expression }) => expression), ...mapped, edgeConditions].find(
+    (texts) => charsOf(texts) > MAX_EXPRESSION_CHARS,
+  );
+  if (long) {
+    report.error(
+      "E_NODE_TOO_LARGE",
+      at,
+      `The ${long.length} ${long === edgeConditions ? "conditions of the ways on from" : "expressions of"} ${nameOf(node)} have ${formatCount(charsOf(long))} characters together; one step can evaluate at most ${formatCount(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
+    );
+    return;
+  }
+  for (const { field, expression, result } of own)
+    report.texts("E_BAD_EXPRESSION", at, field, checkExpression(expression, { result: result ?? "any" }));
+  for (const { field, template } of kind.templates?.(node.config) ?? [])
+    report.texts("E_BAD_TEMPLATE", at, field, checkTemplate(template));
+  if (node.when !== undefined)
+    report.texts("E_BAD_EXPRESSION", at, "when", checkExpression(node.when, { result: "bool" }));
+  for (const [key, expression] of Object.entries(node.input_mapping ?? {}))
+    report.texts("E_BAD_EXPRESSION", at, `input_mapping.${key}`, checkExpression(expression));
+  for (const [key, expression] of Object.entries(node.output_mapping ?? {}))
+    report.texts("E_BAD_EXPRESSION", at, `output_mapping.${key}`, checkExpression(expression));
+}
+
+/** What a schema or a pattern asks for and nobody checks is told while drawing, never only left out. */
+function checkRules({ report, at, node, kind }: NodeCheck): void {
+  const settings = settingsOf(node);
+  const warn = (field: string, what: string, detail: string) =>
+    report.warning(
+      "W_NOT_CHECKED",
+      { ...at, field },
+      `${what} of ${nameOf(node)} is not checked as it stands. ${detail}`,
+    );
+  const warnRules = (rules: readonly Guardrail[] | undefined, field: string) =>
+    rules?.forEach((rule, position) => {
+      const note = guardrailNote(rule);
+      if (note && rule.kind === "regex")
+        report.warning(
+          "W_SLOW_PATTERN",
+          { ...at, field: `${field}.${position}` },
+          `The guardrail "${rule.name}" of ${nameOf(node)} may be slow. ${note}`,
+        );
+      else if (note) warn(`${field}.${position}`, `The guardrail "${rule.name}"`, note);
+    });
+  for (const field of kind.fields) {
+    if (field.showIf && !field.showIf(node.config)) continue;
+    if (field.as === "schema") {
+      const schema = settings[field.key];
+      const notes = schema ? describeUnchecked(schema) : [];
+      if (notes.length > 0) warn(field.key, `"${field.label}"`, notes.join(" "));
+    } else if (field.as === "guardrails") warnRules(settings[field.key], field.key);
+    else if (field.as === "plan") {
+      const plan: PlanLike | undefined = settings[field.key];
+      plan?.tasks?.forEach(({ guardrails }, position) => {
+        warnRules(guardrails, `${field.key}.tasks.${position}.guardrails`);
+      });
+    }
+  }
+}
+
+/** The answer of an agent or a crew that no key keeps. */
+function checkKeptOutput({ report, at, node, kind }: NodeCheck): void {
+  if (kind.group === "agents" && writtenKeys(node).length === 0) {
+    const own = `${node.id.replace(/[^A-Za-z0-9_]/g, "_")}_result`;
+    report.warning(
+      "W_NO_OUTPUT",
+      { ...at, field: "output_keys" },
+      `The answer of ${nameOf(node)} is kept nowhere. Name a key for it.`,
+      {
+        kind: "set_node",
+        node_id: node.id,
+        set: { output_keys: [own] },
+        label: `Keep it as ${own}`,
+      },
+    );
+  }
+}
+
+/** A node that waits for more ways than lead to it. */
+function checkJoin({ analysis, report, at, node }: NodeCheck): void {
+  if (typeof node.join === "object") {
+    const incomingCount = (analysis.incoming.get(node.id) ?? []).filter(
+      (edge) => !analysis.backEdges.has(edge.id),
+    ).length;
+    if (node.join.n > incomingCount && analysis.position.has(node.id))
+      report.error(
+        "E_JOIN_N_TOO_LARGE",
+        { ...at, field: "join" },
+        `${nameOf(node)} waits for ${node.join.n} of its ways, but only ${incomingCount} ${incomingCount === 1 ? "leads" : "lead"} here.`,
+        incomingCount === 0
+          ? undefined
+          : {
+              kind: "set_node",
+              node_id: node.id,
+              set: { join: { ...node.join, n: incomingCount } },
+              label: `Wait for ${incomingCount}`,
+            },
+      );
+  }
+}
+
+/** An error edge that is meant to be there. */
+function checkErrorHandling({ report, at, node, edges }: NodeCheck): void {
+  if (node.on_error === "error_edge" && !edges.some((edge) => edge.kind === "error"))
+    report.warning(
+      "W_NO_ERROR_EDGE",
+      { ...at, field: "on_error" },
+      `${nameOf(node)} is to follow an error edge when it fails, but none leaves it, so the run would fail. Draw one.`,
+      {
+        kind: "set_node",
+        node_id: node.id,
+        set: { on_error: "fail_run" },
+        label: "Fail the run instead",
+      },
+    );
+}
 
 /** What each node that runs is checked for, in this order. */
 const NODE_CHECKS: readonly ((check: NodeCheck) => void)[] = [
