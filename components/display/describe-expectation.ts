@@ -6,7 +6,6 @@ import { isExecutable } from "@/server/domain/nodes";
 import type { Expectation, ExpectationKind, ExpectationOf } from "@/server/domain/scenario/expectation";
 import { countOf, formatList } from "./format";
 
-/** What each kind of expectation is called, and what it looks at. */
 export const KINDS: Readonly<Record<ExpectationKind, { label: string; hint: string }>> = {
   status: { label: "Status", hint: "How the run ends" },
   path: { label: "Path", hint: "Which nodes run, in which order" },
@@ -33,7 +32,7 @@ export const PATH_MODES = [
   { value: "never", label: "None of these" },
 ] as const;
 
-/** What an expectation asks for, in a few words. */
+/** An expectation in a few words. */
 export function describeExpectation(
   expectation: Expectation,
   { nodes }: Pick<WorkflowGraph, "nodes">,
@@ -119,7 +118,7 @@ export const nodeChoices = ({ nodes }: Pick<WorkflowGraph, "nodes">) =>
     .filter(isExecutable)
     .map(({ id, name }) => ({ value: id, label: name || id }));
 
-/** An expectation of a kind as a row begins: whole where that is possible, else to be filled in. */
+/** A new expectation of a kind: complete if possible, otherwise to be filled in. */
 export function newExpectation(kind: ExpectationKind, graph: Pick<WorkflowGraph, "nodes">): Expectation {
   const [first] = nodeChoices(graph);
   switch (kind) {

@@ -36,7 +36,7 @@ export function AnsweringFields({
   set,
 }: Part & {
   saved: WholeTest | null;
-  /** Something is not saved yet, which a file could not be put beside. */
+  /** There are unsaved changes, which uploading a cassette would discard. */
   isChanged: boolean;
 }) {
   const { workflowId } = useTestedWorkflow();
@@ -77,7 +77,7 @@ export function AnsweringFields({
   );
 }
 
-/** Nodes that give a fixed output instead of being carried out. */
+/** Nodes with a fixed output that do not run. */
 export function PinFields({ content: { pins }, set, errors }: Part) {
   const { graph } = useTestedWorkflow();
   const choices = nodeChoices(graph).filter(({ value }) => isPinnable(graph, value));
@@ -128,7 +128,7 @@ export function PinFields({ content: { pins }, set, errors }: Part) {
   );
 }
 
-/** Routers need the way that they take as well: those come with a run that is kept. */
+/** Routers also need their chosen route, which only a kept run brings. */
 function isPinnable({ nodes }: WorkflowGraph, id: string): boolean {
   const node = nodes[id];
   if (!node) return false;
@@ -136,7 +136,6 @@ function isPinnable({ nodes }: WorkflowGraph, id: string): boolean {
   return !kind?.ends && !kind?.routes && !isStartNode(node);
 }
 
-/** How often it is run, and how often it has to pass. */
 export function RepeatFields({ content: { repeats }, set, errors }: Part) {
   return (
     <>
@@ -172,7 +171,7 @@ export function RepeatFields({ content: { repeats }, set, errors }: Part) {
   );
 }
 
-/** Takes recorded answers from a file into a test that is saved. */
+/** Uploads recorded answers into a saved test. */
 function CassetteUpload({ testId }: { testId: string }) {
   const { workflowId } = useTestedWorkflow();
   const trpc = useTrpc();

@@ -26,7 +26,7 @@ interface Inputs {
   others: readonly Json[];
 }
 
-/** Puts variants of a workflow side by side: which, over which inputs, for how much; then what came of it. */
+/** Compares variants of a workflow: a form for variants, inputs and the spending cap, then the report. */
 export function CompareDialog({
   workflowId,
   graph,
@@ -45,7 +45,7 @@ export function CompareDialog({
   const [repeats, setRepeats] = useState(1);
   const [isChecked, setChecked] = useState(false);
   const under = useRef<AbortController | null>(null);
-  // Whoever closes it wants no more money spent.
+  // Closing the dialog stops spending.
   useEffect(() => () => under.current?.abort(), []);
   const run = useMutation({
     mutationFn: () => {

@@ -26,10 +26,10 @@ import {
 import { ExpectationEditor } from "./expectation-fields";
 import { errorsOf, errorsUnder, NEW_TEST, scopeOf } from "./test-draft";
 
-/** What a judge says of a run is no matter of its record. */
+/** A verdict is not part of a run's log. */
 const NOT_HERE: readonly ExpectationKind[] = ["judge"];
 
-/** Asks which of the things that two runs had otherwise made the difference; found by replaying both records. */
+/** Bisects two runs: finds the step that makes an expectation fail by replaying both logs. */
 export function Bisect({
   a,
   b,
@@ -43,7 +43,7 @@ export function Bisect({
 }) {
   const { graph } = comparison;
   const [good, setGood] = useState<"a" | "b">("a");
-  // Until it is changed, what held in the good run and not in the other.
+  // Default: something that holds in the good run only.
   const [chosen, setChosen] = useState<Expectation | null>(null);
   const expectation = chosen ?? firstOf(comparison, good);
   const find = useMutation(useTrpc().runs.bisect.mutationOptions());
@@ -105,7 +105,7 @@ export function Bisect({
   );
 }
 
-/** What was other in both runs to look at: how they ended, else their ways, else a condition. */
+/** The first difference of the runs: final status, else path, else a condition. */
 function firstOf(comparison: RunComparison, good: "a" | "b"): Expectation {
   const { a, b } = comparison.totals;
   const differs = comparison.nodes.some((node) => node.differs.includes("path"));
@@ -116,7 +116,7 @@ function firstOf(comparison: RunComparison, good: "a" | "b"): Expectation {
   );
 }
 
-/** An expectation of a kind as the good run has it, as far as the comparison tells. */
+/** An expectation of that kind that holds in the good run, as far as the comparison shows. */
 function beginOf(
   kind: ExpectationKind,
   { graph, nodes, totals }: RunComparison,
@@ -211,7 +211,7 @@ function Place({
   );
 }
 
-/** Two runs beside each other, and which step made the difference; null: the address does not name two. */
+/** The page of two runs. `pair`: null if the address does not name two. */
 export const CompareRuns = ({ pair }: { pair: { a: string; b: string } | null }) =>
   pair ? (
     <CompareScreen {...pair} find={(found) => <Bisect {...pair} {...found} />} />

@@ -9,7 +9,7 @@ import { formatDollars } from "@/server/domain/model/cost";
 import type { ComparisonCell, ComparisonReport, VariantReport } from "@/server/domain/scenario/comparison";
 import type { TestStatus } from "@/server/domain/scenario/report";
 
-/** Variants side by side: in all, and input by input. */
+/** The report of a comparison: totals, then each input. */
 export function ComparisonView({ report }: { report: ComparisonReport }) {
   const { variants, cases, notes, spending } = report;
   return (

@@ -1,28 +1,24 @@
 import { NumberField } from "@/components/ui/number-field";
 import { Switch } from "@/components/ui/switch";
 
-/** Whether real models are asked, and what they may cost. */
 export interface Money {
   real: boolean;
-  /** US dollars; null: not said. */
+  /** US dollars; null: empty. */
   most: number | null;
 }
 
 export const NO_MONEY: Money = { real: false, most: 1 };
 
-/** Whether it says all that is needed. */
 export const isWhole = ({ real, most }: Money): boolean => !real || (most !== null && most > 0);
 
-/** As the server takes it. */
 export const moneyOf = ({ real, most }: Money): { real?: true; max_cost_usd?: number } =>
   real && most !== null ? { real: true, max_cost_usd: most } : {};
 
-/** What turning it on adds is not to lie below the fold of a dialog. */
+/** The added field would be below the visible part of a dialog. */
 const intoView = (element: HTMLElement | null) => {
   element?.scrollIntoView({ block: "nearest" });
 };
 
-/** Whether real models are asked, and for how much. */
 export function MoneyFields({
   money,
   onChange,

@@ -11,7 +11,7 @@ interface NodeChoice {
 }
 const ANY = "(any)";
 
-/** A node of the drawing; with `anyLabel` also none in particular. */
+/** Chooses a node; `anyLabel` adds an option for any node. */
 export function NodeSelect({
   label,
   value,
@@ -47,7 +47,7 @@ export function NodeSelect({
   );
 }
 
-/** Nodes in an order; one may stand there several times. */
+/** An ordered list of nodes, with repetitions. */
 export function NodeSequence({
   label,
   hint,

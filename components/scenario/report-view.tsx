@@ -16,7 +16,7 @@ import { formatDollars } from "@/server/domain/model/cost";
 import type { ExpectationResult, Judged, TestReport } from "@/server/domain/scenario/report";
 import { useTestedWorkflow } from "./use-tests";
 
-/** What became of a test: each expectation with what was seen, and where. */
+/** The report of a test: each expectation with its expected and actual value, and its node. */
 export function ReportView({ report }: { report: TestReport }) {
   const { outcome, results, question, missed, problems, repeats } = report;
   return (
@@ -161,7 +161,7 @@ function OutcomeFacts({ outcome }: { outcome: NonNullable<TestReport["outcome"]>
   );
 }
 
-/** Leads to a node on the drawing; nothing where there is no such node. */
+/** A link to a node on the canvas; nothing if it does not exist. */
 function Place({ nodeId }: { nodeId: string | undefined }) {
   const { workflowId, graph } = useTestedWorkflow();
   const node = nodeId === undefined ? undefined : graph.nodes[nodeId];

@@ -22,28 +22,25 @@ import { ScenarioFields } from "@/server/domain/scenario/scenario-test";
 import { testErrors } from "@/server/domain/scenario/test-errors";
 import { scenarioOf, useTestedWorkflow, type WholeTest } from "./use-tests";
 
-/** A test as it is being written: what the form shows of it. */
+/** A test as its form edits it. */
 export interface TestDraft {
   name: string;
-  /** The fields that the workflow asks for, as they were entered. */
+  /** The input fields of the workflow, as entered. */
   values: InputValues;
-  /** What else comes in. */
+  /** Other input values. */
   others: JsonObject;
-  /** Whether what was recorded with it answers. */
   usesAnswers: boolean;
   isSimulated: boolean;
   pins: readonly { node: string; pin: Pin }[];
   people: ScenarioFields["people"];
-  /** What people tell its run beside answering. */
   commands: NonNullable<ScenarioFields["commands"]>;
   expect: ScenarioFields["expect"];
   repeats: { times: number; at_least: number } | null;
 }
 
-/** What a test has beside what its form shows. */
+/** Parts of a test that the form does not show. */
 export type Unshown = Pick<ScenarioFields, "answers" | "config" | "starts_at">;
 
-/** A new test: the demo model answers, and coming to an end is expected. */
 export const NEW_TEST = {
   name: "",
   input: {},
@@ -52,7 +49,6 @@ export const NEW_TEST = {
   simulated: true,
 } satisfies ScenarioFields;
 
-/** The form of a workflow's input. */
 export const formOf = (graph: WorkflowGraph) => inputFields(graph).map(toField);
 
 function toDraft(graph: WorkflowGraph, test: ScenarioFields): TestDraft {
@@ -73,7 +69,7 @@ function toDraft(graph: WorkflowGraph, test: ScenarioFields): TestDraft {
   };
 }
 
-/** The test that a draft says, but for what is recorded; and what is wrong with its input, field by field. */
+/** The test of a draft without recorded answers, and the errors of its input fields. */
 function readDraft(
   graph: WorkflowGraph,
   draft: TestDraft,
@@ -97,7 +93,6 @@ function readDraft(
   };
 }
 
-/** The whole test, with what its form does not show. */
 const withUnshown = (
   fields: ScenarioFields,
   { answers, config, starts_at }: Unshown,
@@ -134,7 +129,7 @@ export const errorsUnder = (errors: ErrorsByPlace, place: string): ErrorsByPlace
     ),
   );
 
-/** What conditions of a test may refer to: every key that there may be at the end. */
+/** Conditions of a test may refer to every key that can exist at the end. */
 export function scopeOf(graph: WorkflowGraph): FormScope {
   const from = new Map<string, string[]>();
   const add = (key: string, id?: string) => from.set(key, [...(from.get(key) ?? []), ...(id ? [id] : [])]);
@@ -155,22 +150,21 @@ export function scopeOf(graph: WorkflowGraph): FormScope {
   };
 }
 
-/** A test as it is being written, and the way to save it. */
 export interface TestWriting {
   draft: Draft<TestDraft>;
   isNew: boolean;
   isSaving: boolean;
-  /** What is wrong, once somebody has tried to save it. */
+  /** Empty until the first attempt to save. */
   errors: ErrorsByPlace;
   inputErrors: readonly InputError[];
-  /** Saves over that revision, or over what it began with. */
+  /** Saves over that revision, by default over the one that was loaded. */
   save: (revision?: number) => void;
 }
 
 const NO_ERRORS: ErrorsByPlace = {};
 const NO_INPUT_ERRORS: readonly InputError[] = [];
 
-/** Without that of the input where its fields show their own. */
+/** Leaves out the error of the whole input if its fields show their own. */
 function draftErrors(
   graph: WorkflowGraph,
   { fields, inputErrors }: ReturnType<typeof readDraft>,
@@ -179,7 +173,7 @@ function draftErrors(
   return input === undefined || inputErrors.length > 0 ? errors : { ...errors, input };
 }
 
-/** Keeps what is being written of a test. `saved`: null for a new one. */
+/** Edits and saves a test. `saved`: null for a new one. */
 export function useTestDraft(
   saved: WholeTest | null,
   onCreated?: ((id: string) => void) | undefined,

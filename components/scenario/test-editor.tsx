@@ -22,7 +22,7 @@ import { answerWords, PeopleFields } from "./people-fields";
 import { errorsUnder, formOf, scopeOf, type TestDraft, type TestWriting } from "./test-draft";
 import { useTestedWorkflow, type WholeTest } from "./use-tests";
 
-/** Changes of a test that are not saved are asked about before they are lost. */
+/** Asks before unsaved changes are lost. */
 export function TestGuard({ writing: { draft, isSaving } }: { writing: TestWriting }) {
   const { name } = draft.content;
   return (
@@ -37,7 +37,6 @@ export function TestGuard({ writing: { draft, isSaving } }: { writing: TestWriti
   );
 }
 
-/** A test in one form. */
 export function TestEditor({ saved, writing }: { saved: WholeTest | null; writing: TestWriting }) {
   const { graph } = useTestedWorkflow();
   const { draft, errors, inputErrors, isNew, isSaving, save } = writing;
@@ -177,7 +176,7 @@ function People({ content: { people }, set, errors }: Part) {
   );
 }
 
-/** What people did in the run that the test was kept from. New ones are not made here: a run is steered, and kept. */
+/** Commands of the run that the test was kept from. They can be removed, not added. */
 function Commands({ content: { commands }, set, errors }: Part) {
   const { graph } = useTestedWorkflow();
   if (commands.length === 0) return null;
@@ -248,7 +247,7 @@ function Expectations({ content: { expect }, set, errors }: Part) {
   );
 }
 
-/** Just added: it is open, to be filled in. */
+/** Just added: its row starts open. */
 const isEmpty = (expectation: TestDraft["expect"][number]): boolean =>
   (expectation.kind === "text" && expectation.key === "") ||
   (expectation.kind === "judge" && expectation.rubric === "") ||

@@ -137,10 +137,10 @@ type View = "report" | "test" | "history";
 
 function Views({ test, last }: { test: WholeTest; last: TestResult | null }) {
   const [view, setView] = useState<View>(last ? "report" : "test");
-  // Another moment than the last one, from the history.
+  // An earlier result, from the history.
   const [chosen, setChosen] = useState<number | null>(null);
   const shown = chosen ?? last?.id ?? null;
-  // Above the views, so that what is being written outlives a look at the report.
+  // Above the tabs, so that the draft survives switching to the report.
   const writing = useTestDraft(test);
   return (
     <>
@@ -201,7 +201,7 @@ function Report({ resultId, isLast }: { resultId: number; isLast: boolean }) {
   const { workflowId } = useTestedWorkflow();
   const result = useQuery({
     ...useTrpc().tests.result.queryOptions({ workflow_id: workflowId, result_id: resultId }),
-    // What has been is not other later.
+    // A result never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (result.error) return <ErrorText error={result.error} />;
@@ -219,7 +219,7 @@ function Report({ resultId, isLast }: { resultId: number; isLast: boolean }) {
   );
 }
 
-/** What became of a test each time it was run, the newest first; each opens its report. */
+/** The results of a test, newest first; each opens its report. */
 function ResultHistory({ testId, onOpen }: { testId: string; onOpen: (resultId: number) => void }) {
   const { workflowId } = useTestedWorkflow();
   const { data, error } = useQuery(

@@ -11,7 +11,7 @@ import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 import { answeredBy, isRunning, type TestActions, type TestSummary } from "./use-tests";
 
-/** The tests of a workflow, each with what became of it last. */
+/** The tests of a workflow, each with its last result. */
 export function TestTable({
   workflowId,
   tests,
@@ -105,7 +105,6 @@ function Row({ workflowId, test, actions }: { workflowId: string; test: TestSumm
   );
 }
 
-/** How many of them held when they were looked at last. */
 const expectationCount = ({ expectations, last }: TestSummary): string =>
   last && last.expected > 0
     ? `${last.passed} of ${last.expected} passed`
@@ -141,7 +140,7 @@ function RowMenu({
           label: "Delete",
           icon: <Trash2 />,
           danger: true,
-          // What goes wrong is said by the action itself.
+          // The action shows its own errors.
           onSelect: () => void actions.remove(test).catch(() => undefined),
         },
       ]}
@@ -149,6 +148,6 @@ function RowMenu({
   );
 }
 
-/** The address at which a test stands open; null: a new one. */
+/** The address that opens a test; null: a new one. */
 export const testAddress = (workflowId: string, testId: string | null): string =>
   `/workflows/${workflowId}/tests?${testId === null ? "new" : `test=${encodeURIComponent(testId)}`}`;

@@ -168,7 +168,6 @@ function List({ workflowId, actions }: { workflowId: string; actions: TestAction
   return <TestTable workflowId={workflowId} tests={data} actions={actions} />;
 }
 
-/** What came of all tests, in a line. */
 export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
   const parts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
@@ -181,13 +180,12 @@ export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
     : `${parts.join(", ")}.`;
 }
 
-/** What real models cost, after that. */
 const spentWords = ({ spending }: SuiteReport): string =>
   spending
     ? ` ${spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
     : "";
 
-/** Runs them all once where the address asks for it, which it does then no more. */
+/** Runs all tests once if the address has `?run`, and removes it from the address. */
 function useRunWhenAsked(workflowId: string, { runAll }: TestActions, isAsked: boolean) {
   const router = useRouter();
   const latest = useRef(runAll);
@@ -232,7 +230,6 @@ function useTestCommands(workflowId: string, { runAll }: TestActions, compare: (
   useShellCommands("tests", commands);
 }
 
-/** Asks what real models may cost before the tests are run with them. */
 function RealRunDialog({
   count,
   onRun,

@@ -14,7 +14,7 @@ export type TestResult = Answers["tests"]["results"][number];
 
 const say = (error: unknown) => toast(toApiError(error).message, { tone: "error" });
 
-/** What belongs to a test, without when it was saved. */
+/** A test without its revision and timestamps. */
 export function scenarioOf({
   revision,
   created_at,
@@ -25,7 +25,7 @@ export function scenarioOf({
   return ScenarioTest.parse(test);
 }
 
-/** The tests of a workflow, and what can be done with them. What goes wrong is said in passing. */
+/** The tests of a workflow and their actions. Errors appear as toasts. */
 export function useTests(workflowId: string) {
   const trpc = useTrpc();
   const client = useTrpcClient();
@@ -83,11 +83,10 @@ export function useTests(workflowId: string) {
 
   return {
     list,
-    /** What came of running all of them, here, last. */
+    /** The last report of running all tests here. */
     suite,
     running: run.isPending ? (run.variables.tests ?? "all") : null,
     runAll: () => run.mutate({ workflow_id: workflowId }),
-    /** With real models, for at most so much. */
     runReal: (money: Money) => run.mutate({ workflow_id: workflowId, ...moneyOf(money) }),
     runOne: (testId: string) => run.mutate({ workflow_id: workflowId, tests: [testId] }),
     remove: (test: Pick<TestSummary, "id">) => remove.mutateAsync(test),
@@ -110,11 +109,9 @@ export function useTestedWorkflow(): TestedWorkflow {
   return tested;
 }
 
-/** Whether that test is being run from here. */
 export const isRunning = ({ running }: Pick<TestActions, "running">, testId: string): boolean =>
   running === "all" || (running?.includes(testId) ?? false);
 
-/** Who answers in a test, in a word or two. */
 export function answeredBy({ recorded_answers, simulated, pins }: TestSummary): string {
   if (recorded_answers !== null) return countOf(recorded_answers, "recorded answer");
   const demo = simulated ? "The demo model" : "";

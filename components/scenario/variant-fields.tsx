@@ -17,7 +17,6 @@ const KINDS = [
   { value: "prompt", label: "Another prompt", hint: "For one task or goal" },
 ] as const;
 
-/** The variants that are put side by side. */
 export function VariantRows({
   graph,
   variants,
@@ -27,7 +26,7 @@ export function VariantRows({
   graph: WorkflowGraph;
   variants: readonly VariantDraft[];
   onChange: (next: readonly VariantDraft[]) => void;
-  /** What is missing is said. */
+  /** Shows what is missing. */
   isChecked: boolean;
 }) {
   return (
@@ -120,11 +119,10 @@ function VariantFields({
   );
 }
 
-/** A variant as its row shows it. */
 export interface VariantDraft {
   id: number;
   kind: "as_it_is" | "model" | "prompt";
-  /** Empty: it is named by what it is. */
+  /** Empty: a name from its kind. */
   name: string;
   provider_id: string;
   model: string;
@@ -142,20 +140,19 @@ export const newVariant = (id: number, kind: VariantDraft["kind"]): VariantDraft
   prompt: "",
 });
 
-/** The nodes whose prompt could be another: those at which an agent or a crew works. */
+/** The nodes with a prompt: those of agents and crews. */
 const workingNodes = ({ nodes }: WorkflowGraph) =>
   Object.values(nodes)
     .filter((node) => isAgentNode(node) || isCrewNode(node))
     .map(({ id, name }) => ({ value: id, label: name || id }));
 
-/** The prompt of a node as it is drawn. */
 function promptOf({ nodes }: WorkflowGraph, id: string): string {
   const node = nodes[id];
   if (isAgentNode(node)) return node.config.task_description_template;
   return isCrewNode(node) ? node.config.plan_description_template : "";
 }
 
-/** What a variant is called where nobody gave it a name. */
+/** The name of a variant without a name. */
 function usualName({ kind, provider_id, model, node_id }: VariantDraft, { nodes }: WorkflowGraph): string {
   const node = nodes[node_id]?.name || node_id;
   switch (kind) {
@@ -168,7 +165,7 @@ function usualName({ kind, provider_id, model, node_id }: VariantDraft, { nodes 
   }
 }
 
-/** What is missing in a variant, a sentence; null where nothing is. */
+/** What is missing in a variant; null if it is complete. */
 export function missingIn({ kind, provider_id, model, node_id, prompt }: VariantDraft): string | null {
   switch (kind) {
     case "as_it_is":
@@ -180,7 +177,6 @@ export function missingIn({ kind, provider_id, model, node_id, prompt }: Variant
   }
 }
 
-/** As the server takes it. */
 export function toVariant(draft: VariantDraft, graph: WorkflowGraph): Variant {
   const { kind, provider_id, model, node_id, prompt } = draft;
   const name = (draft.name.trim() || usualName(draft, graph)).slice(0, 80);

@@ -1,6 +1,6 @@
 import type { SuiteReport, TestReport } from "@/server/domain/scenario/report";
 
-/** A report of tests as JUnit XML, for programs that build and test. `took`: seconds of each test, by its id. */
+/** A report as JUnit XML. `took`: seconds by test id. */
 export function junitOf(
   { workflow, tests, failed, not_run }: SuiteReport,
   took: ReadonlyMap<string, number>,
@@ -40,7 +40,7 @@ const placed = ({ sentence, node_id, seq }: TestReport["results"][number]): stri
   return at === "" ? sentence : `${sentence} (${at})`;
 };
 
-/** What XML cannot hold in any form becomes the sign for it. */
+/** Characters that XML does not allow are replaced. */
 const allowed = (text: string): string =>
   text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 

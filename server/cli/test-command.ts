@@ -49,7 +49,6 @@ interface TestCommand {
   json: boolean;
 }
 
-/** Why nothing could be run, line by line. */
 class Unusable extends Error {
   override name = "Unusable";
   constructor(readonly lines: string[]) {
@@ -57,7 +56,7 @@ class Unusable extends Error {
   }
 }
 
-/** Runs the tests of a file; answers the exit code. */
+/** Runs the tests of a file and returns the exit code. */
 export async function testCommand(argv: readonly string[], stdio: Stdio): Promise<number> {
   try {
     const command = readCommand(argv);
@@ -106,7 +105,7 @@ async function runFile(command: TestCommand, stdio: Stdio): Promise<number> {
       `${command.file} is not a workflow that Troupe can read:`,
       ...findings.map(findingLine),
     ]);
-  // A test that could not be read is none that passed.
+  // An unreadable test must not count as passed.
   const unread = findings.filter(({ at, level }) => at.startsWith("tests") && level === "dropped");
   if (unread.length > 0)
     throw new Unusable(["Some of its tests cannot be read:", ...unread.map(findingLine)]);
@@ -192,7 +191,6 @@ function writeReport(given: string, xml: string): void {
 
 const SIGNS: Readonly<Record<TestReport["status"], string>> = { passed: "✓", failed: "✗", not_run: "–" };
 
-/** What became of one test, for a person at the terminal. */
 function linesOf({
   name,
   status,
@@ -220,7 +218,6 @@ function totalOf({ passed, failed, not_run }: SuiteReport): string {
   return `${parts.join(", ")}.`;
 }
 
-/** Which changes no test noticed, for a person at the terminal. */
 function mutantLines({ mutants, noticed, why_not }: MutantReport): string[] {
   if (why_not !== null) return ["", why_not];
   const survivors = mutants.filter(({ status }) => status === "survived");

@@ -25,13 +25,13 @@ const { mutation } = operationsOf("Tests");
 
 const Input = ByWorkflow.extend({ ...ComparisonFields, tests: ChosenTests, ...WithRealModels });
 
-/** The tests that are chosen, and further inputs as tests of their own. */
+/** The chosen tests, and one for each further input. */
 function casesOf(
   services: Services,
   id: string,
   { tests, inputs = [], expect = [] }: Pick<typeof Input._output, "tests" | "inputs" | "expect">,
 ): ScenarioTest[] {
-  // With inputs of their own, tests are only run where they are named.
+  // Where inputs are given, tests run only if they are named.
   const chosen = inputs.length > 0 && !tests ? [] : testsIn(services, id, tests).map(scenarioOf);
   const own = inputs.map(({ name, input }, at) =>
     ScenarioTest.parse({ id: `input_${at + 1}`, name: name ?? `Input ${at + 1}`, input, expect }),
@@ -39,7 +39,7 @@ function casesOf(
   return [...chosen, ...own];
 }
 
-/** Throws bad_request where a real model's price is unknown: no limit could be held. */
+/** Throws bad_request if a real model's price is unknown: the cap could not be enforced. */
 function refuseUnpriced(
   { testParts }: Services,
   variants: readonly Tested[],
@@ -63,7 +63,6 @@ function refuseUnpriced(
   }
 }
 
-/** Variants of a workflow side by side. */
 export const comparisonOperations = {
   compare: mutation({
     name: "compareVariants",

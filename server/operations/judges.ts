@@ -42,7 +42,7 @@ const JudgedOutput = z.object({
   labelled_at: z.int().nullable(),
 });
 
-/** The judges that a workflow's tests ask, each with the tests that do. */
+/** The judges of a workflow's tests, each with its tests. */
 function judgesIn({ scenarios, testParts }: Services, id: string) {
   const found = new Map<string, Omit<z.infer<typeof JudgeView>, "outputs" | "labels" | "same">>();
   for (const test of scenarios.list(id))

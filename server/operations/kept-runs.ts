@@ -14,7 +14,7 @@ import { createTest, freshTestId, judgeBookOf, TestView, testedOf, testIn, viewO
 
 const { mutation, query } = operationsOf("Tests");
 
-/** The whole log of a run with what it was answered. Throws not_ended where it goes on, and not_found where its beginning is gone. */
+/** A finished run with its journal. Throws not_ended if it is not finished, not_forked if it cannot be replayed. */
 function endedJournal(services: Services, run_id: string) {
   const run = runOf(services, run_id);
   if (run.status !== "finished")
@@ -28,7 +28,6 @@ function endedJournal(services: Services, run_id: string) {
   return { run, journal };
 }
 
-/** Runs kept as tests, and what they were answered. */
 export const keptRunOperations = {
   keep: mutation({
     name: "keepRunAsTest",

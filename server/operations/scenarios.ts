@@ -36,7 +36,7 @@ const { mutation, query } = operationsOf("Tests");
 
 const ByTest = ByWorkflow.extend({ test_id: TestId });
 
-/** One time that a test was run. */
+/** The result of one run of a test. */
 const TestResult = z.object({
   id: z.int(),
   test_id: z.string(),
@@ -67,9 +67,8 @@ const TestSummary = z.object({
   last: TestResult.nullable(),
 });
 
-/** Tests of workflows: made, run, kept from runs. */
 export const scenarioOperations = {
-  // These, and `results`, before `get`, whose address would take theirs for an id.
+  // These, and `results`, before `get`: its path would match theirs.
   ...judgeOperations,
   ...comparisonOperations,
 

@@ -16,7 +16,7 @@ import type { StoredWorkflow } from "@/server/store/workflows";
 import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
 
-/** What belongs to a test, without when it was kept. */
+/** A test without its revision and timestamps. */
 export const scenarioOf = ({
   revision: _r,
   created_at: _c,
@@ -24,11 +24,11 @@ export const scenarioOf = ({
   ...test
 }: StoredTest): ScenarioTest => test;
 
-/** The tests of a workflow, as its file holds them. */
+/** The tests of a workflow for its file. */
 export const testsForFile = ({ scenarios }: Pick<Services, "scenarios">, workflowId: string): Json[] =>
   writtenTests(scenarios.list(workflowId).map(scenarioOf));
 
-/** Keeps the tests of a file: one whose id is there already is replaced, the others stay. */
+/** Saves the tests of a file: replaces those with the same id and keeps the others. */
 export function bringTests(
   { scenarios }: Pick<Services, "scenarios">,
   workflowId: string,
@@ -52,7 +52,7 @@ export function createTest(
   }
 }
 
-/** A test as it is told, with why it cannot be run beside the drawing as it is now. */
+/** `problems`: why it cannot be run on the current workflow. */
 export const TestView = ScenarioTest.extend({
   revision: z.int(),
   created_at: z.int(),
@@ -74,7 +74,7 @@ export const fieldsOf = (test: StoredTest): ScenarioFields => {
   return fields;
 };
 
-/** An id for a test of that name that the workflow does not have yet. */
+/** A free id for a test of that name. */
 export function freshTestId(services: Services, workflowId: string, name: string): string {
   const base = toId(name).toLowerCase().slice(0, 50) || "test";
   for (let n = 1; ; n++) {
@@ -91,7 +91,6 @@ export const ChosenTests = z
   .optional()
   .meta({ description: "Their ids; absent: all" });
 
-/** Whether real models are asked, and for how much. */
 export const WithRealModels = {
   real: z
     .literal(true)
@@ -105,7 +104,7 @@ export const WithRealModels = {
     .meta({ description: "What real models may cost, in US dollars, all together" }),
 };
 
-/** The workflow as its tests run it: with what it names of the library. */
+/** The workflow with everything that it refers to in the library. */
 export function testedOf(services: Services, { name, graph: drawn, withheld }: StoredWorkflow): Tested {
   const graph = withLibrary(drawn, services.library);
   const roles = services.roles.all();
@@ -116,7 +115,7 @@ export function testedOf(services: Services, { name, graph: drawn, withheld }: S
   };
 }
 
-/** Throws workflow_has_problems: what cannot run cannot be tested. */
+/** Throws workflow_has_problems. */
 export function refuseUnrunnable(tested: Tested, { withheld }: Pick<StoredWorkflow, "withheld">): void {
   const problems = findProblems(tested.graph, [...tested.roles], undefined, {
     library: EMPTY_LIBRARY,
@@ -136,7 +135,7 @@ export function testIn(services: Services, id: string, test_id: string): StoredT
   return test;
 }
 
-/** Those tests of a workflow, or all of them. Throws not_found. */
+/** The named tests of a workflow, or all. Throws not_found. */
 export const testsIn = (
   services: Services,
   id: string,
@@ -144,7 +143,7 @@ export const testsIn = (
 ): StoredTest[] =>
   tests ? tests.map((test_id) => testIn(services, id, test_id)) : services.scenarios.list(id);
 
-/** The money for real models; undefined where none are asked. Throws bad_request. */
+/** The cap for real models; undefined without them. Throws bad_request. */
 export function spendingCapFor({
   real,
   max_cost_usd,
@@ -161,14 +160,14 @@ export function spendingCapFor({
   return new SpendingCap(max_cost_usd);
 }
 
-/** What judges said of a workflow's outputs. Keys that are held here are taken out of what is kept. */
+/** The stored verdicts of a workflow's judges. Secrets are redacted before they are stored. */
 export const judgeBookOf = ({ scenarios }: Pick<Services, "scenarios">, id: string): JudgeBook => ({
   find: (judge, item) => scenarios.verdict(id, judge, item),
   keep: ({ text, ...about }, { reason, score }) =>
     scenarios.keepVerdict(id, { ...about, score, text: redact(text), reason: redact(reason) }),
 });
 
-/** A test without keys that are held here. Hashes of requests stay: they are no secrets, and answers are found by them. */
+/** A test with secrets redacted. Hashes of requests stay: they are not secret, and answers are found by them. */
 export const withoutKeys = <T extends { answers?: { answers: readonly { request: string }[] } }>(
   test: T,
 ): T => {

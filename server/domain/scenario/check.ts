@@ -9,7 +9,7 @@ import { checkState, checkText } from "./checks/values";
 import type { Expectation, ExpectationOf } from "./expectation";
 import type { ExpectationResult } from "./report";
 
-/** What became of each expectation, in their order, by the events of a run alone. Pure: equal runs give equal answers. */
+/** Checks expectations against the events of a run. */
 export function checkExpectations(
   events: readonly RunEvent[],
   expectations: readonly Expectation[],

@@ -6,10 +6,9 @@ import { Variant } from "./variant";
 
 export const MOST_VARIANTS = 6;
 export const MOST_INPUTS = 100;
-/** So many runs a comparison has at most: variants times inputs times repeats. */
+/** Variants × inputs × repeats. */
 export const MOST_RUNS = 1000;
 
-/** What is put side by side, and over what. */
 export const ComparisonFields = {
   variants: z
     .array(Variant)
@@ -18,12 +17,12 @@ export const ComparisonFields = {
     .refine((variants) => new Set(variants.map(({ name }) => name)).size === variants.length, {
       error: "Give each variant a name of its own, so that they can be told apart",
     }),
-  /** Inputs beside those of the tests. */
+  /** Inputs in addition to those of the tests. */
   inputs: z
     .array(z.strictObject({ name: z.string().trim().min(1).max(200).optional(), input: JsonObject }))
     .max(MOST_INPUTS)
     .optional(),
-  /** What has to hold for such inputs; absent: that it comes to an end. */
+  /** Expectations for these inputs; absent: the run completes. */
   expect: z.array(Expectation).max(200).optional(),
   repeats: z.int().min(1).max(20).optional(),
 };
@@ -34,7 +33,6 @@ export const ComparisonCell = z.object({
   case: z.string(),
   status: TestStatus,
   sentence: z.string(),
-  /** How often it was run, and how often it passed. */
   runs: z.int(),
   passed: z.int(),
   /** Mean score of its judges, from 0 to 1; null: nothing was judged. */
@@ -48,7 +46,7 @@ export const ComparisonCell = z.object({
   /** Milliseconds of a run on average; null: the offline demo model answered, which takes no time. */
   time_ms: z.number().nullable(),
   simulated: z.boolean(),
-  /** What was asked and nobody could answer without real models, a sentence; null: everything was answered. */
+  /** The first call without an answer, as a sentence; null if all were answered. */
   unanswered: z.string().nullable(),
 });
 export type ComparisonCell = z.infer<typeof ComparisonCell>;
@@ -56,17 +54,17 @@ export type ComparisonCell = z.infer<typeof ComparisonCell>;
 /** A variant over all inputs. */
 export const VariantReport = z.object({
   name: z.string(),
-  /** How many inputs came out as they were to, did not, and were not run. */
+  /** Counts of inputs. */
   passed: z.int(),
   failed: z.int(),
   not_run: z.int(),
   judged: z.number().nullable(),
   /** US dollars of all its runs; null: unknown, or nothing was run. */
   cost_usd: z.number().nullable(),
-  /** US dollars of its judges beside that; null: unknown. */
+  /** US dollars of its judges, not included in `cost_usd`; null: unknown. */
   judge_cost_usd: z.number().nullable(),
   tokens: z.number(),
-  /** Milliseconds of all its runs, as if they came one after another. */
+  /** Milliseconds of all its runs in sequence. */
   time_ms: z.number().nullable(),
   simulated: z.boolean(),
   cells: z.array(ComparisonCell),
@@ -80,12 +78,12 @@ export const ComparisonReport = z.object({
   variants: z.array(VariantReport),
   /** Absent: no real model was asked. */
   spending: Spending.optional(),
-  /** What to know of these numbers, a sentence each. */
+  /** Caveats, a sentence each. */
   notes: z.array(z.string()),
 });
 export type ComparisonReport = z.infer<typeof ComparisonReport>;
 
-/** Sums up a variant's cells. Those that were not run count for nothing. */
+/** Sums up a variant's cells, without those that were not run. */
 export function variantReport(name: string, cells: ComparisonCell[]): VariantReport {
   const ran = cells.filter(({ runs }) => runs > 0);
   const count = (status: TestStatus) => cells.filter((one) => one.status === status).length;
@@ -110,6 +108,6 @@ export function variantReport(name: string, cells: ComparisonCell[]): VariantRep
   };
 }
 
-/** Null of nothing. */
+/** Null for an empty list. */
 export const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;

@@ -71,7 +71,7 @@ const ToolsExpectation = z.strictObject({
   node: Id.exactOptional(),
 });
 
-/** What a value of the state or the output says. A value that is no text is looked at as JSON. */
+/** A value of the state or the output; checked as JSON text if it is not a string. */
 const TextExpectation = z
   .strictObject({
     kind: z.literal("text"),
@@ -90,7 +90,7 @@ const TextExpectation = z
     "Say what it must say: contains, excludes, matches, equals or schema.",
   );
 
-/** What a model says of a value by a rubric. */
+/** A model's verdict on a value by a rubric. */
 export const JudgeExpectation = z.strictObject({
   kind: z.literal("judge"),
   rubric: Text,
@@ -117,11 +117,10 @@ const RULES = [
   TextExpectation,
 ] as const;
 
-/** What has to hold of a run, as far as its events alone tell. */
+/** An expectation that the events of a run decide, without a model. */
 export const RuleExpectation = z.discriminatedUnion("kind", RULES);
 export type RuleExpectation = z.infer<typeof RuleExpectation>;
 
-/** What has to hold of a run. */
 export const Expectation = z.discriminatedUnion("kind", [...RULES, JudgeExpectation]);
 export type Expectation = z.infer<typeof Expectation>;
 export type ExpectationKind = Expectation["kind"];

@@ -13,7 +13,7 @@ import {
   withSettings,
 } from "@/server/domain/nodes";
 
-/** The small ways in which a workflow is changed to see whether its tests notice. */
+/** The kinds of mutation. */
 export const MUTANT_KINDS = {
   edges_swapped: "Two ways swapped",
   condition_negated: "A condition turned round",
@@ -40,7 +40,6 @@ export interface Mutant {
   roles: readonly RoleDefinition[];
 }
 
-/** What became of one: noticed by a test, by none, or it could not be run at all, which tests nothing. */
 export const MutantResult = z.object({
   id: z.string(),
   kind: MutantKind,
@@ -50,7 +49,7 @@ export const MutantResult = z.object({
   status: z.enum(["noticed", "survived", "not_runnable"]),
   /** The first test that noticed. */
   test_id: z.string().optional(),
-  /** What that test said. */
+  /** Why that test failed. */
   noticed_by: z.string().optional(),
 });
 export type MutantResult = z.infer<typeof MutantResult>;
@@ -59,7 +58,7 @@ export const MutantReport = z.object({
   mutants: z.array(MutantResult),
   noticed: z.int(),
   survived: z.int(),
-  /** More could have been made than were. */
+  /** Mutants beyond the limit. */
   left_out: z.int(),
   /** Why nothing was changed, a sentence. */
   why_not: z.string().nullable(),
@@ -93,7 +92,7 @@ const withEdges = (graph: WorkflowGraph, edges: readonly WorkflowEdge[]): Workfl
   edges: [...edges],
 });
 
-/** Of each node with several ways out, neighbours swap where they lead. */
+/** At each node, two adjacent outgoing edges swap their targets. */
 function swapped(graph: WorkflowGraph): Change[] {
   return Object.keys(graph.nodes).flatMap((id) => {
     const edges = graph.edges.filter((edge) => edge.source_node_id === id && edge.kind === "normal");
@@ -196,7 +195,7 @@ function ofNode(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   ];
 }
 
-/** A step with one way out is gone round; of a person's approval, the first way is taken. */
+/** A step with one outgoing edge is bypassed; an approval always takes its first option. */
 function leftOut(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const out = graph.edges.filter((edge) => edge.source_node_id === node.id && edge.kind === "normal");
   const [way] = out;
@@ -234,7 +233,7 @@ function withoutGuardrails(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   }));
 }
 
-/** Of tasks that a person looks at when they are done, each is done without. */
+/** Each task with a human review runs without it. */
 function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const { plan } = settingsOf(node);
   const tasks = plan?.tasks;
@@ -258,7 +257,7 @@ function withoutReviews(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   );
 }
 
-/** What a node writes, it writes under another name. */
+/** Each output key of a node is renamed. */
 function renamedKey(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   const known = stateProperties(graph);
   return node.output_keys.flatMap((key): Change[] => {
@@ -284,7 +283,7 @@ function renamedKey(graph: WorkflowGraph, node: WorkflowNode): Change[] {
   });
 }
 
-/** Each role that works here has a right more, and a guardrail less. */
+/** Each used role gains a tool, and loses each of its guardrails in turn. */
 function ofRoles(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Change[] {
   const used = roleUses(graph);
   return roles.flatMap((role): Change[] => {
@@ -312,7 +311,7 @@ function ofRoles(graph: WorkflowGraph, roles: readonly RoleDefinition[]): Change
   });
 }
 
-/** Limits that the workflow sets itself are as they would be without it. */
+/** Each limit of the workflow is removed. */
 function ofLimits(graph: WorkflowGraph): Change[] {
   const { config } = graph;
   const { budget } = config ?? {};

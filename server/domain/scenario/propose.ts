@@ -6,10 +6,10 @@ import { pathOf } from "./checks/path";
 import { type Expectation, Expectation as ExpectationSchema } from "./expectation";
 import type { PeopleAnswer } from "./scenario-test";
 
-/** Longer values change with every word of a model: what is proposed of them is that they are there. */
+/** Longer values differ with every model answer, so only their type is proposed. */
 const LONGEST_EQUAL = 80;
 
-/** What a run that went well lets one expect of the next: how it ends, its way, its questions, the keys it leaves. */
+/** Expectations from a run: its final status, path, questions and state. */
 export function proposedExpectations(
   events: readonly RunEvent[],
   state: RunState = foldRun("", events),

@@ -17,7 +17,7 @@ export const Judged = z.object({
   model: z.string(),
   /** The offline demo model judged. */
   simulated: z.boolean(),
-  /** It said so earlier of these very words, and was not asked again. */
+  /** The stored verdict on the same output was used. */
   recorded: z.boolean(),
   /** US dollars, of this time; null: unknown. */
   cost_usd: z.number().nullable(),
@@ -30,20 +30,18 @@ export const Judged = z.object({
 });
 export type Judged = z.infer<typeof Judged>;
 
-/** What became of one expectation. */
 export const ExpectationResult = z.object({
-  /** Its place among the test's, from 0. */
+  /** Index among the expectations of the test. */
   at: z.int(),
   expectation: Expectation,
-  /** note: it was looked at and does not decide. not_checked: it could not be looked at. */
+  /** note: does not decide. not_checked: could not be checked. */
   status: z.enum(["passed", "failed", "note", "not_checked"]),
   /** What was expected and what was seen, a sentence. */
   sentence: z.string(),
   expected: Json.optional(),
   seen: Json.optional(),
-  /** Where it shows. */
   node_id: z.string().optional(),
-  /** The event it hangs on. */
+  /** The event that decided it. */
   seq: z.int().optional(),
   judge: Judged.optional(),
 });
@@ -53,7 +51,6 @@ export type ExpectationResult = z.infer<typeof ExpectationResult>;
 export const TestStatus = z.enum(["passed", "failed", "not_run"]);
 export type TestStatus = z.infer<typeof TestStatus>;
 
-/** A question that the test has no answer for. */
 export const UnansweredQuestion = z.object({
   node_id: z.string(),
   kind: z.string(),
@@ -63,7 +60,7 @@ export const UnansweredQuestion = z.object({
 });
 export type UnansweredQuestion = z.infer<typeof UnansweredQuestion>;
 
-/** What a test's run asked and nobody has an answer for. */
+/** A model or tool call of a test without an answer. */
 export const MissedAnswer = z.object({
   node_id: z.string().optional(),
   asked: Json,
@@ -72,23 +69,22 @@ export const MissedAnswer = z.object({
 });
 export type MissedAnswer = z.infer<typeof MissedAnswer>;
 
-/** What a run of a test came to. Equal runs give equal ones: no clock of this machine is in it. */
+/** The outcome of a test's run. Contains no wall-clock times, so equal runs have equal outcomes. */
 export const Outcome = z.object({
   final_status: FinalStatus.nullable(),
   reason_code: z.string().nullable(),
   error: RunError.nullable(),
-  /** The nodes in the order in which they began. */
+  /** Node ids in the order of their starts. */
   path: z.array(z.string()),
   tokens: z.int(),
   /** US dollars; null: unknown. */
   cost_usd: z.number().nullable(),
-  /** As long as its run would have taken, by the times recorded and waited for. */
+  /** Simulated duration of the run. */
   duration_ms: z.int(),
   /** The offline demo model answered. */
   simulated: z.boolean(),
-  /** Real models answered: another time they may answer otherwise. */
+  /** Real models answered. */
   real: z.boolean().optional(),
-  /** Answers that were recorded and nobody asked for. */
   unused_answers: z.int(),
 });
 export type Outcome = z.infer<typeof Outcome>;
@@ -99,23 +95,22 @@ export const TestReport = z.object({
   status: TestStatus,
   /** Why, a sentence. */
   sentence: z.string(),
-  /** What is wrong with the test itself, as it is beside the present drawing. */
+  /** Errors of the test itself for the current workflow. */
   problems: z.array(z.string()),
   outcome: Outcome.nullable(),
   results: z.array(ExpectationResult),
   question: UnansweredQuestion.nullable(),
   missed: MissedAnswer.nullable(),
-  /** Of a test that is repeated: how often it was run, and how often it passed. The rest tells of the first that failed. */
+  /** Of a repeated test. The other fields are those of the first failed run. */
   repeats: z.object({ times: z.int(), passed: z.int(), at_least: z.int() }).nullable(),
 });
 export type TestReport = z.infer<typeof TestReport>;
 
-/** What real models cost. */
 export const Spending = z.object({
-  /** US dollars; null: unknown, since the price of an answer is. */
+  /** US dollars; null: the price of an answer is unknown. */
   spent_usd: z.number().nullable(),
   max_cost_usd: z.number(),
-  /** Why it was stopped, a sentence; null: it came to its end. */
+  /** Why it stopped early, a sentence; null: it did not. */
   stopped: z.string().nullable(),
 });
 export type Spending = z.infer<typeof Spending>;

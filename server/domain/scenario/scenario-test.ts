@@ -22,7 +22,7 @@ const AskedKind = z.enum([
   "budget",
 ]) satisfies z.ZodType<QuestionKind>;
 
-/** What a person answers in a test. The first that fits a question and is not used yet is taken. */
+/** An answer of a person. Each question takes the first unused one that fits. */
 export const PeopleAnswer = z.strictObject({
   /** The node that asks; absent: any. */
   node_id: Id.exactOptional(),
@@ -38,13 +38,13 @@ export const PeopleAnswer = z.strictObject({
 });
 export type PeopleAnswer = z.infer<typeof PeopleAnswer>;
 
-/** A test is run several times, and passes where it passes so often. */
+/** The test runs `times` times and passes if at least `at_least` runs pass. */
 export const Repeats = z
   .strictObject({ times: z.number().int().min(1).max(100), at_least: z.number().int().min(1).max(100) })
   .refine(({ times, at_least }) => at_least <= times, "At least cannot be more than times.");
 export type Repeats = z.infer<typeof Repeats>;
 
-/** Words that stand in addresses where ids of tests do. */
+/** Path segments that an id must not shadow. */
 const TAKEN = new Set(["run", "results", "mutants", "compare", "judges"]);
 
 export const TestId = z
@@ -52,20 +52,20 @@ export const TestId = z
   .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/, "Use letters, digits, _ . - (at most 64)")
   .refine((id) => !TAKEN.has(id), "This word is reserved");
 
-/** What belongs to a test, beside its id. */
+/** A test without its id. */
 export const ScenarioFields = z.strictObject({
   name: z.string().trim().min(1).max(200),
   input: JsonObject.default({}),
-  /** Limits and manners of its run, over those of the workflow. */
+  /** Run settings that override those of the workflow. */
   config: RunConfigChanges.exactOptional(),
-  /** When it begins, Unix time in milliseconds; absent: the same moment always. */
+  /** Start of the simulated clock, Unix time in milliseconds; absent: `USUAL_START`. */
   starts_at: z.number().int().nonnegative().max(8.64e15).exactOptional(),
-  /** What models and tools answer; whatever else is asked fails the test. */
+  /** Recorded answers; any other call fails the test. */
   answers: Cassette.exactOptional(),
-  /** What nodes give instead of being carried out. */
+  /** Outputs of nodes that do not run. */
   pins: Pins.exactOptional(),
   people: z.array(PeopleAnswer).max(200).default([]),
-  /** What people tell the run beside answering it, each at its place. Its mode and breakpoints hold only with these. */
+  /** Commands of people, each at its place. Mode and breakpoints apply only with these. */
   commands: z.array(RepeatedCommand).max(MOST_REPEATED).exactOptional(),
   expect: z.array(Expectation).max(200).default([]),
   repeats: Repeats.exactOptional(),
@@ -74,9 +74,9 @@ export const ScenarioFields = z.strictObject({
 });
 export type ScenarioFields = z.infer<typeof ScenarioFields>;
 
-/** A test of a workflow: what comes in, what is answered on the way, and what has to hold. */
+/** A test of a workflow: input, answers, expectations. */
 export const ScenarioTest = ScenarioFields.extend({ id: TestId });
 export type ScenarioTest = z.infer<typeof ScenarioTest>;
 
-/** The moment at which tests begin that say none: 1 January 2026, 09:00 UTC. */
+/** 1 January 2026, 09:00 UTC. */
 export const USUAL_START = Date.UTC(2026, 0, 1, 9);

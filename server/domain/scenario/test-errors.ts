@@ -69,7 +69,7 @@ function keysOf(graph: WorkflowGraph, input: JsonObject): ReadonlySet<string> {
     ...Object.keys(input),
     ...Object.values(graph.nodes).flatMap((node) => writtenKeys(node)),
   ];
-  // Ends leave what they give under a second name.
+  // End nodes write their output under a second key, too.
   return new Set([...written, ...written.map((key) => `${REPEATED}${key}`.slice(0, 64))]);
 }
 
@@ -144,7 +144,7 @@ function patternErrors(pattern: string | undefined): string[] {
   }
 }
 
-/** What of a schema is not checked would be expected of nobody. */
+/** A keyword that is not checked could never fail. */
 const schemaErrors = (schema: JsonSchema | undefined): string[] =>
   schema === undefined ? [] : describeUnchecked(schema).map((error) => `Its schema: ${error}`);
 

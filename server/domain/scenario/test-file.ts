@@ -5,13 +5,12 @@ import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
 import { MOST_TESTS, ScenarioFields, ScenarioTest } from "./scenario-test";
 
-/** Tests as they stand in a workflow's file. */
 export interface ReadTests {
   tests: ScenarioTest[];
   findings: Finding[];
 }
 
-/** Reads the tests of a workflow's file. One that cannot be read is left out, with a finding that says why. */
+/** Reads the tests of a workflow file. An unreadable one is dropped with a finding. */
 export function readTests(value: unknown): ReadTests {
   const findings: Finding[] = [];
   if (value === undefined) return { tests: [], findings };
@@ -48,7 +47,7 @@ export function readTests(value: unknown): ReadTests {
   return { tests, findings };
 }
 
-/** A hand-written test may say no id. */
+/** The id is optional in hand-written tests. */
 const withId = (one: unknown, k: number): unknown => (isRaw(one) ? { id: `test_${k + 1}`, ...one } : one);
 
 const oneLine = (error: z.ZodError): string =>
@@ -57,7 +56,7 @@ const oneLine = (error: z.ZodError): string =>
     .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message))
     .join("; ");
 
-/** Tests as a file holds them: without what is as it would be if it were left out. */
+/** Tests for a file, without empty fields. */
 export const writtenTests = (tests: readonly ScenarioTest[]): Json[] =>
   tests.map(({ id, ...fields }) => {
     const { people, input, expect, ...rest } = ScenarioFields.parse(fields);

@@ -7,7 +7,7 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind, isCrewNode, settingsOf } from "@/server/domain/nodes";
 
-/** Which model: by its name at the provider that is there already, or of a provider, by default its usual one. */
+/** A model by name at the same provider, or of another provider, by default that one's default model. */
 const ModelChoice = z.union([
   z.string().min(1).max(300),
   z.strictObject({
@@ -16,19 +16,19 @@ const ModelChoice = z.union([
   }),
 ]);
 
-/** The words for every model, and for those that are left to the settings. */
+/** Keys of `models`: every model, and the default model of the settings. */
 export const EVERY_MODEL = "*";
 export const STANDARD_MODEL = "default";
 
-/** A way to carry out a workflow, beside which others are put. */
+/** A workflow with other models or prompts, for a comparison. */
 export const Variant = z
   .strictObject({
     name: z.string().trim().min(1).max(80),
-    /** Other models instead: by the name of the model, `default` for those that are left to the settings, `*` for all. */
+    /** Replaced models by name; `default` for the default model, `*` for all. */
     models: z.record(z.string().max(300), ModelChoice).exactOptional(),
-    /** Other words: by a node's id its task or goal, by `role:NAME` that role's system prompt. */
+    /** Replaced prompts: by node id its task or goal, by `role:NAME` the system prompt of that role. */
     prompts: z.record(z.string().max(200), z.string().max(65_536)).exactOptional(),
-    /** Instead of the crew at that node one agent with the same tools, inputs and money. */
+    /** Replaces the crew at that node by one agent with the same tools, inputs and limits. */
     twin: z.strictObject({ node_id: Id }).exactOptional(),
   })
   .describe("As the workflow is, but for what is said here");
@@ -39,10 +39,10 @@ export interface Changed {
   roles: readonly RoleDefinition[];
 }
 
-/** The name of the model that a choice means here; undefined where nothing is set up. */
+/** The name of a chosen model; undefined if no provider is set up. */
 export type NameModel = (choice: LlmConfig) => string | undefined;
 
-/** A workflow as a variant has it, or what of the variant names nothing that is there, a sentence each. */
+/** The workflow of a variant, or errors about names in the variant that do not exist. */
 export function variantOf(
   { graph, roles }: Changed,
   { models = {}, prompts = {}, twin }: Omit<Variant, "name">,
@@ -63,7 +63,7 @@ export function variantOf(
   return errors.length > 0 ? { errors } : changed;
 }
 
-/** Changes a prompt in place; a sentence where there is none. */
+/** Changes a prompt in place; returns an error if there is none. */
 function withPrompt({ graph, roles }: Changed, where: string, words: string): string | null {
   if (where.startsWith("role:")) {
     const role = roles.find(({ name }) => name === where.slice("role:".length));
@@ -83,7 +83,7 @@ function withPrompt({ graph, roles }: Changed, where: string, words: string): st
   return null;
 }
 
-/** Changes models in place; sentences for those that nobody uses. */
+/** Changes models in place; returns errors for unused names. */
 function withModels(
   graph: WorkflowGraph,
   models: NonNullable<Variant["models"]>,
@@ -91,7 +91,6 @@ function withModels(
 ): string[] {
   const used = new Set<string>();
   const known = new Set<string>();
-  /** The settings with the other model; the same ones where it stays. */
   const other = (config: LlmConfig | undefined, all: LlmConfig = config ?? {}): LlmConfig | undefined => {
     const name = all.model ?? nameModel(all);
     if (name !== undefined) known.add(name);
@@ -104,7 +103,7 @@ function withModels(
     const to = from === undefined ? undefined : models[from];
     if (from === undefined || to === undefined) return config;
     used.add(from);
-    // Others would answer where the new one fails, and be compared in its place.
+    // A fallback would answer where the new model fails and be compared in its place.
     const { fallback_models: _f, model: _m, ...rest } = config ?? {};
     return { ...rest, ...(typeof to === "string" ? { model: to } : to) };
   };
@@ -174,7 +173,7 @@ const freshName = (roles: Drawn["roles"], base: string): string => {
   }
 };
 
-/** One role with what all roles of the crew know and may do. */
+/** One role with the instructions, tools and guardrails of all roles of the crew. */
 function singleAgentRole(name: string, { agents }: CrewConfig, roles: Drawn["roles"]): RoleDefinition {
   const names = new Set(agents.map(({ role_name }) => role_name));
   const members = roles.filter((role) => names.has(role.name));
@@ -194,7 +193,7 @@ function singleAgentRole(name: string, { agents }: CrewConfig, roles: Drawn["rol
   });
 }
 
-/** The crew's goal, with the steps of its plan where somebody wrote one. */
+/** The crew's goal, with the steps of its plan if it has one. */
 function taskOf(goal: string, plan: ExecutionPlan | undefined): string {
   const steps = (plan?.tasks ?? []).map(({ description, expected_output }, at) =>
     [`${at + 1}. ${description}`, ...(expected_output ? [`   It gives: ${expected_output}`] : [])].join("\n"),
@@ -209,7 +208,6 @@ function taskOf(goal: string, plan: ExecutionPlan | undefined): string {
     .join("\n\n");
 }
 
-/** As many turns as the crew has for its tasks. */
 const turnsOf = ({ agents }: CrewConfig, plan: ExecutionPlan | undefined): number => {
   const most = Math.max(...agents.map(({ max_iterations }) => max_iterations));
   const own = agents.reduce((sum, { max_iterations }) => sum + max_iterations, 0);

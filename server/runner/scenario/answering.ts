@@ -12,30 +12,30 @@ import { differenceFrom } from "../recorded/difference";
 import { requestHash } from "../recorded/request-hash";
 import type { SpendingCap } from "./spending-cap";
 
-/** Who answers in a test. */
+/** What answers model and tool calls in a test. */
 export interface Answering {
   effects: Effects;
-  /** Throws Missed where nobody may be asked. */
+  /** Returns undefined if the call is to be made. Throws Missed if there is no answer and no call is allowed. */
   serve(request: StepRequest, key: string): Served | undefined;
-  /** How many recorded answers nobody has asked for. */
+  /** Number of recorded answers that were not used. */
   unused(): number;
-  /** Real models are asked, so that what is carried out takes its time. */
+  /** Real models answer, so steps take real time. */
   isReal?: true;
 }
 
-/** What tests may use of an installation. None of it leaves anything there. */
+/** What a test uses of the installation. Nothing is stored there. */
 export interface TestParts {
-  /** As the installation has them: to be described, and asked only where real models are. */
+  /** The installation's models; called only in tests with real models. */
   models: Models;
-  /** The offline demo model, for whatever model is named; new for each test. */
+  /** The offline demo model under every model name; new for each test. */
   demoModels(): Models;
-  /** The installation's tools: to be offered. */
+  /** The installation's tools; offered, never called. */
   tools: ToolHost;
-  /** Tools that keep what they keep in memory and reach nothing outside, new for each test. `now`: its time. */
+  /** Tools that work in memory without network access; new for each test. `now`: the test's clock. */
   scratchTools(now: () => number): { has(name: string): boolean; host: ToolHost };
 }
 
-/** Nothing but what was recorded. */
+/** Only recorded answers. */
 export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering {
   const player = new CassettePlayer(cassette);
   return {
@@ -119,13 +119,13 @@ function isSimulatedModel(models: Pick<Models, "describe">, request: StepRequest
   return models.describe(LlmConfig.safeParse(config ?? {}).data)?.simulated === true;
 }
 
-/** Answers of one, described as the other has them. */
+/** Calls the first, describes models as the second. */
 const described = (models: Models, { describe }: Pick<Models, "describe">): Models => ({
   ...models,
   describe,
 });
 
-/** Tools that are looked at and never called. */
+/** Tools that are offered and never called. */
 const lookedAt = ({ specs, runCode, matches }: ToolHost): ToolHost => ({
   specs,
   runCode,
@@ -142,7 +142,7 @@ const withScratch = ({ specs, runCode, matches }: ToolHost, scratch: ToolHost): 
   forgetTask: (caller) => scratch.forgetTask(caller),
 });
 
-/** A test asked something that nobody has an answer for. */
+/** A call of a test without an answer. */
 export class Missed extends BrokenOff {
   override name = "Missed";
   constructor(readonly missed: MissedAnswer) {
@@ -150,7 +150,7 @@ export class Missed extends BrokenOff {
   }
 }
 
-/** The answers of a cassette by their requests: the k-th asking of one gets its k-th answer. */
+/** Plays a cassette: the k-th time that a request is made, it gets its k-th answer. */
 class CassettePlayer {
   private readonly byRequest = new Map<string, { answer: CassetteAnswer; order: number }[]>();
   private readonly asked = new Map<string, number>();
@@ -164,7 +164,7 @@ class CassettePlayer {
     }
   }
 
-  /** The answer that this asking of the request has; undefined where it was asked less often. */
+  /** The next answer to a request; undefined if all its answers are used. */
   next(hash: string): Served | undefined {
     const k = this.asked.get(hash) ?? 0;
     const found = this.byRequest.get(hash)?.[k];
@@ -175,7 +175,6 @@ class CassettePlayer {
     return { result: resultOf(answer), order, took_ms: answer.took_ms };
   }
 
-  /** Recorded and not asked for. */
   get unused(): CassetteAnswer[] {
     return [...this.byRequest].flatMap(([request, answers]) =>
       answers.slice(this.asked.get(request) ?? 0).map(({ answer }) => answer),
@@ -188,7 +187,7 @@ function resultOf({ value, error }: CassetteAnswer): Settled | null {
   return value === undefined ? null : { ok: true, value };
 }
 
-/** What was asked and not recorded, beside the nearest of what was and is not used yet. */
+/** A request that was not recorded, compared with the nearest unused recorded one. */
 function missedOf(
   request: StepRequest,
   key: string,

@@ -14,16 +14,15 @@ import type { ModelAnswer, Models } from "@/server/llm/model";
 import { parseOutput } from "@/server/llm/tool-calls/structured-output";
 import { BrokenOff } from "../durable/virtual-run";
 
-/** A longer output is not judged: a part of it would be judged for the whole. Characters. */
+/** Characters. A longer output is not judged, because a verdict on a part would stand for the whole. */
 export const LONGEST_JUDGED = 60_000;
 
-/** What a judge said of an output. */
 export interface Verdict {
   score: number;
   reason: string;
 }
 
-/** An output with the names of its judge and of itself, and the test that it came from. */
+/** An output to judge. `judge` and `item` are hashes: of the rubric with the model, and of the text. */
 export interface JudgedText {
   judge: string;
   item: string;
@@ -33,7 +32,7 @@ export interface JudgedText {
 
 /** The verdicts of a workflow's judges. */
 export interface JudgeBook {
-  /** What that judge said of these very words; undefined: it was never asked. */
+  /** The stored verdict on exactly this output. */
   find(judge: string, item: string): Verdict | undefined;
   keep(judged: JudgedText, verdict: Verdict): void;
 }
@@ -41,13 +40,12 @@ export interface JudgeBook {
 /** Stores nothing. */
 export const EMPTY_BOOK: JudgeBook = { find: () => undefined, keep() {} };
 
-/** Who judges in a test. */
+/** The judges of one test. */
 export interface Judges {
   test_id: string;
   book: JudgeBook;
-  /** Where a model may be asked; null: only what was said before counts. `simulated`: the offline demo model answers. */
+  /** The model to call; null: only stored verdicts count. */
   ask(config: LlmConfig): Models | null;
-  /** Which model that is. */
   describe: Models["describe"];
   aborted?: AbortSignal | undefined;
 }
@@ -69,14 +67,14 @@ const VERDICT: JsonSchema = {
 
 const hash = (value: Json): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
-/** Names a judge: who judges by another rubric or with another model is another one. */
+/** The id of a judge. Another rubric or model is another judge. */
 export const judgeId = (
   rubric: string,
   described: { provider_id: string; model: string; simulated: boolean },
 ): string =>
   hash([rubric, described.simulated ? "demo" : [described.provider_id, described.model]]).slice(0, 24);
 
-/** What a judge says of a run: an expectation's result, once its model was asked, or said so before. */
+/** Judges a run, by a stored verdict or by asking the model. */
 export async function judge(
   judges: Judges,
   expectation: JudgeExpectation,
@@ -144,7 +142,7 @@ const sentenceOf = (text: string): string => (/[.!?…]$/.test(text.trim()) ? te
 
 type Said = (Verdict & { tokens: number; cost_usd: number | null }) | { failure: string };
 
-/** Asks for a verdict of exactly that shape, once more where it comes otherwise. Throws BrokenOff where the money is at its end. */
+/** Asks for a verdict, and once more if the answer does not match the schema. Throws BrokenOff at the spending cap. */
 async function verdictOf(
   models: Models,
   { rubric, model = {} }: JudgeExpectation,

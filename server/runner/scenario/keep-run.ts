@@ -18,7 +18,7 @@ import type { TestParts } from "./answering";
 import type { Tested } from "./run-scenario";
 import { runTest } from "./run-test";
 
-/** What a run makes as a test: its input, its answers, its people, and what is proposed to expect of it. */
+/** A test from a run: its input, its answers and those of people, and proposed expectations. */
 export function testOfRun(
   runId: string,
   journal: Journal & { version: number },
@@ -49,14 +49,14 @@ export function testOfRun(
   return redact ? { ...redact({ ...fields, answers: undefined }), answers } : fields;
 }
 
-/** How a run is held: no part of a test in which nobody tells it anything then. */
+/** Settings that hold a run; left out of a test without commands, in which no one could resume it. */
 const HELD: readonly string[] = ["mode", "breakpoints"];
 
-/** The settings that a run began with: limits that people raised on the way are raised again. A fork's are those it has now. */
+/** The settings at the start of a run: raised limits are raised again by its commands. A fork has its present ones. */
 const configOf = (created: RunEvent | undefined, { run }: RunState): RunConfig =>
   created?.type === "run_created" && !run.forks ? created.payload.config : run.config;
 
-/** What a run's settings have otherwise than its drawing. */
+/** The settings of a run that differ from those of its workflow. */
 function changesOf(own: RunConfig, drawn: RunConfig, leftOut: readonly string[]): Partial<RunConfig> | null {
   const changed = entriesOf(own).filter(
     ([key, value]) => !leftOut.includes(key) && !isSameJson(value, drawn[key]),
@@ -65,7 +65,7 @@ function changesOf(own: RunConfig, drawn: RunConfig, leftOut: readonly string[])
   return changed.length > 0 && read.success ? read.data : null;
 }
 
-/** A test that was kept from a run, as far as it holds when it is run again, with what was left out of it. */
+/** A test from a run, with notes on what was left out because it did not hold when run again. */
 export interface KeptTest {
   test: ScenarioTest;
   notes: string[];
@@ -102,17 +102,17 @@ export async function verifyKept(
     : { test: looser, notes: [...notes, ...said, `Run again, it does not pass: ${again.sentence}`] };
 }
 
-/** What made the run another one and that a test has no words for. */
+/** What people changed in the run and a test cannot repeat. */
 function changedAt(events: readonly RunEvent[]): string[] {
   const done = notRepeated(events);
   return done.length === 0 ? [] : [`A test does not repeat that ${done.join(", and that ")}.`];
 }
 
-/** Whether a run's answers can be made a cassette here: its interpreter is there, and its beginning. */
+/** Whether a run can become a cassette: its first event and its interpreter version exist here. */
 export const isRecordable = ({ version, turns }: Journal & { version: number }): boolean =>
   interpreters[version] !== undefined && turns[0]?.events[0]?.type === "run_created";
 
-/** The answers that models and tools gave a run, with what they were asked. `redact` blacks out secrets. */
+/** The model and tool calls of a run with their answers. `redact` removes secrets. */
 export function cassetteOf(
   runId: string,
   journal: Journal & { version: number },

@@ -12,7 +12,6 @@ import type { TestParts } from "./answering";
 import type { Tested } from "./run-scenario";
 import { runTest } from "./run-test";
 
-/** So many changes are tried at most. */
 export const MOST_MUTANTS = 200;
 
 interface Asked {
@@ -23,7 +22,7 @@ interface Asked {
   aborted?: AbortSignal | undefined;
 }
 
-/** Changes the workflow in small ways, one at a time, and says which of them no test noticed. */
+/** Runs the tests on each mutant of the workflow and reports which ones survive. */
 export async function runMutants({
   tested,
   tests,

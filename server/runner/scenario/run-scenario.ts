@@ -21,25 +21,25 @@ import { execute } from "../interpreter/execute";
 import { storedCreation } from "../lifecycle/creation-cache";
 import { type Answering, Missed } from "./answering";
 
-/** What is tested: a drawing with whatever it names. */
+/** The workflow under test, with everything it refers to. */
 export interface Tested {
   name: string;
-  /** With the crews and agents that it names. */
+  /** Crews and agents of the library are included. */
   graph: WorkflowGraph;
   roles: readonly RoleDefinition[];
   installation?: InstallationRules | undefined;
   foreign?: ForeignText | undefined;
 }
 
-/** A run of a test, as far as it came. */
+/** The run of a test, complete or not. */
 export interface ScenarioRun {
   events: RunEvent[];
   state: RunState;
   missed: MissedAnswer | null;
   question: UnansweredQuestion | null;
-  /** An answer of the test to a question of the run that this one does not take, in a sentence. */
+  /** Why an answer of the test does not fit its question. */
   wrongAnswer: string | null;
-  /** What people told it and this run did not come to, or could not take, in a sentence. */
+  /** Why a command of the test was not repeated. */
   notRepeated: string | null;
   unused: number;
   duration_ms: number;
@@ -51,7 +51,6 @@ const LAST_UNRECORDED = 2;
 /** The id of a test's run where its answers were not recorded from another: expressions may read it. */
 const RUN_ID = "run_test";
 
-/** A question that the test has no answer for. */
 class Unanswered extends BrokenOff {
   override name = "Unanswered";
   constructor(readonly question: UnansweredQuestion) {
@@ -162,17 +161,17 @@ function creationOf(
   });
 }
 
-/** The people of a test: each of their answers is given once, to the first question that it fits. */
+/** Answers questions: each answer is given once, to the first question that it fits. */
 class People {
   private readonly left: PeopleAnswer[];
-  /** Questions that nobody answers until their time is over. */
+  /** Questions that are left to expire. */
   private readonly leftOpen = new Set<string>();
 
   constructor(answers: readonly PeopleAnswer[]) {
     this.left = [...answers];
   }
 
-  /** Answers what is asked; false where nothing is. Throws where a question has no answer, or the wrong one. */
+  /** Answers open questions. Returns false if there are none. Throws if an answer is missing or does not fit. */
   answer(state: RunState, deliver: (name: string, value: Json) => void): boolean {
     let isAny = false;
     for (const { id, node_id, requested } of openInteractions(state)) {

@@ -13,11 +13,11 @@ interface Suite extends TestRun {
   tested: Tested;
   tests: readonly ScenarioTest[];
   parts: TestParts;
-  /** Told of each test once it has been run, with the milliseconds that it took here. */
+  /** Called after each test with the milliseconds that it took. */
   onReport?(report: TestReport, took_ms: number): void;
 }
 
-/** Runs tests one after another, and lets others have the thread between them. */
+/** Runs tests one after another and yields the thread between them. */
 export async function runSuite({ tested, tests, parts, onReport, ...how }: Suite): Promise<SuiteReport> {
   const reports: TestReport[] = [];
   for (const test of tests) {
@@ -31,7 +31,7 @@ export async function runSuite({ tested, tests, parts, onReport, ...how }: Suite
   return suiteOf(tested.name, reports, how.spendingCap?.spending);
 }
 
-/** Runs a test. One that stops whoever runs it is none that passed, and none is run for which there is no money. */
+/** Runs a test; a crash of the runner and a reached spending cap become a report. */
 export async function runSafely(...of: Parameters<typeof runTest>): Promise<TestReport> {
   const [, test, , { aborted, spendingCap } = {}] = of;
   if (spendingCap?.why) return notRun(test, [spendingCap.why]);
@@ -44,22 +44,21 @@ export async function runSafely(...of: Parameters<typeof runTest>): Promise<Test
   }
 }
 
-/** So many are carried out at once; those with real models have places of their own, as their calls may take long. */
+/** Suites that run at once. Real models have their own places because their calls may take long. */
 const AT_ONCE = { offline: 2, real: 2 } as const;
-/** So many more wait for their turn. */
+/** Suites that wait. */
 const WAITING = { offline: 16, real: 4 } as const;
 
-/** Too much is asked of tests at once. */
 export class TooManyTests extends namedError("TooManyTests") {}
 
-/** Bounds how many sets of tests are run at once, whoever asks for them. */
+/** Limits how many suites run at once. */
 export class TestGates {
   private readonly gates: Record<keyof typeof AT_ONCE, RateLimiter> = {
     offline: newRateLimiter(AT_ONCE.offline),
     real: newRateLimiter(AT_ONCE.real),
   };
 
-  /** Does it when it is its turn. Throws TooManyTests, and the signal's reason. */
+  /** Runs `work` in turn. Throws TooManyTests, and the signal's reason. */
   async through<T>(which: keyof typeof AT_ONCE, signal: AbortSignal | undefined, work: () => Promise<T>) {
     const gate = this.gates[which];
     if (gate.waiting >= WAITING[which])

@@ -10,16 +10,15 @@ import { type JudgeBook, type Judges, judge } from "./judging";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
 import type { SpendingCap } from "./spending-cap";
 
-/** How a test is run. */
 export interface TestRun {
-  /** Real models answer, paid from it; absent: nothing outside is asked. */
+  /** Real models answer up to this cap; absent: no call leaves the server. */
   spendingCap?: SpendingCap | undefined;
-  /** What judges said of the workflow's outputs; absent: nobody judges. */
+  /** Stored verdicts; absent: judges are not asked. */
   book?: JudgeBook | undefined;
   aborted?: AbortSignal | undefined;
 }
 
-/** Runs a test as often as it says. Without real models, equal tests of equal workflows give equal reports. */
+/** Runs a test with its repeats. Without real models, the same test and workflow give the same report. */
 export async function runTest(
   tested: Tested,
   test: ScenarioTest,
@@ -59,7 +58,7 @@ export const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestRepo
   repeats: null,
 });
 
-/** Who answers in a test. */
+/** What answers model and tool calls in a test. */
 function answeringOf(
   { answers, simulated, starts_at = USUAL_START }: ScenarioTest,
   parts: TestParts,
@@ -82,7 +81,7 @@ async function runOnce(
     test.expect.length > 0 ? test.expect : COMES_TO_AN_END,
     run.state,
   );
-  // What did not come to its end has nothing to be judged.
+  // Only a completed run has an output to judge.
   const judges = run.state.run.final_status === "COMPLETED" ? judgesOf(test, parts, how) : null;
   const judged: ExpectationResult[] = [];
   for (const result of results) {
@@ -96,7 +95,7 @@ async function runOnce(
     : report;
 }
 
-/** Who judges in a test: real models where they are asked, else the offline demo model where it is the workflow's. */
+/** Real models judge where they answer; otherwise the demo model does where it is the configured one. */
 function judgesOf({ id, simulated }: ScenarioTest, parts: TestParts, how: TestRun): Judges | null {
   const { spendingCap, book, aborted } = how;
   if (!book) return null;
@@ -108,10 +107,8 @@ function judgesOf({ id, simulated }: ScenarioTest, parts: TestParts, how: TestRu
   return { ...about, describe, ask: (config) => (describe(config)?.simulated ? demo : null) };
 }
 
-/** What is expected where nothing is said. */
 const COMES_TO_AN_END: Expectation[] = [{ kind: "status", is: "COMPLETED" }];
 
-/** What a run of a test comes to. */
 function reportOf(test: ScenarioTest, run: ScenarioRun, results: ExpectationResult[]): TestReport {
   const failed = results.filter(({ status }) => status === "failed");
   const stopped = run.missed?.sentence ?? run.wrongAnswer ?? run.notRepeated ?? unanswered(run);
@@ -121,7 +118,7 @@ function reportOf(test: ScenarioTest, run: ScenarioRun, results: ExpectationResu
   return {
     test_id: test.id,
     name: test.name,
-    // What nothing was held against has not passed.
+    // Without a passed check it has not passed.
     status: failed.length > 0 || stopped !== null ? "failed" : count("passed") === 0 ? "not_run" : "passed",
     sentence:
       stopped ??

@@ -22,12 +22,12 @@ export class SpendingCap {
   private readonly id = `test_${randomUUID()}`;
   private spent = 0;
   private gone: string | null = null;
-  /** An answer came whose price nobody knows. */
+  /** The price of an answer is unknown. */
   private isUnknown = false;
 
   constructor(readonly max_cost_usd: number) {}
 
-  /** Why nothing more can be paid; null as long as something may be. */
+  /** Why no further call is made; null while calls are allowed. */
   get why(): string | null {
     return this.gone;
   }
@@ -39,12 +39,12 @@ export class SpendingCap {
     };
   }
 
-  /** The models, paid from here. What a run's own budget forbids is refused as always. Throws SpendingCapReached. */
+  /** The models under this cap, in addition to a run's own budget. Throws SpendingCapReached. */
   paying(models: Models): Models {
     return { ...models, complete: (request, io) => this.pay(models, request, io) };
   }
 
-  /** From an answer without a price on nothing more is paid: no limit could be held. */
+  /** After an answer without a price, no further call is made: the cap could not be enforced. */
   private lose(model: string): void {
     this.isUnknown = true;
     this.gone ??= `The price of an answer by ${model} is unknown, so that the limit of ${formatDollars(this.max_cost_usd)} cannot be held: no further call was made.`;

@@ -9,37 +9,36 @@ import { TestReport } from "@/server/domain/scenario/report";
 import { MOST_TESTS, ScenarioFields, ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { newShelfBin, testKey, testsOfGone } from "./shelf-bin";
 
-/** How many results of each test are kept. */
+/** Results kept for each test. */
 export const KEPT_RESULTS = 50;
 
-/** A test as it is kept. Times in Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface StoredTest extends ScenarioTest {
   revision: number;
   created_at: number;
   updated_at: number;
 }
 
-/** A test as it lies in the bin: without its results. */
+/** A test in the bin: without its results. */
 export const BinnedTest = ScenarioTest.extend({ workflow_id: z.string() });
 
-/** One time that a test was run. */
+/** The result of one run of a test. */
 export interface StoredResult {
   id: number;
   test_id: string;
   at: number;
   by: string;
   status: TestReport["status"];
-  /** Of the workflow, then. */
+  /** Of the workflow at that time. */
   revision: number;
   took_ms: number;
-  /** How many expectations it looked at, and how many of them held. */
+  /** Number of expectations, and of those that passed. */
   expected: number;
   passed: number;
   /** The offline demo model answered. */
   simulated: boolean;
 }
 
-/** What a workflow's test cannot be: its id is taken, there are too many, or what is stored is damaged. */
 export class TestRefused extends namedError("TestRefused") {
   constructor(
     readonly why: "taken" | "too_many",
@@ -49,7 +48,7 @@ export class TestRefused extends namedError("TestRefused") {
   }
 }
 
-/** An output that a judge has judged, and what a person says of it. */
+/** A judged output with its label. */
 export interface JudgedOutput {
   judge: string;
   item: string;
@@ -59,18 +58,18 @@ export interface JudgedOutput {
   score: number;
   reason: string;
   at: number;
-  /** Null: no person has said. */
+  /** Null: not labelled. */
   good: boolean | null;
   labelled_by: string | null;
   labelled_at: number | null;
 }
 
-/** So many outputs of a judge are kept that no person has labelled. */
+/** Unlabelled outputs kept for each judge. */
 export const KEPT_OUTPUTS = 200;
 
 export type ScenarioStore = ReturnType<typeof newScenarioStore>;
 
-/** Tests of workflows and what became of them. */
+/** Tests of workflows and their results. */
 export function newScenarioStore(db: Db, now: () => number = Date.now) {
   const of = (workflowId: string, id: string) =>
     and(eq(scenarioTests.workflowId, workflowId), eq(scenarioTests.id, id));
@@ -178,7 +177,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
       );
     },
 
-    /** Puts it into the bin; its results are gone. */
+    /** Moves it to the bin and deletes its results. */
     remove(workflowId: string, id: string): boolean {
       return db.transaction((tx) => {
         tx.delete(results).where(resultsOf(workflowId, id)).run();
@@ -248,7 +247,6 @@ function judgeStore(db: Db, now: () => number) {
   const ofItem = (workflowId: string, judge: string, item: string) =>
     and(ofJudge(workflowId, judge), eq(judgeLabels.item, item));
   return {
-    /** What a judge said of an output; undefined: it was not asked. */
     verdict(workflowId: string, judge: string, item: string): { score: number; reason: string } | undefined {
       return db
         .select({ score: judgeLabels.score, reason: judgeLabels.reason })
@@ -257,7 +255,7 @@ function judgeStore(db: Db, now: () => number) {
         .get();
     },
 
-    /** Keeps what a judge said of an output, and forgets the oldest that nobody has labelled. */
+    /** Stores a verdict and deletes the oldest ones without a label. */
     keepVerdict(
       workflowId: string,
       { test_id, ...judged }: Pick<JudgedOutput, "judge" | "item" | "test_id" | "text" | "score" | "reason">,
@@ -279,7 +277,7 @@ function judgeStore(db: Db, now: () => number) {
       });
     },
 
-    /** The outputs that a judge has judged: those that nobody has labelled first, then the newest. */
+    /** Unlabelled outputs first, then the newest. */
     judged(workflowId: string, judge: string, limit = 500): JudgedOutput[] {
       return db
         .select()
@@ -312,7 +310,7 @@ function judgeStore(db: Db, now: () => number) {
       return counts ?? { outputs: 0, labels: 0, same: 0 };
     },
 
-    /** Says whether an output is good, or takes that back (null). False where there is no such output. */
+    /** Labels an output; null removes the label. Returns false if there is no such output. */
     label(
       workflowId: string,
       { judge, item, good, by }: { judge: string; item: string; good: boolean | null; by: string },
@@ -329,7 +327,7 @@ function judgeStore(db: Db, now: () => number) {
   };
 }
 
-/** Forgets the tests of workflows that are deleted for good. */
+/** Deletes the tests of workflows that are deleted permanently. */
 export function forgetTestsOf(db: Pick<Db, "delete">, workflowIds: readonly string[]): void {
   if (workflowIds.length === 0) return;
   const ids = [...workflowIds];

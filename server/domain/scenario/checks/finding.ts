@@ -5,7 +5,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { ExpectationResult } from "../report";
 
-/** What an expectation is held against. */
+/** The run that expectations are checked against. */
 export interface Seen {
   events: readonly RunEvent[];
   /** After the last event. */
@@ -14,10 +14,8 @@ export interface Seen {
 
 export type Finding = Omit<ExpectationResult, "at" | "expectation">;
 
-/** Where something shows. */
 export type At = Pick<Finding, "node_id" | "seq">;
 
-/** The verdict with its sentence, what was expected and seen, and where. */
 export const found = (
   holds: boolean,
   sentence: string,
@@ -25,15 +23,14 @@ export const found = (
 ): Finding =>
   defined({ status: holds ? ("passed" as const) : ("failed" as const), sentence, expected, seen, ...at });
 
-/** The place of an event; none where there is no event. */
 export const placeOf = (event: RunEvent | undefined): At =>
   defined({ seq: event?.seq, node_id: event?.node_id });
 
-/** The event with which the run ended, or else its last. */
+/** The `run_finished` event, or else the last one. */
 export const lastOf = ({ events }: Seen): RunEvent | undefined =>
   events.findLast(({ type }) => type === "run_finished") ?? events.at(-1);
 
-/** A value as a part of a sentence. */
+/** A value inside a sentence, shortened. */
 export function shown(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : canonicalJson(value);

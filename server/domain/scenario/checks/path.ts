@@ -3,14 +3,14 @@ import type { RunEventOf } from "@/server/domain/run/events";
 import type { ExpectationOf } from "../expectation";
 import { type Finding, found, lastOf, placeOf, type Seen, times } from "./finding";
 
-/** The beginnings of nodes, in their order: a further attempt is none. */
+/** Starts of nodes in order, without retries. */
 export const visitsOf = ({ events }: Pick<Seen, "events">): RunEventOf<"node_started">[] =>
   events.filter(
     (event): event is RunEventOf<"node_started"> =>
       event.type === "node_started" && event.payload.attempt === 1,
   );
 
-/** The nodes in the order in which they began. */
+/** Node ids in the order of their starts. */
 export const pathOf = (seen: Pick<Seen, "events">): string[] =>
   visitsOf(seen).map(({ node_id }) => node_id ?? "");
 

@@ -28,7 +28,7 @@ export function checkState(seen: Seen, { when }: ExpectationOf<"state">): Findin
   }
 }
 
-/** What a condition on a run that has ended may read. */
+/** The variables of a condition on a finished run. */
 function scopeOf({ state, events }: Seen): ExpressionScope {
   return {
     state: state.state,
@@ -53,7 +53,7 @@ export function checkText(seen: Seen, expectation: ExpectationOf<"text">): Findi
     : found(false, `${key} ${fault}`, about);
 }
 
-/** A value at the end of a run. */
+/** A value of the final state or output. */
 export function valueOf(
   { state }: Pick<Seen, "state">,
   key: string,
@@ -63,7 +63,7 @@ export function valueOf(
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-/** What is wrong with a value, as the end of a sentence that begins with its key; null where nothing is. */
+/** Why a value fails, as the rest of a sentence that begins with its key; null if it does not. */
 function textFault(
   value: Json,
   { contains, excludes, matches, equals, schema }: ExpectationOf<"text">,
@@ -92,7 +92,7 @@ function textFault(
   }
 }
 
-/** Where one of the keys was written last; the end, where none was. */
+/** Where one of the keys was last written, or else the end. */
 function writtenAt(seen: Seen, keys: readonly string[]): At {
   const wanted = new Set(keys);
   return placeOf(
