@@ -76,12 +76,10 @@ describe.each([
       expect(await refusalOf(newDoor(listed)(site())), listed).toBe(inside(hint));
     for (const listed of ["127.0.0.1", `a.lan, 127.0.0.1:${port}`]) {
       const response = await newDoor(listed)(site("/a"), { method: "PUT" });
-      expect([
-        response.status,
-        response.statusText,
-        response.headers.get("x-one"),
-        await response.text(),
-      ]).toEqual([201, "Made", "1", "PUT /a"]);
+      expect(response.status).toBe(201);
+      expect(response.statusText).toBe("Made");
+      expect(response.headers.get("x-one")).toBe("1");
+      expect(await response.text()).toBe("PUT /a");
     }
     expect(await (await newDoor("localhost")(site("/", "localhost"))).text()).toBe("GET /");
   });
@@ -177,10 +175,8 @@ describe("redirects", () => {
   test("are followed three times", async () => {
     steps(302);
     const response = await ask("/3");
-    expect([response.url, await response.json()]).toEqual([
-      `http://127.0.0.1:${port}/0`,
-      ["GET", "", null, null],
-    ]);
+    expect(response.url).toBe(`http://127.0.0.1:${port}/0`);
+    expect(await response.json()).toEqual(["GET", "", null, null]);
     expect(await refusalOf(ask("/4"))).toBe(
       `TOO_MANY_REDIRECTS: 127.0.0.1:${port} redirects more than 3 times.`,
     );

@@ -18,10 +18,8 @@ test("F9 sets a breakpoint at what is selected, takes it away again, and says so
   expect(announcement()).toBe("Select a node or a connection to set a breakpoint");
   store.getState().select({ nodes: ["ask"] });
   press(editor, "F9");
-  expect([announcement(), breakpoints.getState().list]).toEqual([
-    "Breakpoint set at Ask",
-    [{ id: "b1", on: "node_start", node_id: "ask" }],
-  ]);
+  expect(announcement()).toBe("Breakpoint set at Ask");
+  expect(breakpoints.getState().list).toEqual([{ id: "b1", on: "node_start", node_id: "ask" }]);
   press(editor, "F9", { ctrlKey: true });
   expect([announcement(), breakpoints.getState().list[0]?.enabled]).toEqual(["Breakpoint off", false]);
   press(editor, "F9");

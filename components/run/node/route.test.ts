@@ -13,11 +13,9 @@ const graph = draw("start > decide; decide approved> yes; decide rejected> no", 
 const line = (labels: string[]) => resultLine(graph, "decide", { labels, output: {} }, 60);
 
 test("a router's card names the edge that was taken, and a fallback with the value that matched none", () => {
-  expect([line(["approved"]), line(["rejected"]), line(['{"field":"yes"}'])]).toEqual([
-    "→ approved",
-    "→ rejected",
-    '→ rejected (otherwise: {"field":"yes"})',
-  ]);
+  expect(line(["approved"])).toBe("→ approved");
+  expect(line(["rejected"])).toBe("→ rejected");
+  expect(line(['{"field":"yes"}'])).toBe('→ rejected (otherwise: {"field":"yes"})');
 });
 
 test("without a match and without a fallback, the value itself is shown", () => {

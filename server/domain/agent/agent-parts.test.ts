@@ -88,12 +88,14 @@ describe("roles in a file", () => {
 describe("a ready-made check", () => {
   const check = (name: string, value: object) => findGuardrailFunction(name)?.check(value as never);
   test("is found by its own name only", () => {
-    expect([
-      findGuardrailFunction("toString"),
-      guardrailFunctions().map(({ name }) => findGuardrailFunction(name)?.name),
-    ]).toEqual([
-      undefined,
-      ["not_empty", "no_placeholders", "no_secrets", "no_personal_data", "valid_json", "names_sources"],
+    expect(findGuardrailFunction("toString")).toBeUndefined();
+    expect(guardrailFunctions().map(({ name }) => findGuardrailFunction(name)?.name)).toEqual([
+      "not_empty",
+      "no_placeholders",
+      "no_secrets",
+      "no_personal_data",
+      "valid_json",
+      "names_sources",
     ]);
   });
   test.each<[string, object, string | null]>([
@@ -188,23 +190,19 @@ describe("what is not checked", () => {
     const [first, ...others] = describeUnchecked(odd(1));
     expect([first?.startsWith("At properties.k0"), others]).toEqual([true, []]);
     expect(describeUnchecked({ contentEncoding: "odd" })[0]).toMatch(/^[^a-z]/);
-    expect([
-      describeUnchecked(odd(3)).length,
-      describeUnchecked(odd(4)).length,
-      describeUnchecked(odd(5))[3],
-    ]).toEqual([3, 4, "And 2 more."]);
+    expect(describeUnchecked(odd(3)).length).toBe(3);
+    expect(describeUnchecked(odd(4)).length).toBe(4);
+    expect(describeUnchecked(odd(5))[3]).toBe("And 2 more.");
     expect(describeUnchecked({ type: "string" })).toEqual([]);
   });
   test("of a guardrail is told where it is a schema or a pattern that takes long, and nowhere else", () => {
     const note = (kind: "regex" | "json_schema" | "expression", spec: string) =>
       guardrailNote({ kind, spec });
-    expect([
-      note("regex", "^a+$"),
-      note("regex", "("),
-      note("expression", "("),
-      note("json_schema", "no JSON"),
-      note("json_schema", '{"type":"string"}'),
-    ]).toEqual([null, null, null, null, null]);
+    expect(note("regex", "^a+$")).toBeNull();
+    expect(note("regex", "(")).toBeNull();
+    expect(note("expression", "(")).toBeNull();
+    expect(note("json_schema", "no JSON")).toBeNull();
+    expect(note("json_schema", '{"type":"string"}')).toBeNull();
     expect(note("regex", "(?=a)b")).toMatch(
       /^This pattern is tried in the sandbox, where it waits for others and is stopped after a second: /,
     );
@@ -217,9 +215,12 @@ describe("what is not checked", () => {
     ];
     const places = (more: object) =>
       uncheckedOfRole(RoleDefinition.parse({ name: "Writer", ...more })).map(({ at }) => at);
-    expect([places({}), places({ input_schema: odd(1), output_schema: odd(2), guardrails })]).toEqual([
-      [],
-      ["input_schema", "output_schema", "output_schema", "guardrails.1.spec"],
+    expect(places({})).toEqual([]);
+    expect(places({ input_schema: odd(1), output_schema: odd(2), guardrails })).toEqual([
+      "input_schema",
+      "output_schema",
+      "output_schema",
+      "guardrails.1.spec",
     ]);
   });
   test("of the state are rules on it as a whole", () => {
@@ -241,11 +242,9 @@ test("the condition of a breakpoint has to be one that can be read, and not too 
     on: "node_start" as const,
     ...(condition === undefined ? {} : { condition }),
   });
-  expect([
-    CheckedBreakpoint.safeParse(at()).success,
-    CheckedBreakpoint.safeParse(at("state.a > 1")).success,
-    CheckedBreakpoint.safeParse(at("state.a >")).success,
-  ]).toEqual([true, true, false]);
+  expect(CheckedBreakpoint.safeParse(at()).success).toBe(true);
+  expect(CheckedBreakpoint.safeParse(at("state.a > 1")).success).toBe(true);
+  expect(CheckedBreakpoint.safeParse(at("state.a >")).success).toBe(false);
   expect([breakpointsError([]), breakpointsError([at(), at("true")])]).toEqual([null, null]);
   expect(breakpointsError([at("true"), at("1 +")])).toMatch(
     /^The condition of a breakpoint, "1 \+", cannot be read: /,

@@ -6,11 +6,9 @@ test("every role has a name of its own, a purpose, and a prompt that can be writ
   expect(new Set(builtinRoles.map(({ name }) => name)).size).toBe(builtinRoles.length);
   for (const role of builtinRoles) {
     expect(rolePrompt(role)).toContain(`You are ${role.name}. ${role.description}`);
-    expect([role.name, role.goals.length > 0, role.responsibilities.length > 0]).toEqual([
-      role.name,
-      true,
-      true,
-    ]);
+    expect(role.name).toEqual(role.name);
+    expect(role.goals.length > 0).toBe(true);
+    expect(role.responsibilities.length > 0).toBe(true);
     expect(findBuiltinRole(role.name)).toBe(role);
   }
 });

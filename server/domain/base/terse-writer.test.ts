@@ -79,18 +79,14 @@ test("reading what was written gives the same value again", () => {
 
 test("of a choice, a value is written as the first way that gives it back", () => {
   const choice = z.union([z.object({ n: z.number().default(1) }), z.object({ m: z.number().default(2) })]);
-  expect([
-    writeTersely(choice, { n: 1 }),
-    writeTersely(choice, { m: 2 }),
-    writeTersely(choice, { m: 3 }),
-  ]).toEqual([{}, {}, { m: 3 }]);
+  expect(writeTersely(choice, { n: 1 })).toEqual({});
+  expect(writeTersely(choice, { m: 2 })).toEqual({});
+  expect(writeTersely(choice, { m: 3 })).toEqual({ m: 3 });
 });
 
 test("nothing stays nothing", () => {
   const optional = z.object({ n: z.number().default(0) }).nullable();
-  expect([
-    writeTersely(optional, null),
-    writeTersely(optional, undefined),
-    writeTersely(optional, { n: 0 }),
-  ]).toEqual([null, undefined, {}]);
+  expect(writeTersely(optional, null)).toBeNull();
+  expect(writeTersely(optional, undefined)).toBeUndefined();
+  expect(writeTersely(optional, { n: 0 })).toEqual({});
 });

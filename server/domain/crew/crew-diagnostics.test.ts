@@ -245,28 +245,19 @@ describe("what of a plan does not come about", () => {
       task("new"),
     ];
     const [begun, ...others] = of({ on_task_failure: "replan" }, { tasks });
-    expect([begun?.code, begun?.severity, begun?.repair?.label, begun?.repair?.path, others]).toEqual([
-      "W_PLAN_BEGUN",
-      "warning",
-      "Do all of it anew",
-      ["plan"],
-      [],
-    ]);
+    expect(begun?.code).toBe("W_PLAN_BEGUN");
+    expect(begun?.severity).toBe("warning");
+    expect(begun?.repair?.label).toBe("Do all of it anew");
+    expect(begun?.repair?.path).toEqual(["plan"]);
+    expect(others).toEqual([]);
     expect(begun?.message).toBe(
       "This plan was begun, and every run goes on from there: done, lost, skipped are not done again; of lost the plan has no result to pass on; half is done from the beginning; what failed (broken) is planned anew.",
     );
     const alone = (more: object, on_task_failure = "stop") =>
       of({ on_task_failure }, { tasks: [task("a", more)] })[0]?.message.split(": ")[1];
-    expect([
-      alone({ status: "completed", output: 1 }),
-      alone({ status: "failed" }),
-      alone({ status: "failed" }, "continue_independent"),
-      alone({ status: "failed" }, "escalate"),
-    ]).toEqual([
-      "a is not done again.",
-      "what failed (a) is tried again.",
-      "what failed (a) stays failed.",
-      "what failed (a) is put to a person.",
-    ]);
+    expect(alone({ status: "completed", output: 1 })).toBe("a is not done again.");
+    expect(alone({ status: "failed" })).toBe("what failed (a) is tried again.");
+    expect(alone({ status: "failed" }, "continue_independent")).toBe("what failed (a) stays failed.");
+    expect(alone({ status: "failed" }, "escalate")).toBe("what failed (a) is put to a person.");
   });
 });

@@ -132,10 +132,8 @@ describe("the tasks of a plan", () => {
     expect(planErrors(tasks)).toEqual(errors);
   });
   test("make a circle only where each waits for the next", () => {
-    expect([
-      findCircle([task("a", "b", "c"), task("b", "c"), task("c")]),
-      findCircle([task("a", "gone")]),
-    ]).toEqual([null, null]);
+    expect(findCircle([task("a", "b", "c"), task("b", "c"), task("c")])).toBeNull();
+    expect(findCircle([task("a", "gone")])).toBeNull();
     expect(circleText(["a", "b"])).toBe("a waits for b, b for a");
   });
 });
@@ -208,15 +206,13 @@ describe("points where a person is asked", () => {
       .map(({ task_id }) => task_id);
   };
   test("mean a task by its id, its tag, its words, before or after it", () => {
-    expect([
-      at("before_write"),
-      at("Before_TEXT"),
-      at("before_reports"),
-      at("after_write"),
-      at("before_care"),
-      at("write"),
-      at("after_send", "after"),
-    ]).toEqual([["write"], ["write"], ["write"], [], [], [], ["send"]]);
+    expect(at("before_write")).toEqual(["write"]);
+    expect(at("Before_TEXT")).toEqual(["write"]);
+    expect(at("before_reports")).toEqual(["write"]);
+    expect(at("after_write")).toEqual([]);
+    expect(at("before_care")).toEqual([]);
+    expect(at("write")).toEqual([]);
+    expect(at("after_send", "after")).toEqual(["send"]);
   });
   test("are where a task fails only if that is said", () => {
     expect(
@@ -228,10 +224,10 @@ describe("points where a person is asked", () => {
 test("the outcome of a step has to lead to a name", () => {
   const read = (more: object) =>
     CustomPattern.safeParse({ type: "custom", workflow: [{ step: "s", agent: "a", ...more }] });
-  expect([
-    read({ next_on_done: "b", other: 3 }).success,
-    read({ next_on_done: 3 }).error?.issues.map(({ path, message }) => [path, message]),
-  ]).toEqual([true, [[["workflow", 0, "next_on_done"], '"next_on_done" must name a step or an agent']]]);
+  expect(read({ next_on_done: "b", other: 3 }).success).toBe(true);
+  expect(read({ next_on_done: 3 }).error?.issues.map(({ path, message }) => [path, message])).toEqual([
+    [["workflow", 0, "next_on_done"], '"next_on_done" must name a step or an agent'],
+  ]);
 });
 
 test("what is said of tools tells why one is off, and which act outside", () => {
@@ -241,10 +237,8 @@ test("what is said of tools tells why one is off, and which act outside", () => 
     { name: "note", read_only: false, sink: false },
   ]);
   const names = ["off", "send", "note", "gone"];
-  expect([names.map(facts.whyUnavailable), names.map(facts.actsOutside)]).toEqual([
-    ["No key.", null, null, null],
-    [false, true, false, false],
-  ]);
+  expect(names.map(facts.whyUnavailable)).toEqual(["No key.", null, null, null]);
+  expect(names.map(facts.actsOutside)).toEqual([false, true, false, false]);
 });
 
 test("a tool is known by its name, as a crew's own, or as all of a server's", () => {

@@ -58,11 +58,9 @@ test("without a schema everything that the start writes is asked for, by what th
 
 test("a workflow without a start asks for nothing", () => {
   const graph = { ...draw("a > end"), start_node_id: undefined };
-  expect([inputFields(graph), inputSchema(graph), startingState(graph, { x: 1 })]).toEqual([
-    [],
-    undefined,
-    { state: { x: 1 }, defaults: [] },
-  ]);
+  expect(inputFields(graph)).toEqual([]);
+  expect(inputSchema(graph)).toBeUndefined();
+  expect(startingState(graph, { x: 1 })).toEqual({ state: { x: 1 }, defaults: [] });
 });
 
 test.each([
@@ -131,37 +129,31 @@ test("a node alone begins with what it reads, and each of its ways ends", () => 
     ["a", "after_a", "normal"],
     ["a", "after_a", "error"],
   ]);
-  expect([alone?.start_node_id, Object.keys(alone?.nodes ?? {}), alone?.nodes.a?.join]).toEqual([
-    "before_a",
-    ["before_a", "a", "after_a"],
-    "all",
-  ]);
-  expect([alone?.nodes.before_a?.output_keys, alone?.nodes.before_a?.config]).toEqual([
-    ["x", "y", "z"],
-    {
-      input_schema: {
-        type: "object",
-        required: ["x", "y"],
-        properties: { x: { type: "number" }, y: {}, z: {} },
-      },
+  expect(alone?.start_node_id).toBe("before_a");
+  expect(Object.keys(alone?.nodes ?? {})).toEqual(["before_a", "a", "after_a"]);
+  expect(alone?.nodes.a?.join).toBe("all");
+  expect(alone?.nodes.before_a?.output_keys).toEqual(["x", "y", "z"]);
+  expect(alone?.nodes.before_a?.config).toEqual({
+    input_schema: {
+      type: "object",
+      required: ["x", "y"],
+      properties: { x: { type: "number" }, y: {}, z: {} },
     },
-  ]);
+  });
 });
 
 test("a node without a normal way out gets one, a router does not", () => {
   const graph = draw("start > r; r yes> a; a !> end");
   const edgesOf = (id: string) =>
     graphOfNode(graph, id)?.edges.map(({ id: edge, kind, edge_label }) => [edge, kind, edge_label ?? null]);
-  expect([edgesOf("a"), edgesOf("r")]).toEqual([
-    [
-      ["only_in", "normal", null],
-      ["e2", "error", null],
-      ["only_out", "normal", null],
-    ],
-    [
-      ["only_in", "normal", null],
-      ["e1", "normal", "yes"],
-    ],
+  expect(edgesOf("a")).toEqual([
+    ["only_in", "normal", null],
+    ["e2", "error", null],
+    ["only_out", "normal", null],
+  ]);
+  expect(edgesOf("r")).toEqual([
+    ["only_in", "normal", null],
+    ["e1", "normal", "yes"],
   ]);
 });
 
@@ -235,9 +227,7 @@ test("a node alone asks for every key that its templates, expressions, mappings 
   });
   const asked = (id: string) =>
     inputFields(graphOfNode(graph, id) ?? graph).map(({ key, required }) => `${key}${required ? "" : "?"}`);
-  expect([asked("t"), asked("a"), asked("r")]).toEqual([
-    ["amount", "enabled", "fee", "discount?"],
-    ["topic", "reader", "style?"],
-    ["points", "limit"],
-  ]);
+  expect(asked("t")).toEqual(["amount", "enabled", "fee", "discount?"]);
+  expect(asked("a")).toEqual(["topic", "reader", "style?"]);
+  expect(asked("r")).toEqual(["points", "limit"]);
 });

@@ -24,10 +24,8 @@ const always: ConfirmationPolicy = { kind: "always" };
 
 test("a role of a file gains only the tools that a person allows, or that ours has already", () => {
   const theirs = role(["web", "shell", "web", "mail"]);
-  expect([toolsAsked(theirs, undefined), toolsAsked(theirs, role(["mail", "other"]))]).toEqual([
-    ["web", "shell", "mail"],
-    ["web", "shell"],
-  ]);
+  expect(toolsAsked(theirs, undefined)).toEqual(["web", "shell", "mail"]);
+  expect(toolsAsked(theirs, role(["mail", "other"]))).toEqual(["web", "shell"]);
   expect(withAllowedTools(theirs, role(["mail"]), ["web"])).toEqual({
     role: role(["web", "web", "mail"]),
     left_out: ["shell"],

@@ -119,15 +119,14 @@ describe("a role with another name", () => {
 test("a member of a crew is its agent of the library under its own id, handing over as that one says or else as itself", () => {
   const library = agent("ref", "Reader");
   const strict = { ...library, handoffs: ["z"] };
-  expect([
-    asMember(agent("x", "Old", { agent_ref: "ref", handoffs: ["y"] }), library),
-    asMember(agent("x", "Old", { handoffs: ["y"] }), strict),
-    asMember(agent("x", "Old"), library),
-  ]).toEqual([
-    { ...library, agent_id: "x", agent_ref: "ref", handoffs: ["y"] },
-    { ...strict, agent_id: "x" },
-    { ...library, agent_id: "x" },
-  ]);
+  expect(asMember(agent("x", "Old", { agent_ref: "ref", handoffs: ["y"] }), library)).toEqual({
+    ...library,
+    agent_id: "x",
+    agent_ref: "ref",
+    handoffs: ["y"],
+  });
+  expect(asMember(agent("x", "Old", { handoffs: ["y"] }), strict)).toEqual({ ...strict, agent_id: "x" });
+  expect(asMember(agent("x", "Old"), library)).toEqual({ ...library, agent_id: "x" });
 });
 
 test("who uses what is told by kind, and a role without a name is used by nobody", () => {
@@ -217,13 +216,11 @@ describe("what may be used", () => {
       keys({ a: call(tool, args) })
         .slice(1)
         .map(([key]) => key);
-    expect([
-      of({ scope: "project" }),
-      of({ scope: { $expr: "state.s" } }),
-      of({ scope: "run" }),
-      of({}),
-      of({ scope: "project" }, "look"),
-    ]).toEqual([["memory:project"], ["memory:*"], [], [], []]);
+    expect(of({ scope: "project" })).toEqual(["memory:project"]);
+    expect(of({ scope: { $expr: "state.s" } })).toEqual(["memory:*"]);
+    expect(of({ scope: "run" })).toEqual([]);
+    expect(of({})).toEqual([]);
+    expect(of({ scope: "project" }, "look")).toEqual([]);
   });
   test("of memory by an agent is what its settings say, or all that lasts where it has none", () => {
     const roles = [
@@ -235,12 +232,12 @@ describe("what may be used", () => {
       keys({ a: config }, roles)
         .map(([key]) => key)
         .filter((key) => key?.startsWith("memory"));
-    expect([
-      memories(keeper()),
+    expect(memories(keeper())).toEqual(["memory:global", "memory:project", "memory:workflow"]);
+    expect(
       memories(keeper({ agent_ref: "k", agent: agent("k", "Keeper", { memory_scopes: ["run", "global"] }) })),
-      memories(keeper({ tools: ["file_read"] })),
-      memories(taskNode({ required_role: "Writer" })),
-    ]).toEqual([["memory:global", "memory:project", "memory:workflow"], ["memory:global"], [], []]);
+    ).toEqual(["memory:global"]);
+    expect(memories(keeper({ tools: ["file_read"] }))).toEqual([]);
+    expect(memories(taskNode({ required_role: "Writer" }))).toEqual([]);
   });
   test("of memory by a member of a crew is what that member's settings say, not another's", () => {
     const crew = CrewConfig.parse({

@@ -307,9 +307,7 @@ test.each<[object, unknown[], unknown[], unknown[]]>([
   [{ kind: "llm" }, [], [], []],
 ])("of %j, only what decides is used and checked", (config, uses, expressions, templates) => {
   const settings = read(config);
-  expect([router.uses?.(settings), router.expressions?.(settings), router.templates?.(settings)]).toEqual([
-    uses,
-    expressions,
-    templates,
-  ]);
+  expect(router.uses?.(settings)).toEqual(uses);
+  expect(router.expressions?.(settings)).toEqual(expressions);
+  expect(router.templates?.(settings)).toEqual(templates);
 });

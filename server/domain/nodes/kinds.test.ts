@@ -34,12 +34,10 @@ test("a kind is found by its type and by nothing else", () => {
 
 test("what is given with a new node goes before what it would have", () => {
   const node = newNode("wait", { id: "w", name: "Rest", join: "any", config: { signal: "go" } });
-  expect([node.name, node.join, node.output_keys, node.config]).toEqual([
-    "Rest",
-    "any",
-    [],
-    { ms: 5000, signal: "go" },
-  ]);
+  expect(node.name).toBe("Rest");
+  expect(node.join).toBe("any");
+  expect(node.output_keys).toEqual([]);
+  expect(node.config).toEqual({ ms: 5000, signal: "go" });
 });
 
 test.each<[NodeType, object, object, string]>([
@@ -196,12 +194,10 @@ test("which nodes are agents', crews', routers' or notes', and what they write, 
   expect(typesWhere(isAgentNode)).toEqual(["agent_task"]);
   expect(typesWhere(isCrewNode)).toEqual(["crew_task"]);
   expect(typesWhere(isRouterNode)).toEqual(["conditional_router"]);
-  expect([isAgentNode(undefined), isCrewNode(null), isRouterNode(null), routerKindOf(undefined)]).toEqual([
-    false,
-    false,
-    false,
-    undefined,
-  ]);
+  expect(isAgentNode(undefined)).toBe(false);
+  expect(isCrewNode(null)).toBe(false);
+  expect(isRouterNode(null)).toBe(false);
+  expect(routerKindOf(undefined)).toBeUndefined();
   expect(typesWhere((node) => !isExecutable(node))).toEqual(["note"]);
   expect(typesWhere((node) => noteTextOf(node) === "Look")).toEqual(["note"]);
   expect(known.map(routerKindOf).filter(Boolean)).toEqual(["function"]);
@@ -226,10 +222,12 @@ test("an end and a note lead nowhere, a start begins, an end ends", () => {
     const read = nodeOf("end", config, node);
     return getNodeKind("end").ends?.(read.config, read);
   };
-  expect([ends({}), ends({ input_keys: ["a"] }, { terminate: true, status: "ERROR" })]).toEqual([
-    { terminate: false, status: "COMPLETED", givesAll: true },
-    { terminate: true, status: "ERROR", givesAll: false },
-  ]);
+  expect(ends({})).toEqual({ terminate: false, status: "COMPLETED", givesAll: true });
+  expect(ends({ input_keys: ["a"] }, { terminate: true, status: "ERROR" })).toEqual({
+    terminate: true,
+    status: "ERROR",
+    givesAll: false,
+  });
   expect(
     getNodeKind("start").presets?.(
       nodeOf("start", { input_schema: { type: "object" }, tone: "calm" }).config,

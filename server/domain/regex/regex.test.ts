@@ -125,10 +125,8 @@ test.each([
 });
 
 test("what people write without the flag u is read as they mean it", () => {
-  expect([
-    matches("^[\\w-.]+\\@x\\-y$", "a.b-c@x-y"),
-    matches("^\\/a\\_b{$", "/a_b{"),
-    matches("^(?=.*[A-Z])(?=.*\\d).{8,}$", "Passw0rdX"),
-    matches("^(?!\\s*$).+", "   "),
-  ]).toEqual([true, true, true, false]);
+  expect(matches("^[\\w-.]+\\@x\\-y$", "a.b-c@x-y")).toBe(true);
+  expect(matches("^\\/a\\_b{$", "/a_b{")).toBe(true);
+  expect(matches("^(?=.*[A-Z])(?=.*\\d).{8,}$", "Passw0rdX")).toBe(true);
+  expect(matches("^(?!\\s*$).+", "   ")).toBe(false);
 });

@@ -32,17 +32,13 @@ const limits: CondenseLimits = {
 };
 
 test("tokens are a quarter of the bytes, rounded up, with a few for each message and all of its calls", () => {
-  expect([
-    estimateTokens(""),
-    estimateTokens("abcd"),
-    estimateTokens("abcde"),
-    estimateTokens("ää"),
-    estimateTokens("abcd", 1.5),
-  ]).toEqual([0, 1, 2, 1, 2]);
-  expect([
-    estimateTranscript([]),
-    estimateTranscript([message("user", "abcd"), message("user", "")]),
-  ]).toEqual([0, 9]);
+  expect(estimateTokens("")).toBe(0);
+  expect(estimateTokens("abcd")).toBe(1);
+  expect(estimateTokens("abcde")).toBe(2);
+  expect(estimateTokens("ää")).toBe(1);
+  expect(estimateTokens("abcd", 1.5)).toBe(2);
+  expect(estimateTranscript([])).toBe(0);
+  expect(estimateTranscript([message("user", "abcd"), message("user", "")])).toBe(9);
   // look{} is six bytes.
   expect(estimateTranscript([{ ...call("a", "b"), content: "ab" }])).toBe(4 + Math.ceil((2 + 12) / 4));
   expect(estimateTranscript([message("user", "abcd")], 2)).toBe(6);
@@ -52,25 +48,21 @@ test("a transcript is too long beyond its limits, not at them", () => {
   const messages = (count: number, length: number) =>
     Array.from({ length: count }, () => message("user", "x".repeat(length)));
   const at = { ...limits, context_window: 100 };
-  expect([
-    isTooLong(messages(6, 4), limits),
-    isTooLong(messages(7, 4), limits),
-    isTooLong(messages(1, 71 * 4), at),
-    isTooLong(messages(1, 71 * 4 + 1), at),
-    isTooLong(messages(1, 71 * 4), { ...at, ratio: 1.1 }),
-  ]).toEqual([false, true, false, true, true]);
+  expect(isTooLong(messages(6, 4), limits)).toBe(false);
+  expect(isTooLong(messages(7, 4), limits)).toBe(true);
+  expect(isTooLong(messages(1, 71 * 4), at)).toBe(false);
+  expect(isTooLong(messages(1, 71 * 4 + 1), at)).toBe(true);
+  expect(isTooLong(messages(1, 71 * 4), { ...at, ratio: 1.1 })).toBe(true);
 });
 
 describe("results of tools that may be cut", () => {
   const pieces = [call("a"), answer("a", 3000), call("b"), answer("b", 3000), call("c"), answer("c", 3000)];
   test("are those of older pieces, and long ones only", () => {
-    expect([
-      cutBefore(pieces),
-      cutBefore(pieces, 1),
-      cutBefore(pieces, 0),
-      cutBefore(pieces, 3),
-      cutBefore([]),
-    ]).toEqual([[1], [1, 3], [1, 3, 5], [], []]);
+    expect(cutBefore(pieces)).toEqual([1]);
+    expect(cutBefore(pieces, 1)).toEqual([1, 3]);
+    expect(cutBefore(pieces, 0)).toEqual([1, 3, 5]);
+    expect(cutBefore(pieces, 3)).toEqual([]);
+    expect(cutBefore([])).toEqual([]);
     const short = [
       call("a"),
       answer("a", PRUNED_LENGTH),
@@ -138,21 +130,14 @@ describe("a summary", () => {
     const room = Buffer.byteLength(title);
     const tokens = Math.ceil(room / 4) + 1;
     const left = tokens * 4 - room;
-    expect([
-      summed("x".repeat(left), tokens + 4),
-      summed("x".repeat(left + 1), tokens + 4),
-      summed(`${"x".repeat(left - 1)}ä`, tokens + 4),
-      summed("x", 4),
-      summed("x", 3),
-      summed("x".repeat(900), (tokens + 4) * 2, 2)?.length,
-    ]).toEqual([
-      `${title}${"x".repeat(left)}`,
-      `${title}${"x".repeat(left)}`,
-      `${title}${"x".repeat(left - 1)}`,
-      "",
-      "",
+    expect(summed("x".repeat(left), tokens + 4)).toBe(`${title}${"x".repeat(left)}`);
+    expect(summed("x".repeat(left + 1), tokens + 4)).toBe(`${title}${"x".repeat(left)}`);
+    expect(summed(`${"x".repeat(left - 1)}ä`, tokens + 4)).toBe(`${title}${"x".repeat(left - 1)}`);
+    expect(summed("x", 4)).toBe("");
+    expect(summed("x", 3)).toBe("");
+    expect(summed("x".repeat(900), (tokens + 4) * 2, 2)?.length).toEqual(
       Math.floor((tokens * 2 + 4) / 2) * 4,
-    ]);
+    );
   });
 
   test("is asked for with who said what and what was called", () => {
@@ -223,11 +208,9 @@ describe("a plan for too long a conversation", () => {
 
   test("is not made at all after five resets, nor where only the system speaks", () => {
     const short = [message("user", "x")];
-    expect([plan(short, {}, 5)?.kind, plan(short, {}, 6)?.kind, plan(short)]).toEqual([
-      "impossible",
-      "impossible",
-      null,
-    ]);
+    expect(plan(short, {}, 5)?.kind).toBe("impossible");
+    expect(plan(short, {}, 6)?.kind).toBe("impossible");
+    expect(plan(short)).toBeNull();
     expect(plan([message("system", "x".repeat(9000)), message("system", "y")])?.kind).toBe("impossible");
     const result = plan(short, {}, 6);
     expect(result?.kind === "impossible" && result.message).toBe(

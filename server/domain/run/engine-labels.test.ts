@@ -34,15 +34,15 @@ test("what waits for the engine is counted", () => {
 
 test("why a run does not get on is said with what comes of it", () => {
   const cause = "No worker could be reached.";
-  expect([
-    stalledRunText({ state: "tried_again", tries: 7, cause }),
-    stalledRunText({ state: "tried_again", tries: 0, cause }),
-    stalledRunText({ state: "paused", tries: 1, cause: "It is too large" }),
-  ]).toEqual([
+  expect(stalledRunText({ state: "tried_again", tries: 7, cause })).toBe(
     "No worker could be reached. It is tried again by itself; 7 tries so far.",
+  );
+  expect(stalledRunText({ state: "tried_again", tries: 0, cause })).toBe(
     "No worker could be reached. It is tried again by itself.",
+  );
+  expect(stalledRunText({ state: "paused", tries: 1, cause: "It is too large" })).toBe(
     "It is too large. Paused in the engine after 1 try. It goes on once it is resumed in Restate; cancel the run if it is not to.",
-  ]);
+  );
 });
 
 test("where a run is, and where it was before", () => {
@@ -51,19 +51,10 @@ test("where a run is, and where it was before", () => {
       { state: "at_work", worker: "worker-2", moved_from: null, moved_at: null, ...place },
       (moment) => `<${moment}>`,
     );
-  expect([
-    at({}),
-    at({ moved_from: "worker-1", moved_at: 5 }),
-    at({ moved_from: "worker-2", moved_at: 5 }),
-    at({ state: "waits_for_worker", worker: null }),
-    at({ state: "waits_for_worker" }),
-    at({ state: "engine_away" }),
-  ]).toEqual([
-    "on worker-2",
-    "on worker-2, moved from worker-1 at <5>",
-    "on worker-2, started again at <5>",
-    "waiting for a worker",
-    "worker-2 is gone: waiting for another worker",
-    "the engine cannot be reached: the run keeps its place",
-  ]);
+  expect(at({})).toBe("on worker-2");
+  expect(at({ moved_from: "worker-1", moved_at: 5 })).toBe("on worker-2, moved from worker-1 at <5>");
+  expect(at({ moved_from: "worker-2", moved_at: 5 })).toBe("on worker-2, started again at <5>");
+  expect(at({ state: "waits_for_worker", worker: null })).toBe("waiting for a worker");
+  expect(at({ state: "waits_for_worker" })).toBe("worker-2 is gone: waiting for another worker");
+  expect(at({ state: "engine_away" })).toBe("the engine cannot be reached: the run keeps its place");
 });

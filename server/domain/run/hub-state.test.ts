@@ -149,11 +149,9 @@ test.each<[string, NewEvent[], string, string, string]>([
   ],
 ])("the agent hub sees an agent that %s", (_how, events, own, root, traffic) => {
   const hub = hubState(fold(...begun, ...events));
-  expect([
-    hub.subtasks.map(({ agent_state }) => agent_state),
-    hub.root_task.agent_state,
-    hub.traffic_control_state,
-  ]).toEqual([[own], root, traffic]);
+  expect(hub.subtasks.map(({ agent_state }) => agent_state)).toEqual([own]);
+  expect(hub.root_task.agent_state).toEqual(root);
+  expect(hub.traffic_control_state).toEqual(traffic);
 });
 
 test("the agent hub sees a whole run: its goal, counters, costs, what was worked out and the last failure", () => {
@@ -204,12 +202,10 @@ test("the agent hub sees a whole run: its goal, counters, costs, what was worked
     extra_data: { n: 1 },
   });
   const empty = hubState(fold());
-  expect([empty.root_task, empty.start_id, empty.end_id, empty.subtasks]).toEqual([
-    { goal: "", agent_state: "LOADING" },
-    0,
-    0,
-    [],
-  ]);
+  expect(empty.root_task).toEqual({ goal: "", agent_state: "LOADING" });
+  expect(empty.start_id).toBe(0);
+  expect(empty.end_id).toBe(0);
+  expect(empty.subtasks).toEqual([]);
 });
 
 test("the last error is the run's where it has one, else the last agent's; a nudge counts while one is at work", () => {
@@ -218,17 +214,12 @@ test("the last error is the run's where it has one, else the last agent's; a nud
     const { last_error, subtasks, root_task } = hubState(fold(...begun, ...events));
     return [last_error, subtasks[0]?.almost_stuck, subtasks[0]?.local_iteration, root_task.goal];
   };
-  expect([
-    of_(),
-    of_(stuck, stuck),
-    of_(stuck, ends("failed", error("CONFIG"))),
+  expect(of_()).toEqual([null, 0, 0, "Test"]);
+  expect(of_(stuck, stuck)).toEqual([null, 2, 0, "Test"]);
+  expect(of_(stuck, ends("failed", error("CONFIG")))).toEqual(["CONFIG.", 0, 0, "Test"]);
+  expect(
     of_(ends("failed", error("CONFIG")), over({ final_status: "ERROR", error: error("TIMEOUT") })),
-  ]).toEqual([
-    [null, 0, 0, "Test"],
-    [null, 2, 0, "Test"],
-    ["CONFIG.", 0, 0, "Test"],
-    ["TIMEOUT.", 0, 0, "Test"],
-  ]);
+  ).toEqual(["TIMEOUT.", 0, 0, "Test"]);
 });
 
 describe("what an agent did, in the hub's forms", () => {
@@ -262,12 +253,10 @@ describe("what an agent did, in the hub's forms", () => {
         { role: "assistant", content: "", tool_calls: [call] },
         { role: "tool", content, tool_call_id: "t1" },
       )[1]?.content;
-    expect([
-      result("plain words"),
-      result("look (200): fine"),
-      result("look (999): odd"),
-      result("look (200): two\nlines"),
-    ]).toEqual(["plain words", "fine", "look (999): odd", "two\nlines"]);
+    expect(result("plain words")).toBe("plain words");
+    expect(result("look (200): fine")).toBe("fine");
+    expect(result("look (999): odd")).toBe("look (999): odd");
+    expect(result("look (200): two\nlines")).toBe("two\nlines");
     expect(result("look (404): no such page")).toContain("no such page");
   });
 });

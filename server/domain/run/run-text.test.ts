@@ -46,28 +46,19 @@ test("an answer is told in a word or two, an option by its label", () => {
     "Filled in",
     "Nobody answered in time",
   ]);
-  expect([
-    answerLabel({ answer: "chosen", option: "ship" }, { options }),
-    answerLabel({ answer: "chosen", option: "later" }, { options }),
-    answerLabel({ answer: "chosen", option: "ship" }),
-    answerLabel({ answer: "chosen" }, { options }),
-  ]).toEqual(["Ship it", "later", "ship", ""]);
+  expect(answerLabel({ answer: "chosen", option: "ship" }, { options })).toBe("Ship it");
+  expect(answerLabel({ answer: "chosen", option: "later" }, { options })).toBe("later");
+  expect(answerLabel({ answer: "chosen", option: "ship" })).toBe("ship");
+  expect(answerLabel({ answer: "chosen" }, { options })).toBe("");
 });
 
 test("agents read who answered what, with the value and the message where there are any", () => {
   const textOf = (more: object) =>
     answerText({ by: "ann", answer: "chosen", option: "ship", ...more }, { options });
-  expect([
-    textOf({}),
-    textOf({ value: "Dear" }),
-    textOf({ value: { n: 1 }, message: "So." }),
-    textOf({ message: "So." }),
-  ]).toEqual([
-    "ann answered: Ship it.",
-    "ann answered: Ship it.\nDear",
-    'ann answered: Ship it.\n{"n":1}\nSo.',
-    "ann answered: Ship it.\nSo.",
-  ]);
+  expect(textOf({})).toBe("ann answered: Ship it.");
+  expect(textOf({ value: "Dear" })).toBe("ann answered: Ship it.\nDear");
+  expect(textOf({ value: { n: 1 }, message: "So." })).toBe('ann answered: Ship it.\n{"n":1}\nSo.');
+  expect(textOf({ message: "So." })).toBe("ann answered: Ship it.\nSo.");
 });
 
 describe("a question that a tool's server asks", () => {
@@ -81,11 +72,9 @@ describe("a question that a tool's server asks", () => {
   const property = (schema: object) => questionError({ schema: { properties: { x: schema } } as never });
   const odd = "for “x” in a way that no form can show";
   test("is one that a form can show", () => {
-    expect([questionError({}), questionError(text(50)), questionError(text(51))]).toEqual([
-      null,
-      null,
-      "with a form of more than 50 fields",
-    ]);
+    expect(questionError({})).toBeNull();
+    expect(questionError(text(50))).toBeNull();
+    expect(questionError(text(51))).toBe("with a form of more than 50 fields");
     expect(
       [
         ...["string", "number", "integer", "boolean"].map((type) => ({ type })),
@@ -121,56 +110,43 @@ describe("a question that a tool's server asks", () => {
     const onlyYes = [{ key: "content", message: "Only a yes to a question with a form has a content." }];
     const content = (length: number) => ({ to: "x".repeat(length) });
     const most = 64 * 1024 - JSON.stringify({ to: "" }).length;
-    expect([
-      answerErrors(form, { answer: "chosen" }),
-      answerErrors(form, { answer: "given" }),
-      answerErrors({ kind: "review" }, { answer: "cancel" }),
-      answerErrors({ kind: "review" }, { answer: "approve", content: {} }),
-      answerErrors(form, { answer: "cancel", content: {} }),
-      answerErrors(form, { answer: "approve_always" }),
-      answerErrors(form, { answer: "approve", content: content(most) }),
-      answerErrors(form, { answer: "approve", content: content(most + 1) }),
-      answerErrors(form, { answer: "approve", content: { from: 1 } }),
-      answerErrors(form, { answer: "cancel" }),
-    ]).toEqual([
-      yesOrNo,
-      yesOrNo,
-      yesOrNo,
-      onlyYes,
-      onlyYes,
-      [{ key: "answer", message: "Such a question is answered each time." }],
-      [],
-      [{ key: "content", message: "This is too long to be an answer." }],
-      [{ key: "from", message: "This is not asked for." }],
-      [],
+    expect(answerErrors(form, { answer: "chosen" })).toEqual(yesOrNo);
+    expect(answerErrors(form, { answer: "given" })).toEqual(yesOrNo);
+    expect(answerErrors({ kind: "review" }, { answer: "cancel" })).toEqual(yesOrNo);
+    expect(answerErrors({ kind: "review" }, { answer: "approve", content: {} })).toEqual(onlyYes);
+    expect(answerErrors(form, { answer: "cancel", content: {} })).toEqual(onlyYes);
+    expect(answerErrors(form, { answer: "approve_always" })).toEqual([
+      { key: "answer", message: "Such a question is answered each time." },
     ]);
+    expect(answerErrors(form, { answer: "approve", content: content(most) })).toEqual([]);
+    expect(answerErrors(form, { answer: "approve", content: content(most + 1) })).toEqual([
+      { key: "content", message: "This is too long to be an answer." },
+    ]);
+    expect(answerErrors(form, { answer: "approve", content: { from: 1 } })).toEqual([
+      { key: "from", message: "This is not asked for." },
+    ]);
+    expect(answerErrors(form, { answer: "cancel" })).toEqual([]);
   });
 
   test("gets as a person's own words only what is a text", () => {
-    expect([
-      typedTexts(asks, { to: 1 }),
-      typedTexts(asks, {}),
-      typedTexts({ from: "a", message: "b" }, { to: "x" }),
-    ]).toEqual([[], [], []]);
+    expect(typedTexts(asks, { to: 1 })).toEqual([]);
+    expect(typedTexts(asks, {})).toEqual([]);
+    expect(typedTexts({ from: "a", message: "b" }, { to: "x" })).toEqual([]);
   });
 });
 
 test("who comes too late with an answer reads who was there before, or that nobody was in time", () => {
   const given = (answer: Payloads["interaction_answered"]["answer"], by = "ann", option?: string) =>
     notOpen({ answer, by, ...(option ? { option } : {}) });
-  expect([
-    notOpen(null),
-    given("expired"),
-    given("approve_always"),
-    given("reject", "user"),
-    given("chosen", "bob", "ship"),
-  ]).toEqual([
-    "This question was answered already, or it is not open any more.",
-    "Nobody answered this question in time, so it is not open any more.",
+  expect(notOpen(null)).toBe("This question was answered already, or it is not open any more.");
+  expect(given("expired")).toBe("Nobody answered this question in time, so it is not open any more.");
+  expect(given("approve_always")).toBe(
     "ann has answered this question already (approve always). That counts.",
+  );
+  expect(given("reject", "user")).toBe(
     "Somebody at the page has answered this question already (reject). That counts.",
-    "bob has answered this question already (ship). That counts.",
-  ]);
+  );
+  expect(given("chosen", "bob", "ship")).toBe("bob has answered this question already (ship). That counts.");
 });
 
 describe("a request that was never recorded", () => {
@@ -193,22 +169,18 @@ describe("a request that was never recorded", () => {
       "  recorded: nothing",
       "  asked:    b",
     ];
-    expect([differenceLines(difference), differenceLines({ ...difference, more: 2 })]).toEqual([
-      lines,
-      [...lines, "and 2 more"],
-    ]);
+    expect(differenceLines(difference)).toEqual(lines);
+    expect(differenceLines({ ...difference, more: 2 })).toEqual([...lines, "and 2 more"]);
     expect(difference.changes.map(placeOf)).toEqual(["messages[0].content, line 4", "model"]);
   });
 
   test("is read from the error of a strict replay, and from no other", () => {
     const detail = difference as never;
-    expect([
-      missOf({ code: "NOT_RECORDED", detail }),
-      missOf({ code: "CONFIG", detail }),
-      missOf({ code: "NOT_RECORDED", detail: { kind: "x" } }),
-      missOf({ code: "NOT_RECORDED" }),
-      missOf(undefined),
-    ]).toEqual([difference, null, null, null, null]);
+    expect(missOf({ code: "NOT_RECORDED", detail })).toEqual(difference);
+    expect(missOf({ code: "CONFIG", detail })).toBeNull();
+    expect(missOf({ code: "NOT_RECORDED", detail: { kind: "x" } })).toBeNull();
+    expect(missOf({ code: "NOT_RECORDED" })).toBeNull();
+    expect(missOf(undefined)).toBeNull();
   });
 });
 
@@ -219,13 +191,8 @@ test("a list of runs goes on after the last one's own value, nothing where it ha
       (order) => placeAfter(of as never, order).value,
     );
   expect(places(run)).toEqual([5, 5, 0.5, 20]);
-  expect([
-    places({ ...run, cost_usd: null, finished_at: null }),
-    places({ ...run, started_at: null }),
-  ]).toEqual([
-    [5, 5, 0, 0],
-    [5, 5, 0.5, 0],
-  ]);
+  expect(places({ ...run, cost_usd: null, finished_at: null })).toEqual([5, 5, 0, 0]);
+  expect(places({ ...run, started_at: null })).toEqual([5, 5, 0.5, 0]);
   expect(placeAfter(run, "longest")).toEqual({ id: "r", value: 20 });
 });
 
@@ -254,12 +221,10 @@ describe("the record of what people did", () => {
       fingerprint: "",
       expires_at: 1,
     };
-    expect([
-      toolsAskedAbout(undefined),
-      toolsAskedAbout(asked),
-      toolsAskedAbout({ ...asked, tool_name: "mail" }),
-      toolsAskedAbout({ ...asked, calls: [call("mail"), call("web")] }),
-    ]).toEqual([undefined, undefined, "mail", "mail, web"]);
+    expect(toolsAskedAbout(undefined)).toBeUndefined();
+    expect(toolsAskedAbout(asked)).toBeUndefined();
+    expect(toolsAskedAbout({ ...asked, tool_name: "mail" })).toBe("mail");
+    expect(toolsAskedAbout({ ...asked, calls: [call("mail"), call("web")] })).toBe("mail, web");
   });
 
   test("tells which tools a role gained and lost, and nothing where it is neither", () => {

@@ -29,10 +29,8 @@ test("nothing is stale where nothing was changed but names, places and words abo
     a: { name: "A" },
   });
   const painted = [writer({ color: "red", icon: "pen", version: 2 })];
-  expect([staleOutputs(run, { graph: drawn, roles }), staleOutputs(run, { graph, roles: painted })]).toEqual([
-    [],
-    [],
-  ]);
+  expect(staleOutputs(run, { graph: drawn, roles })).toEqual([]);
+  expect(staleOutputs(run, { graph, roles: painted })).toEqual([]);
   const [first, ...rest] = graph.edges;
   const renamed = { ...graph, edges: [...rest, { ...first!, id: "other" }] };
   expect(staleOutputs(run, { graph: renamed, roles })).toEqual([]);

@@ -315,10 +315,8 @@ describe("a value at the end of a run", () => {
   });
   test("cannot be held against a pattern that cannot be read, nor have a shape that it has not", () => {
     const [pattern, shape] = [said({ matches: "(" }), said({ schema: { type: "number" } })];
-    expect([pattern[0], pattern[1]?.startsWith("text cannot be held against the pattern (: ")]).toEqual([
-      "failed",
-      true,
-    ]);
+    expect(pattern[0]).toBe("failed");
+    expect(pattern[1]?.startsWith("text cannot be held against the pattern (: ")).toBe(true);
     expect([shape[0], shape[1]?.startsWith("text does not have the shape: ")]).toEqual(["failed", true]);
   });
   test("shows where it was written last, or at the end", () => {
@@ -343,17 +341,10 @@ describe("questions and tools", () => {
     return [sentence, node_id, seq];
   };
   test("are counted in words", () => {
-    expect([
-      counted(1, asked("a")),
-      counted(2, asked("a"), finished),
-      counted(1, finished),
-      counted(0, asked("a"), asked("b")),
-    ]).toEqual([
-      ["1 question was asked.", undefined, undefined],
-      ["2 questions were to be asked, and one was.", "a", 1],
-      ["One question was to be asked, and none was.", undefined, 1],
-      ["No question was to be asked, and 2 were.", "a", 1],
-    ]);
+    expect(counted(1, asked("a"))).toEqual(["1 question was asked.", undefined, undefined]);
+    expect(counted(2, asked("a"), finished)).toEqual(["2 questions were to be asked, and one was.", "a", 1]);
+    expect(counted(1, finished)).toEqual(["One question was to be asked, and none was.", undefined, 1]);
+    expect(counted(0, asked("a"), asked("b"))).toEqual(["No question was to be asked, and 2 were.", "a", 1]);
   });
   test("are held against the nodes that asked and called", () => {
     expect(looked({ kind: "questions", nodes: [] }, { events: [asked("a")] })).toEqual({
@@ -424,16 +415,14 @@ describe("what is expected of tools", () => {
   test("counts calls that were made, also by node and by their arguments", () => {
     const tools = (more: object) => outcomeOf(events, { kind: "tools", tool: "search", ...more });
     const args = { type: "object", properties: { query: { const: "sun" } } };
-    expect([
-      tools({}),
-      tools({ called: 2 }),
-      tools({ called: 1, node: "b" }),
-      tools({ called: 1, args }),
-    ]).toEqual([
-      ["passed", "search was called twice.", "a", 1],
-      ["passed", "search was called twice.", "a", 1],
-      ["passed", "search was called once in b.", "b", 2],
-      ["passed", "search was called once with such arguments.", "b", 2],
+    expect(tools({})).toEqual(["passed", "search was called twice.", "a", 1]);
+    expect(tools({ called: 2 })).toEqual(["passed", "search was called twice.", "a", 1]);
+    expect(tools({ called: 1, node: "b" })).toEqual(["passed", "search was called once in b.", "b", 2]);
+    expect(tools({ called: 1, args })).toEqual([
+      "passed",
+      "search was called once with such arguments.",
+      "b",
+      2,
     ]);
     expect([tools({ called: false }), tools({ called: 3 }), tools({ node: "c" })]).toEqual([
       ["failed", "search was never to be called, and was called twice.", "a", 1],
@@ -464,28 +453,29 @@ describe("what is expected of questions", () => {
 
   test("is how many there are, or at which nodes in whichever order", () => {
     const questions = (more: object, of = events) => outcomeOf(of, { kind: "questions", ...more });
-    expect([
-      questions({ count: 3 }),
-      questions({ nodes: ["b", "a", "a"] }),
-      questions({ count: 0 }, []),
-    ]).toEqual([
-      ["passed", "3 questions were asked.", null, null],
-      ["passed", "Those were asked who were to be asked.", null, null],
-      ["passed", "Nobody was asked.", null, null],
+    expect(questions({ count: 3 })).toEqual(["passed", "3 questions were asked.", null, null]);
+    expect(questions({ nodes: ["b", "a", "a"] })).toEqual([
+      "passed",
+      "Those were asked who were to be asked.",
+      null,
+      null,
     ]);
-    expect([
-      questions({ count: 1 }),
-      questions({ count: 4 }),
-      questions({ nodes: ["a", "a", "a", "b"] }),
-      questions({ nodes: ["a", "a"] }),
-      questions({ nodes: ["c"] }),
-    ]).toEqual([
-      ["failed", "One question was to be asked, and 3 were.", "b", 2],
-      ["failed", "4 questions were to be asked, and 3 were.", "a", 3],
-      ["failed", "First was to ask a person once more, and did not.", "a", 3],
-      ["failed", "b asked a person, which was not expected: Pay it?", "b", 2],
-      ["failed", "c was to ask a person, and did not.", "c", 3],
+    expect(questions({ count: 0 }, [])).toEqual(["passed", "Nobody was asked.", null, null]);
+    expect(questions({ count: 1 })).toEqual(["failed", "One question was to be asked, and 3 were.", "b", 2]);
+    expect(questions({ count: 4 })).toEqual(["failed", "4 questions were to be asked, and 3 were.", "a", 3]);
+    expect(questions({ nodes: ["a", "a", "a", "b"] })).toEqual([
+      "failed",
+      "First was to ask a person once more, and did not.",
+      "a",
+      3,
     ]);
+    expect(questions({ nodes: ["a", "a"] })).toEqual([
+      "failed",
+      "b asked a person, which was not expected: Pay it?",
+      "b",
+      2,
+    ]);
+    expect(questions({ nodes: ["c"] })).toEqual(["failed", "c was to ask a person, and did not.", "c", 3]);
   });
 });
 
@@ -494,15 +484,11 @@ describe("what is expected of cost and tokens", () => {
 
   test("is at most so much, that much included", () => {
     const cost = (at_most_usd: number) => outcomeOf([], { kind: "cost", at_most_usd }, { cost_usd: 0.5 });
-    expect([cost(0.5), cost(0.49)]).toEqual([
-      ["passed", "It cost $0.500, at most $0.500.", null, null],
-      ["failed", "It was to cost at most $0.490, and cost $0.500.", null, null],
-    ]);
+    expect(cost(0.5)).toEqual(["passed", "It cost $0.500, at most $0.500.", null, null]);
+    expect(cost(0.49)).toEqual(["failed", "It was to cost at most $0.490, and cost $0.500.", null, null]);
     const tokens = (at_most: number) => outcomeOf([], { kind: "tokens", at_most }, { usage });
-    expect([tokens(1000), tokens(999)]).toEqual([
-      ["passed", "It used 1000 tokens, at most 1000.", null, null],
-      ["failed", "It was to use at most 999 tokens, and used 1000.", null, null],
-    ]);
+    expect(tokens(1000)).toEqual(["passed", "It used 1000 tokens, at most 1000.", null, null]);
+    expect(tokens(999)).toEqual(["failed", "It was to use at most 999 tokens, and used 1000.", null, null]);
   });
 
   test("fails where a price is unknown: unknown is not nothing", () => {

@@ -162,9 +162,9 @@ describe("recorded answers", () => {
       ScenarioFields.parse({ name: "It", ...cassette(answer({ value: "" })) }).answers,
     ).length;
     const of = (chars: number) => errorsOf(cassette(answer({ value: "x".repeat(chars - around) })));
-    expect([of(4 * 1024 * 1024), of(4 * 1024 * 1024 + 1)]).toEqual([
-      [],
-      ["Its recorded answers are too long to be kept with a workflow: at most 4 MiB."],
+    expect(of(4 * 1024 * 1024)).toEqual([]);
+    expect(of(4 * 1024 * 1024 + 1)).toEqual([
+      "Its recorded answers are too long to be kept with a workflow: at most 4 MiB.",
     ]);
   });
 });

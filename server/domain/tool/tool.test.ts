@@ -26,36 +26,28 @@ test("calls share what their arguments name, standards of the tool included, tex
     input_schema: { type: "object", properties: { path: { type: "string", default: "home" }, n: {} } },
     resources: ["file:{path}", "fixed", "{n}:{none}", "{toString}"],
   });
-  expect([resourcesOf(spec, { path: "a", n: [1] }), resourcesOf(spec, { n: null })]).toEqual([
-    ["file:a", "fixed", "[1]:null", "null"],
-    ["file:home", "fixed", "null:null", "null"],
-  ]);
+  expect(resourcesOf(spec, { path: "a", n: [1] })).toEqual(["file:a", "fixed", "[1]:null", "null"]);
+  expect(resourcesOf(spec, { n: null })).toEqual(["file:home", "fixed", "null:null", "null"]);
   const { resources: _none, ...free } = spec;
   expect(resourcesOf(free, { path: "a" })).toEqual([]);
 });
 
 test("a call succeeded where its status is 200 and nowhere else", () => {
   const output = (status_code: number) => ({ status_code }) as Parameters<typeof succeeded>[0];
-  expect([succeeded(output(200)), succeeded(output(201)), succeeded(output(500))]).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect(succeeded(output(200))).toBe(true);
+  expect(succeeded(output(201))).toBe(false);
+  expect(succeeded(output(500))).toBe(false);
 });
 
 test("a built-in rule is found by its own name only", () => {
   const [rule, ...others] = routerFunctions();
-  expect([rule?.name, rule?.labels, rule?.reads, others]).toEqual([
-    "approval_status_router",
-    ["approved", "rejected"],
-    ["approval_status"],
-    [],
-  ]);
-  expect([
-    findRouterFunction("approval_status_router"),
-    findRouterFunction("toString"),
-    findRouterFunction(undefined),
-  ]).toEqual([rule, undefined, undefined]);
+  expect(rule?.name).toBe("approval_status_router");
+  expect(rule?.labels).toEqual(["approved", "rejected"]);
+  expect(rule?.reads).toEqual(["approval_status"]);
+  expect(others).toEqual([]);
+  expect(findRouterFunction("approval_status_router")).toEqual(rule);
+  expect(findRouterFunction("toString")).toBeUndefined();
+  expect(findRouterFunction(undefined)).toBeUndefined();
 });
 
 test.each([

@@ -48,17 +48,15 @@ describe("gates that go by shares", () => {
     const { seen, gates, enter } = newStage();
     enter();
     await settle();
-    expect([seen, gates.isStarving, gates.uses()]).toEqual([
-      { changes: 1, inside: 0 },
-      true,
-      [{ provider_id: "remote", share: null, in_use: 0, waiting: 1, begun: 0 }],
-    ]);
+    expect(seen).toEqual({ changes: 1, inside: 0 });
+    expect(gates.isStarving).toBe(true);
+    expect(gates.uses()).toEqual([{ provider_id: "remote", share: null, in_use: 0, waiting: 1, begun: 0 }]);
     gates.apply([given(1)], 1_000, Date.now());
     await settle();
-    expect([seen.inside, gates.isStarving, gates.uses()]).toEqual([
-      1,
-      false,
-      [{ provider_id: "remote", share: { calls: 1 }, in_use: 1, waiting: 0, begun: 1 }],
+    expect(seen.inside).toBe(1);
+    expect(gates.isStarving).toBe(false);
+    expect(gates.uses()).toEqual([
+      { provider_id: "remote", share: { calls: 1 }, in_use: 1, waiting: 0, begun: 1 },
     ]);
   });
 

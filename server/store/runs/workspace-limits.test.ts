@@ -74,10 +74,8 @@ test("a file says who wrote it, when, of which kind it is, and whether strangers
   const source = { agent_id: "a", role_name: "Writer", node_id: "n", task_id: "t", tool_name: "file_write" };
   const one = write("one.JSON", "é", { source, tainted: false });
   const two = write("tool-results/two", "x", { kind: "result" });
-  expect([one, two]).toEqual([
-    { artifact_id: one.artifact_id, path: "one.JSON", version: 1, size: 2 },
-    { artifact_id: two.artifact_id, path: "tool-results/two", version: 1, size: 1 },
-  ]);
+  expect(one).toEqual({ artifact_id: one.artifact_id, path: "one.JSON", version: 1, size: 2 });
+  expect(two).toEqual({ artifact_id: two.artifact_id, path: "tool-results/two", version: 1, size: 1 });
   const files = [
     { ...one, kind: "file", media_type: "application/json", source, tainted: false, created_at: 1000 },
     { ...two, kind: "result", media_type: "text/plain", source: {}, tainted: true, created_at: 1000 },

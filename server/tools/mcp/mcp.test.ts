@@ -646,15 +646,15 @@ describe("what servers say", () => {
       { type: "text", text: payload(bytes) },
       { type: "resource", resource: { uri: "file:///b", text: payload(bytes) } },
     ];
-    expect([
-      outputOf("t", { content: parts }),
-      outputOf("t", { content: [], structuredContent: { said: payload(bytes) } }),
-      outputOf("t", { content: [{ type: "text", text: payload(bytes) }], isError: true }),
-    ]).toEqual([
-      { status_code: 200, output: `${shown}\n${shown}` },
-      { status_code: 200, output: { said: shown } },
-      { status_code: 500, error: shown },
-    ]);
+    expect(outputOf("t", { content: parts })).toEqual({ status_code: 200, output: `${shown}\n${shown}` });
+    expect(outputOf("t", { content: [], structuredContent: { said: payload(bytes) } })).toEqual({
+      status_code: 200,
+      output: { said: shown },
+    });
+    expect(outputOf("t", { content: [{ type: "text", text: payload(bytes) }], isError: true })).toEqual({
+      status_code: 500,
+      error: shown,
+    });
     expect(outputOf("t", { content: [{ type: "text", text: "x".repeat(3_000_000) }] })).toMatchObject({
       status_code: 413,
     });

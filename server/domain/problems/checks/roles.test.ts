@@ -126,13 +126,11 @@ describe("tools that are not here, or cannot be used yet", () => {
         what,
         message,
       ]);
-    expect([call("on"), call("off")]).toEqual([
-      [],
+    expect(call("on")).toEqual([]);
+    expect(call("off")).toEqual([
       [
-        [
-          "warning W_TOOL_OFF tool_name",
-          '"Task" calls "off", which cannot be used yet, so it would fail: No key.',
-        ],
+        "warning W_TOOL_OFF tool_name",
+        '"Task" calls "off", which cannot be used yet, so it would fail: No key.',
       ],
     ]);
   });
@@ -173,20 +171,18 @@ test("tasks of a plan are for members of the crew, and begin on conditions that 
     one("t6", { condition: "true" }),
   ];
   const [condition, t2, t4, ...others] = found(crew([agent("x", "Writer"), agent("y", "Writer")], tasks));
-  expect([t2, t4, others]).toEqual([
-    [
-      "warning W_ROLE_WITHOUT_AGENT plan",
-      'The task "t2" needs the role "Idle", which no agent of the crew has. Add such an agent, or choose another role.',
-      null,
-      false,
-    ],
-    [
-      "warning W_ROLE_WITHOUT_AGENT plan",
-      'The task "t4" is given to the agent "gone", who is not in the crew. Add the agent, or give the task to another.',
-      null,
-      false,
-    ],
-    [],
+  expect(t2).toEqual([
+    "warning W_ROLE_WITHOUT_AGENT plan",
+    'The task "t2" needs the role "Idle", which no agent of the crew has. Add such an agent, or choose another role.',
+    null,
+    false,
   ]);
+  expect(t4).toEqual([
+    "warning W_ROLE_WITHOUT_AGENT plan",
+    'The task "t4" is given to the agent "gone", who is not in the crew. Add the agent, or give the task to another.',
+    null,
+    false,
+  ]);
+  expect(others).toEqual([]);
   expect(condition?.[0]).toBe("error E_BAD_EXPRESSION plan.tasks.4.condition");
 });

@@ -45,17 +45,13 @@ test("a breakpoint, or where a run is to stop, names what the drawing has", () =
   const at = (...breakpoints: Extract<RunCommand, { kind: "set_breakpoints" }>["breakpoints"]) =>
     errorOf({ kind: "set_breakpoints", breakpoints }, begun);
   const [node, edge] = ['This workflow has no node "x".', 'This workflow has no edge "e9".'];
-  expect([
-    at({ on: "node_start", node_id: "a" }, { on: "edge", edge_id: "e0" }, { on: "error" }),
-    at({ on: "node_start", node_id: "a" }, { on: "node_start", node_id: "x" }),
-    at({ on: "node_start", node_id: "a", edge_id: "e9" }),
-  ]).toEqual([null, node, edge]);
-  expect([
-    unknownStop(line, {}),
-    unknownStop(line, { stop_at: "b" }),
-    unknownStop(line, { stop_at: "x" }),
-    unknownStop(line, { breakpoints: [{ on: "edge", edge_id: "e9" }], stop_at: "x" }),
-  ]).toEqual([null, null, node, edge]);
+  expect(at({ on: "node_start", node_id: "a" }, { on: "edge", edge_id: "e0" }, { on: "error" })).toBeNull();
+  expect(at({ on: "node_start", node_id: "a" }, { on: "node_start", node_id: "x" })).toEqual(node);
+  expect(at({ on: "node_start", node_id: "a", edge_id: "e9" })).toEqual(edge);
+  expect(unknownStop(line, {})).toBeNull();
+  expect(unknownStop(line, { stop_at: "b" })).toBeNull();
+  expect(unknownStop(line, { stop_at: "x" })).toEqual(node);
+  expect(unknownStop(line, { breakpoints: [{ on: "edge", edge_id: "e9" }], stop_at: "x" })).toEqual(edge);
 });
 
 test("a command that came too late is told apart from other warnings", () => {
@@ -112,10 +108,8 @@ describe("a change of the state", () => {
     const most = Array.from({ length: 1000 }, (_, length) => length).filter(
       (length) => size(length) === null,
     ).length;
-    expect([size(most - 1), size(most)]).toEqual([
-      null,
-      expect.stringMatching(/^The state would be too large: /),
-    ]);
+    expect(size(most - 1)).toBeNull();
+    expect(size(most)).toEqual(expect.stringMatching(/^The state would be too large: /));
   });
 });
 
@@ -358,31 +352,16 @@ test("an agent that goes on next is one of a crew that is at work and that goes 
   };
   const custom = crewRun({ members, process: "custom", collaboration_patterns: [pattern] });
   const together = "Its members all work at the same time, so none of them is next.";
-  expect([
-    next(plain, "bob"),
-    next(plain, "bob", plain.running, "crew#2"),
-    next(plain, "bob", plain.begin),
-    next(plain, "bob", [...plain.begin, ready("start")], "start#1"),
-    next(plain, "bob", [...plain.running, ended]),
-    next(plain, "eve"),
-    next(crewRun({ members, process: "consensus" }), "bob"),
-    next(crewRun({ members: { ann: "Writer" }, process: "sample" }), "ann"),
-    next(led, "ann"),
-    next(led, "bob"),
-    next(custom, "ann"),
-    next(custom, "bob"),
-  ]).toEqual([
-    null,
-    "This run has no crew#2.",
-    "The crew of Crew has not begun yet. Step into it first.",
-    "start has no crew.",
-    "The work of the crew of Crew is over.",
-    'Crew has no agent "eve". It has: ann, bob.',
-    together,
-    together,
-    "ann leads the crew and is asked in each round anyway.",
-    null,
-    null,
-    "No step of the crew's pattern is for bob.",
-  ]);
+  expect(next(plain, "bob")).toBeNull();
+  expect(next(plain, "bob", plain.running, "crew#2")).toBe("This run has no crew#2.");
+  expect(next(plain, "bob", plain.begin)).toBe("The crew of Crew has not begun yet. Step into it first.");
+  expect(next(plain, "bob", [...plain.begin, ready("start")], "start#1")).toBe("start has no crew.");
+  expect(next(plain, "bob", [...plain.running, ended])).toBe("The work of the crew of Crew is over.");
+  expect(next(plain, "eve")).toBe('Crew has no agent "eve". It has: ann, bob.');
+  expect(next(crewRun({ members, process: "consensus" }), "bob")).toEqual(together);
+  expect(next(crewRun({ members: { ann: "Writer" }, process: "sample" }), "ann")).toEqual(together);
+  expect(next(led, "ann")).toBe("ann leads the crew and is asked in each round anyway.");
+  expect(next(led, "bob")).toBeNull();
+  expect(next(custom, "ann")).toBeNull();
+  expect(next(custom, "bob")).toBe("No step of the crew's pattern is for bob.");
 });

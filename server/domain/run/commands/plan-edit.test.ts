@@ -141,27 +141,22 @@ describe("a person's change of a plan", () => {
       );
     };
     const taken = ExecutionPlan.parse({ tasks: [task("task_002"), task("task_003")] });
-    expect([added(plan), added(taken), added(ExecutionPlan.parse({ tasks: [] }))]).toEqual([
-      [["task_005", "ann", { tags: ["t"] }]],
-      [["task_004", "ann", { tags: ["t"] }]],
-      [["task_001", "ann", { tags: ["t"] }]],
-    ]);
+    expect(added(plan)).toEqual([["task_005", "ann", { tags: ["t"] }]]);
+    expect(added(taken)).toEqual([["task_004", "ann", { tags: ["t"] }]]);
+    expect(added(ExecutionPlan.parse({ tasks: [] }))).toEqual([["task_001", "ann", { tags: ["t"] }]]);
   });
 
   test("adds no task to a full plan, none of a name that is there, and none that cannot be read", () => {
     const full = (count: number) =>
       ExecutionPlan.parse({ tasks: Array.from({ length: count }, (_, n) => task(`t${n}`)) });
-    expect([
-      addTask(full(100), { description: "x" }),
-      addTask(full(99), { description: "x", task_id: "x" }).ok,
-      addTask(plan, { description: "x", task_id: "a" }),
-      addTask(plan, { description: "" }),
-    ]).toEqual([
+    expect(addTask(full(100), { description: "x" })).toEqual(
       rejected(400, "A plan holds at most 100 tasks."),
-      true,
+    );
+    expect(addTask(full(99), { description: "x", task_id: "x" }).ok).toBe(true);
+    expect(addTask(plan, { description: "x", task_id: "a" })).toEqual(
       rejected(400, 'Two tasks are called "a".'),
-      rejected(400, "A task needs a description"),
-    ]);
+    );
+    expect(addTask(plan, { description: "" })).toEqual(rejected(400, "A task needs a description"));
     expect(changeTask(plan, "a", { description: "y" })).toEqual({
       ok: true,
       change: { changed: { a: { description: "y" } } },

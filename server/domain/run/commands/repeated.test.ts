@@ -65,11 +65,9 @@ test.each<[RepeatedCommand["command"], string]>([
 test("a place that is an answer is told by its node, and one without a name by its id", () => {
   const after = (key: string) =>
     describeCommand(repeated({ kind: "pause" }, { after: [key] }), { nodes: { a: { name: "" } } });
-  expect([after("answer:a#1/q"), after("a#3"), after("b")]).toEqual([
-    "ann, after a: pauses it",
-    "ann, after a, the 3. time: pauses it",
-    "ann, after b: pauses it",
-  ]);
+  expect(after("answer:a#1/q")).toBe("ann, after a: pauses it");
+  expect(after("a#3")).toBe("ann, after a, the 3. time: pauses it");
+  expect(after("b")).toBe("ann, after b: pauses it");
 });
 
 test("commands are kept and read as they were, and those of another version are passed over", () => {
@@ -93,11 +91,13 @@ test("what a run changed where it was forked and cannot be repeated is told once
   };
   const reasons = (...events: NewEvent[]) => notRepeated(logOf(events));
   const state = { state: { set: {}, remove: [] } };
-  expect([
-    reasons(),
-    reasons(forked({})),
-    reasons(forked(state), forked(state)),
-    reasons(forked({ messages: [] }), forked({ plan: [] }, "latest")),
-    reasons({ type: "run_started", payload: {} }),
-  ]).toEqual([[], [], [texts.state], [texts.messages, texts.plan, texts.graph], []]);
+  expect(reasons()).toEqual([]);
+  expect(reasons(forked({}))).toEqual([]);
+  expect(reasons(forked(state), forked(state))).toEqual([texts.state]);
+  expect(reasons(forked({ messages: [] }), forked({ plan: [] }, "latest"))).toEqual([
+    texts.messages,
+    texts.plan,
+    texts.graph,
+  ]);
+  expect(reasons({ type: "run_started", payload: {} })).toEqual([]);
 });

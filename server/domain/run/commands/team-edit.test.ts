@@ -32,13 +32,10 @@ describe("the member that a change makes", () => {
     const then = fold(...running, ...memberChanged(s, set, "ann"));
     expect(after(change("ann", { role_name: "Writer" }), then)).toEqual(full);
     const bare = after(change("ann", { llm_config: null, backstory: "", tools: null }), then);
-    expect([
-      Object.keys(bare ?? {}),
-      Object.keys(bare?.agent ?? {}).filter((key) => key in (full?.agent ?? {})),
-    ]).toEqual([
-      ["agent"],
+    expect(Object.keys(bare ?? {})).toEqual(["agent"]);
+    expect(Object.keys(bare?.agent ?? {}).filter((key) => key in (full?.agent ?? {}))).toEqual(
       Object.keys(full?.agent ?? {}).filter((key) => key !== "llm_config" && key !== "backstory"),
-    ]);
+    );
     // Tools were chosen of a role: with another role they are chosen anew.
     expect(after(change("ann", { role_name: "Reader" }), then)).toEqual({
       agent: { ...full?.agent, role_name: "Reader" },

@@ -99,11 +99,9 @@ describe("two runs beside each other", () => {
     const state: NewEvent = { type: "state_initialized", payload: { state: { n: 1 }, defaults_applied: [] } };
     const told = compareRuns(run(took, took, ...ran("a"), over({ output: { out: 1 } })), run(state));
     expect(told.edges).toEqual([{ id: "e1", a: 2, b: 0 }]);
-    expect([told.state.map(({ key }) => key), told.output.map(({ key }) => key), told.input]).toEqual([
-      ["n"],
-      ["out"],
-      [],
-    ]);
+    expect(told.state.map(({ key }) => key)).toEqual(["n"]);
+    expect(told.output.map(({ key }) => key)).toEqual(["out"]);
+    expect(told.input).toEqual([]);
     expect(told.totals).toEqual({
       a: { final_status: "COMPLETED", tokens: 0, cost_usd: 0, ms: 60, steps: 1 },
       b: { final_status: null, tokens: 0, cost_usd: 0, ms: 0, steps: 0 },
@@ -115,22 +113,14 @@ describe("two runs beside each other", () => {
     const moved = draw("start > a > b > end", { b: { name: "" }, a: { ui: { x: 1, y: 1 } } });
     const other = draw("start > a > x", { a: { name: "A" } });
     const over_ = compareRuns(run(), fold(created(other)));
-    expect([compareRuns(run(), fold(created(moved))).is_same_graph, over_.is_same_graph]).toEqual([
-      true,
-      false,
-    ]);
-    expect([
-      Object.keys(over_.graph.nodes),
-      over_.graph.nodes.a?.name,
-      over_.graph.edges.map(({ id, target_node_id }) => [id, target_node_id]),
-    ]).toEqual([
-      ["start", "a", "b", "end", "x"],
-      "A",
-      [
-        ["e0", "a"],
-        ["e1", "x"],
-        ["e2", "end"],
-      ],
+    expect(compareRuns(run(), fold(created(moved))).is_same_graph).toBe(true);
+    expect(over_.is_same_graph).toBe(false);
+    expect(Object.keys(over_.graph.nodes)).toEqual(["start", "a", "b", "end", "x"]);
+    expect(over_.graph.nodes.a?.name).toBe("A");
+    expect(over_.graph.edges.map(({ id, target_node_id }) => [id, target_node_id])).toEqual([
+      ["e0", "a"],
+      ["e1", "x"],
+      ["e2", "end"],
     ]);
   });
 });
@@ -160,11 +150,12 @@ describe("where two runs parted", () => {
       tool_name: "look",
       answers: { a: "x", b: "y" },
     });
-    expect([
-      answers({ output: "x" }, {}),
-      answers({ output: "x" }, { status_code: 500, error: "Away" }),
-      answers({}, { output: null }),
-    ]).toEqual([{ a: "x", b: null }, { a: "x", b: { status_code: 500, error: "Away" } }, undefined]);
+    expect(answers({ output: "x" }, {})).toEqual({ a: "x", b: null });
+    expect(answers({ output: "x" }, { status_code: 500, error: "Away" })).toEqual({
+      a: "x",
+      b: { status_code: 500, error: "Away" },
+    });
+    expect(answers({}, { output: null })).toBeUndefined();
     const node = (output: string) => log(call("t", 1, "look", {}), gave("t", { output }, {}));
     expect(parted(node("x"), node("y"))).toEqual({
       what: "tool",
@@ -178,22 +169,18 @@ describe("where two runs parted", () => {
   });
 
   test("is not at one that was asked otherwise, that only one of them asked, or whose question is not known", () => {
-    expect([
-      parted(tool({ output: "x" }), tool({ output: "y" }, 2)),
-      parted(tool({ output: "x" }), tool({ output: "y" }, 1, "see")),
-      parted(tool({ output: "x" }), log(call("u", 1), gave("u", { output: "y" }))),
-      parted(log(gave("t", { output: "x" })), log(gave("t", { output: "y" }))),
-      parted(tool({ output: "x" }), tool({ output: "x" })),
-    ]).toEqual([null, null, null, null, null]);
+    expect(parted(tool({ output: "x" }), tool({ output: "y" }, 2))).toBeNull();
+    expect(parted(tool({ output: "x" }), tool({ output: "y" }, 1, "see"))).toBeNull();
+    expect(parted(tool({ output: "x" }), log(call("u", 1), gave("u", { output: "y" })))).toBeNull();
+    expect(parted(log(gave("t", { output: "x" })), log(gave("t", { output: "y" })))).toBeNull();
+    expect(parted(tool({ output: "x" }), tool({ output: "x" }))).toBeNull();
   });
 
   test("is the earliest of several such places", () => {
     const two = (one: string, other: string) =>
       log(call("t", 1), gave("t", { output: one }), call("u", 2), gave("u", { output: other }));
-    expect([
-      parted(two("x", "x"), two("y", "y"))?.call_id,
-      parted(two("x", "x"), two("x", "y"))?.call_id,
-    ]).toEqual(["t", "u"]);
+    expect(parted(two("x", "x"), two("y", "y"))?.call_id).toBe("t");
+    expect(parted(two("x", "x"), two("x", "y"))?.call_id).toBe("u");
   });
 
   const begun = of(
@@ -232,20 +219,14 @@ describe("where two runs parted", () => {
   test("is at a model that was sent the very same and answered otherwise, also by what it calls", () => {
     const model = (answer: NewEvent, before = told("Hi")) => log(begun, before, asked, answer);
     const answersOf = (a: NewEvent, b: NewEvent) => parted(model(a), model(b))?.answers;
-    expect([
-      answersOf(said("x"), said("y")),
-      answersOf(said("x", ["look"]), said("x")),
-      answersOf(said("x", ["look"]), said("x", ["look"])),
-      answersOf(said("x"), said("y", [], "m2")),
-      parted(model(said("x")), model(said("y"), told("Ho"))),
-      parted(model(said("x"), told("Hi", ["look"])), model(said("y"), told("Hi", ["see"]))),
-    ]).toEqual([
-      { a: "x", b: "y" },
-      { a: { content: "x", calls: [{ tool_name: "look", args: {} }] }, b: "x" },
-      undefined,
-      undefined,
-      null,
-      null,
-    ]);
+    expect(answersOf(said("x"), said("y"))).toEqual({ a: "x", b: "y" });
+    expect(answersOf(said("x", ["look"]), said("x"))).toEqual({
+      a: { content: "x", calls: [{ tool_name: "look", args: {} }] },
+      b: "x",
+    });
+    expect(answersOf(said("x", ["look"]), said("x", ["look"]))).toBeUndefined();
+    expect(answersOf(said("x"), said("y", [], "m2"))).toBeUndefined();
+    expect(parted(model(said("x")), model(said("y"), told("Ho")))).toBeNull();
+    expect(parted(model(said("x"), told("Hi", ["look"])), model(said("y"), told("Hi", ["see"])))).toBeNull();
   });
 });

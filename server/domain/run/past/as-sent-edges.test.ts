@@ -70,19 +70,23 @@ describe("the prompt of a call", () => {
       asked("c2", 3),
     );
     const common = { agent_id: "ann", role_name: "Writer", tools: ["look"], condensed: 0 };
-    expect([asSent(events, "c1"), asSent(events, "c2"), asSent(events, "c9")]).toEqual([
-      { ...common, seq: 5, messages: [user("Write.")], response_format: "text", model: "m" },
-      {
-        ...common,
-        seq: 9,
-        messages: [
-          user("Write."),
-          assistant("I look.", { tool_calls, reasoning: "why" }),
-          { role: "tool", content: "page" },
-        ],
-      },
-      null,
-    ]);
+    expect(asSent(events, "c1")).toEqual({
+      ...common,
+      seq: 5,
+      messages: [user("Write.")],
+      response_format: "text",
+      model: "m",
+    });
+    expect(asSent(events, "c2")).toEqual({
+      ...common,
+      seq: 9,
+      messages: [
+        user("Write."),
+        assistant("I look.", { tool_calls, reasoning: "why" }),
+        { role: "tool", content: "page" },
+      ],
+    });
+    expect(asSent(events, "c9")).toBeNull();
   });
 
   test("begins anew where its agent is tried again, and is all that there is where none is known", () => {
@@ -133,14 +137,11 @@ describe("the prompt of a call", () => {
       const sent = asSent(log(begun(), messageAdded("Write."), ...events), id);
       return [sent?.messages.length, sent?.doubt];
     };
-    expect([
-      doubt([asked("c", 3)], "c"),
-      doubt([asked("c", 1)], "c"),
-      doubt([asked("a#1/guard2/1", 1)], "a#1/guard2/1"),
-    ]).toEqual([
-      [1, "The call had 3 messages, and the log tells of 1."],
-      [1, undefined],
-      [0, "A rule was checked here: the words to its judge are not kept in the log."],
+    expect(doubt([asked("c", 3)], "c")).toEqual([1, "The call had 3 messages, and the log tells of 1."]);
+    expect(doubt([asked("c", 1)], "c")).toEqual([1, undefined]);
+    expect(doubt([asked("a#1/guard2/1", 1)], "a#1/guard2/1")).toEqual([
+      0,
+      "A rule was checked here: the words to its judge are not kept in the log.",
     ]);
   });
 });
@@ -158,17 +159,16 @@ describe("the prompt that sums up a conversation", () => {
       asked("c", 2),
     );
     const sent = asSent(events, "s");
-    expect([sent?.messages.length, sent?.messages.at(-1)?.content, sent?.tools, sent?.doubt]).toEqual([
-      2,
-      "<conversation>\nuser: two\n\nuser: three\n</conversation>",
-      [],
-      "How long the summary might be is not kept; the rest is as it was sent.",
-    ]);
+    expect(sent?.messages.length).toBe(2);
+    expect(sent?.messages.at(-1)?.content).toBe("<conversation>\nuser: two\n\nuser: three\n</conversation>");
+    expect(sent?.tools).toEqual([]);
+    expect(sent?.doubt).toBe("How long the summary might be is not kept; the rest is as it was sent.");
     const after = asSent(events, "c");
-    expect([after?.messages.map(({ content }) => content), after?.condensed]).toEqual([
-      ["one", "[2 earlier messages were left out. This is their summary.]\nsum"],
-      2,
+    expect(after?.messages.map(({ content }) => content)).toEqual([
+      "one",
+      "[2 earlier messages were left out. This is their summary.]\nsum",
     ]);
+    expect(after?.condensed).toBe(2);
   });
 
   test("is not known where the log ends before it", () => {
@@ -197,9 +197,7 @@ test("a conversation that was shortened otherwise than the log tells is in doubt
     asked("c", 5),
   );
   const sent = asSent(events, "c");
-  expect([sent?.condensed, sent?.messages.length, sent?.doubt]).toEqual([
-    1,
-    5,
-    "It had been shortened before; how exactly, the log tells only in part.",
-  ]);
+  expect(sent?.condensed).toBe(1);
+  expect(sent?.messages.length).toBe(5);
+  expect(sent?.doubt).toBe("It had been shortened before; how exactly, the log tells only in part.");
 });

@@ -31,14 +31,12 @@ describe("who wrote a key", () => {
   test("is the only agent that was at work there, where none of them gave the very value", () => {
     const by = (...events: NewEvent[]) =>
       keyHistory(log(...events, patch({ x: 1 })), "x").map(({ agent_id }) => agent_id);
-    expect([
-      by(answered("ann")),
-      by(answered("ann"), answered("ann", { y: 1 })),
-      by(answered("ann"), answered("bob")),
-      by(answered("ann", { x: 1 }), answered("bob", { x: 2 })),
-      by(answered("ann", { x: 1 }), answered("bob", { x: 1 })),
-      by(),
-    ]).toEqual([["ann"], ["ann"], [undefined], ["ann"], ["bob"], [undefined]]);
+    expect(by(answered("ann"))).toEqual(["ann"]);
+    expect(by(answered("ann"), answered("ann", { y: 1 }))).toEqual(["ann"]);
+    expect(by(answered("ann"), answered("bob"))).toEqual([undefined]);
+    expect(by(answered("ann", { x: 1 }), answered("bob", { x: 2 }))).toEqual(["ann"]);
+    expect(by(answered("ann", { x: 1 }), answered("bob", { x: 1 }))).toEqual(["bob"]);
+    expect(by()).toEqual([undefined]);
   });
 
   test("is a person where one wrote it or took it away, and nobody once it is gone", () => {
@@ -96,36 +94,30 @@ describe("going through a run", () => {
   });
 
   test("comes to the first or the last event where no stop is left, and nowhere from there", () => {
-    expect([
-      nextStop(events, 1, "node", 1),
-      nextStop(events, 8, "node", 1),
-      nextStop(events, 9, "node", 1),
-      nextStop(events, 9, "node", -1),
-      nextStop(events, 3, "node", -1),
-      nextStop(events, 1, "node", -1),
-      nextStop(events, 2, "event", -1),
-      nextStop([], 0, "event", 1),
-    ]).toEqual([3, 9, null, 8, 1, null, 1, null]);
+    expect(nextStop(events, 1, "node", 1)).toBe(3);
+    expect(nextStop(events, 8, "node", 1)).toBe(9);
+    expect(nextStop(events, 9, "node", 1)).toBeNull();
+    expect(nextStop(events, 9, "node", -1)).toBe(8);
+    expect(nextStop(events, 3, "node", -1)).toBe(1);
+    expect(nextStop(events, 1, "node", -1)).toBeNull();
+    expect(nextStop(events, 2, "event", -1)).toBe(1);
+    expect(nextStop([], 0, "event", 1)).toBeNull();
   });
 
   test("finds where a key is written, a node has its part, or an agent speaks", () => {
     const found = (kind: "key" | "node" | "agent", name: string) =>
       events.filter((event) => isOccurrence(event, { kind, name })).map(({ seq }) => seq);
-    expect([
-      found("key", "x"),
-      found("key", "y"),
-      found("node", "a"),
-      found("node", "end"),
-      found("agent", "ann"),
-      found("agent", "bob"),
-    ]).toEqual([[6], [], [3], [7], [4], []]);
+    expect(found("key", "x")).toEqual([6]);
+    expect(found("key", "y")).toEqual([]);
+    expect(found("node", "a")).toEqual([3]);
+    expect(found("node", "end")).toEqual([7]);
+    expect(found("agent", "ann")).toEqual([4]);
+    expect(found("agent", "bob")).toEqual([]);
     const key = { kind: "key", name: "x" } as const;
-    expect([
-      nextOccurrence(events, 1, key, 1),
-      nextOccurrence(events, 6, key, 1),
-      nextOccurrence(events, 6, key, -1),
-      nextOccurrence(events, 9, key, -1),
-    ]).toEqual([6, null, null, 6]);
+    expect(nextOccurrence(events, 1, key, 1)).toBe(6);
+    expect(nextOccurrence(events, 6, key, 1)).toBeNull();
+    expect(nextOccurrence(events, 6, key, -1)).toBeNull();
+    expect(nextOccurrence(events, 9, key, -1)).toBe(6);
   });
 });
 

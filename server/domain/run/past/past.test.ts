@@ -207,16 +207,12 @@ test("one goes on by events, turns of agents or nodes, and to where a key, a nod
     payload: { attempt: 1, input: {} },
   };
   const events = log(began({ n: 0 }), started, turn, patch({ n: 1 }), turn, patch({ m: 1 }));
-  expect([
-    nextStop(events, 1, "event", 1),
-    nextStop(events, 2, "turn", 1),
-    nextStop(events, 4, "turn", 1),
-  ]).toEqual([2, 4, 6]);
-  expect([
-    nextStop(events, 1, "node", 1),
-    nextStop(events, 3, "node", 1),
-    nextStop(events, 7, "node", 1),
-  ]).toEqual([3, 7, null]);
+  expect(nextStop(events, 1, "event", 1)).toBe(2);
+  expect(nextStop(events, 2, "turn", 1)).toBe(4);
+  expect(nextStop(events, 4, "turn", 1)).toBe(6);
+  expect(nextStop(events, 1, "node", 1)).toBe(3);
+  expect(nextStop(events, 3, "node", 1)).toBe(7);
+  expect(nextStop(events, 7, "node", 1)).toBeNull();
   expect([nextStop(events, 7, "turn", -1), nextStop(events, 3, "node", -1)]).toEqual([6, 1]);
   const key = { kind: "key", name: "n" } as const;
   expect([nextOccurrence(events, 1, key, 1), nextOccurrence(events, 2, key, 1)]).toEqual([2, 5]);

@@ -208,18 +208,14 @@ test("an option is found by its label or value, exactly before by its letters, a
     { label: "a", value: "1" },
     { label: "A", value: "2" },
   ];
-  expect([found("A", twice), found("a", twice), found("reject", twice), found("approve", twice)]).toEqual([
-    "2",
-    "1",
-    undefined,
-    undefined,
-  ]);
-  expect([yesOf(options)?.value, noOf(options)?.value, yesOf(twice), noOf(twice)]).toEqual([
-    "YES",
-    "never",
-    undefined,
-    undefined,
-  ]);
+  expect(found("A", twice)).toBe("2");
+  expect(found("a", twice)).toBe("1");
+  expect(found("reject", twice)).toBeUndefined();
+  expect(found("approve", twice)).toBeUndefined();
+  expect(yesOf(options)?.value).toBe("YES");
+  expect(noOf(options)?.value).toBe("never");
+  expect(yesOf(twice)).toBeUndefined();
+  expect(noOf(twice)).toBeUndefined();
 });
 
 test("what is sent as an answer has a word of one letter or more, and needs none", () => {

@@ -19,19 +19,11 @@ describe("a run that people hold", () => {
       return [paused_at, stepping];
     };
     const held = { point: "anywhere", reason: "person", by: "ann", since: 10 };
-    expect([
-      snapshot(paused),
-      snapshot(paused, continued("step")),
-      snapshot(paused, continued("step", "turn")),
-      snapshot(paused, continued("step"), paused, continued("resume")),
-      snapshot(paused, over()),
-    ]).toEqual([
-      [held, undefined],
-      [undefined, "node"],
-      [undefined, "turn"],
-      [undefined, undefined],
-      [undefined, undefined],
-    ]);
+    expect(snapshot(paused)).toEqual([held, undefined]);
+    expect(snapshot(paused, continued("step"))).toEqual([undefined, "node"]);
+    expect(snapshot(paused, continued("step", "turn"))).toEqual([undefined, "turn"]);
+    expect(snapshot(paused, continued("step"), paused, continued("resume"))).toEqual([undefined, undefined]);
+    expect(snapshot(paused, over())).toEqual([undefined, undefined]);
   });
 
   test("forgets a breakpoint that was to hold it once, and keeps every other", () => {
@@ -62,25 +54,22 @@ describe("a run that people hold", () => {
     const given = { on: "error" as const };
     const held = (config: object, can_hold?: true) =>
       holding({ graph, config: RunConfig.parse(config), can_hold });
-    expect([
-      held({}),
-      held({ mode: "step" }),
-      held({ mode: "step" }, true),
-      held({ mode: "breakpoint" }),
-      held({ mode: "breakpoint" }, true),
-      held({ mode: "hitl", breakpoints: [given] }, true),
-      held({ breakpoints: [given], stop_at: "b" }),
-      held({ mode: "continuous", stop_at: "b" }, true),
-    ]).toEqual([
-      {},
-      {},
-      { can_hold: true, stepping: "node" },
-      {},
-      { can_hold: true, breakpoints: own },
-      { can_hold: true, breakpoints: [given, ...own] },
-      { breakpoints: [given, { on: "node_start", node_id: "b", once: true }] },
-      { can_hold: true, breakpoints: [{ on: "node_start", node_id: "b", once: true }] },
-    ]);
+    expect(held({})).toEqual({});
+    expect(held({ mode: "step" })).toEqual({});
+    expect(held({ mode: "step" }, true)).toEqual({ can_hold: true, stepping: "node" });
+    expect(held({ mode: "breakpoint" })).toEqual({});
+    expect(held({ mode: "breakpoint" }, true)).toEqual({ can_hold: true, breakpoints: own });
+    expect(held({ mode: "hitl", breakpoints: [given] }, true)).toEqual({
+      can_hold: true,
+      breakpoints: [given, ...own],
+    });
+    expect(held({ breakpoints: [given], stop_at: "b" })).toEqual({
+      breakpoints: [given, { on: "node_start", node_id: "b", once: true }],
+    });
+    expect(held({ mode: "continuous", stop_at: "b" }, true)).toEqual({
+      can_hold: true,
+      breakpoints: [{ on: "node_start", node_id: "b", once: true }],
+    });
   });
 });
 
@@ -101,10 +90,8 @@ describe("the state of a run", () => {
       patch({ list: "c" }, "c#1", append),
       patch({ list: "a" }, "a#1", { ...append, before: { list: 2 } }),
     );
-    expect([s.state, s.writer]).toEqual([
-      { n: 2, list: ["x", "a", "b", "c"] },
-      { n: "b#1", list: "a#1" },
-    ]);
+    expect(s.state).toEqual({ n: 2, list: ["x", "a", "b", "c"] });
+    expect(s.writer).toEqual({ n: "b#1", list: "a#1" });
     expect(s.merged.list).toEqual({
       base: ["x"],
       parts: [
@@ -121,13 +108,11 @@ describe("the state of a run", () => {
       payload: { set: { list: ["new"] }, remove: ["n"], words: ["new"], by: "ann" },
     };
     const s = fold(created(line), began, patch({ list: "b" }, "b#1", append), edited);
-    expect([s.state, s.writer, s.merged, Object.keys(s.versions), s.told]).toEqual([
-      { list: ["new"] },
-      { list: "person" },
-      {},
-      ["list"],
-      ["new"],
-    ]);
+    expect(s.state).toEqual({ list: ["new"] });
+    expect(s.writer).toEqual({ list: "person" });
+    expect(s.merged).toEqual({});
+    expect(Object.keys(s.versions)).toEqual(["list"]);
+    expect(s.told).toEqual(["new"]);
   });
 
   test("says in the run's warnings what was dropped and what does not fit", () => {
@@ -171,13 +156,11 @@ describe("what people tell a run", () => {
       read("bob", 2),
       read("bob"),
     );
-    expect([s.instructions, s.told]).toEqual([
-      [
-        { target: { run: true }, text: "one", by: "ann", number: 1, at: 30, read_by: [] },
-        { target: { run: true }, text: "two", by: "ann", number: 2, at: 40, read_by: ["ann", "bob"] },
-      ],
-      ["one", "two"],
+    expect(s.instructions).toEqual([
+      { target: { run: true }, text: "one", by: "ann", number: 1, at: 30, read_by: [] },
+      { target: { run: true }, text: "two", by: "ann", number: 2, at: 40, read_by: ["ann", "bob"] },
     ]);
+    expect(s.told).toEqual(["one", "two"]);
   });
 
   test("a signal is kept for the first that comes, unless somebody waits for it already", () => {
@@ -189,14 +172,14 @@ describe("what people tell a run", () => {
     const taken = of("a", "signal_taken", { name: "go" });
     const signals = (...events: NewEvent[]) => fold(...begun, ...events).signals;
     const [one, two] = [1, 2].map((data) => ({ data, by: "ann" }));
-    expect([
-      signals(sent("go", 1), sent("go", 2)),
-      signals(sent("go", 1), sent("go", 2), taken),
-      signals(waits("go"), sent("go", 1)),
-      signals(waits("stop"), sent("go", 1)),
-      signals(of("a", "node_waiting", { for: "timer", name: "go" }), sent("go", 1)),
-      signals(taken),
-    ]).toEqual([{ go: [one, two] }, { go: [two] }, {}, { go: [one] }, { go: [one] }, { go: [] }]);
+    expect(signals(sent("go", 1), sent("go", 2))).toEqual({ go: [one, two] });
+    expect(signals(sent("go", 1), sent("go", 2), taken)).toEqual({ go: [two] });
+    expect(signals(waits("go"), sent("go", 1))).toEqual({});
+    expect(signals(waits("stop"), sent("go", 1))).toEqual({ go: [one] });
+    expect(signals(of("a", "node_waiting", { for: "timer", name: "go" }), sent("go", 1))).toEqual({
+      go: [one],
+    });
+    expect(signals(taken)).toEqual({ go: [] });
   });
 
   test("a node that is skipped by a person is at work until its output is there", () => {
@@ -207,12 +190,10 @@ describe("what people tell a run", () => {
       [started("a"), of("a", "node_waiting", { for: "timer", until: 9 })],
     ]) {
       const s = fold(created(line), ready("a"), ...before, skip);
-      expect([s.ready, [...s.running], s.activations["a#1"]?.status, s.activations["a#1"]?.waiting]).toEqual([
-        [],
-        ["a#1"],
-        "running",
-        undefined,
-      ]);
+      expect(s.ready).toEqual([]);
+      expect([...s.running]).toEqual(["a#1"]);
+      expect(s.activations["a#1"]?.status).toBe("running");
+      expect(s.activations["a#1"]?.waiting).toBeUndefined();
     }
   });
 });
@@ -232,26 +213,36 @@ describe("a node that failed", () => {
 
   test("is tried again first of all, and no other failure is forgotten for it", () => {
     const both = [...a, ...b, failedWith("a", "fail_run"), failedWith("b", "fail_run")];
-    expect([
-      snapshot(...both),
-      snapshot(...both, retried("a")),
-      snapshot(...both, retried("a"), retried("b")),
-      snapshot(...both, retried("b")),
-      snapshot(...a, ready("b"), failedWith("a", "retry"), retried("a")),
-    ]).toEqual([
-      { ready: [], running: [], work: {}, failing: "a#1" },
-      { ready: ["a#1"], running: [], work: { a: 1 }, failing: "b#1" },
-      { ready: ["b#1", "a#1"], running: [], work: { a: 1, b: 1 }, failing: undefined },
-      { ready: ["b#1"], running: [], work: { b: 1 }, failing: "a#1" },
-      { ready: ["a#1", "b#1"], running: [], work: { a: 1, b: 1 }, failing: undefined },
-    ]);
+    expect(snapshot(...both)).toEqual({ ready: [], running: [], work: {}, failing: "a#1" });
+    expect(snapshot(...both, retried("a"))).toEqual({
+      ready: ["a#1"],
+      running: [],
+      work: { a: 1 },
+      failing: "b#1",
+    });
+    expect(snapshot(...both, retried("a"), retried("b"))).toEqual({
+      ready: ["b#1", "a#1"],
+      running: [],
+      work: { a: 1, b: 1 },
+      failing: undefined,
+    });
+    expect(snapshot(...both, retried("b"))).toEqual({
+      ready: ["b#1"],
+      running: [],
+      work: { b: 1 },
+      failing: "a#1",
+    });
+    expect(snapshot(...a, ready("b"), failedWith("a", "retry"), retried("a"))).toEqual({
+      ready: ["a#1", "b#1"],
+      running: [],
+      work: { a: 1, b: 1 },
+      failing: undefined,
+    });
     const s = fold(created(line), ...both, retried("a"));
     expect(s.activations["a#1"]).toMatchObject({ status: "ready", error: undefined, waiting: undefined });
-    expect([s.activations["a#1"]?.finished_at, s.activations["a#1"]?.ends_run, s.nodes.a?.status]).toEqual([
-      undefined,
-      undefined,
-      "ready",
-    ]);
+    expect(s.activations["a#1"]?.finished_at).toBeUndefined();
+    expect(s.activations["a#1"]?.ends_run).toBeUndefined();
+    expect(s.nodes.a?.status).toBe("ready");
   });
 
   test("waits for its next attempt, leads another way with a warning, or ends the run", () => {
@@ -260,17 +251,17 @@ describe("a node that failed", () => {
       const { status, waiting, ends_run } = s.activations["a#1"] ?? {};
       return [status, waiting, ends_run, s.failing?.message, s.run.warnings, [...s.running]];
     };
-    expect([
-      state("retry"),
-      state("retry", of("a", "node_retry_scheduled", { attempt: 2, delay_ms: 100 })),
-      state("continue"),
-      state("fail_run"),
-    ]).toEqual([
-      ["waiting", { for: "retry" }, undefined, undefined, [], ["a#1"]],
-      ["waiting", { for: "retry", until: 140 }, undefined, undefined, [], ["a#1"]],
-      ["failed", undefined, undefined, undefined, ["It failed."], []],
-      ["failed", undefined, true, "It failed.", [], []],
+    expect(state("retry")).toEqual(["waiting", { for: "retry" }, undefined, undefined, [], ["a#1"]]);
+    expect(state("retry", of("a", "node_retry_scheduled", { attempt: 2, delay_ms: 100 }))).toEqual([
+      "waiting",
+      { for: "retry", until: 140 },
+      undefined,
+      undefined,
+      [],
+      ["a#1"],
     ]);
+    expect(state("continue")).toEqual(["failed", undefined, undefined, undefined, ["It failed."], []]);
+    expect(state("fail_run")).toEqual(["failed", undefined, true, "It failed.", [], []]);
   });
 });
 
@@ -294,14 +285,18 @@ describe("the end of a run", () => {
   const work = [["b#1"], ["a#1"], ["end"], { a: 1, b: 1 }];
 
   test("cancels what it had yet to do, but for one that stopped at a limit and may go on", () => {
-    expect([
-      snapshot(over()),
-      snapshot(over({ final_status: "INCOMPLETE" })),
-      snapshot(over({ final_status: "ERROR" })),
-    ]).toEqual([
-      ["finished", ["cancelled", "cancelled"], none, null],
-      ["finished", ["running", "ready"], work, null],
-      ["finished", ["cancelled", "cancelled"], none, { ready: ["b#1"], parked: ["end"] }],
+    expect(snapshot(over())).toEqual(["finished", ["cancelled", "cancelled"], none, null]);
+    expect(snapshot(over({ final_status: "INCOMPLETE" }))).toEqual([
+      "finished",
+      ["running", "ready"],
+      work,
+      null,
+    ]);
+    expect(snapshot(over({ final_status: "ERROR" }))).toEqual([
+      "finished",
+      ["cancelled", "cancelled"],
+      none,
+      { ready: ["b#1"], parked: ["end"] },
     ]);
   });
 
@@ -350,10 +345,8 @@ describe("the end of a run", () => {
       raised("max_total_tokens", 70),
       raised("max_steps", 9),
     ).run;
-    expect([config.budget, config.max_steps]).toEqual([
-      expect.objectContaining({ max_cost_usd: 5, max_total_tokens: 70 }),
-      9,
-    ]);
+    expect(config.budget).toEqual(expect.objectContaining({ max_cost_usd: 5, max_total_tokens: 70 }));
+    expect(config.max_steps).toBe(9);
   });
 });
 
@@ -374,12 +367,10 @@ test("what a node gave is kept with its labels, and where it was pinned; its inp
     started_at: 20,
     finished_at: 40,
   });
-  expect([s.totals.steps, s.outputs, s.activations["b#1"]?.rounds, s.nodes.b]).toEqual([
-    1,
-    { a: { output: { y: 2 } } },
-    [2],
-    { status: "ready", count: 1, activation: "b#1", iteration: 2 },
-  ]);
+  expect(s.totals.steps).toBe(1);
+  expect(s.outputs).toEqual({ a: { output: { y: 2 } } });
+  expect(s.activations["b#1"]?.rounds).toEqual([2]);
+  expect(s.nodes.b).toEqual({ status: "ready", count: 1, activation: "b#1", iteration: 2 });
   const plain = fold(...begun, completed("a")).activations["a#1"];
   expect([plain?.labels, plain?.pinned]).toEqual([undefined, undefined]);
 });
@@ -390,10 +381,8 @@ test("a node that never comes to its turn is shown as skipped, and one that is p
   const never = fold(...begun, skipped());
   expect([never.nodes.b, never.activations["b#1"]]).toEqual([{ count: 0, status: "skipped" }, undefined]);
   const through = fold(...begun, ready("b"), skipped({ activation_id: "b#1" }));
-  expect([
-    through.nodes.b?.status,
-    through.activations["b#1"]?.finished_at,
-    through.ready,
-    Object.fromEntries(through.work),
-  ]).toEqual(["skipped", 40, [], { a: 1 }]);
+  expect(through.nodes.b?.status).toBe("skipped");
+  expect(through.activations["b#1"]?.finished_at).toBe(40);
+  expect(through.ready).toEqual([]);
+  expect(Object.fromEntries(through.work)).toEqual({ a: 1 });
 });

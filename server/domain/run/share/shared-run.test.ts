@@ -225,11 +225,9 @@ describe("what was said in full goes in with the part that was chosen:", () => {
       undefined,
     ],
   ])("%s", (_what, event, withPrompts, withTools) => {
-    expect([about(event, prompts), about(event, tools), about(event, NOTHING)]).toEqual([
-      withPrompts,
-      withTools,
-      undefined,
-    ]);
+    expect(about(event, prompts)).toEqual(withPrompts);
+    expect(about(event, tools)).toEqual(withTools);
+    expect(about(event, NOTHING)).toBeUndefined();
   });
 });
 
@@ -262,12 +260,10 @@ describe("the head of a shared run", () => {
 
   test("of a run without a name, an end or events is there all the same", () => {
     const unnamed = sharedRun(logOf([created(graph, { workflow_name: "" })]), NOTHING);
-    expect([unnamed.name, unnamed.status, unnamed.simulated, unnamed.unknown_cost]).toEqual([
-      "A run",
-      "created",
-      false,
-      false,
-    ]);
+    expect(unnamed.name).toBe("A run");
+    expect(unnamed.status).toBe("created");
+    expect(unnamed.simulated).toBe(false);
+    expect(unnamed.unknown_cost).toBe(false);
     const empty = sharedRun([], NOTHING);
     expect(empty).toEqual({
       ...bare,
