@@ -1,11 +1,10 @@
 "use client";
 
 import { Play } from "lucide-react";
-import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { InputFields } from "./input-field";
-import { argumentFields, type InputError, type InputValues, readInput } from "./input-fields";
+import { InputFields, useInput } from "./input-field";
+import { argumentFields } from "./input-fields";
 
 export interface ArgumentFormProps {
   schema: JsonSchema;
@@ -18,13 +17,10 @@ export interface ArgumentFormProps {
 
 /** A form for the arguments of a tool, made from its schema. */
 export function ArgumentForm({ schema, pending, disabled, submit, onSubmit }: ArgumentFormProps) {
-  const [values, setValues] = useState<InputValues>({});
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
-  const fields = argumentFields(schema);
+  const input = useInput(argumentFields(schema));
   const send = () => {
-    const read = readInput(fields, values);
-    setErrors(read.errors);
-    if (read.errors.length === 0) onSubmit(read.input);
+    const args = input.read();
+    if (args) onSubmit(args);
   };
   return (
     // Not a form: the page may stand inside one.
@@ -37,14 +33,7 @@ export function ArgumentForm({ schema, pending, disabled, submit, onSubmit }: Ar
         send();
       }}
     >
-      <InputFields
-        compact
-        {...{ fields, values, errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          setErrors(left);
-        }}
-      />
+      <InputFields compact {...input.props} />
       <div>
         <Button icon={<Play aria-hidden="true" />} pending={pending} disabled={disabled} onClick={send}>
           {submit}

@@ -1,17 +1,19 @@
 "use client";
 
-import { Checkbox } from "@/components/ui/checkbox";
+import { useState } from "react";
+import { CheckboxGroup } from "@/components/ui/checkbox-group";
 import { CodeArea } from "@/components/ui/code-area";
-import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
+import type { JsonObject } from "@/server/domain/base/values";
 import {
   type Entered,
   type InputError,
   type InputField,
   type InputValues,
+  readInput,
   takenFor,
   textOf,
 } from "./input-fields";
@@ -45,6 +47,23 @@ export function InputFields({ fields, values, errors, compact, autoFocus, onChan
       }
     />
   ));
+}
+
+/** What is entered into a form made of a schema: `props` are those of `InputFields`. */
+export function useInput(fields: readonly InputField[], initial: () => InputValues = () => ({})) {
+  const [values, setValues] = useState(initial);
+  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const onChange = (next: InputValues, remaining: readonly InputError[]) => {
+    setValues(next);
+    setErrors(remaining);
+  };
+  /** The input; null where something is wrong, which its field then says. */
+  const read = (): JsonObject | null => {
+    const { input, errors: found } = readInput(fields, values);
+    setErrors(found);
+    return found.length > 0 ? null : input;
+  };
+  return { props: { fields, values, errors, onChange }, read, setErrors };
 }
 
 /** One thing that is asked for, in the control that fits its type. */
@@ -99,10 +118,16 @@ function InputFieldControl({
       );
     case "choices":
       return (
-        <Choices
-          field={field}
-          ticked={typeof value === "object" ? value : []}
+        <CheckboxGroup
+          label={field.title}
+          hint={field.description}
           error={error}
+          aside={described.aside}
+          options={(field.options ?? []).map(({ value: one, title }) => ({
+            value: textOf(one),
+            label: title,
+          }))}
+          value={typeof value === "object" ? value : []}
           onValueChange={onValueChange}
         />
       );
@@ -149,45 +174,6 @@ export function hintOf({ as, schema, description = "" }: InputField): string | u
   const shape =
     as === "json" ? describeType(schema) : as === "any" ? 'A text; or JSON, such as 5, true or {"a": 1}' : "";
   return [description.replace(/\.$/, ""), shape].filter(Boolean).join(". ") || undefined;
-}
-
-/** Several of a list, each with a tick of its own. */
-function Choices({
-  field,
-  ticked,
-  error,
-  onValueChange,
-}: {
-  field: InputField;
-  ticked: readonly string[];
-  error: string | undefined;
-  onValueChange: (ticked: string[]) => void;
-}) {
-  const all = (field.options ?? []).map(({ value, title }) => ({ text: textOf(value), title }));
-  return (
-    <Field
-      group
-      label={field.title}
-      hint={field.description}
-      error={error}
-      aside={field.isRequired ? undefined : "Optional"}
-    >
-      {all.map(({ text, title }) => (
-        <Checkbox
-          key={text}
-          label={title}
-          checked={ticked.includes(text)}
-          onCheckedChange={(checked) =>
-            onValueChange(
-              all.flatMap((one) =>
-                (one.text === text ? checked : ticked.includes(one.text)) ? [one.text] : [],
-              ),
-            )
-          }
-        />
-      ))}
-    </Field>
-  );
 }
 
 /** What the field is for, and a text to try it with. */

@@ -2,16 +2,11 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { InputFields } from "@/components/forms/schema/input-field";
-import {
-  type InputError,
-  type InputValues,
-  readInput,
-  toValues,
-} from "@/components/forms/schema/input-fields";
+import { InputFields, useInput } from "@/components/forms/schema/input-field";
+import { toValues } from "@/components/forms/schema/input-fields";
 import { ErrorText } from "@/components/page/error-text";
 import { useRun } from "@/components/run/run-context";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/text-field";
 import { type Json, type JsonSchema, StateKey } from "@/server/domain/base/values";
@@ -38,27 +33,19 @@ export function EditKey({
   const [key, setKey] = useState(name ?? "");
   const isThere = useRun(({ head }) => Object.hasOwn(head.state, key), false);
   const field = stateField(graph, key, schemaOf(value), VALUE);
-  const [values, setValues] = useState<InputValues>(() =>
-    value === undefined ? {} : toValues([field], { [VALUE]: value }),
-  );
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
-  const [error, setError] = useState<string | null>(null);
+  const entered = useInput([field], () => (value === undefined ? {} : toValues([field], { [VALUE]: value })));
   const edit = useMutation(
     useTrpc().runs.editState.mutationOptions({
       onSuccess: onDone,
-      onError: (error) => setError(toApiError(error).message),
+      onError: () => {},
     }),
   );
   const keyError = keyErrorOf(key, name === null && isThere);
   const save = (event: FormEvent) => {
     event.preventDefault();
-    setError(null);
     if (keyError) return;
-    const read = readInput([field], values);
-    setErrors(read.errors);
-    const given = read.input[VALUE];
-    if (read.errors.length === 0 && given !== undefined)
-      edit.mutate({ run_id: runId, set: { [key]: given }, remove: [] });
+    const given = entered.read()?.[VALUE];
+    if (given !== undefined) edit.mutate({ run_id: runId, set: { [key]: given }, remove: [] });
   };
   return (
     <form
@@ -77,17 +64,8 @@ export function EditKey({
           onValueChange={setKey}
         />
       ) : null}
-      <InputFields
-        compact
-        autoFocus={name !== null}
-        fields={[field]}
-        {...{ values, errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          setErrors(left);
-        }}
-      />
-      <ErrorText error={error} />
+      <InputFields compact autoFocus={name !== null} {...entered.props} />
+      <ErrorText error={edit.error} />
       <div className="flex flex-wrap gap-2">
         <Button
           type="submit"

@@ -2,17 +2,11 @@
 
 import { GitBranch } from "lucide-react";
 import { useMemo, useState } from "react";
-import { InputFields } from "@/components/forms/schema/input-field";
-import {
-  type InputError,
-  type InputValues,
-  readInput,
-  toValues,
-} from "@/components/forms/schema/input-fields";
+import { FormDialog } from "@/components/forms/form-dialog";
+import { InputFields, useInput } from "@/components/forms/schema/input-field";
+import { toValues } from "@/components/forms/schema/input-fields";
 import { useRunViewStore } from "@/components/run/run-context";
 import { inputFields } from "@/components/run/start/run-form";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
@@ -81,8 +75,7 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
   const [how, setHow] = useState(() => howOf(config));
   const [breakpoints] = useState(() => breakpointsHere(moment.workflowId, moment.graph));
   const [fields] = useState(() => inputFields(moment.graph));
-  const [values, setValues] = useState<InputValues>(() => toValues(fields, moment.input));
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const entered = useInput(fields, () => toValues(fields, moment.input));
   const { fork, isPending, refusal } = useFork(onClose);
   const isHere = from === "moment";
   const patch = edited ? patchOf(state, edited) : null;
@@ -99,106 +92,85 @@ function Asking({ runId, activationId, onClose, moment, choices, onMoment }: Ask
         ...(messages.length > 0 ? { messages } : {}),
         ...(plan.length > 0 ? { plan } : {}),
       });
-    const read = readInput(fields, values);
-    setErrors(read.errors);
-    if (read.errors.length === 0) fork({ ...common, input: read.input });
+    const input = entered.read();
+    if (input) fork({ ...common, input });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
+    <FormDialog
       sticky
       title="Fork this run"
       description="A new run takes over everything up to a moment of this run and continues from there. This run does not change."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            icon={<GitBranch aria-hidden />}
-            pending={isPending}
-            disabled={isHere && edited === undefined}
-            onClick={submit}
-          >
-            Fork
-          </Button>
-        </>
-      }
+      submit="Fork"
+      icon={<GitBranch aria-hidden />}
+      mutation={{ isPending, error: null }}
+      isIncomplete={isHere && edited === undefined}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4 pt-1">
-        <RecordedNote runId={runId} before="fork" />
-        <Select
-          label="Fork from"
-          value={isHere ? String(seq) : "beginning"}
-          onValueChange={(value) => {
-            setFrom(value === "beginning" ? "beginning" : "moment");
-            if (value !== "beginning") onMoment(Number(value));
-          }}
+      <RecordedNote runId={runId} before="fork" />
+      <Select
+        label="Fork from"
+        value={isHere ? String(seq) : "beginning"}
+        onValueChange={(value) => {
+          setFrom(value === "beginning" ? "beginning" : "moment");
+          if (value !== "beginning") onMoment(Number(value));
+        }}
+        options={[
+          ...(fields.length > 0 ? [{ value: "beginning", label: "The beginning, with another input" }] : []),
+          ...choices.map(({ seq: at, label }) => ({ value: String(at), label })),
+        ]}
+        hint={isHere ? `After event ${seq}: ${moment.text}. Already paid: ${moment.cost}.` : undefined}
+      />
+      <Field group label="Workflow">
+        <SegmentedControl<ForkGraph>
+          label="Workflow"
+          className="self-start"
+          value={graph}
+          onValueChange={setGraph}
           options={[
-            ...(fields.length > 0
-              ? [{ value: "beginning", label: "The beginning, with another input" }]
-              : []),
-            ...choices.map(({ seq: at, label }) => ({ value: String(at), label })),
+            { value: "latest", label: "Current version" },
+            { value: "original", label: "Version of that run" },
           ]}
-          hint={isHere ? `After event ${seq}: ${moment.text}. Already paid: ${moment.cost}.` : undefined}
         />
-        <Field group label="Workflow">
-          <SegmentedControl<ForkGraph>
-            label="Workflow"
-            className="self-start"
-            value={graph}
-            onValueChange={setGraph}
-            options={[
-              { value: "latest", label: "Current version" },
-              { value: "original", label: "Version of that run" },
-            ]}
+      </Field>
+      {isHere ? (
+        <>
+          <ForkState
+            key={`state ${seq}`}
+            graph={moment.graph}
+            state={state}
+            edited={edited}
+            onChange={(next) => change({ edited: next })}
           />
-        </Field>
-        {isHere ? (
-          <>
-            <ForkState
-              key={`state ${seq}`}
-              graph={moment.graph}
-              state={state}
-              edited={edited}
-              onChange={(next) => change({ edited: next })}
-            />
-            <ForkMessages
-              key={`messages ${seq}`}
-              agents={moment.agents}
-              draft={messageDraft}
-              changed={messages.length}
-              onChange={(next) => change({ messageDraft: next })}
-            />
-            <ForkPlan
-              plans={moment.plans}
-              draft={planned}
-              changed={plan.length}
-              onChange={(next) => change({ planned: next })}
-            />
-          </>
-        ) : (
-          <>
-            <p className="text-[13px] text-ink-2">
-              A request that this run made too gets the same answer and costs nothing.
-            </p>
-            <InputFields
-              {...{ fields, values, errors }}
-              onChange={(next, left) => {
-                setValues(next);
-                setErrors(left);
-              }}
-            />
-          </>
-        )}
-        <ForkSettingsForm
-          how={how}
-          breakpoints={breakpoints}
-          isChanged={settingsOf(config, { ...how, hasBreakpoints: false }, []) !== undefined}
-          onChange={setHow}
-        />
-        <ForkRejection refusal={refusal} />
-      </div>
-    </Dialog>
+          <ForkMessages
+            key={`messages ${seq}`}
+            agents={moment.agents}
+            draft={messageDraft}
+            changed={messages.length}
+            onChange={(next) => change({ messageDraft: next })}
+          />
+          <ForkPlan
+            plans={moment.plans}
+            draft={planned}
+            changed={plan.length}
+            onChange={(next) => change({ planned: next })}
+          />
+        </>
+      ) : (
+        <>
+          <p className="text-[13px] text-ink-2">
+            A request that this run made too gets the same answer and costs nothing.
+          </p>
+          <InputFields {...entered.props} />
+        </>
+      )}
+      <ForkSettingsForm
+        how={how}
+        breakpoints={breakpoints}
+        isChanged={settingsOf(config, { ...how, hasBreakpoints: false }, []) !== undefined}
+        onChange={setHow}
+      />
+      <ForkRejection refusal={refusal} />
+    </FormDialog>
   );
 }

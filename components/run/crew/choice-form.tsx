@@ -2,11 +2,9 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
-import { type InputValues, readInput, toField } from "@/components/forms/schema/input-fields";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
-import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
 import { noOf } from "@/server/domain/run/questions/person-answer";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import { TimeLeft } from "./time-left";
@@ -16,23 +14,18 @@ import { type Answering, useAnswer } from "./use-answer";
 export function ChoiceForm({ options, ...props }: Answering & { options: readonly AnswerOption[] }) {
   const { ask } = props;
   const { draft, response_schema } = ask.requested;
-  const fields = fieldsOfSchema(response_schema ?? {}).map((field) =>
-    toField(response_schema ? { ...field, around: response_schema } : field),
-  );
-  const [values, setValues] = useState<InputValues>({});
   const [text, setText] = useState(draft ?? "");
   const [comment, setComment] = useState("");
   const note = useId();
-  const answer = useAnswer(props);
+  const answer = useAnswer(props, response_schema);
   const no = noOf(options);
   const give = (option: AnswerOption) => {
-    const read = readInput(fields, values);
-    answer.setErrors(read.errors);
-    if (read.errors.length > 0) return;
+    const value = answer.read();
+    if (!value) return;
     answer.send({
       answer: option.value,
       ...(draft !== undefined && text !== draft ? { value: text } : {}),
-      ...(fields.length > 0 ? { value: read.input } : {}),
+      ...(answer.input.fields.length > 0 ? { value } : {}),
       ...(comment.trim() ? { message: comment.trim() } : {}),
     });
   };
@@ -47,13 +40,7 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
           rows={8}
         />
       )}
-      <InputFields
-        {...{ fields, values, errors: answer.errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          answer.setErrors(left);
-        }}
-      />
+      <InputFields {...answer.input} />
       <TextArea
         label="Comment"
         hint="May stay empty"

@@ -1,88 +1,35 @@
 "use client";
 
-import { useMutation } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
-import {
-  type InputError,
-  type InputValues,
-  readInput,
-  toField,
-} from "@/components/forms/schema/input-fields";
-import { readRejection } from "@/components/run/read-rejection";
-import { toApiError, useTrpc } from "@/components/trpc";
+import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
-import type { JsonObject } from "@/server/domain/base/values";
-import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
-import type { AskProps } from "./ask-props";
+import { type Answering, useAnswer } from "./use-answer";
 
 /** What a tool's server asks of a person: the form that it wants filled in, or the address that it wants opened. */
-export function QuestionForm({
-  ask,
-  runId,
-  asks,
-  onAnswered,
-  onAnswerFailed,
-}: Omit<AskProps, "standing"> & { asks: ToolQuestion }) {
-  const wanted = fieldsOfSchema(asks.schema ?? {});
-  const fields = wanted.map(toField);
-  const [values, setValues] = useState<InputValues>({});
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
-  const answer = useMutation(
-    useTrpc().runs.answer.mutationOptions({
-      onSuccess: () => onAnswered?.(),
-      onError(error) {
-        setErrors(readRejection(error).errors);
-        onAnswerFailed?.();
-      },
-    }),
-  );
-  // What was sent takes effect when its event comes back.
-  const isSent = answer.isPending || answer.isSuccess;
-  const give = (value: "approve" | "reject" | "cancel", content?: JsonObject) =>
-    answer.mutate({
-      run_id: runId,
-      interaction_id: ask.id,
-      fingerprint: ask.requested.fingerprint,
-      answer: value,
-      ...(content && { content }),
-    });
+export function QuestionForm({ asks, ...props }: Answering & { asks: ToolQuestion }) {
+  const answer = useAnswer(props, asks.schema);
   const send = (event: FormEvent) => {
     event.preventDefault();
-    if (!asks.schema) return give("approve");
-    const read = readInput(fields, values);
-    setErrors(read.errors);
-    if (read.errors.length > 0) return;
-    // What was emptied is left out, and not given its default again.
-    const emptied = wanted.filter(({ key, default: preset }) => preset !== undefined && !(key in read.input));
-    give("approve", { ...read.input, ...Object.fromEntries(emptied.map(({ key }) => [key, null])) });
+    if (!asks.schema) return answer.send({ answer: "approve" });
+    const content = answer.readWhole();
+    if (content) answer.send({ answer: "approve", content });
   };
-  const otherErrors = errors.filter(({ key }) => !fields.some((field) => field.key === key));
   return (
     <form noValidate onSubmit={send} className="flex min-w-0 flex-col gap-4">
       {asks.url === undefined ? null : <Address url={asks.url} from={asks.from} />}
-      <InputFields
-        {...{ fields, values, errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          setErrors(left);
-        }}
-      />
-      {answer.error && (errors.length === 0 || otherErrors.length > 0) ? (
-        <p role="alert" className="text-[13px] text-failed">
-          {[toApiError(answer.error).message, ...otherErrors.map(({ message }) => message)].join(" ")}
-        </p>
-      ) : null}
+      <InputFields {...answer.input} />
+      <ErrorText error={answer.problem} />
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" variant="primary" pending={isSent}>
+        <Button type="submit" variant="primary" pending={answer.isSent}>
           {asks.url === undefined ? "Send" : "I am done there"}
         </Button>
-        <Button disabled={isSent} onClick={() => give("reject")}>
+        <Button disabled={answer.isSent} onClick={() => answer.send({ answer: "reject" })}>
           Decline
         </Button>
-        <Button variant="ghost" disabled={isSent} onClick={() => give("cancel")}>
+        <Button variant="ghost" disabled={answer.isSent} onClick={() => answer.send({ answer: "cancel" })}>
           Leave it open
         </Button>
       </div>

@@ -4,15 +4,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
-import { InputFields } from "@/components/forms/schema/input-field";
-import {
-  type InputError,
-  type InputField,
-  type InputValues,
-  readInput,
-  toField,
-  toValues,
-} from "@/components/forms/schema/input-fields";
+import { InputFields, useInput } from "@/components/forms/schema/input-field";
+import { type InputField, readInput, toField, toValues } from "@/components/forms/schema/input-fields";
 import { readRejection } from "@/components/run/read-rejection";
 import { useTrpc } from "@/components/trpc";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -60,18 +53,18 @@ function Asking({
   last,
 }: RunNodeProps & { fields: InputField[]; last: { input: JsonObject } | null }) {
   const given = last?.input ?? store.getState().tries[node.id]?.input;
-  const [values, setValues] = useState<InputValues>(() => toValues(fields, given ?? {}));
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const initial = () => toValues(fields, given ?? {});
+  const entered = useInput(fields, initial);
   const [formError, setFormError] = useState<string | null>(null);
   const [isAsking, setAsking] = useState(
-    () => !isDirect || (fields.length > 0 && !given) || readInput(fields, values).errors.length > 0,
+    () => !isDirect || (fields.length > 0 && !given) || readInput(fields, initial()).errors.length > 0,
   );
   const start = useMutation(
     useTrpc().runs.startNode.mutationOptions({
       onError(error) {
         setAsking(true);
         const { message, errors: inputErrors, problems } = readRejection(error);
-        setErrors(inputErrors);
+        entered.setErrors(inputErrors);
         const ofField = inputErrors.filter(({ key }) => fields.some((field) => field.key === key));
         setFormError(
           problems[0]?.message ?? (ofField.length > 0 ? null : (inputErrors[0]?.message ?? message)),
@@ -81,14 +74,12 @@ function Asking({
   );
   const submit = async () => {
     setFormError(null);
-    const read = readInput(fields, values);
-    setErrors(read.errors);
-    if (read.errors.length > 0) return;
+    const state = entered.read();
+    if (!state) return;
     if (!(await beforeStart())) {
       setAsking(true);
       return setFormError("The workflow could not be saved, so nothing was run.");
     }
-    const state = read.input;
     start.mutate(
       { workflow_id: workflowId, node_id: node.id, state },
       {
@@ -122,13 +113,7 @@ function Asking({
       {fields.length > 0 && given ? (
         <p className="text-[13px] text-ink-2">Filled in with its last inputs.</p>
       ) : null}
-      <InputFields
-        {...{ fields, values, errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          setErrors(left);
-        }}
-      />
+      <InputFields {...entered.props} />
     </FormDialog>
   );
 }
