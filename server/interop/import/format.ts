@@ -80,11 +80,11 @@ export interface ReadableFormat extends Known {
   read(reading: Reading): Imported;
 }
 /** A format that is known by name only. */
-export interface RefusedFormat extends Known {
+export interface UnsupportedFormat extends Known {
   /** What to do instead, as a sentence. */
   instead: string;
 }
-export type Format = ReadableFormat | RefusedFormat;
+export type Format = ReadableFormat | UnsupportedFormat;
 
 /** Claims each file by itself, as surely as `sureness` says; null: not at all. */
 export const claimEach =

@@ -8,7 +8,7 @@ export interface ReadingJob {
   sent: readonly SentFile[];
   choices: ImportChoices;
 }
-export type ReadingAnswer = { read: ImportRead } | { refused: string } | { failed: string };
+export type ReadingAnswer = { read: ImportRead } | { rejected: string } | { failed: string };
 
 const LIMITS = {
   /** Milliseconds that reading one import may take. */
@@ -114,7 +114,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
     line = answer.catch(() => {});
     const given = await answer.finally(() => waiting--);
     if ("read" in given) return given.read;
-    if ("refused" in given) throw new ArchiveError(given.refused);
+    if ("refused" in given) throw new ArchiveError(given.rejected);
     throw new Error(given.failed);
   };
 }

@@ -9,7 +9,7 @@ function answerTo({ sent, choices }: ReadingJob): ReadingAnswer {
   try {
     return { read: readImport(unpack(sent), choices) };
   } catch (error) {
-    if (error instanceof ArchiveError) return { refused: error.message };
+    if (error instanceof ArchiveError) return { rejected: error.message };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : errorMessage(error) };
   }
 }

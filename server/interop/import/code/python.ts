@@ -39,7 +39,6 @@ class Reader {
     if (depth > MAX_NESTING) return [];
     const parts = partsOf(node);
     const [first] = parts;
-    const bodies = parts.filter(({ name }) => name === "Body");
     switch (node.name) {
       case "StatementGroup":
         return parts.filter(({ name }) => name !== ";").flatMap((part) => this.statement(part, depth + 1));

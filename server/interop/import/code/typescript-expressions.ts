@@ -77,7 +77,7 @@ export class Expressions {
     if (depth > MAX_NESTING) return other(node);
     const place = placeOf(node);
     const parts = partsOf(node);
-    const [first, second, third] = parts;
+    const [first, second] = parts;
     switch (node.name) {
       case "VariableName":
       case "super":

@@ -32,8 +32,8 @@ test.each([
     /plan\.json/,
   ],
   ["a list of tools", '{"tools": [{"name": "web_search", "type": "builtin"}]}', /TROUPE_TOOLS_FILE/],
-])("%s is refused in words that say what to do", (_what, text, words) => {
+])("%s is refused in words that say what to do", (_what, text, message) => {
   const { imported, findings } = read(text);
   expect(imported).toBeNull();
-  expect(findings.map(({ message }) => message).join("\n")).toMatch(words);
+  expect(findings.map(({ message }) => message).join("\n")).toMatch(message);
 });

@@ -1,12 +1,12 @@
 import { isText } from "@/server/domain/base/guards";
 import { isRaw } from "@/server/domain/base/lenient-reader";
-import { claimEach, type RefusedFormat } from "../format";
+import { claimEach, type UnsupportedFormat } from "../format";
 import { rawsOf } from "../values";
 
 /** What Roboco writes beside teams and plans: known by name, with where it belongs. */
 
 /** One turn of an agent: words, and the calls that it made. */
-const taskStep: RefusedFormat = {
+const taskStep: UnsupportedFormat = {
   id: "roboco-task-step",
   label: "a TaskStep, the record of one turn of an agent",
   instead:
@@ -21,7 +21,7 @@ const taskStep: RefusedFormat = {
 const TYPES: ReadonlySet<unknown> = new Set(["builtin", "custom", "mcp", "hitl"]);
 
 /** The tools of an installation. */
-const tools: RefusedFormat = {
+const tools: UnsupportedFormat = {
   id: "roboco-tools",
   label: "a list of tools",
   instead:
@@ -35,4 +35,4 @@ const tools: RefusedFormat = {
   ),
 };
 
-export const ROBOCO: readonly RefusedFormat[] = [taskStep, tools];
+export const ROBOCO: readonly UnsupportedFormat[] = [taskStep, tools];

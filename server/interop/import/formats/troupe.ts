@@ -14,7 +14,7 @@ import { rawsOf } from "../values";
 const whole = (source: Source): unknown => (source.kind === "json" ? source.original : source.value);
 
 /** Findings of a reader that knows no files, with their file and line. */
-function tell(own: readonly Finding[], source: Source, { findings }: Reading): void {
+function addFindings(own: readonly Finding[], source: Source, { findings }: Reading): void {
   const report = source.on(findings);
   for (const { level, at, message } of own) report.add(level, at, message);
 }
@@ -46,9 +46,9 @@ export const troupeWorkflow: ReadableFormat = {
     const [source] = reading.claim.files;
     if (!source) return nothingImported();
     const { graph, name, roles, findings, tests: given } = readWorkflow(whole(source));
-    tell(findings, source, reading);
+    addFindings(findings, source, reading);
     const { tests, findings: ofTests } = readTests(given);
-    tell(ofTests, source, reading);
+    addFindings(ofTests, source, reading);
     return { ...nothingImported(name), graph, roles, tests };
   },
 };
@@ -77,7 +77,7 @@ export const troupeTeams: ReadableFormat = {
     const [source] = reading.claim.files;
     if (!source) return nothingImported();
     const { crews, agents, roles, findings } = readTeams(whole(source));
-    tell(findings, source, reading);
+    addFindings(findings, source, reading);
     return { ...nothingImported(crews[0]?.crew_id ?? agents[0]?.agent_id ?? "Crew"), crews, agents, roles };
   },
 };
@@ -106,7 +106,7 @@ export const troupeRoles: ReadableFormat = {
     const [source] = reading.claim.files;
     if (!source) return nothingImported();
     const { roles, findings } = readRoles(whole(source));
-    tell(findings, source, reading);
+    addFindings(findings, source, reading);
     return { ...nothingImported("Roles"), roles };
   },
 };
@@ -128,7 +128,7 @@ export const markdownAgents: ReadableFormat = {
   read(reading) {
     const roles = reading.claim.files.flatMap((source) => {
       const read = readRoleFile(source.name, source.text);
-      tell(read.findings, source, reading);
+      addFindings(read.findings, source, reading);
       return read.roles;
     });
     const names = new Set<string>();

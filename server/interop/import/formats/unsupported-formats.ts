@@ -1,5 +1,5 @@
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { claimEach, type RefusedFormat, type Sureness } from "../format";
+import { claimEach, type UnsupportedFormat, type Sureness } from "../format";
 import { rawsOf, textOf } from "../values";
 
 /** Formats that are known by name only: whoever brings such a file is told what it is, and what can be done. */
@@ -13,7 +13,7 @@ function unsupported(
   label: string,
   is: (value: Raw) => boolean,
   { sure = 2, instead = LATER }: { sure?: Sureness; instead?: string } = {},
-): RefusedFormat {
+): UnsupportedFormat {
   return {
     id,
     label,
@@ -33,7 +33,7 @@ const isFlowise = ({ nodes, edges }: Raw) =>
 const kindsIn = (actions: unknown): boolean => rawsOf(actions).some(({ kind }) => typeof kind === "string");
 
 /** Code of a framework whose files come in, by what it imports; asked only where there is nothing but text. */
-const codeOf = (id: string, label: string, imports: RegExp, instead: string): RefusedFormat => ({
+const codeOf = (id: string, label: string, imports: RegExp, instead: string): UnsupportedFormat => ({
   id,
   label,
   instead,
@@ -43,7 +43,7 @@ const codeOf = (id: string, label: string, imports: RegExp, instead: string): Re
   },
 });
 
-export const UNSUPPORTED_FORMATS: readonly RefusedFormat[] = [
+export const UNSUPPORTED_FORMATS: readonly UnsupportedFormat[] = [
   codeOf(
     "crewai-other-code",
     "Python code of CrewAI in which no agent, task or crew is made",

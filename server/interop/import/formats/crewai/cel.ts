@@ -7,14 +7,14 @@ export interface FlowNames {
   output(method: string): string;
 }
 
-const WORDS =
+const TOKENS =
   /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|\b(state|outputs)\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])(\s*\.\s*(?:raw|json_dict|pydantic)\b)?/g;
 
 /** A flow's CEL with the names that its values have here; null where it is none that can be read here. */
 export function toExpression(source: string, names: FlowNames): string | null {
   const expression = source
     .trim()
-    .replace(WORDS, (all, root: string | undefined, dotted, double, single, kind) => {
+    .replace(TOKENS, (all, root: string | undefined, dotted, double, single, kind) => {
       if (root === undefined) return all;
       const name = String(dotted ?? double ?? single);
       // Only results of methods come in kinds; a state may well have a field called raw.

@@ -151,7 +151,7 @@ class Reader {
     if (known !== undefined) return known;
     const parts = kind === "agent" ? this.agents : this.tasks;
     const title = this.evaluator.argument(made, kind === "agent" ? "role" : "name");
-    const called = title && this.evaluator.text(title);
+    const called = title && this.template(title);
     const wanted = (kind === "task" ? (called ?? made.name) : (made.name ?? called)) ?? "";
     const name = freshId(toId(wanted) || `${kind}_${parts.size + 1}`, parts);
     this.known.set(`${kind} ${made.id}`, name);
@@ -177,7 +177,7 @@ class Reader {
   ) {
     for (const { name, value, isSpread } of made.expr.args) {
       const bound = { expr: value, scope: made.scope };
-      const { expr } = this.evaluator.resolve(bound);
+      const { expr, scope } = this.evaluator.resolve(bound);
       const isOpen = name === null && (isSpread || expr.is === "record");
       if (name === "config") this.configure(part, bound, places);
       else if (name !== null && name !== "__proto__") {
@@ -186,7 +186,7 @@ class Reader {
         const read = described === null ? this.setting(name, bound) : undefined;
         if (described !== null) part.config ??= described;
         if (read !== undefined) part.raw[name] = read;
-      } else if (isOpen && expr.is === "record") this.open(part, { expr, scope: made.scope }, places);
+      } else if (isOpen && expr.is === "record") this.open(part, { expr, scope }, places);
       else
         this.report(value).dropped(
           "",

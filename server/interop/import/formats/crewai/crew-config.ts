@@ -33,8 +33,8 @@ export function importAgent(agent: AgentModel, roleRegistry: RoleRegistry): Impo
 
 /** `research_task` -> `Research task`. */
 export function humanize(key: string): string {
-  const words = key.replace(/[_-]+/g, " ").trim() || key;
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const spaced = key.replace(/[_-]+/g, " ").trim() || key;
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
 /** A guardrail in words, for a judge. */

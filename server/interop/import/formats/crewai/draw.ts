@@ -1,6 +1,6 @@
 import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Drawing } from "../../drawing";
-import { type Choice, type Imported } from "../../format";
+import type { Choice, Imported } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import {
   contextOf,

@@ -1,7 +1,7 @@
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template";
 import { Drawing } from "../../drawing";
-import { type Imported } from "../../format";
+import type { Imported } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import type { FlowNames } from "./cel";
 import { humanize } from "./crew-config";

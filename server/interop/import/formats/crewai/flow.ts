@@ -8,9 +8,9 @@ import { textOf } from "./model";
 const isFlow = (value: unknown): value is Raw & { methods: Raw } =>
   isRaw(value) &&
   isRaw(value.methods) &&
-  (typeof value.schema === "string" ? value.schema.startsWith("crewai.flow/") : methodsLook(value.methods));
+  (typeof value.schema === "string" ? value.schema.startsWith("crewai.flow/") : areMethods(value.methods));
 
-const methodsLook = (methods: Raw): boolean => {
+const areMethods = (methods: Raw): boolean => {
   const all = Object.values(methods);
   return all.length > 0 && all.every((one) => isRaw(one) && isRaw(one.do) && typeof one.do.call === "string");
 };

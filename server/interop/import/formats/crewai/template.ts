@@ -28,9 +28,9 @@ const JOINS = new Set(["for", "of", "in", "on", "about", "to", "with", "at", "th
 
 /** A name without its variables: "Analyst for {topic}" becomes "Analyst". */
 export function plainName(text: string): string {
-  const words: string[] = [];
+  const terms: string[] = [];
   for (const word of text.replace(VARIABLE, " \u0000 ").split(/\s+/))
-    if (word !== "\u0000") words.push(word);
-    else while (JOINS.has((words.at(-1) ?? "").toLowerCase())) words.pop();
-  return trimmed(words.join(" "), " ,;:–-");
+    if (word !== "\u0000") terms.push(word);
+    else while (JOINS.has((terms.at(-1) ?? "").toLowerCase())) terms.pop();
+  return trimmed(terms.join(" "), " ,;:–-");
 }

@@ -1,5 +1,5 @@
 import { type Findings, isRaw, type PlaceOf } from "@/server/domain/base/lenient-reader";
-import { type Claim, type ReadableFormat } from "../../format";
+import type { Claim, ReadableFormat } from "../../format";
 import { RoleRegistry } from "../../role-registry";
 import type { Source } from "../../source";
 import { readCrewCode } from "./code";

@@ -50,7 +50,7 @@ export function readMermaid(text: string): { nodes: GraphNode[]; edges: GraphEdg
     if (id === undefined || shape === undefined) unread.push(at);
     else {
       const name =
-        wordsOf(trimmed(shape.replace(/:::\w+$/, ""), "([{>/\\\"'", ")]}/\\\"'")) || nameOf(decoded(id));
+        plainText(trimmed(shape.replace(/:::\w+$/, ""), "([{>/\\\"'", ")]}/\\\"'")) || nameOf(decoded(id));
       const interrupt = /__interrupt = ([a-z,]+)/.exec(shape)?.[1] ?? "";
       nodes.set(decoded(id), { id: decoded(id), name, at: String(at), stops: stopsOf(interrupt) });
     }
@@ -73,10 +73,10 @@ function edgeOf(line: string): GraphEdge | null {
     const close = sign === "-." ? ".->" : "-->";
     const end = rest.lastIndexOf(close);
     if (end < 0) return null;
-    label = wordsOf(rest.slice(0, end));
+    label = plainText(rest.slice(0, end));
     rest = rest.slice(end + close.length).trim();
   } else if (rest.startsWith("|") && rest.indexOf("|", 1) > 0) {
-    label = wordsOf(rest.slice(1, rest.indexOf("|", 1)));
+    label = plainText(rest.slice(1, rest.indexOf("|", 1)));
     rest = rest.slice(rest.indexOf("|", 1) + 1).trim();
   }
   const plain = (id: string) => decoded((id.split(/[([{>]/, 1)[0] ?? "").replace(/:::\w+$/, ""));
@@ -86,7 +86,7 @@ function edgeOf(line: string): GraphEdge | null {
 }
 
 /** Words without what Mermaid puts around them. */
-const wordsOf = (text: string): string =>
+const plainText = (text: string): string =>
   text
     .replace(/<hr\s*\/?>[\s\S]*$/i, "")
     .replace(/<[^<>]*>/g, "")
