@@ -30,7 +30,12 @@ const GRACE_MS = 120;
 const FOLLOW_MS = 400;
 let lastClosedAt = 0;
 
-/** A few words about the element inside it. Never the only place of something a person must know. */
+/**
+ * A short text about the element inside it. Never the only place of something a person must know.
+ *
+ * The trigger is not Base UI's: a page holds hundreds of tooltips, Base UI's takes about ten times as long to mount as
+ * these listeners, and only its popup needs loading, on the first hover or focus.
+ */
 export function Tooltip({ content, side = "top", children }: TooltipProps) {
   const [tip] = useState(newTip);
   const anchor = useStore(tip.anchor, ({ element }) => element);
