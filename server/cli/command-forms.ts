@@ -92,7 +92,7 @@ export function readArguments([name, ...rest]: readonly string[]): {
     if (!(option in command.options)) throw new UsageError(`--${option} is not for ${name}.`);
   for (const [option, { isRequired }] of Object.entries(command.options))
     if (isRequired && !(option in given)) throw new UsageError(`--${option} is missing.`);
-  const words = wordsIn(command.words, positionals, usageOf(forms.map(({ form }) => form.form)));
+  const words = readPositionals(command.words, positionals, usageOf(forms.map(({ form }) => form.form)));
   return { command, input: inputOf(command, [...words, ...optionsIn(command, given)]), url, json };
 }
 
@@ -111,7 +111,7 @@ const optionsIn = ({ options }: TerminalCommand, given: Readonly<Record<string, 
 const isFor = (words: readonly Word[], given: readonly string[]) =>
   words.every(({ isLiteral, text }, at) => !isLiteral || given[at] === text);
 
-function wordsIn(words: readonly Word[], given: readonly string[], usage: string): Named[] {
+function readPositionals(words: readonly Word[], given: readonly string[], usage: string): Named[] {
   const left = [...given];
   const read = words.flatMap(({ text, isLiteral, isOptional, isRest }): Named[] => {
     if (text.startsWith("@") && !left[0]?.startsWith("@")) return [];
@@ -138,7 +138,7 @@ export function readLine(line: string, commands: readonly TerminalCommand[]) {
   if (!command) throw new UsageError(`“${name}” is unknown; ? lists the commands.`);
   const words = command.words.filter(({ text }) => !text.startsWith("@") || given[0]?.startsWith("@"));
   const parts = split(line, words.length + 1).slice(1);
-  const input = inputOf(command, wordsIn(words, parts, usageOf(forms.map(lineForm))));
+  const input = inputOf(command, readPositionals(words, parts, usageOf(forms.map(lineForm))));
   return { operation: command.operation, input };
 }
 
@@ -229,7 +229,7 @@ function pairOf(given: string): [string, Json] {
 }
 
 /** A text as JSON, or as it stands. */
-export function jsonOrText(text: string): Json {
+function jsonOrText(text: string): Json {
   try {
     return Json.parse(JSON.parse(text));
   } catch {

@@ -44,6 +44,7 @@ export function CommandDialog({ form, onClose }: { form: CommandForm; onClose: (
       onSubmit={send}
     >
       {parts.length + keys.length === 0 ? <p className="text-[13px] text-ink-2">{form.nothing}</p> : null}
+      {form.before}
       <FormParts parts={parts} value={entered} onChange={setEntered} />
       <InputFields
         {...{ fields, values, errors }}
@@ -52,6 +53,7 @@ export function CommandDialog({ form, onClose }: { form: CommandForm; onClose: (
           setErrors(left);
         }}
       />
+      {form.after ? <p className="text-[13px] text-ink-2">{form.after(entered)}</p> : null}
     </FormDialog>
   );
 }

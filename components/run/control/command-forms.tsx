@@ -1,4 +1,4 @@
-import { Radio, Send, Signpost, SkipForward } from "lucide-react";
+import { History, Radio, Send, Signpost, SkipForward } from "lucide-react";
 import type { ReactNode } from "react";
 import { exitLabels } from "@/components/forms/ports";
 import type { useTrpcClient } from "@/components/trpc";
@@ -8,7 +8,9 @@ import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
+import type { ReplayMode } from "@/server/domain/run/lineage";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
+import { DoingsNote, RecordedNote } from "./recorded-note";
 
 /** What a person chooses and writes for a command. */
 export interface Entered {
@@ -29,6 +31,9 @@ export interface CommandForm {
   keys: readonly string[];
   /** Shown where there is nothing to enter. */
   nothing?: string;
+  /** Shown above the fields, and below them. */
+  before?: ReactNode;
+  after?: (entered: Entered) => string;
   /** The error where the text is empty; absent: there is none, or it may be. */
   required?: string;
   send(client: ReturnType<typeof useTrpcClient>, entered: Entered, values: JsonObject): Promise<unknown>;
@@ -149,4 +154,39 @@ export function instructForm({ nodes }: WorkflowGraph, run_id: string, node_id?:
 function targetOf(choice: string): InstructionTarget {
   if (choice.startsWith("node ")) return { node_id: idOf(choice) };
   return choice.startsWith("agent ") ? { agent_id: idOf(choice) } : { run: true };
+}
+
+const REPLAY_MODES: Readonly<Record<ReplayMode, string>> = {
+  strict:
+    "No call is made. Where something is asked that was never asked before, the replay ends there and shows the difference.",
+  lenient:
+    "Where something is asked that was never asked before, you are asked first. What you approve is a real call and may cost something.",
+};
+
+/** `show` opens the new run. */
+export function replayForm(run_id: string, show: (runId: string) => void): CommandForm {
+  const options = [
+    { value: "strict", label: "Strict" },
+    { value: "lenient", label: "Lenient" },
+  ];
+  const modeOf = ({ choice }: Entered): ReplayMode => (choice === "lenient" ? "lenient" : "strict");
+  return {
+    title: "Replay with recorded answers",
+    description:
+      "Another run from the beginning, on the same drawing. Models, tools and people answer as they did in this run, so it costs nothing. This run stays as it is.",
+    submit: "Replay",
+    icon: <History aria-hidden />,
+    before: (
+      <>
+        <RecordedNote runId={run_id} before="replay" />
+        <DoingsNote runId={run_id} as="replay" />
+      </>
+    ),
+    parts: [{ key: "choice", label: "When an answer is missing", as: "choice", options }],
+    initial: { choice: "strict" },
+    keys: [],
+    after: (entered) => REPLAY_MODES[modeOf(entered)],
+    send: async (client, entered) =>
+      show((await client.runs.replay.mutate({ run_id, mode: modeOf(entered) })).run_id),
+  };
 }

@@ -1,19 +1,30 @@
 "use client";
 
+import { useQueryClient } from "@tanstack/react-query";
 import { CirclePlay, History } from "lucide-react";
 import dynamic from "next/dynamic";
+import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import type { MenuEntry } from "@/components/ui/menu";
 import { useDialog } from "@/components/ui/use-dialog";
+import { replayForm } from "./command-forms";
 
-const ReplayDialog = dynamic(() => import("./replay-dialog").then((m) => m.ReplayDialog), { ssr: false });
+const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });
 
 /** The way to a replay of a run, as an entry of a menu, and the dialog that it opens. */
 export function useReplay(runId: string, workflowId: string | null): { entry: MenuEntry; dialog: ReactNode } {
+  const router = useRouter();
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const show = (id: string) => {
+    void queryClient.invalidateQueries(trpc.runs.family.pathFilter());
+    router.push(`/workflows/${workflowId ?? "-"}/runs/${id}`);
+  };
   const { open, dialog } = useDialog((close) => (
-    <ReplayDialog runId={runId} workflowId={workflowId} onClose={close} />
+    <CommandDialog form={replayForm(runId, show)} onClose={close} />
   ));
   return { entry: { label: "Replay with recorded answers", icon: <History />, onSelect: open }, dialog };
 }
