@@ -388,6 +388,22 @@ crew.kickoff()
     ]);
   });
 
+  test("names in a record that is spread stand for what they do where it is written", () => {
+    const { imported } = readImport(
+      files({
+        "crew.py": `
+from crewai import Agent, Crew, Task
+role = "Outer"
+def make(role, more):
+    return Agent(role=role, backstory="b", **more)
+one = make("Inner", {"goal": role})
+Crew(agents=[one], tasks=[Task(description="d", expected_output="e", agent=one)])
+`,
+      }),
+    );
+    expect(imported?.roles).toMatchObject([{ name: "Inner", goals: ["Outer"] }]);
+  });
+
   test("agents alone are roles", () => {
     const { imported } = readImport(
       files({ "agents.py": "from crewai import Agent\na = Agent(role='A', goal='g', backstory='b')\n" }),
