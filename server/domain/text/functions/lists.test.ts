@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, rejectionOf } from "../testing/outcome";
+import { given, type Rejected, rejection, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   ["[1, 2].contains(2)", true],
@@ -49,28 +49,19 @@ test.each<[string, Json]>([
   },
 );
 
-test.each<[string, Refusal]>([
-  ["[duration('1s'), 1].sum()", ["These do not go together: duration + int.", "[duration('1s'), 1].sum()"]],
-  [
-    "[1, duration('1s')].sum()",
-    ["sum adds up numbers, and one item is duration.", "[1, duration('1s')].sum()"],
-  ],
-  ["['a'].sum()", ["sum adds up numbers, and one item is string.", "['a'].sum()"]],
-  ["[null].sum()", ["sum adds up numbers, and one item is null.", "[null].sum()"]],
-  [
-    "[[2], [1]].sort()",
-    ["sort puts numbers or texts in order, and here are list and list.", "[[2], [1]].sort()"],
-  ],
-  [
-    "[1, 'a'].sort()",
-    ["sort puts numbers or texts in order, and here are string and int.", "[1, 'a'].sort()"],
-  ],
-  ["[1, 2, 3].slice(2, 1)", ["The end 1 lies before the start 2.", "[1, 2, 3].slice(2, 1)"]],
-  ["[1, 2, 3].slice(0, 4)", ["The place 4 is outside of 0 to 3.", "[1, 2, 3].slice(0, 4)"]],
-  ["[1, 2, 3].slice(-1, 2)", ["The place -1 is outside of 0 to 3.", "[1, 2, 3].slice(-1, 2)"]],
-  ["[[1]].flatten(65)", ["The depth 65 is outside of 0 to 64.", "[[1]].flatten(65)"]],
-  ["[[1]].flatten(-1)", ["The depth -1 is outside of 0 to 64.", "[[1]].flatten(-1)"]],
-  ["[[1]].flatten(0.5)", ["A whole number is needed here, not 0.5.", "[[1]].flatten(0.5)"]],
-])("what cannot be added up, sorted or cut out is refused: %s", (text, expected) => {
-  expect(rejectionOf(text)).toEqual(expected);
+test.each<Rejected>([
+  ["[duration('1s'), 1].sum()", "These do not go together: duration + int."],
+  ["[1, duration('1s')].sum()", "sum adds up numbers, and one item is duration."],
+  ["['a'].sum()", "sum adds up numbers, and one item is string."],
+  ["[null].sum()", "sum adds up numbers, and one item is null."],
+  ["[[2], [1]].sort()", "sort puts numbers or texts in order, and here are list and list."],
+  ["[1, 'a'].sort()", "sort puts numbers or texts in order, and here are string and int."],
+  ["[1, 2, 3].slice(2, 1)", "The end 1 lies before the start 2."],
+  ["[1, 2, 3].slice(0, 4)", "The place 4 is outside of 0 to 3."],
+  ["[1, 2, 3].slice(-1, 2)", "The place -1 is outside of 0 to 3."],
+  ["[[1]].flatten(65)", "The depth 65 is outside of 0 to 64."],
+  ["[[1]].flatten(-1)", "The depth -1 is outside of 0 to 64."],
+  ["[[1]].flatten(0.5)", "A whole number is needed here, not 0.5."],
+])("what cannot be added up, sorted or cut out is refused: %s", (text, ...expected) => {
+  expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, rejectionOf } from "../testing/outcome";
+import { given, type Rejected, rejection, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   [
@@ -45,45 +45,15 @@ test.each<[string, Json]>([
   expect(given(text)).toEqual(expected);
 });
 
-test.each<[string, Refusal]>([
-  ["math.sqrt(-1)", ["The result is not a number (division by zero?).", "math.sqrt(-1)"]],
-  [
-    "math.abs(-9223372036854775807 - 1)",
-    ["The whole number is out of range (64 bits).", "math.abs(-9223372036854775807 - 1)"],
-  ],
-  [
-    "math.greatest(['a', 1])",
-    [
-      "The greatest and the least are found among numbers, and one of these is string.",
-      "math.greatest(['a', 1])",
-    ],
-  ],
-  [
-    "math.greatest(['a'])",
-    [
-      "The greatest and the least are found among numbers, and one of these is string.",
-      "math.greatest(['a'])",
-    ],
-  ],
-  [
-    "math.greatest([1, 'a'])",
-    [
-      "The greatest and the least are found among numbers, and one of these is string.",
-      "math.greatest([1, 'a'])",
-    ],
-  ],
-  [
-    "math.least([1, null])",
-    [
-      "The greatest and the least are found among numbers, and one of these is null.",
-      "math.least([1, null])",
-    ],
-  ],
-  ["math.least([])", ["An empty list has no greatest and no least value.", "math.least([])"]],
-  [
-    "math.max([double('nan'), 1])",
-    ["The result is not a number (division by zero?).", "math.max([double('nan'), 1])"],
-  ],
-])("what is no number, or leaves the range of numbers, is refused: %s", (text, expected) => {
-  expect(rejectionOf(text)).toEqual(expected);
+test.each<Rejected>([
+  ["math.sqrt(-1)", "The result is not a number (division by zero?)."],
+  ["math.abs(-9223372036854775807 - 1)", "The whole number is out of range (64 bits)."],
+  ["math.greatest(['a', 1])", "The greatest and the least are found among"],
+  ["math.greatest(['a'])", "The greatest and the least are found among"],
+  ["math.greatest([1, 'a'])", "The greatest and the least are found among"],
+  ["math.least([1, null])", "The greatest and the least are found among"],
+  ["math.least([])", "An empty list has no greatest and no least value."],
+  ["math.max([double('nan'), 1])", "The result is not a number (division by zero?)."],
+])("what is no number, or leaves the range of numbers, is refused: %s", (text, ...expected) => {
+  expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
 });

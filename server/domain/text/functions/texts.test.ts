@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@/server/domain/base/values";
-import { given, type Refusal, rejectionOf } from "../testing/outcome";
+import { given, type Rejected, rejection, rejectionOf } from "../testing/outcome";
 
 test.each<[string, Json]>([
   ["'Äb'.lowerAscii()", "äb"],
@@ -108,47 +108,32 @@ test.each<[string, Json]>([
   expect(given(text)).toEqual(expected);
 });
 
-test.each<[string, Refusal]>([
-  [
-    "'aXbXc'.replace('X', '-', 1.5)",
-    ["A whole number is needed here, not 1.5.", "'aXbXc'.replace('X', '-', 1.5)"],
-  ],
-  ["'abc'.charAt(4)", ["The place 4 is outside of 0 to 3.", "'abc'.charAt(4)"]],
-  ["'abc'.charAt(-1)", ["The place -1 is outside of 0 to 3.", "'abc'.charAt(-1)"]],
-  ["'abc'.substring(4)", ["The place 4 is outside of 0 to 3.", "'abc'.substring(4)"]],
-  ["'abc'.substring(2, 1)", ["The end 1 lies before the start 2.", "'abc'.substring(2, 1)"]],
-  ["'abc'.substring(0, 4)", ["The place 4 is outside of 0 to 3.", "'abc'.substring(0, 4)"]],
-  ["'abcabc'.indexOf('a', 7)", ["The place 7 is outside of 0 to 6.", "'abcabc'.indexOf('a', 7)"]],
-  ["'abcabc'.lastIndexOf('a', 7)", ["The place 7 is outside of 0 to 6.", "'abcabc'.lastIndexOf('a', 7)"]],
-  [
-    "['a', 1].join()",
-    ["join puts texts together, and one item is int; write .map(x, string(x)) before it.", "['a', 1].join()"],
-  ],
-  [
-    "[null].join()",
-    ["join puts texts together, and one item is null; write .map(x, string(x)) before it.", "[null].join()"],
-  ],
-  ["'%d'.format([5.5])", ["A whole number is needed here, not 5.5.", "'%d'.format([5.5])"]],
-  ["'%.21f'.format([0.5])", ["At most 20 digits can follow the point.", "'%.21f'.format([0.5])"]],
-  ["'%x'.format([1.5])", ["A whole number is needed here, not 1.5.", "'%x'.format([1.5])"]],
-  ["'%x'.format(['a'])", ["%x is for numbers, and this is string; use %s.", "'%x'.format(['a'])"]],
-  ["'%f'.format(['a'])", ["%f is for numbers, and this is string; use %s.", "'%f'.format(['a'])"]],
-  ["'%d'.format([null])", ["%d is for numbers, and this is null; use %s.", "'%d'.format([null])"]],
-  [
-    "'%q'.format([1])",
-    ['format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "%q".', "'%q'.format([1])"],
-  ],
-  ["'%'.format([1])", ['format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "%".', "'%'.format([1])"]],
-  [
-    "'%5d'.format([1])",
-    ['format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "%".', "'%5d'.format([1])"],
-  ],
-  ["'%s'.format([1, 2])", ["format has 1 places, but its list has 2 values.", "'%s'.format([1, 2])"]],
-  ["'%s'.format([])", ["format has more places than its list has values (0).", "'%s'.format([])"]],
-  ["'none'.format([1])", ["format has 0 places, but its list has 1 values.", "'none'.format([1])"]],
+test.each<Rejected>([
+  ["'aXbXc'.replace('X', '-', 1.5)", "A whole number is needed here, not 1.5."],
+  ["'abc'.charAt(4)", "The place 4 is outside of 0 to 3."],
+  ["'abc'.charAt(-1)", "The place -1 is outside of 0 to 3."],
+  ["'abc'.substring(4)", "The place 4 is outside of 0 to 3."],
+  ["'abc'.substring(2, 1)", "The end 1 lies before the start 2."],
+  ["'abc'.substring(0, 4)", "The place 4 is outside of 0 to 3."],
+  ["'abcabc'.indexOf('a', 7)", "The place 7 is outside of 0 to 6."],
+  ["'abcabc'.lastIndexOf('a', 7)", "The place 7 is outside of 0 to 6."],
+  ["['a', 1].join()", "join puts texts together, and one item is"],
+  ["[null].join()", "join puts texts together, and one item is null; write .map(x, string(x)) before it."],
+  ["'%d'.format([5.5])", "A whole number is needed here, not 5.5."],
+  ["'%.21f'.format([0.5])", "At most 20 digits can follow the point."],
+  ["'%x'.format([1.5])", "A whole number is needed here, not 1.5."],
+  ["'%x'.format(['a'])", "%x is for numbers, and this is string; use %s."],
+  ["'%f'.format(['a'])", "%f is for numbers, and this is string; use %s."],
+  ["'%d'.format([null])", "%d is for numbers, and this is null; use %s."],
+  ["'%q'.format([1])", 'format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "%q".'],
+  ["'%'.format([1])", 'format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "%".'],
+  ["'%5d'.format([1])", 'format knows %s, %d, %f, %.2f, %e, %x, %o, %b and %%, not "%".'],
+  ["'%s'.format([1, 2])", "format has 1 places, but its list has 2 values."],
+  ["'%s'.format([])", "format has more places than its list has values (0)."],
+  ["'none'.format([1])", "format has 0 places, but its list has 1 values."],
 ])(
   "a place outside of a text, or a format that does not fit its values, is refused: %s",
-  (text, expected) => {
-    expect(rejectionOf(text)).toEqual(expected);
+  (text, ...expected) => {
+    expect(rejectionOf(text)).toEqual(rejection(text, ...expected));
   },
 );

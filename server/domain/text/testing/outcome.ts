@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
 import { ExpressionError, evaluateExpression } from "../expression";
@@ -18,6 +19,14 @@ export const given = (text: string, work = new Work()): Json =>
 
 /** Why it is refused, which part of it, and the value that was not there where that is why. */
 export type Refusal = [message: string, at: string, missing?: string];
+
+/** A row of a table: a text, what its message says among the rest, the part where it is not all of it, and what is missing. */
+export type Rejected = [text: string, says: string, at?: string, missing?: string];
+export const rejection = (...[text, says, at = text, missing]: Rejected): unknown[] => [
+  expect.stringContaining(says),
+  at,
+  ...(missing === undefined ? [] : [missing]),
+];
 
 export function rejectionOf(text: string): Refusal | { gives: Json } {
   try {
