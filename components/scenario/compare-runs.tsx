@@ -153,7 +153,7 @@ function Report({
         <ol className="flex flex-col gap-1 text-xs">
           {tries.map((one) => (
             <li key={one.from_good} className="[overflow-wrap:anywhere]">
-              {takenInWords(one, differences.length)}:{" "}
+              {describeTry(one, differences.length)}:{" "}
               <strong className="font-semibold">{OUTCOMES[one.outcome]}</strong>{" "}
               <span className="text-ink-2">{one.why}</span>
             </li>
@@ -170,7 +170,7 @@ const OUTCOMES: Readonly<Record<BisectTry["outcome"], string>> = {
   unknown: "not known.",
 };
 
-const takenInWords = ({ from_good }: BisectTry, all: number): string =>
+const describeTry = ({ from_good }: BisectTry, all: number): string =>
   from_good === 0
     ? "All as in the bad run"
     : from_good === all
@@ -214,7 +214,7 @@ function Place({
 /** The page of two runs. `pair`: null if the address does not name two. */
 export const CompareRuns = ({ pair }: { pair: { a: string; b: string } | null }) =>
   pair ? (
-    <CompareScreen {...pair} find={(found) => <Bisect {...pair} {...found} />} />
+    <CompareScreen {...pair} bisect={(found) => <Bisect {...pair} {...found} />} />
   ) : (
     <EmptyState
       isPage

@@ -12,7 +12,7 @@ import type { ErrorsByPlace } from "./test-draft";
 
 type Kind = NonNullable<PeopleAnswer["kind"]>;
 
-const KIND_WORDS: Readonly<Record<Kind, string>> = {
+const KIND_LABELS: Readonly<Record<Kind, string>> = {
   approval: "An approval",
   input: "A form",
   question: "A question",
@@ -25,12 +25,12 @@ const KIND_WORDS: Readonly<Record<Kind, string>> = {
 };
 
 /** An answer in a few words. */
-export function answerWords(
+export function describeAnswer(
   { node_id, kind, title, answer }: PeopleAnswer,
   { nodes }: Pick<WorkflowGraph, "nodes">,
 ): string {
   const where = node_id === undefined ? "Anywhere" : nodes[node_id]?.name || node_id;
-  const what = [kind ? KIND_WORDS[kind].toLowerCase() : "", title ? `“${title}”` : ""]
+  const what = [kind ? KIND_LABELS[kind].toLowerCase() : "", title ? `“${title}”` : ""]
     .filter(Boolean)
     .join(" ");
   return `${where}${what ? `, ${what}` : ""}: ${answer === "expired" ? "nobody answers" : answer || "…"}`;
@@ -47,7 +47,7 @@ const FORM: readonly FormPart<PeopleAnswer, "node">[] = [
         key: "kind",
         as: "choice",
         label: "What is asked",
-        options: choicesOf(KIND_WORDS),
+        options: choicesOf(KIND_LABELS),
         unset: "Anything",
       },
     ],

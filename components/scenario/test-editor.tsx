@@ -18,7 +18,7 @@ import { JsonObject } from "@/server/domain/base/values";
 import { describeCommand } from "@/server/domain/run/commands/repeated";
 import { AnsweringFields, type Part, PinFields, RepeatFields } from "./answering-fields";
 import { ExpectationEditor } from "./expectation-fields";
-import { answerWords, PeopleFields } from "./people-fields";
+import { describeAnswer, PeopleFields } from "./people-fields";
 import { errorsUnder, formOf, scopeOf, type TestDraft, type TestWriting } from "./test-draft";
 import { useTestedWorkflow, type WholeTest } from "./use-tests";
 
@@ -163,7 +163,7 @@ function People({ content: { people }, set, errors }: Part) {
         {(answer, at, remove, setAnswer) => (
           <Row
             label={`Answer ${at + 1}`}
-            summary={answerWords(answer, graph)}
+            summary={describeAnswer(answer, graph)}
             remove={remove}
             error={errors[`people.${at}`]}
             isWrong={answer.answer === ""}
@@ -186,9 +186,9 @@ function Commands({ content: { commands }, set, errors }: Part) {
       about="Done again at the same places. Steer a run by hand and keep it as a test to have others."
     >
       <ol className="flex flex-col gap-1.5">
-        {commands.map((told, at) => (
+        {commands.map((command, at) => (
           <li key={at} className="rounded-lg border border-line px-3 py-2 text-[13px]">
-            <p className="[overflow-wrap:anywhere]">{describeCommand(told, graph)}</p>
+            <p className="[overflow-wrap:anywhere]">{describeCommand(command, graph)}</p>
             <ErrorText error={errors[`commands.${at}`]} />
           </li>
         ))}

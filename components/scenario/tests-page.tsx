@@ -107,7 +107,7 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
           {actions.running === "all"
             ? "Running the tests…"
             : actions.suite
-              ? suiteWords(actions.suite) + spentWords(actions.suite)
+              ? suiteSummary(actions.suite) + spendingText(actions.suite)
               : ""}
         </p>
         <List workflowId={workflowId} actions={actions} />
@@ -168,7 +168,7 @@ function List({ workflowId, actions }: { workflowId: string; actions: TestAction
   return <TestTable workflowId={workflowId} tests={data} actions={actions} />;
 }
 
-export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
+function suiteSummary({ passed, failed, not_run }: SuiteReport): string {
   const parts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(not_run > 0 ? [`${not_run} could not be run`] : []),
@@ -180,7 +180,7 @@ export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
     : `${parts.join(", ")}.`;
 }
 
-const spentWords = ({ spending }: SuiteReport): string =>
+const spendingText = ({ spending }: SuiteReport): string =>
   spending
     ? ` ${spending.spent_usd === null ? "An unknown sum" : formatDollars(spending.spent_usd)} spent.${spending.stopped === null ? "" : ` ${spending.stopped}`}`
     : "";

@@ -3,10 +3,10 @@ import { runParts } from "@/components/canvas/run-parts";
 import { oneLine } from "@/components/display/one-line";
 import type { NodeComparison, NodePart, RunComparison } from "@/server/domain/run/compare/compare";
 
-/** How much of each output a card says. */
+/** Characters of each output on a card. */
 const SAID = 120;
 
-/** Two runs as the canvas shows one: each card says what is other there, each line whether one of them took it. */
+/** Two runs as one on the canvas: cards show how a step differs, edges which run took them. */
 export function compareOnCanvas(comparison: Pick<RunComparison, "nodes" | "edges">): CanvasRun {
   const nodes = new Map(comparison.nodes.map((node) => [node.id, nodeView(node)]));
   const edges = new Map(
@@ -33,15 +33,16 @@ function nodeView({ a, b, differs }: NodeComparison): NodeRunView {
   };
 }
 
-/** A card has room for a few words: both outputs stand in the list beside the drawing. */
+/** Short: the list shows both outputs. */
 const onCard = (
   a: NodeComparison["a"],
   b: NodeComparison["b"],
   differs: NodeComparison["differs"],
-): string => (differs.length === 1 && differs[0] === "output" ? "Different output" : saidOf(a, b, differs));
+): string =>
+  differs.length === 1 && differs[0] === "output" ? "Different output" : describeDifference(a, b, differs);
 
-/** What a step did otherwise, in one line. */
-export function saidOf(
+/** How a step differs, in one line. */
+export function describeDifference(
   a: NodeComparison["a"],
   b: NodeComparison["b"],
   differs: NodeComparison["differs"],
@@ -54,10 +55,10 @@ export function saidOf(
     ...(differs.includes("output")
       ? [`A: ${oneLine(a.output).slice(0, SAID)} B: ${oneLine(b.output).slice(0, SAID)}`]
       : []),
-    ...(differs.includes("way") ? [`A took ${waysOf(a)}, B ${waysOf(b)}`] : []),
+    ...(differs.includes("way") ? [`A took ${routesOf(a)}, B ${routesOf(b)}`] : []),
   ];
   return parts.length === 0 ? "Same in both" : parts.join("; ");
 }
 
-const waysOf = ({ labels = [] }: NodePart): string =>
+const routesOf = ({ labels = [] }: NodePart): string =>
   labels.length === 0 ? "no way" : labels.map((label) => `“${label}”`).join(" and ");

@@ -27,23 +27,23 @@ import type { KeyChange } from "@/server/domain/run/past/step-change";
 import type { RunSummary } from "../history/run-row";
 import { runStatus } from "../status";
 import { person } from "../timeline/sentence-parts";
-import { compareOnCanvas, saidOf } from "./compare-canvas";
+import { compareOnCanvas, describeDifference } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
 import "./compare.css";
 
 /** What distinguishes one run from another. */
 type ComparedRun = Pick<RunSummary, "workflow_id" | "workflow_name" | "created_at" | "input_excerpt">;
 
-/** Two runs on one drawing: the ways they took, what they wrote and gave, and what they cost. */
+/** Two runs on one canvas: their paths, state, outputs and totals. */
 export function CompareScreen({
   a,
   b,
-  find: asks,
+  bisect,
 }: {
   a: string;
   b: string;
-  /** Asks which step made the difference; drawn where there is one. */
-  find: (found: { comparison: RunComparison; onSelect: (id: string) => void }) => ReactNode;
+  /** Bisects the runs; shown if they differ. */
+  bisect: (found: { comparison: RunComparison; onSelect: (id: string) => void }) => ReactNode;
 }) {
   const trpc = useTrpc();
   const { data, error, isPending } = useQuery(trpc.runs.compare.queryOptions({ run_id: a, with: b }));
@@ -75,14 +75,15 @@ export function CompareScreen({
         <Spinner size={20} label="Loading the runs" />
       </div>
     );
-  const find = (onSelect: (id: string) => void) =>
-    data.parted || data.first ? asks({ comparison: data, onSelect }) : null;
-  return <Compared {...{ a, b, runs, find }} comparison={data} parted={data.parted} roles={byName} />;
+  const bisectFrom = (onSelect: (id: string) => void) =>
+    data.parted || data.first ? bisect({ comparison: data, onSelect }) : null;
+  return (
+    <Compared {...{ a, b, runs }} bisect={bisectFrom} comparison={data} parted={data.parted} roles={byName} />
+  );
 }
 
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 
-/** Two runs that are there. */
 export function Compared({
   a,
   b,
@@ -90,7 +91,7 @@ export function Compared({
   comparison,
   parted,
   roles,
-  find,
+  bisect,
 }: {
   a: string;
   b: string;
@@ -99,17 +100,16 @@ export function Compared({
   parted: Parted | null;
   /** For the faces and colours of those who work. */
   roles?: ReadonlyMap<string, RoleDefinition> | undefined;
-  /** Asks which step made the difference. */
-  find?: (onSelect: (id: string) => void) => ReactNode;
+  bisect?: (onSelect: (id: string) => void) => ReactNode;
 }) {
   const first = firstApart(comparison);
   const [selected, setSelected] = useState<string | null>(first?.id ?? null);
-  const [look, setLook] = useState<"list" | "drawing">("list");
+  const [view, setView] = useState<"list" | "drawing">("list");
   const isNarrow = useMedia(NARROW);
   const graph = useMemo(() => withRoomBelow(comparison.graph, SLIP), [comparison]);
   const run = useMemo(() => compareOnCanvas(comparison), [comparison]);
   const node = comparison.nodes.find(({ id }) => id === selected);
-  const finder = find?.(setSelected);
+  const bisection = bisect?.(setSelected);
   return (
     <div className="compare flex h-full min-h-0 flex-col bg-bg">
       <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-surface px-3 py-2 md:px-4">
@@ -133,8 +133,8 @@ export function Compared({
         <OneRun side="b" id={b} run={runs.b} totals={comparison.totals.b} />
       </header>
       <div className="relative flex min-h-0 flex-1 flex-col md:flex-row">
-        {isNarrow ? <ViewModeSwitch viewMode={look} onChange={setLook} /> : null}
-        {isNarrow && look === "list" ? null : (
+        {isNarrow ? <ViewModeSwitch viewMode={view} onChange={setView} /> : null}
+        {isNarrow && view === "list" ? null : (
           <div className="min-h-0 min-w-0 flex-1">
             <CanvasProvider>
               <GraphCanvas
@@ -148,14 +148,14 @@ export function Compared({
             </CanvasProvider>
           </div>
         )}
-        {isNarrow && look === "drawing" ? null : (
+        {isNarrow && view === "drawing" ? null : (
           <aside
             aria-label="Differences"
             className="flex min-h-0 flex-col gap-5 overflow-y-auto border-line bg-surface p-4 max-md:flex-1 md:w-[min(34rem,44%)] md:border-l"
           >
             <Summary comparison={comparison} first={first} onSelect={setSelected} />
             {node ? <OneNode key={node.id} node={node} onClose={() => setSelected(null)} /> : null}
-            {parted ? <PartedHere parted={parted} nodes={comparison.nodes} /> : null}
+            {parted ? <FirstDivergence parted={parted} nodes={comparison.nodes} /> : null}
             <Changes title="Input" changes={comparison.input} />
             <Changes
               title="Output"
@@ -173,9 +173,9 @@ export function Compared({
             />
             <Totals totals={comparison.totals} />
             <Path nodes={comparison.nodes} onSelect={setSelected} />
-            {finder ? (
+            {bisection ? (
               <Disclosure variant="box" title="Which step made the difference?">
-                {finder}
+                {bisection}
               </Disclosure>
             ) : null}
           </aside>
@@ -298,8 +298,8 @@ function Summary({
   );
 }
 
-/** The earliest answer that was other though the question was the same: whether it made the difference, it does not say. */
-function PartedHere({ parted, nodes }: { parted: Parted; nodes: readonly NodeComparison[] }) {
+/** The earliest different answer to the same request; not necessarily the cause. */
+function FirstDivergence({ parted, nodes }: { parted: Parted; nodes: readonly NodeComparison[] }) {
   const { what, tool_name, agent_id, node_id, answers } = parted;
   const name = nodes.find(({ id }) => id === node_id)?.name ?? node_id;
   const who = agent_id === undefined ? name : `${person(agent_id)} (${name})`;
@@ -369,7 +369,7 @@ function OneNode({ node: { name, a, b, differs }, onClose }: { node: NodeCompari
             ? "Same in both"
             : differs.includes("output")
               ? "Different output"
-              : saidOf(a, b, differs)}
+              : describeDifference(a, b, differs)}
         </span>
         <Button size="sm" variant="ghost" onClick={onClose}>
           Close
@@ -432,7 +432,7 @@ function Path({ nodes, onSelect }: { nodes: readonly NodeComparison[]; onSelect:
                   differs.length === 0 ? "shrink-0 text-xs text-ink-3" : "min-w-0 truncate text-xs text-ink-2"
                 }
               >
-                {saidOf(a, b, differs)}
+                {describeDifference(a, b, differs)}
               </span>
             </button>
           </li>

@@ -108,7 +108,7 @@ test("the differences come first, the search for the step behind them is folded"
       {...{ a: "a", b: "b", runs }}
       comparison={compareRuns(run, other)}
       parted={null}
-      find={() => <p>Find it</p>}
+      bisect={() => <p>Find it</p>}
     />,
   );
   const panel = screen.getByRole("complementary", { name: "Differences" });

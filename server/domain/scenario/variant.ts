@@ -50,8 +50,8 @@ export function variantOf(
 ): Changed | { errors: string[] } {
   const errors: string[] = [];
   let changed: Changed = { graph: structuredClone(graph), roles: structuredClone([...roles]) };
-  for (const [where, words] of Object.entries(prompts)) {
-    const error = withPrompt(changed, where, words);
+  for (const [where, text] of Object.entries(prompts)) {
+    const error = withPrompt(changed, where, text);
     if (error) errors.push(error);
   }
   if (twin) {
@@ -64,11 +64,11 @@ export function variantOf(
 }
 
 /** Changes a prompt in place; returns an error if there is none. */
-function withPrompt({ graph, roles }: Changed, where: string, words: string): string | null {
+function withPrompt({ graph, roles }: Changed, where: string, text: string): string | null {
   if (where.startsWith("role:")) {
     const role = roles.find(({ name }) => name === where.slice("role:".length));
     if (!role) return `There is no role ${where.slice("role:".length)} whose prompt could be another.`;
-    role.system_prompt_template = words;
+    role.system_prompt_template = text;
     return null;
   }
   const node = graph.nodes[where];
@@ -78,7 +78,7 @@ function withPrompt({ graph, roles }: Changed, where: string, words: string): st
   Reflect.set(
     node.config,
     works === "agent" ? "task_description_template" : "plan_description_template",
-    words,
+    text,
   );
   return null;
 }

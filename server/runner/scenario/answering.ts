@@ -39,7 +39,7 @@ export interface TestParts {
 export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering {
   const player = new CassettePlayer(cassette);
   return {
-    effects: { models: parts.models, tools: lookedAt(parts.tools) },
+    effects: { models: parts.models, tools: neverCalled(parts.tools) },
     serve(request, key) {
       const served = player.next(requestHash(request));
       if (served) return served;
@@ -126,7 +126,7 @@ const described = (models: Models, { describe }: Pick<Models, "describe">): Mode
 });
 
 /** Tools that are offered and never called. */
-const lookedAt = ({ specs, runCode, matches }: ToolHost): ToolHost => ({
+const neverCalled = ({ specs, runCode, matches }: ToolHost): ToolHost => ({
   specs,
   runCode,
   matches,

@@ -106,17 +106,17 @@ export async function judge(
     return notChecked(
       "This needs the word of a model, and none was asked: run the test with real models. What the judge says of an output is kept, and counts for the very same output from then on.",
     );
-  const said: Said = before
+  const answer: JudgeAnswer = before
     ? { ...before, tokens: 0, cost_usd: 0 }
     : models
       ? await verdictOf(models, expectation, text, judges.aborted)
       : { failure: "nobody was asked." };
-  if ("failure" in said) return notChecked(`The judge gave no verdict: ${said.failure}`);
-  if (!before) judges.book.keep(named, { score: said.score, reason: said.reason });
+  if ("failure" in answer) return notChecked(`The judge gave no verdict: ${answer.failure}`);
+  if (!before) judges.book.keep(named, { score: answer.score, reason: answer.reason });
   return weighed(expectation.threshold, {
     judge: named.judge,
     item: named.item,
-    ...said,
+    ...answer,
     model: described.model,
     simulated: described.simulated,
     recorded: before !== undefined,
@@ -128,19 +128,19 @@ const notChecked = (sentence: string) => ({ status: "not_checked" as const, sent
 /** The result of a verdict. A score of the offline demo model says nothing about the output, so it is only a note. */
 function weighed(
   threshold: number,
-  said: Omit<Judged, "threshold" | "kappa" | "labels" | "counts">,
+  verdict: Omit<Judged, "threshold" | "kappa" | "labels" | "counts">,
 ): Pick<ExpectationResult, "status" | "sentence" | "judge"> {
-  const { score, reason, model, simulated } = said;
+  const { score, reason, model, simulated } = verdict;
   const who = simulated ? "The offline demo model, as judge," : `${model}, as judge,`;
-  const verdict = `${who} gives ${score.toFixed(2)}, at least ${threshold} wanted: ${sentenceOf(reason)}`;
-  const judge = { ...said, threshold, kappa: null, labels: 0, counts: !simulated };
-  if (simulated) return { status: "note", sentence: `${verdict} Not counted: it is simulated.`, judge };
-  return { status: score >= threshold ? "passed" : "failed", sentence: verdict, judge };
+  const sentence = `${who} gives ${score.toFixed(2)}, at least ${threshold} wanted: ${sentenceOf(reason)}`;
+  const judge = { ...verdict, threshold, kappa: null, labels: 0, counts: !simulated };
+  if (simulated) return { status: "note", sentence: `${sentence} Not counted: it is simulated.`, judge };
+  return { status: score >= threshold ? "passed" : "failed", sentence, judge };
 }
 
 const sentenceOf = (text: string): string => (/[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);
 
-type Said = (Verdict & { tokens: number; cost_usd: number | null }) | { failure: string };
+type JudgeAnswer = (Verdict & { tokens: number; cost_usd: number | null }) | { failure: string };
 
 /** Asks for a verdict, and once more if the answer does not match the schema. Throws BrokenOff at the spending cap. */
 async function verdictOf(
@@ -148,7 +148,7 @@ async function verdictOf(
   { rubric, model = {} }: JudgeExpectation,
   text: string,
   aborted: AbortSignal | undefined,
-): Promise<Said> {
+): Promise<JudgeAnswer> {
   const paid: { tokens: number; cost_usd: number | null } = { tokens: 0, cost_usd: 0 };
   let failure = "";
   for (let attempt = 1; attempt <= 2; attempt++) {

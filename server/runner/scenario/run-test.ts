@@ -86,8 +86,8 @@ async function runOnce(
   const judged: ExpectationResult[] = [];
   for (const result of results) {
     const { expectation } = result;
-    const said = judges && expectation.kind === "judge" ? await judge(judges, expectation, run.state) : {};
-    judged.push({ ...result, ...said });
+    const verdict = judges && expectation.kind === "judge" ? await judge(judges, expectation, run.state) : {};
+    judged.push({ ...result, ...verdict });
   }
   const report = reportOf(test, run, judged);
   return how.spendingCap && report.outcome

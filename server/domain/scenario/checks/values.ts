@@ -46,11 +46,11 @@ export function checkText(seen: Seen, expectation: ExpectationOf<"text">): Findi
   const at = writtenAt(seen, [key]);
   if (value === undefined)
     return found(false, `${key} was to be there at the end, and is not.`, { seen: null, ...at });
-  const fault = textFault(value, expectation);
+  const error = textError(value, expectation);
   const about = { seen: value, ...at };
-  return fault === null
+  return error === null
     ? found(true, `${key} says what it is to say.`, about)
-    : found(false, `${key} ${fault}`, about);
+    : found(false, `${key} ${error}`, about);
 }
 
 /** A value of the final state or output. */
@@ -64,7 +64,7 @@ export function valueOf(
 }
 
 /** Why a value fails, as the rest of a sentence that begins with its key; null if it does not. */
-function textFault(
+function textError(
   value: Json,
   { contains, excludes, matches, equals, schema }: ExpectationOf<"text">,
 ): string | null {
@@ -85,8 +85,8 @@ function textFault(
   }
   if (schema === undefined) return null;
   try {
-    const faults = readSchema(schema).errors(value);
-    return faults.length > 0 ? `does not have the shape: ${errorTexts(faults).join(" ")}` : null;
+    const errors = readSchema(schema).errors(value);
+    return errors.length > 0 ? `does not have the shape: ${errorTexts(errors).join(" ")}` : null;
   } catch (error) {
     return `cannot be held against its schema: ${errorMessage(error)}`;
   }
