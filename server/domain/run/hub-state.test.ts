@@ -68,90 +68,50 @@ const tool = of(
 const ends = (status: Payloads["agent_finished"]["status"], of_: RunError | null = null) =>
   of("a", "agent_finished", { status, usage: NO_USAGE, cost_usd: 0, ...(of_ ? { error: of_ } : {}) }, by);
 
-test.each<[string, NewEvent[], string, string, string]>([
-  ["begins", [], "LOADING", "RUNNING", "normal"],
-  ["has a turn", [turn], "RUNNING", "RUNNING", "normal"],
-  ["came to its end", [turn, ends("completed")], "FINISHED", "RUNNING", "normal"],
-  ["handed over", [ends("handed_off")], "FINISHED", "RUNNING", "normal"],
-  ["gave its task back", [ends("rejected")], "REJECTED", "RUNNING", "normal"],
-  ["failed", [ends("failed")], "ERROR", "RUNNING", "normal"],
-  ["was stopped", [ends("stopped")], "STOPPED", "RUNNING", "normal"],
-  ["stops with its run at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED", "PAUSED", "paused"],
-  ["ends with its run", [over()], "STOPPED", "FINISHED", "normal"],
-  ["ends with its run that failed", [over({ final_status: "ERROR" })], "STOPPED", "ERROR", "normal"],
-  [
-    "ends with its run that was cancelled",
-    [over({ final_status: "CANCELLED" })],
-    "STOPPED",
-    "STOPPED",
-    "normal",
-  ],
-  [
-    "asks to confirm a call",
-    [turn, question("tool_confirmation")],
-    "AWAITING_USER_CONFIRMATION",
-    "RUNNING",
-    "normal",
-  ],
-  ["asks a person something", [turn, question("question")], "AWAITING_USER_INPUT", "RUNNING", "normal"],
-  ["works beside another that asks", [turn, question("question", "bob")], "RUNNING", "RUNNING", "normal"],
-  [
-    "was told yes just now",
-    [turn, asked("c"), question("review"), answer("approve")],
-    "USER_CONFIRMED",
-    "RUNNING",
-    "normal",
-  ],
-  [
-    "was told yes for all just now",
-    [turn, question("review"), answer("approve_always")],
-    "USER_CONFIRMED",
-    "RUNNING",
-    "normal",
-  ],
-  [
-    "was told no just now",
-    [turn, question("review"), answer("reject")],
-    "USER_REJECTED",
-    "RUNNING",
-    "normal",
-  ],
-  [
-    "went on with its model since",
-    [turn, question("review"), answer("reject"), asked("c")],
-    "RUNNING",
-    "RUNNING",
-    "normal",
-  ],
-  [
-    "went on with a tool since",
-    [turn, question("review"), answer("approve"), tool],
-    "RUNNING",
-    "RUNNING",
-    "normal",
-  ],
-  ["is paused with its run", [turn, paused], "PAUSED", "PAUSED", "paused"],
-  ["waits at a limit", [turn, of("a", "node_waiting", { for: "limit" })], "PAUSED", "RUNNING", "normal"],
-  [
-    "waits for its provider",
-    [turn, asked("c"), failed("c", "RATE_LIMIT")],
-    "RATE_LIMITED",
-    "RUNNING",
-    "throttling",
-  ],
-  ["has another failure", [turn, asked("c"), failed("c", "TRANSIENT")], "RUNNING", "RUNNING", "normal"],
-  [
-    "asks again after its provider",
-    [turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")],
-    "RUNNING",
-    "RUNNING",
-    "normal",
-  ],
-])("the agent hub sees an agent that %s", (_how, events, own, root, traffic) => {
-  const hub = hubState(fold(...begun, ...events));
-  expect(hub.subtasks.map(({ agent_state }) => agent_state)).toEqual([own]);
-  expect(hub.root_task.agent_state).toEqual(root);
-  expect(hub.traffic_control_state).toEqual(traffic);
+const hubOf = (...events: NewEvent[]) => hubState(fold(...begun, ...events));
+test.each<[string, NewEvent[], string]>([
+  ["begins", [], "LOADING"],
+  ["has a turn", [turn], "RUNNING"],
+  ["came to its end", [turn, ends("completed")], "FINISHED"],
+  ["handed over", [ends("handed_off")], "FINISHED"],
+  ["gave its task back", [ends("rejected")], "REJECTED"],
+  ["failed", [ends("failed")], "ERROR"],
+  ["was stopped", [ends("stopped")], "STOPPED"],
+  ["stops with its run at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED"],
+  ["ends with its run", [over()], "STOPPED"],
+  ["asks to confirm a call", [turn, question("tool_confirmation")], "AWAITING_USER_CONFIRMATION"],
+  ["asks a person something", [turn, question("question")], "AWAITING_USER_INPUT"],
+  ["works beside another that asks", [turn, question("question", "bob")], "RUNNING"],
+  ["was confirmed just now", [turn, question("review"), answer("approve")], "USER_CONFIRMED"],
+  ["was confirmed for good just now", [turn, question("review"), answer("approve_always")], "USER_CONFIRMED"],
+  ["was refused just now", [turn, question("review"), answer("reject")], "USER_REJECTED"],
+  ["went on with its model since", [turn, question("review"), answer("reject"), asked("c")], "RUNNING"],
+  ["went on with a tool since", [turn, question("review"), answer("approve"), tool], "RUNNING"],
+  ["is paused with its run", [turn, paused], "PAUSED"],
+  ["waits at a limit", [turn, of("a", "node_waiting", { for: "limit" })], "PAUSED"],
+  ["waits for its provider", [turn, asked("c"), failed("c", "RATE_LIMIT")], "RATE_LIMITED"],
+  ["has another failure", [turn, asked("c"), failed("c", "TRANSIENT")], "RUNNING"],
+  ["asks again after its provider", [turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")], "RUNNING"],
+])("the agent hub sees an agent that %s", (_how, events, state) => {
+  expect(hubOf(...events).subtasks.map(({ agent_state }) => agent_state)).toEqual([state]);
+});
+
+test.each<[string, NewEvent[], string]>([
+  ["has an agent at work", [turn], "RUNNING"],
+  ["is paused", [turn, paused], "PAUSED"],
+  ["stopped at a limit", [over({ final_status: "INCOMPLETE" })], "PAUSED"],
+  ["is over", [over()], "FINISHED"],
+  ["failed", [over({ final_status: "ERROR" })], "ERROR"],
+  ["was cancelled", [over({ final_status: "CANCELLED" })], "STOPPED"],
+])("the agent hub sees a run that %s", (_how, events, state) => {
+  expect(hubOf(...events).root_task.agent_state).toBe(state);
+});
+
+test("the agent hub sees whether a run is paused, or held up by a provider", () => {
+  expect(hubOf(turn).traffic_control_state).toBe("normal");
+  expect(hubOf(turn, paused).traffic_control_state).toBe("paused");
+  expect(hubOf(turn, asked("c"), failed("c", "RATE_LIMIT")).traffic_control_state).toBe("throttling");
+  expect(hubOf(turn, asked("c"), failed("c", "RATE_LIMIT"), asked("d")).traffic_control_state).toBe("normal");
 });
 
 test("the agent hub sees a whole run: its goal, counters, costs, what was worked out and the last failure", () => {
@@ -208,18 +168,18 @@ test("the agent hub sees a whole run: its goal, counters, costs, what was worked
   expect(empty.subtasks).toEqual([]);
 });
 
-test("the last error is the run's where it has one, else the last agent's; a nudge counts while one is at work", () => {
+test("the last error is the run's where it has one, else the last agent's", () => {
+  const failedAgent = ends("failed", error("CONFIG"));
+  expect(hubOf().last_error).toBeNull();
+  expect(hubOf(failedAgent).last_error).toBe("CONFIG.");
+  const failedRun = over({ final_status: "ERROR", error: error("TIMEOUT") });
+  expect(hubOf(failedAgent, failedRun).last_error).toBe("TIMEOUT.");
+});
+
+test("an agent counts as almost stuck only while it is at work", () => {
   const stuck = of("a", "stuck_detected", { pattern: "x", message: "x", action: "nudge" }, by);
-  const of_ = (...events: NewEvent[]) => {
-    const { last_error, subtasks, root_task } = hubState(fold(...begun, ...events));
-    return [last_error, subtasks[0]?.almost_stuck, subtasks[0]?.local_iteration, root_task.goal];
-  };
-  expect(of_()).toEqual([null, 0, 0, "Test"]);
-  expect(of_(stuck, stuck)).toEqual([null, 2, 0, "Test"]);
-  expect(of_(stuck, ends("failed", error("CONFIG")))).toEqual(["CONFIG.", 0, 0, "Test"]);
-  expect(
-    of_(ends("failed", error("CONFIG")), over({ final_status: "ERROR", error: error("TIMEOUT") })),
-  ).toEqual(["TIMEOUT.", 0, 0, "Test"]);
+  expect(hubOf(stuck, stuck).subtasks[0]?.almost_stuck).toBe(2);
+  expect(hubOf(stuck, ends("failed", error("CONFIG"))).subtasks[0]?.almost_stuck).toBe(0);
 });
 
 describe("what an agent did, in the hub's forms", () => {

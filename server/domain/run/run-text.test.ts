@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { keyFate, kindsOf, noteGrants, toolsAskedAbout } from "./audit";
-import { stalledRunText } from "./engine-labels";
 import type { Payloads } from "./events";
-import { answerLabel, answerText, whenSilent } from "./questions/question-text";
+import { answerText } from "./questions/question-text";
 import { answerErrors, notOpen, questionError, typedTexts } from "./questions/tool-question";
 import { differenceLines, missOf, placeOf, type RequestDifference } from "./request-difference";
 import { placeAfter } from "./run-order";
@@ -12,45 +11,6 @@ const options = [
   { label: "Ship it", value: "ship" },
   { label: "Yes", value: "y" },
 ];
-
-describe("what silence comes to", () => {
-  test.each<[Parameters<typeof whenSilent>[0], string]>([
-    [{ kind: "review", on_timeout: "continue" }, "lets the run go on without an answer"],
-    [{ kind: "review", on_timeout: "fail" }, "lets this step fail"],
-    [
-      { kind: "review", on_timeout: "default", default_response: { a: 1 } },
-      "lets the run go on with the standard answer",
-    ],
-    [{ kind: "review", on_timeout: "default" }, "lets the run go on with the standard answer"],
-    [{ kind: "review", on_timeout: "approve" }, "means yes"],
-    [{ kind: "review", on_timeout: "approve", options }, "means “Yes”"],
-    [{ kind: "review", on_timeout: "reject" }, "means no"],
-    [{ kind: "review", on_timeout: "escalate" }, "lets this step fail"],
-    [{ kind: "input", on_timeout: "reject", options }, "lets this step fail"],
-    [{ kind: "budget", mode: "sync" }, "leaves the run where it stopped"],
-    [{ kind: "review", mode: "advisory", on_timeout: "fail" }, "changes nothing: the run goes on meanwhile"],
-  ])("is said as it will be: %o", (asked, text) => {
-    expect(whenSilent(asked)).toBe(text);
-  });
-});
-
-test("an answer is told in a word or two, an option by its label", () => {
-  const labels = (["approve", "approve_always", "reject", "cancel", "given", "expired"] as const).map(
-    (answer) => answerLabel({ answer }),
-  );
-  expect(labels).toEqual([
-    "Approved",
-    "Approved for the rest of the run",
-    "Rejected",
-    "Left open",
-    "Filled in",
-    "Nobody answered in time",
-  ]);
-  expect(answerLabel({ answer: "chosen", option: "ship" }, { options })).toBe("Ship it");
-  expect(answerLabel({ answer: "chosen", option: "later" }, { options })).toBe("later");
-  expect(answerLabel({ answer: "chosen", option: "ship" })).toBe("ship");
-  expect(answerLabel({ answer: "chosen" }, { options })).toBe("");
-});
 
 test("agents read who answered what, with the value and the message where there are any", () => {
   const textOf = (more: object) =>
@@ -242,10 +202,4 @@ describe("the record of what people did", () => {
       ["role_tools_changed", { role: "Writer", added: [], removed: ["a"] }],
     ]);
   });
-});
-
-test("a run that the engine paused without a try says so without a count", () => {
-  expect(stalledRunText({ state: "paused", tries: 0, cause: "It is gone" })).toBe(
-    "It is gone. Paused in the engine. It goes on once it is resumed in Restate; cancel the run if it is not to.",
-  );
 });

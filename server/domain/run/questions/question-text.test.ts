@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedOf, whenSilent } from "./question-text";
+import { answerLabel, askedOf, whenSilent } from "./question-text";
 
 const options = ["approved", "rejected"].map((label) => ({ label, value: label }));
 const escalation = [{ after_s: 60, to: "the lead" }];
@@ -19,6 +19,10 @@ test.each<[Parameters<typeof whenSilent>[0], number, string]>([
   [{ kind: "input" }, 0, "lets this step fail"],
   [{ kind: "budget", options }, 0, "leaves the run where it stopped"],
   [{ kind: "feedback", mode: "advisory" }, 0, "changes nothing: the run goes on meanwhile"],
+  [{ kind: "review", on_timeout: "continue" }, 0, "lets the run go on without an answer"],
+  [{ kind: "review", on_timeout: "fail" }, 0, "lets this step fail"],
+  [{ kind: "review", on_timeout: "default" }, 0, "lets the run go on with the standard answer"],
+  [{ kind: "review", on_timeout: "approve" }, 0, "means yes"],
 ])("what silence comes to is said as it will be: %o", (asked, levels, text) => {
   expect(whenSilent(asked, levels)).toBe(text);
 });
@@ -30,4 +34,11 @@ test("who should answer is told in phrases", () => {
     "Asks for somebody who knows law, tax",
   ]);
   expect(askedOf({})).toEqual([]);
+});
+
+test("an answer that chooses an option is told by its label, or by its value where nobody knows that", () => {
+  const shipped = [{ label: "Ship it", value: "ship" }];
+  expect(answerLabel({ answer: "chosen", option: "ship" }, { options: shipped })).toBe("Ship it");
+  expect(answerLabel({ answer: "chosen", option: "later" }, { options: shipped })).toBe("later");
+  expect(answerLabel({ answer: "chosen" }, { options: shipped })).toBe("");
 });
