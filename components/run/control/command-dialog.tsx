@@ -4,8 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { FormParts } from "@/components/forms/form-parts";
-import { InputFields } from "@/components/forms/schema/input-field";
-import { type InputError, type InputValues, readInput } from "@/components/forms/schema/input-fields";
+import { InputFields, useInput } from "@/components/forms/schema/input-field";
 import { useRun } from "@/components/run/run-context";
 import { useTrpcClient } from "@/components/trpc";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -19,21 +18,18 @@ export function CommandDialog({ form, onClose }: { form: CommandForm; onClose: (
   const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
   const client = useTrpcClient();
   const [entered, setEntered] = useState<Entered>(form.initial);
-  const [values, setValues] = useState<InputValues>({});
-  const [errors, setErrors] = useState<readonly InputError[]>([]);
   const [missing, setMissing] = useState<string | null>(null);
-  const fields = keys.map((key) => stateField(graph, key));
+  const values = useInput(keys.map((key) => stateField(graph, key)));
   const command = useMutation({
     mutationFn: (input: JsonObject) => form.send(client, entered, input),
     onSuccess: onClose,
     onError: () => {},
   });
   const send = () => {
-    const read = readInput(fields, values);
-    setErrors(read.errors);
+    const input = values.read();
     const isMissing = form.required !== undefined && !entered.text?.trim();
     setMissing(isMissing ? (form.required ?? null) : null);
-    if (read.errors.length === 0 && !isMissing) command.mutate(read.input);
+    if (input && !isMissing) command.mutate(input);
   };
   return (
     <FormDialog
@@ -46,13 +42,7 @@ export function CommandDialog({ form, onClose }: { form: CommandForm; onClose: (
       {parts.length + keys.length === 0 ? <p className="text-[13px] text-ink-2">{form.nothing}</p> : null}
       {form.before}
       <FormParts parts={parts} value={entered} onChange={setEntered} />
-      <InputFields
-        {...{ fields, values, errors }}
-        onChange={(next, left) => {
-          setValues(next);
-          setErrors(left);
-        }}
-      />
+      <InputFields {...values.props} />
       {form.after ? <p className="text-[13px] text-ink-2">{form.after(entered)}</p> : null}
     </FormDialog>
   );

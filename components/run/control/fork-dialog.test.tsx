@@ -227,7 +227,7 @@ test("a fork from the beginning takes another input, and goes step by step where
   await waitFor(() => expect(window.location.pathname).toMatch(/runs\/run_/));
   const id = window.location.pathname.split("/").at(-1) ?? "";
   await waitFor(() => expect(troupe.runs.state(id)?.run.paused_at?.node_id).toBe("start"));
-  await troupe.host.command(id, { kind: "resume" }, "ann");
+  await troupe.host.steering.command(id, { kind: "resume" }, "ann");
   expect(troupe.runs.state(await forked())?.state).toEqual({ topic: "five", m: "five!" });
 });
 

@@ -15,14 +15,13 @@ import type { ForkGraph } from "@/server/domain/run/lineage";
 import { type MessageDraft, messagesOf, type PlanDraft, plansOf } from "./fork-draft";
 import { ForkMessages } from "./fork-messages";
 import { choicesIn, type ForkChoice, type ForkedMoment, likelyChoice, momentAt } from "./fork-moment";
-import { ForkRejection } from "./fork-parts";
 import { ForkPlan } from "./fork-plan";
 import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
 import { ForkState } from "./fork-state";
 import { RecordedNote } from "./recorded-note";
 import { useControlling } from "./run-control-context";
 import { patchOf } from "./state-edit";
-import { useFork } from "./use-fork";
+import { ForkRejection, useFork } from "./use-fork";
 
 interface ForkDialogProps {
   runId: string;

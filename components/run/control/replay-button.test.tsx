@@ -6,6 +6,7 @@ import { useReplay } from "./replay-button";
 
 function Replay({ runId }: { runId: () => string }) {
   const { entry, dialog } = useReplay(runId(), null);
+  if (typeof entry === "string" || !("onSelect" in entry)) return null;
   return (
     <>
       <button type="button" onClick={entry.onSelect}>

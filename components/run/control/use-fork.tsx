@@ -6,7 +6,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { isList, isObject } from "@/server/domain/base/guards";
 
 /** Why a fork was refused: a sentence, and what exactly is in its way, where it is more than the sentence says. */
-export interface ForkRefusal {
+interface ForkRefusal {
   message: string;
   errors: readonly string[];
 }
@@ -44,4 +44,22 @@ function refusalOf(error: unknown): ForkRefusal {
 function sentencesOf(error: unknown): string[] {
   if (typeof error === "string") return [error];
   return isObject(error) && typeof error.message === "string" ? [error.message] : [];
+}
+
+/** Why no fork was made. */
+export function ForkRejection({ refusal }: { refusal: ForkRefusal | null }) {
+  if (!refusal) return null;
+  const { message, errors } = refusal;
+  return (
+    <div role="alert" className="text-[13px] text-failed">
+      <p>{message}</p>
+      {errors.length > 0 ? (
+        <ul className="mt-1 list-disc pl-5">
+          {errors.map((error) => (
+            <li key={error}>{error}</li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
 }
