@@ -273,7 +273,7 @@ test.each(Object.entries(READERS))(
         for (const ending of ENDINGS) {
           const shape = JSON.stringify([prefix, unit, ending]);
           const isUsual = (prefix === "" || unit === " ") && ending === "x";
-          const every = isUsual ? sized((unit === " " ? 2 : 4) / share, 1) : sized(500, 10);
+          const every = isUsual ? sized((unit === " " ? 4 : 10) / share, 1) : sized(1000, 10);
           if (numberOf(name + shape) % every !== 0) continue;
           const textOf = (length: number) => prefix + unit.repeat(Math.ceil(length / unit.length)) + ending;
           const found = await tooSlow(read, textOf, size);

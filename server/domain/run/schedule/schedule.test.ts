@@ -200,10 +200,10 @@ function randomGraph(random: () => number): WorkflowGraph {
   return draw(lines.join("; "), options as never);
 }
 
-const GRAPHS = sized(2_000, 20_000);
+const GRAPHS = sized(300, 20_000);
 const MOST_STEPS = 600;
 
-test(`${GRAPHS} random graphs under 4 timings, with nodes that take very long or no time: no deadlock, no token left, nothing depends on timing`, {
+test(`${GRAPHS} random graphs end under 4 timings each, with no token left and nothing that depends on timing`, {
   timeout: 240_000,
 }, () => {
   let reducible = 0;
@@ -267,7 +267,7 @@ test(`${GRAPHS} random graphs under 4 timings, with nodes that take very long or
 
 test("a run cut at any batch boundary and continued ends the same", () => {
   let crashes = 0;
-  for (let seed = 1; seed <= 150; seed++) {
+  for (let seed = 1; seed <= sized(50, 150); seed++) {
     const graph = randomGraph(seeded(seed));
     if (analyse(graph).irreducible.length > 0) continue;
     const labels = (node: string, k: number) => {
@@ -283,5 +283,5 @@ test("a run cut at any batch boundary and continued ends the same", () => {
       expect(foldRun("sim", again.events)).toEqual(again.state);
     }
   }
-  expect(crashes).toBeGreaterThan(500);
+  expect(crashes).toBeGreaterThan(sized(150, 500));
 });
