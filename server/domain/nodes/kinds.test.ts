@@ -122,14 +122,6 @@ describe("what is wrong with a node by itself", () => {
     const found = getNodeKind(type).validate?.(node.config, node, () => null) ?? [];
     expect(found.map(({ severity, code, field }) => `${severity} ${code} ${field}`)).toEqual(diagnostics);
   });
-  test.each([
-    [{}, "Say how long to wait."],
-    [{ ms: 1, signal: "go" }, "Wait either for a time or for a signal; take one of them out."],
-    [{ signal: "go", until: "true" }, "Waiting for a condition cannot run yet; give a duration or a signal."],
-  ])("of a wait with %j it is said what to do: %s", (config, message) => {
-    const node = nodeOf("wait", config);
-    expect(getNodeKind("wait").validate?.(node.config, node, () => null)[0]?.message).toBe(message);
-  });
 });
 
 test.each<[NodeType, object, unknown]>([

@@ -147,6 +147,7 @@ test.each<[string, ...[says: string, at: string][]]>([
   ["{{ a | }}", ["After | comes the name of a filter.", "{{ a | }}"]],
   ["{{ a | | upper }}", ["After | comes the name of a filter.", "{{ a | | upper }}"]],
   ["{{ a | shout }}", ['There is no filter "shout". There are json, upper, lower, trim,', "shout }}"]],
+  ["{{ a | constructor }}", ["There is no filter", "constructor }}"]],
   ["{{ a | upper: 1 }}", ['"upper" takes no value after a colon.', "upper: 1 }}"]],
   ["{{ a | upper: }}", ['What follows "upper:" is a number, a text in quotes or the', "upper: }}"]],
   ["{{ a | default }}", ['"default" needs a value, for example default: "none".', "default }}"]],

@@ -186,65 +186,6 @@ describe("rendering", () => {
 });
 
 describe("checking", () => {
-  const diagnosticsOf = (text: string) =>
-    checkTemplate(text).map(({ message, from, to }) => [message, text.slice(from, to)]);
-
-  test("good templates have no faults", () => {
-    for (const text of [
-      "",
-      "no values",
-      "{{a}}",
-      "a }} b",
-      '{"x": {"y": 1}}',
-      "{{ a.b[0]['c d'] | json }}",
-      "{ {a} }",
-    ])
-      expect([text, checkTemplate(text)]).toEqual([text, []]);
-  });
-
-  test("each fault names its place and what to do", () => {
-    expect(diagnosticsOf("Hi {{")).toEqual([['This "{{" is never closed; end it with "}}".', "{{"]]);
-    expect(diagnosticsOf("Hi {{ }}!")).toEqual([
-      ["Name a value here, for example {{ user_request }}.", "{{ }}"],
-    ]);
-    expect(diagnosticsOf("{{{a}}}")).toEqual([
-      ["Three braces in a row; write {{ key }} with two.", "{{{a}}"],
-    ]);
-    expect(diagnosticsOf("{{ 1a }}")[0]![0]).toMatch(/Only filters can follow/);
-    expect(diagnosticsOf("{{ a b }}")[0]![0]).toMatch(/Only filters can follow/);
-    expect(diagnosticsOf("{{ a == b }}")[0]![0]).toMatch(/Only filters can follow/);
-    expect(diagnosticsOf("{{ a. }}")[0]![0]).toMatch(/After the dot/);
-    expect(diagnosticsOf("{{ a[b] }}")[0]![0]).toMatch(/In \[ \] stands/);
-    expect(diagnosticsOf("{{ a | shout }}")).toEqual([
-      [
-        'There is no filter "shout". There are json, upper, lower, trim, truncate, default, join, size, first, last, replace, date.',
-        "shout }}",
-      ],
-    ]);
-    expect(diagnosticsOf("{{ a | default }}")[0]![0]).toBe(
-      '"default" needs a value, for example default: "none".',
-    );
-    expect(diagnosticsOf("{{ a | upper: 1 }}")[0]![0]).toBe('"upper" takes no value after a colon.');
-    expect(diagnosticsOf("{{ a | constructor }}")[0]![0]).toMatch(/There is no filter "constructor"/);
-    expect(diagnosticsOf("{{ a | join: ',', 'x' }}")[0]![0]).toBe('"join" takes at most 1 values.');
-    expect(diagnosticsOf("{{ a | replace }}")[0]![0]).toMatch(/"replace" needs a value/);
-    expect(diagnosticsOf("{{ a | default: 1x }}")[0]![0]).toMatch(/Only filters can follow/);
-    expect(diagnosticsOf("{{ a | default: }}")[0]![0]).toBe(
-      'What follows "default:" is a number, a text in quotes or the name of a value.',
-    );
-    expect(diagnosticsOf("{{ a | date: '%Q' }}")[0]![0]).toBe(
-      'date does not know "%Q"; write for example date: "%Y-%m-%d %H:%M".',
-    );
-    expect(diagnosticsOf("{{ a | truncate: 'x' }}")[0]![0]).toBe("truncate takes a number of characters.");
-    expect(diagnosticsOf("x {% if a %} y")).toEqual([
-      [
-        "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
-        "{% if a %}",
-      ],
-    ]);
-    expect(diagnosticsOf("{{ä}} {{b}} {{c |}}")).toHaveLength(2);
-  });
-
   test("a template with a fault is not rendered", () => {
     expect(() => render("{{ a | shout }}", { a: "x" })).toThrow(TemplateError);
   });

@@ -185,21 +185,6 @@ describe("what is no call stays text", () => {
 
 describe("what cannot be read is said, and nothing is executed", () => {
   const callsIn = (source: string, isCut = false) => readTextCalls(source, { isCut }).calls;
-  test.each([
-    ['TOOL_CALL: {"tool_name": "a", "args": [1]}', "a", /its args are not an object/],
-    ['TOOL_CALL: {"args": {}}', "", /it has no tool_name/],
-    ["TOOL_CALL: []", "", /it is empty/],
-    ["TOOL_CALL: [1]", "", /a call is an object/],
-    ['TOOL_CALL: search("tea")', "", /there is no JSON after the marker near "search\("tea"\)"/],
-    ['TOOL_CALL: {"tool_name": "write", "args": {"text": "half a sen', "write", /a string in it never ends/],
-  ])("%s", (source, tool_name, message) => {
-    expect(callsIn(source)).toEqual([
-      { tool_name, args: {}, fault: expect.stringMatching(message) as string },
-    ]);
-    expect(callsIn(source)[0]!.fault).toMatch(
-      /^Your tool call could not be parsed: .+ near ".*"\. Send it again as: TOOL_CALL: \{"tool_name": "\.\.\.", "args": \{\.\.\.\}\}$/,
-    );
-  });
   test("a call that was cut off is never completed by guessing, wherever it was cut", () => {
     fc.assert(
       fc.property(called, fc.nat(), (call, at) => {
