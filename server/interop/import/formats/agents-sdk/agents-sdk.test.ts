@@ -198,6 +198,16 @@ if __name__ == "__main__":
     expect(findings.filter(({ level }) => level === "placeholder")).toEqual([]);
   });
 
+  test.each(["Runner.run_sync(a, load())", 'Runner.run_sync(a, "hi", max_turns=3)'])(
+    "what else a single call gives its agent is named: %s",
+    (call) => {
+      const { findings } = code(`from agents import Agent, Runner\na = Agent(name="A")\n${call}\n`);
+      expect(findings.filter(({ level }) => level === "dropped")).toMatchObject([
+        { line: 3, message: expect.stringContaining("Only this step was imported") },
+      ]);
+    },
+  );
+
   test("what an agent is made with and has no place here is said: instructions that decide, prompts kept elsewhere, models made by code", () => {
     const { findings, imported } = code(`from agents import Agent, Runner
 def told(context, agent):

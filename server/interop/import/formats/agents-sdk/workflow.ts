@@ -46,14 +46,16 @@ export function drawWorkflow(context: Context): { title: string | null; isEmpty:
   if (run?.agent && moreRuns.length === 0 && !run.control.some((one) => one !== "while")) {
     const [part] = parts;
     const member = registry.member(run.agent);
-    if (part && (part.name !== null || run.control.length > 0))
+    const call = { expr: run.call, scope: NO_SCOPE };
+    const input = evaluator.argument(call, "input") ?? evaluator.positional(call, 1);
+    const task = input && evaluator.text(input);
+    const isAll = run.control.length === 0 && task !== null && run.call.args.length === 2;
+    if (part && (part.name !== null || !isAll))
       findings(part).dropped(
         "",
         `${partName(part)} runs "${member.title}". Only this step was imported; draw whatever else the program does by hand.`,
       );
-    const call = { expr: run.call, scope: NO_SCOPE };
-    const input = evaluator.argument(call, "input") ?? evaluator.positional(call, 1);
-    drawOnly(member, input && evaluator.text(input), context);
+    drawOnly(member, task, context);
   } else if (run) drawPlaceholder(parts, context);
   else {
     const only = rootsOf(members, context).find((member) => isCrew(member) || members.length === 1);
