@@ -46,7 +46,7 @@ async function supervised(server: string, { starts = 1, act = (_pid: number) => 
   }, 10);
   const code = await new Promise((resolve) => child.once("exit", (left, signal) => resolve(left ?? signal)));
   clearInterval(poll);
-  return { code, lasts: lasts(), said: stderr };
+  return { code, lasts: lasts(), stderr: stderr };
 }
 
 test("starts a server again that crashed or was killed, and tells it how the last one ended", async () => {
@@ -62,7 +62,7 @@ test("starts a server again that crashed or was killed, and tells it how the las
 test("stops with a sentence once the server ended too often", async () => {
   const server = `${UP}; ${APPEND}; process.kill(process.pid, "SIGKILL")`;
   const options = { restarts: { most: 2, withinMs: 60_000 } };
-  const { code, lasts, said: stderr } = await supervised(server, { options });
+  const { code, lasts, stderr: stderr } = await supervised(server, { options });
   expect([code, lasts.length]).toEqual([70, 3]);
   expect(stderr).toContain("the server ended 3 times within 60 s, the last time with SIGKILL");
 });

@@ -72,7 +72,7 @@ export function newEditorCommands({ breakpoints, tryOuts, saveNow, ...parts }: E
     redo,
     focus,
     view,
-    say: announce,
+    announce: announce,
     saveNow,
     hasPickedNodes: () => pickedNodes().length > 0,
     pickedNodes,

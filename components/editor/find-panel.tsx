@@ -43,7 +43,7 @@ export function FindPanel() {
     if (!hit) return;
     setChosen(place);
     commands.showHit(hit.at, "looking");
-    commands.say(`${place + 1} of ${hits.length}: ${placeOf(graph, hit)}`);
+    commands.announce(`${place + 1} of ${hits.length}: ${placeOf(graph, hit)}`);
   };
   const replace = (which: readonly Hit[]) => {
     // The hits belong to the drawing that was searched.
@@ -52,7 +52,7 @@ export function FindPanel() {
     store.getState().edit(textEdits.replaceText, { hits: which, replacement: instead });
     const isDone = store.getState().doc.graph !== before;
     const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
-    commands.say(isDone ? `Replaced in ${count}` : `“${instead}” cannot stand here`);
+    commands.announce(isDone ? `Replaced in ${count}` : `“${instead}” cannot stand here`);
   };
   const close = () => {
     ui.setState({ find: null });
@@ -221,7 +221,7 @@ function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to
         disabled={error !== null}
         onClick={() => {
           store.getState().edit(textEdits.renameKey, { from, to });
-          commands.say(`The key ${from} is called ${to} now, everywhere`);
+          commands.announce(`The key ${from} is called ${to} now, everywhere`);
         }}
       >
         Rename the key {from} to {to} everywhere

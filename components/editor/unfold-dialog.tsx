@@ -76,7 +76,7 @@ function Offer({
     const placed = await placesInstead(graph, id, unfolding.graph, nodes);
     ui.setState({ unfold: null });
     store.getState().edit(UNFOLD, { graph: placed }, { select: {} });
-    commands.say(`Unfolded into ${nodes.length} nodes`);
+    commands.announce(`Unfolded into ${nodes.length} nodes`);
     // After the new places are drawn.
     requestAnimationFrame(() => commands.view.fit());
   }

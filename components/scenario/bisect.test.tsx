@@ -54,9 +54,9 @@ test("a person says which run was good and what held in it, by whatever a test c
   await person.clear(times);
   await person.type(times, "1");
   await person.click(find);
-  const told = await screen.findByRole("status");
-  expect(told.textContent).toContain(
+  const status = await screen.findByRole("status");
+  expect(status.textContent).toContain(
     "The input makes the difference: as in the good run the expectation holds, as in the bad run it fails.",
   );
-  expect(within(told).getByText("2 replays tried")).toBeDefined();
+  expect(within(status).getByText("2 replays tried")).toBeDefined();
 });

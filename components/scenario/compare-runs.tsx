@@ -124,10 +124,13 @@ function beginOf(
 ): Expectation {
   const ended = FinalStatus.safeParse(totals[good].final_status);
   if (kind === "status" && ended.success) return { kind, is: ended.data };
-  const parted = nodes.find(({ differs }) => differs.includes("path")) ?? nodes[0];
-  const count = parted?.[good]?.count ?? 0;
-  if (kind === "path" && parted) return { kind, nodes: [parted.id], mode: count > 0 ? "visited" : "never" };
-  return kind === "visits" && parted ? { kind, node: parted.id, times: count } : newExpectation(kind, graph);
+  const divergent = nodes.find(({ differs }) => differs.includes("path")) ?? nodes[0];
+  const count = divergent?.[good]?.count ?? 0;
+  if (kind === "path" && divergent)
+    return { kind, nodes: [divergent.id], mode: count > 0 ? "visited" : "never" };
+  return kind === "visits" && divergent
+    ? { kind, node: divergent.id, times: count }
+    : newExpectation(kind, graph);
 }
 
 function Report({
@@ -153,7 +156,7 @@ function Report({
         <ol className="flex flex-col gap-1 text-xs">
           {tries.map((one) => (
             <li key={one.from_good} className="[overflow-wrap:anywhere]">
-              {describeTry(one, differences.length)}:{" "}
+              {describeChoice(one, differences.length)}:{" "}
               <strong className="font-semibold">{OUTCOMES[one.outcome]}</strong>{" "}
               <span className="text-ink-2">{one.why}</span>
             </li>
@@ -170,7 +173,7 @@ const OUTCOMES: Readonly<Record<BisectTry["outcome"], string>> = {
   unknown: "not known.",
 };
 
-const describeTry = ({ from_good }: BisectTry, all: number): string =>
+const describeChoice = ({ from_good }: BisectTry, all: number): string =>
   from_good === 0
     ? "All as in the bad run"
     : from_good === all

@@ -25,7 +25,7 @@ const KIND_LABELS: Readonly<Record<Kind, string>> = {
 };
 
 /** An answer in a few words. */
-export function describeAnswer(
+export function answerText(
   { node_id, kind, title, answer }: PeopleAnswer,
   { nodes }: Pick<WorkflowGraph, "nodes">,
 ): string {

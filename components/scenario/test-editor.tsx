@@ -18,7 +18,7 @@ import { JsonObject } from "@/server/domain/base/values";
 import { describeCommand } from "@/server/domain/run/commands/repeated";
 import { AnsweringFields, type Part, PinFields, RepeatFields } from "./answering-fields";
 import { ExpectationEditor } from "./expectation-fields";
-import { describeAnswer, PeopleFields } from "./people-fields";
+import { answerText, PeopleFields } from "./people-fields";
 import { errorsUnder, formOf, scopeOf, type TestDraft, type TestWriting } from "./test-draft";
 import { useTestedWorkflow, type WholeTest } from "./use-tests";
 
@@ -163,7 +163,7 @@ function People({ content: { people }, set, errors }: Part) {
         {(answer, at, remove, setAnswer) => (
           <Row
             label={`Answer ${at + 1}`}
-            summary={describeAnswer(answer, graph)}
+            summary={answerText(answer, graph)}
             remove={remove}
             error={errors[`people.${at}`]}
             isWrong={answer.answer === ""}

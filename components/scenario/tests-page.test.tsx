@@ -5,10 +5,10 @@ import { draw } from "@/server/domain/testing/drawing";
 import { TestsPage } from "./tests-page";
 import { scenarioOf } from "./use-tests";
 
-const WAYS = { r: { name: "Which way" }, a: { name: "Plain" }, b: { name: "Fancy" } };
+const LABELED_NODES = { r: { name: "Which way" }, a: { name: "Plain" }, b: { name: "Fancy" } };
 /** Goes to `a` or `b`, as its input says. */
 const forking = () =>
-  draw("start > r; r a> a > end; r b> b > end", { start: { output_keys: ["r"] }, ...WAYS });
+  draw("start > r; r a> a > end; r b> b > end", { start: { output_keys: ["r"] }, ...LABELED_NODES });
 
 /** A workflow with a test that was kept from a run that went to `a`, and its page. */
 async function openTests({ kept = true }: { kept?: boolean } = {}) {
@@ -41,7 +41,10 @@ test("a test passes, and fails at its place after the workflow was changed; both
   expect(kept.getByText("Passed")).toBeTruthy();
   expect(kept.getByText("4 of 4 passed")).toBeTruthy();
 
-  const changed = draw("start > r; r b> a > end; r a> b > end", { start: { output_keys: ["r"] }, ...WAYS });
+  const changed = draw("start > r; r b> a > end; r a> b > end", {
+    start: { output_keys: ["r"] },
+    ...LABELED_NODES,
+  });
   const { revision } = await ask.workflows.get({ id: workflowId });
   await ask.workflows.save({ id: workflowId, revision, graph: changed });
   await person.click(screen.getByRole("button", { name: "Run all" }));

@@ -168,7 +168,7 @@ function List({ workflowId, actions }: { workflowId: string; actions: TestAction
   return <TestTable workflowId={workflowId} tests={data} actions={actions} />;
 }
 
-function suiteSummary({ passed, failed, not_run }: SuiteReport): string {
+export function suiteSummary({ passed, failed, not_run }: SuiteReport): string {
   const parts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(not_run > 0 ? [`${not_run} could not be run`] : []),

@@ -12,7 +12,7 @@ export type TestSummary = Answers["tests"]["list"][number];
 export type WholeTest = Answers["tests"]["get"];
 export type TestResult = Answers["tests"]["results"][number];
 
-const say = (error: unknown) => toast(toApiError(error).message, { tone: "error" });
+const showError = (error: unknown) => toast(toApiError(error).message, { tone: "error" });
 
 /** A test without its revision and timestamps. */
 export function scenarioOf({
@@ -38,14 +38,14 @@ export function useTests(workflowId: string) {
     trpc.tests.run.mutationOptions({
       onSuccess: (report, { tests }) => setSuite(tests ? null : report),
       onSettled: refresh,
-      onError: say,
+      onError: showError,
     }),
   );
   const bringBack = async (test: ScenarioTest) => {
     try {
       await client.tests.create.mutate({ workflow_id: workflowId, ...test });
     } catch (error) {
-      say(error);
+      showError(error);
     }
     await refresh();
   };
@@ -61,7 +61,7 @@ export function useTests(workflowId: string) {
         undo: () => void bringBack(test),
       }),
     onSettled: refresh,
-    onError: say,
+    onError: showError,
   });
   const duplicate = useMutation({
     mutationFn: async ({ id: test_id }: Pick<TestSummary, "id">) => {
@@ -78,7 +78,7 @@ export function useTests(workflowId: string) {
     },
     onSuccess: ({ name }) => toast(`Made “${name}”`),
     onSettled: refresh,
-    onError: say,
+    onError: showError,
   });
 
   return {

@@ -134,8 +134,8 @@ test("engine and workers are told line by line", () => {
     at_work: 1,
     outbox: { waiting: 4, oldest_at: now - 180_000, away_since: null },
   });
-  const trouble = { run_id: "run_1", state: "tried_again", tries: 7, cause: "No worker." } as const;
-  const troubled = [{ ...trouble, workflow_id: null, workflow_name: "Approval" }];
+  const stalled = { run_id: "run_1", state: "tried_again", tries: 7, cause: "No worker." } as const;
+  const troubled = [{ ...stalled, workflow_id: null, workflow_name: "Approval" }];
   expect(engineLines({ ...state, troubled }, now)).toEqual([
     "Carried out by: 1 worker over Restate",
     "Restate does not answer.",

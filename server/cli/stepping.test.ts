@@ -28,7 +28,7 @@ async function newPausedRun(drawing: ReturnType<typeof draw>, node_id: string, l
   return { api, id, go, printed, state, ended };
 }
 
-const ways = draw("start > set > r; r aside> aside > end; r east> east > end", {
+const workflow = draw("start > set > r; r aside> aside > end; r east> east > end", {
   set: { output_keys: ["r"], config: { set: { r: "'aside'" } } },
   aside: { output_keys: ["by"], config: { set: { by: "'aside'" } } },
   east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
@@ -36,7 +36,7 @@ const ways = draw("start > set > r; r aside> aside > end; r east> east > end", {
 
 test("at a terminal a paused run is changed, sent another way, and goes on", async () => {
   const lines = ["nonsense", "set n = 3", 'set all={"a": [1]}', "set who=Ann = Bob", "remove m", "set 1x=2"];
-  const { go, printed, state, ended } = await newPausedRun(ways, "r", [
+  const { go, printed, state, ended } = await newPausedRun(workflow, "r", [
     ...lines,
     "remove",
     "next r east",
@@ -86,7 +86,7 @@ test("a crew gets members and messages from the terminal", async () => {
 });
 
 test("a step runs one node", async () => {
-  const { go, id, api, state } = await newPausedRun(ways, "r", ["s"]);
+  const { go, id, api, state } = await newPausedRun(workflow, "r", ["s"]);
   await go("ask");
   await expect.poll(() => api.runs.find(id)?.status).toBe("paused");
   expect(state().run.paused_at?.reason).toBe("step");
@@ -95,10 +95,10 @@ test("a step runs one node", async () => {
 });
 
 test("without anybody to ask, it goes on with --yes, and is cancelled with the reason otherwise", async () => {
-  const yes = await newPausedRun(ways, "r", []);
+  const yes = await newPausedRun(workflow, "r", []);
   await yes.go("yes");
   await yes.ended();
-  const no = await newPausedRun(ways, "r", []);
+  const no = await newPausedRun(workflow, "r", []);
   await no.go("no");
   await no.ended();
   expect(yes.state().run.final_status).not.toBe("CANCELLED");

@@ -157,24 +157,24 @@ test("a variant whose model has no known price is refused before anything is ask
 
 test("what cannot be compared is refused with words", async () => {
   const { compare } = newsroom();
-  const said = async (body: object) => {
+  const errorOf = async (body: object) => {
     const answer = await compare(body);
     return [answer.status, answer.body.error.message];
   };
   const variants = [{ name: "As it is" }];
-  expect(await said({ variants })).toEqual([
+  expect(await errorOf({ variants })).toEqual([
     400,
     "There is nothing to compare them over: give inputs, or make a test.",
   ]);
-  expect(await said({ variants, inputs: INPUTS, real: true })).toEqual([
+  expect(await errorOf({ variants, inputs: INPUTS, real: true })).toEqual([
     400,
     "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
   ]);
-  expect(await said({ variants: [{ name: "Odd", models: { gone: "x" } }], inputs: INPUTS })).toEqual([
+  expect(await errorOf({ variants: [{ name: "Odd", models: { gone: "x" } }], inputs: INPUTS })).toEqual([
     400,
     "The variant Odd does not fit: No node uses the model gone. There are: fake-1.",
   ]);
-  expect(await said({ variants: [...variants, ...variants], inputs: INPUTS })).toEqual([
+  expect(await errorOf({ variants: [...variants, ...variants], inputs: INPUTS })).toEqual([
     400,
     expect.stringContaining("Give each variant a name of its own"),
   ]);

@@ -93,8 +93,8 @@ test("a judge decides by its threshold; its outputs are listed and can be labell
 
 test("real models are asked for a sum that was said, and for none without", async () => {
   const { api, path } = await judged();
-  const refused = await api.ask("POST", `${path}/run`, { real: true });
-  expect([refused.status, (refused.body as { error: { message: string } }).error.message]).toEqual([
+  const rejection = await api.ask("POST", `${path}/run`, { real: true });
+  expect([rejection.status, (rejection.body as { error: { message: string } }).error.message]).toEqual([
     400,
     "Real models cost money: say in max_cost_usd how much they may cost, in US dollars.",
   ]);

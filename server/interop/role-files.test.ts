@@ -5,7 +5,7 @@ import { Knowledge, RoleDefinition } from "@/server/domain/agent/role";
 import { readRoles, writeRoles } from "./role-files";
 
 const names = (text: string) => readRoles(text).roles.map(({ name }) => name);
-const said = (text: string) =>
+const summaryOf = (text: string) =>
   readRoles(text).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
 
 /** As the reference documents write it. */
@@ -52,7 +52,7 @@ describe("reading", () => {
     expect(
       readRoles("role: Chef\ngoal: Cook well\ntools: knife, pan\nbackstory: Trained in Lyon").roles,
     ).toEqual([RoleDefinition.parse({ name: "Chef", goals: ["Cook well"], tools: ["knife", "pan"] })]);
-    expect(said("role: Chef\ngoal: Cook well\nbackstory: Trained in Lyon")).toEqual([
+    expect(summaryOf("role: Chef\ngoal: Cook well\nbackstory: Trained in Lyon")).toEqual([
       'dropped backstory: "backstory" is not known here and was left out.',
     ]);
   });
@@ -80,16 +80,16 @@ describe("reading", () => {
   });
 
   test("what holds no roles is refused with a sentence", () => {
-    expect(said("")).toEqual(["error : The file is empty."]);
-    expect(said("just words")).toEqual([
+    expect(summaryOf("")).toEqual(["error : The file is empty."]);
+    expect(summaryOf("just words")).toEqual([
       "error : These are not roles: a list of roles, or names with their roles.",
     ]);
-    expect(said('{"nodes": {}, "edges": []}')).toEqual([
+    expect(summaryOf('{"nodes": {}, "edges": []}')).toEqual([
       "error : This file holds a workflow, not roles. Read it on the page of workflows.",
     ]);
-    expect(said("roles: []")).toEqual(["error : No role was found in this file."]);
-    expect(said("a: [1\nb: 2")[0]).toMatch(/^error : This is not YAML: line 2/);
-    expect(said("x".repeat(256 * 1024 + 1))).toEqual(["error : The file is larger than 256 KiB."]);
+    expect(summaryOf("roles: []")).toEqual(["error : No role was found in this file."]);
+    expect(summaryOf("a: [1\nb: 2")[0]).toMatch(/^error : This is not YAML: line 2/);
+    expect(summaryOf("x".repeat(256 * 1024 + 1))).toEqual(["error : The file is larger than 256 KiB."]);
   });
 
   test("hostile files are answered, with nothing of them kept", () => {
@@ -99,20 +99,22 @@ describe("reading", () => {
         (key, i) => `${key}: &${key} [${"*abcdefgh"[0]}${"abcdefgh"[i]},*${"abcdefgh"[i]},*${"abcdefgh"[i]}]`,
       )
       .join("\n")}`;
-    expect(said(bomb)).toEqual(["error : The file uses aliases (*name); write the values out."]);
-    expect(said("[".repeat(100_000))[0]).toMatch(/^error : .*nested/);
-    expect(said("- ".repeat(60_000))[0]).toMatch(/^error : /);
+    expect(summaryOf(bomb)).toEqual(["error : The file uses aliases (*name); write the values out."]);
+    expect(summaryOf("[".repeat(100_000))[0]).toMatch(/^error : .*nested/);
+    expect(summaryOf("- ".repeat(60_000))[0]).toMatch(/^error : /);
     for (const level of ["? ", "- ? ", "- &a ", "- !t ", "[? ", ": - "])
-      expect(said(`${level.repeat(40_000)}x`)[0]).toMatch(/^error : .*nested/);
-    expect(said(`- name: A\n  goals:${"\n    - - - - - - -".repeat(900)}`)[0]).toMatch(/^(dropped|error)/);
-    expect(said(Array.from({ length: 600 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"))[0]).toMatch(
+      expect(summaryOf(`${level.repeat(40_000)}x`)[0]).toMatch(/^error : .*nested/);
+    expect(summaryOf(`- name: A\n  goals:${"\n    - - - - - - -".repeat(900)}`)[0]).toMatch(
+      /^(dropped|error)/,
+    );
+    expect(summaryOf(Array.from({ length: 600 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"))[0]).toMatch(
       /^error : /,
     );
-    expect(said(Array.from({ length: 15_000 }, (_, i) => `k${i}: {}`).join("\n"))).toEqual([
+    expect(summaryOf(Array.from({ length: 15_000 }, (_, i) => `k${i}: {}`).join("\n"))).toEqual([
       "error : The file has more than 12000 lines and list items.",
     ]);
-    expect(said(`a: [${"x,".repeat(100_000)}]`)[0]).toMatch(/^error : .*more than 12000/);
-    expect(said("- name: A\n".repeat(501))).toEqual([
+    expect(summaryOf(`a: [${"x,".repeat(100_000)}]`)[0]).toMatch(/^error : .*more than 12000/);
+    expect(summaryOf("- name: A\n".repeat(501))).toEqual([
       "error : The file holds 501 roles; at most 500 can be read at once.",
     ]);
     expect(names("- name: A\n  __proto__: {polluted: 1}\n  constructor: {x: 1}")).toEqual(["A"]);

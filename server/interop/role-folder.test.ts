@@ -23,7 +23,7 @@ function write(name: string, text: string) {
   utimesSync(place, 1_000_000, 1_000_000 + ++writes);
 }
 const shown = (open: RoleFolder) => open.roles().map(({ role, file }) => `${role.name} (${file})`);
-const said = (open: RoleFolder) =>
+const summaryOf = (open: RoleFolder) =>
   open.findings().map(({ level, at, message }) => `${level} ${at}: ${message}`);
 
 describe("a Markdown file", () => {
@@ -109,7 +109,9 @@ describe("a folder", () => {
     mkdirSync(path.join(dir, "folder.yaml"));
     folder = newRoleFolder(dir);
     expect(shown(folder)).toEqual(["A (a.yaml)", "B (a.yaml)", "C (c.md)"]);
-    expect(said(folder)).toEqual(['dropped b.json: The role "B" also stands in a.yaml, which was kept.']);
+    expect(summaryOf(folder)).toEqual([
+      'dropped b.json: The role "B" also stands in a.yaml, which was kept.',
+    ]);
   });
 
   test("keeps the last good version of a file that is half written", () => {
@@ -122,7 +124,7 @@ describe("a folder", () => {
     folder.refresh();
     expect(shown(folder)).toEqual(["A (a.yaml)"]);
     expect(folder.roles()[0]?.role.goals).toEqual(["one"]);
-    expect(said(folder)).toEqual([
+    expect(summaryOf(folder)).toEqual([
       expect.stringMatching(/^error a\.yaml: This is not YAML: line 2/),
       "info a.yaml: Until it can be read, the version before stays in use.",
     ]);
@@ -133,7 +135,7 @@ describe("a folder", () => {
     write("a.yaml", "name: A\ngoals: [two]");
     folder.refresh();
     expect(folder.roles()[0]?.role.goals).toEqual(["two"]);
-    expect(said(folder)).toEqual([]);
+    expect(summaryOf(folder)).toEqual([]);
     rmSync(path.join(dir, "a.yaml"));
     folder.refresh();
     expect(shown(folder)).toEqual([]);
@@ -143,7 +145,7 @@ describe("a folder", () => {
   test("that is not there yet is empty, and read once it comes", () => {
     const later = path.join(dir, "later");
     folder = newRoleFolder(later);
-    expect([shown(folder), said(folder)]).toEqual([[], []]);
+    expect([shown(folder), summaryOf(folder)]).toEqual([[], []]);
     mkdirSync(later);
     writeFileSync(path.join(later, "a.yaml"), "name: A");
     folder.refresh();
@@ -165,7 +167,7 @@ describe("a folder", () => {
     write("d.yaml", "name: D");
     folder = newRoleFolder(dir);
     expect(shown(folder)).toEqual(["D (d.yaml)"]);
-    expect(said(folder)).toEqual([
+    expect(summaryOf(folder)).toEqual([
       "error a.yaml: The file is larger than 256 KiB.",
       expect.stringMatching(/^error b\.json: .*nested/),
       expect.stringMatching(/^error c\.md: .*nested/),

@@ -7,7 +7,7 @@ import { customPatterns } from "@/server/domain/crew/pattern";
 import { compilePattern } from "@/server/domain/graph/compile-pattern";
 import { readTeams, writeTeams } from "./team-files";
 
-const said = (text: string) =>
+const summaryOf = (text: string) =>
   readTeams(text).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
 
 describe("Roboco's team configurations", () => {
@@ -119,7 +119,7 @@ collaboration_patterns:
 
 test("agents that share a name or bring nothing", () => {
   expect(
-    said(
+    summaryOf(
       "crew: {agents: [{agent_id: a, role_name: Writer}, {agent_id: a, role: Editor}, {x: 1}, {mood: 1, role: X}]}",
     ),
   ).toEqual([
@@ -130,13 +130,13 @@ test("agents that share a name or bring nothing", () => {
 });
 
 test("what holds no crew is refused with a sentence", () => {
-  expect(said("[]")).toEqual(['error : This is not a crew: an object with "agents", or with "crews".']);
-  expect(said("")).toEqual(["error : The file is empty."]);
-  expect(said("nodes: {}")).toEqual([
+  expect(summaryOf("[]")).toEqual(['error : This is not a crew: an object with "agents", or with "crews".']);
+  expect(summaryOf("")).toEqual(["error : The file is empty."]);
+  expect(summaryOf("nodes: {}")).toEqual([
     "error : This file holds a workflow, not crews. Read it on the page of workflows.",
   ]);
-  expect(said("x: 1")).toEqual(["error : No crew and no agent was found in this file."]);
-  expect(said("crews: []")).toEqual(["error : No crew and no agent was found in this file."]);
+  expect(summaryOf("x: 1")).toEqual(["error : No crew and no agent was found in this file."]);
+  expect(summaryOf("crews: []")).toEqual(["error : No crew and no agent was found in this file."]);
 });
 
 test("secrets stay at home", () => {

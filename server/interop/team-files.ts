@@ -126,13 +126,15 @@ function named({ collaboration_patterns: patterns }: Raw, findings: Findings): R
       one.coordination_agent,
       ...entries(one.workflow, "").map(([, step]) => (isRaw(step) ? step.agent : undefined)),
     ]);
-  const said = [...new Set(names.filter((name): name is string => typeof name === "string" && name !== ""))];
-  if (said.length === 0) return undefined;
+  const distinctNames = [
+    ...new Set(names.filter((name): name is string => typeof name === "string" && name !== "")),
+  ];
+  if (distinctNames.length === 0) return undefined;
   findings.info(
     "collaboration_patterns",
-    `The file says how ${said.join(", ")} work together, and nothing of what they are for. They came in by their names: say what each of them does.`,
+    `The file says how ${distinctNames.join(", ")} work together, and nothing of what they are for. They came in by their names: say what each of them does.`,
   );
-  return said.map((name) => ({ name }));
+  return distinctNames.map((name) => ({ name }));
 }
 
 /** An agent of no crew is no member of anything. */

@@ -4,7 +4,7 @@ import { Json } from "@/server/domain/base/values";
 import { withLibrary } from "@/server/domain/library/library";
 import { Pins } from "@/server/domain/run/commands/pins";
 import { compareRuns } from "@/server/domain/run/compare/compare";
-import { parted } from "@/server/domain/run/compare/divergence";
+import { firstDivergence } from "@/server/domain/run/compare/divergence";
 import type { RunEvent } from "@/server/domain/run/events";
 import { FINDING_KINDS, findingsOf } from "@/server/domain/run/findings";
 import { asSent } from "@/server/domain/run/past/as-sent";
@@ -238,7 +238,7 @@ export const pastOperations = {
     http: { route: "GET /runs/{id}/compare", success: "What is other" },
     run: (services, { run_id, with: other }) => ({
       ...compareRuns(known(services, run_id).state, known(services, other).state),
-      parted: parted(wholeLog(services, run_id), wholeLog(services, other)),
+      parted: firstDivergence(wholeLog(services, run_id), wholeLog(services, other)),
     }),
   }),
 

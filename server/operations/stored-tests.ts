@@ -11,7 +11,7 @@ import type { JudgeBook } from "@/server/runner/scenario/judging";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { SpendingCap } from "@/server/runner/scenario/spending-cap";
 import { redact, redactJson } from "@/server/secrets/redact";
-import { type StoredTest, TestRefused } from "@/server/store/library/scenario-tests";
+import { type StoredTest, TestRejected } from "@/server/store/library/scenario-tests";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { notFound, Problem } from "./problem";
 import type { Services } from "./services";
@@ -47,7 +47,7 @@ export function createTest(
   try {
     scenarios.create(workflowId, withoutKeys(test));
   } catch (error) {
-    if (!(error instanceof TestRefused)) throw error;
+    if (!(error instanceof TestRejected)) throw error;
     throw new Problem(error.why === "taken" ? "id_taken" : "too_large", error.message);
   }
 }

@@ -87,7 +87,7 @@ export function TryOutDialogs({ flush }: { flush: () => Promise<boolean> }) {
             name={graph.nodes[nodeId]?.name || nodeId}
             one={one}
             store={store}
-            onAnnounce={commands.say}
+            onAnnounce={commands.announce}
           />
         ))}
     </>

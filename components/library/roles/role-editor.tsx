@@ -23,7 +23,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
   const all = useQuery(useTrpc().roles.list.queryOptions()).data ?? [];
   const others = all.map(({ role }) => role.name).filter((other) => other !== saved?.role.name);
   const [textErrors, setTextErrors] = useState<RoleErrors>({});
-  const faultsOf = (role: RoleDefinition) => ({ ...roleErrors(tidied(role), others), ...textErrors });
+  const errorsOf = (role: RoleDefinition) => ({ ...roleErrors(tidied(role), others), ...textErrors });
   /** A role that is read from a file is only changed there. */
   const file = saved?.origin?.file;
   return (
@@ -39,7 +39,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
       }
       initial={newRole(name)}
       calls={useRoleCalls()}
-      tidy={(role) => (Object.keys(faultsOf(role)).length > 0 ? null : tidied(role))}
+      tidy={(role) => (Object.keys(errorsOf(role)).length > 0 ? null : tidied(role))}
       isReadOnly={file !== undefined}
       loss="cannot run without it"
       onDiscard={() => setTextErrors({})}
@@ -61,14 +61,14 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
     >
       {({ draft, wasTried }) => {
         const role = draft.content;
-        const faults = faultsOf(role);
+        const errors = errorsOf(role);
         // An empty form is no heap of errors: before the first try, only what was typed wrong is marked.
         const shown = wasTried
-          ? faults
+          ? errors
           : {
               ...textErrors,
-              ...pick(faults, "system_prompt_template"),
-              ...(role.name ? pick(faults, "name") : {}),
+              ...pick(errors, "system_prompt_template"),
+              ...(role.name ? pick(errors, "name") : {}),
             };
         return (
           <div className="@container">
@@ -102,7 +102,7 @@ export function RoleEditor({ saved, name = "" }: { saved: RoleListed | null; nam
   );
 }
 
-const pick = (faults: RoleErrors, key: string): RoleErrors => (faults[key] ? { [key]: faults[key] } : {});
+const pick = (errors: RoleErrors, key: string): RoleErrors => (errors[key] ? { [key]: errors[key] } : {});
 
 function useRoleCalls(): LibraryCalls<RoleDefinition> {
   const { roles } = useTrpcClient();

@@ -4,7 +4,7 @@ import { oneLine } from "@/components/display/one-line";
 import type { NodeComparison, NodePart, RunComparison } from "@/server/domain/run/compare/compare";
 
 /** Characters of each output on a card. */
-const SAID = 120;
+const MAX_EXCERPT = 120;
 
 /** Two runs as one on the canvas: cards show how a step differs, edges which run took them. */
 export function compareOnCanvas(comparison: Pick<RunComparison, "nodes" | "edges">): CanvasRun {
@@ -53,7 +53,7 @@ export function describeDifference(
     ...(a.count === b.count ? [] : [`A ran it ${a.count} ×, B ${b.count} ×`]),
     ...(a.status === b.status ? [] : [`A ${a.status}, B ${b.status}`]),
     ...(differs.includes("output")
-      ? [`A: ${oneLine(a.output).slice(0, SAID)} B: ${oneLine(b.output).slice(0, SAID)}`]
+      ? [`A: ${oneLine(a.output).slice(0, MAX_EXCERPT)} B: ${oneLine(b.output).slice(0, MAX_EXCERPT)}`]
       : []),
     ...(differs.includes("way") ? [`A took ${routesOf(a)}, B ${routesOf(b)}`] : []),
   ];

@@ -22,7 +22,7 @@ import { isSameJson } from "@/server/domain/base/json";
 import { formatDollars } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { NodeComparison, RunComparison, RunTotals } from "@/server/domain/run/compare/compare";
-import type { Parted } from "@/server/domain/run/compare/divergence";
+import type { Divergence } from "@/server/domain/run/compare/divergence";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
 import type { RunSummary } from "../history/run-row";
 import { runStatus } from "../status";
@@ -78,7 +78,13 @@ export function CompareScreen({
   const bisectFrom = (onSelect: (id: string) => void) =>
     data.parted || data.first ? bisect({ comparison: data, onSelect }) : null;
   return (
-    <Compared {...{ a, b, runs }} bisect={bisectFrom} comparison={data} parted={data.parted} roles={byName} />
+    <Compared
+      {...{ a, b, runs }}
+      bisect={bisectFrom}
+      comparison={data}
+      divergence={data.parted}
+      roles={byName}
+    />
   );
 }
 
@@ -89,7 +95,7 @@ export function Compared({
   b,
   runs,
   comparison,
-  parted,
+  divergence,
   roles,
   bisect,
 }: {
@@ -97,7 +103,7 @@ export function Compared({
   b: string;
   runs: { a: ComparedRun | undefined; b: ComparedRun | undefined };
   comparison: RunComparison;
-  parted: Parted | null;
+  divergence: Divergence | null;
   /** For the faces and colours of those who work. */
   roles?: ReadonlyMap<string, RoleDefinition> | undefined;
   bisect?: (onSelect: (id: string) => void) => ReactNode;
@@ -155,7 +161,7 @@ export function Compared({
           >
             <Summary comparison={comparison} first={first} onSelect={setSelected} />
             {node ? <OneNode key={node.id} node={node} onClose={() => setSelected(null)} /> : null}
-            {parted ? <FirstDivergence parted={parted} nodes={comparison.nodes} /> : null}
+            {divergence ? <FirstDivergence divergence={divergence} nodes={comparison.nodes} /> : null}
             <Changes title="Input" changes={comparison.input} />
             <Changes
               title="Output"
@@ -299,8 +305,14 @@ function Summary({
 }
 
 /** The earliest different answer to the same request; not necessarily the cause. */
-function FirstDivergence({ parted, nodes }: { parted: Parted; nodes: readonly NodeComparison[] }) {
-  const { what, tool_name, agent_id, node_id, answers } = parted;
+function FirstDivergence({
+  divergence,
+  nodes,
+}: {
+  divergence: Divergence;
+  nodes: readonly NodeComparison[];
+}) {
+  const { what, tool_name, agent_id, node_id, answers } = divergence;
   const name = nodes.find(({ id }) => id === node_id)?.name ?? node_id;
   const who = agent_id === undefined ? name : `${person(agent_id)} (${name})`;
   return (

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { approvalRun } from "@/components/run/run-example";
 import { foldRun } from "@/server/domain/run";
 import { compareRuns } from "@/server/domain/run/compare/compare";
-import { parted } from "@/server/domain/run/compare/divergence";
+import { firstDivergence } from "@/server/domain/run/compare/divergence";
 import { compareOnCanvas } from "./compare-canvas";
 import { Compared } from "./compare-screen";
 import { WordDiff } from "./word-diff";
@@ -57,7 +57,7 @@ test("two runs tell from where on they are other, and what words are", () => {
     <Compared
       {...{ a: "a", b: "b", runs }}
       comparison={compareRuns(run, other)}
-      parted={parted(approvalRun, otherwise)}
+      divergence={firstDivergence(approvalRun, otherwise)}
     />,
   );
   const panel = screen.getByRole("complementary", { name: "Differences" });
@@ -74,7 +74,7 @@ test("two runs tell from where on they are other, and what words are", () => {
 });
 
 test("each run is named with its workflow, start and input, and leads to its page", () => {
-  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, other)} parted={null} />);
+  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, other)} divergence={null} />);
   for (const [name, id, input] of [
     ["Run A", "a", "A holiday"],
     ["Run B", "b", "A yacht"],
@@ -96,7 +96,7 @@ test("different inputs are said plainly, and not as what the start did", () => {
           : event,
     ),
   );
-  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, asked)} parted={null} />);
+  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, asked)} divergence={null} />);
   const panel = screen.getByRole("complementary", { name: "Differences" });
   expect(panel.textContent).toContain("Different inputs: “user_request”.");
   expect(panel.textContent).not.toContain("The same up to");
@@ -107,7 +107,7 @@ test("the differences come first, the search for the step behind them is folded"
     <Compared
       {...{ a: "a", b: "b", runs }}
       comparison={compareRuns(run, other)}
-      parted={null}
+      divergence={null}
       bisect={() => <p>Find it</p>}
     />,
   );
@@ -130,7 +130,7 @@ test("what only one run did has its color on the drawing", () => {
 });
 
 test("two runs that did the same say so", () => {
-  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, run)} parted={null} />);
+  render(<Compared {...{ a: "a", b: "b", runs }} comparison={compareRuns(run, run)} divergence={null} />);
   expect(screen.getByText("Both runs did the same, step by step.")).toBeDefined();
 });
 

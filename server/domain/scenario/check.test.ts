@@ -268,7 +268,7 @@ describe("a condition at the end of a run", () => {
 describe("a value at the end of a run", () => {
   const events = [wrote("a", "text"), wrote("b", "other"), finished];
   const state = { text: "Rain and sun", list: [1, 2], long: "x".repeat(130) };
-  const said = (more: object, run: object = { output: { text: "given" } }) => {
+  const verdictOn = (more: object, run: object = { output: { text: "given" } }) => {
     const { status, sentence } = looked({ kind: "text", key: "text", ...more }, { events, state, run });
     return [status, sentence];
   };
@@ -305,16 +305,16 @@ describe("a value at the end of a run", () => {
       ["failed", "toString was to be there at the end, and is not."],
     ],
   ])("%s", (_what, expectation, result) => {
-    expect(said(expectation)).toEqual(result);
+    expect(verdictOn(expectation)).toEqual(result);
   });
   test("is not there where the run gave nothing", () => {
-    expect(said({ of: "output", equals: 1 }, {})).toEqual([
+    expect(verdictOn({ of: "output", equals: 1 }, {})).toEqual([
       "failed",
       "text was to be there at the end, and is not.",
     ]);
   });
   test("cannot be held against a pattern that cannot be read, nor have a shape that it has not", () => {
-    const [pattern, shape] = [said({ matches: "(" }), said({ schema: { type: "number" } })];
+    const [pattern, shape] = [verdictOn({ matches: "(" }), verdictOn({ schema: { type: "number" } })];
     expect(pattern[0]).toBe("failed");
     expect(pattern[1]?.startsWith("text cannot be held against the pattern (: ")).toBe(true);
     expect([shape[0], shape[1]?.startsWith("text does not have the shape: ")]).toEqual(["failed", true]);
@@ -391,7 +391,7 @@ const calledTool = (call_id: string, tool_name: string, args: object, node_id = 
   call_id,
   payload: { tool_name, args },
 });
-const refusedTool = (call_id: string) => ({ type: "tool_call_refused", call_id, payload: {} });
+const rejectedCall = (call_id: string) => ({ type: "tool_call_refused", call_id, payload: {} });
 const askedAt = (node_id: string, title: string) => ({
   type: "interaction_requested",
   node_id,
@@ -409,7 +409,7 @@ describe("what is expected of tools", () => {
     calledTool("1", "search", { query: "rain" }),
     calledTool("2", "search", { query: "sun" }, "b"),
     calledTool("3", "pay", { usd: 5 }),
-    refusedTool("3"),
+    rejectedCall("3"),
   ];
 
   test("counts calls that were made, also by node and by their arguments", () => {

@@ -5,7 +5,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { type Mutant, type MutantKind, mutantsOf } from "./mutants";
 
 const guardrail = (name: string) => ({ name, kind: "regex" as const, spec: "x" });
-const waysOf = ({ edges }: WorkflowGraph) =>
+const edgeLabels = ({ edges }: WorkflowGraph) =>
   edges.map((edge) => {
     const way = edge.edge_label ?? edge.condition ?? (edge.kind === "error" ? "!" : "");
     return `${edge.source_node_id} ${way}> ${edge.target_node_id}`;
@@ -17,8 +17,8 @@ const withEdge = (graph: WorkflowGraph, at: number, more: Partial<WorkflowEdge>)
   edges: graph.edges.map((edge, k) => (k === at ? { ...edge, ...more } : edge)),
 });
 /** The sentence and place of each, with what the change is looked at by. */
-const told = (mutants: readonly Mutant[], look: (mutant: Mutant) => unknown) =>
-  mutants.map((one) => [one.sentence, one.node_id, one.edge_id, look(one)]);
+const describeMutants = (mutants: readonly Mutant[], describe: (mutant: Mutant) => unknown) =>
+  mutants.map((one) => [one.sentence, one.node_id, one.edge_id, describe(one)]);
 
 test("a plain drawing is changed by leaving its steps out and by renaming what they write, each under an id", () => {
   const graph = draw("start > a > end", { a: { name: "First", output_keys: ["a"] } });
@@ -30,7 +30,8 @@ test("a plain drawing is changed by leaving its steps out and by renaming what t
 });
 
 describe("two ways out of a node", () => {
-  const swaps = (graph: WorkflowGraph) => told(ofKind("edges_swapped", graph), (one) => waysOf(one.graph));
+  const swaps = (graph: WorkflowGraph) =>
+    describeMutants(ofKind("edges_swapped", graph), (one) => edgeLabels(one.graph));
   test("are swapped where they are neighbours", () => {
     const graph = draw("start > r; r yes> a > end; r no> b > end; r else> end2", { r: { name: "Check" } });
     expect(swaps(graph)).toEqual([
@@ -65,8 +66,8 @@ describe("two ways out of a node", () => {
 });
 
 describe("a condition", () => {
-  const both = (graph: WorkflowGraph, look: (mutant: Mutant) => unknown) =>
-    told([...ofKind("condition_negated", graph), ...ofKind("condition_dropped", graph)], look);
+  const both = (graph: WorkflowGraph, describe: (mutant: Mutant) => unknown) =>
+    describeMutants([...ofKind("condition_negated", graph), ...ofKind("condition_dropped", graph)], describe);
   const router = (kind: string) =>
     draw("start > r; r a> end; r b> end2", {
       r: {
@@ -150,7 +151,7 @@ describe("a condition", () => {
 
 describe("a step", () => {
   const skips = (graph: WorkflowGraph, kind: MutantKind = "node_skipped") =>
-    told(ofKind(kind, graph), (one) => [Object.keys(one.graph.nodes), waysOf(one.graph)]);
+    describeMutants(ofKind(kind, graph), (one) => [Object.keys(one.graph.nodes), edgeLabels(one.graph)]);
   test("is gone round, by all the ways that led to it", () => {
     expect(skips(draw("start > r; r yes> a; r no> a; a > end"))).toEqual([
       [
@@ -199,7 +200,7 @@ test("each guardrail of a step is left out, by its name or else its number", () 
   const graph = draw("start > a > end", { a: { node_type: "agent_task", config } });
   const left = ({ graph: { nodes } }: Mutant) =>
     (nodes.a?.config as { guardrails: { name: string }[] }).guardrails.map(({ name }) => name);
-  expect(told(ofKind("guardrail_removed", graph), left)).toEqual([
+  expect(describeMutants(ofKind("guardrail_removed", graph), left)).toEqual([
     ["a had no guardrail “short”.", "a", undefined, [""]],
     ["a had no guardrail “2”.", "a", undefined, ["short"]],
   ]);
@@ -222,7 +223,7 @@ test("each task of a crew that a person looks at is done without", () => {
     };
     return [plan.user_instruction, ...plan.tasks.map(({ human_review }) => human_review)];
   };
-  expect(told(ofKind("person_removed", graph), reviews)).toEqual([
+  expect(describeMutants(ofKind("person_removed", graph), reviews)).toEqual([
     ["In Desk, nobody looked at the task one.", "crew", undefined, ["go", false, false, true]],
     ["In Desk, nobody looked at the task three.", "crew", undefined, ["go", true, false, false]],
   ]);
@@ -243,7 +244,7 @@ test("a key is renamed where it is written, not onto a key that there is, and no
     nodes.w?.output_keys,
   ];
   const [keys, set] = [["a", "b", "c", "c_2", longest], { set: { a: "1", z: "2" } }];
-  expect(told(ofKind("key_renamed", graph), written)).toEqual([
+  expect(describeMutants(ofKind("key_renamed", graph), written)).toEqual([
     [
       "a wrote a_2 instead of a.",
       "a",
@@ -274,7 +275,7 @@ test("each role that works may use a tool more, and has each guardrail less", ()
     ({ kind }) => kind === "tool_widened" || kind === "guardrail_removed",
   );
   expect(
-    told(made, (one) => [
+    describeMutants(made, (one) => [
       one.graph === graph,
       one.roles[0]?.tools,
       one.roles[0]?.guardrails.map(({ name }) => name),
@@ -306,7 +307,7 @@ describe("a limit", () => {
   const drawn = draw("start > a > end", { a: { name: "Loop", max_iterations: 3 } });
   const withBudget = (budget: object) => WorkflowGraph.parse({ ...drawn, config: { budget } });
   const lifted = (graph: WorkflowGraph) =>
-    told(ofKind("limit_removed", graph), (one) => [
+    describeMutants(ofKind("limit_removed", graph), (one) => [
       one.graph.config?.budget.max_cost_usd ?? null,
       one.graph.config?.budget.max_total_tokens ?? null,
       one.graph.nodes.a?.max_iterations,

@@ -114,7 +114,7 @@ export function newImportReader({ file = workerFile, limits = LIMITS } = {}) {
     line = answer.catch(() => {});
     const given = await answer.finally(() => waiting--);
     if ("read" in given) return given.read;
-    if ("refused" in given) throw new ArchiveError(given.rejected);
+    if ("rejected" in given) throw new ArchiveError(given.rejected);
     throw new Error(given.failed);
   };
 }

@@ -131,25 +131,25 @@ test("what people were asked and answered goes in with the prompts, a tool's arg
     sharedRun(events, choice)
       .steps.filter(({ seq }) => seq === asked.seq || seq === answered.seq)
       .map(({ detail }) => detail ?? []);
-  const words = [{ title: "Asked", text: "Send the letter?\nIt leads out of the house\nDear aunt" }];
+  const expected = [{ title: "Asked", text: "Send the letter?\nIt leads out of the house\nDear aunt" }];
   const args = [{ title: "Arguments", text: '{\n  "to": "aunt"\n}' }];
   const answer = [{ title: "A person answered", text: "Send it\nDear uncle\nTo him" }];
   expect(
     [ALL, { ...NOTHING, prompts: true }, { ...NOTHING, tool_results: true }, NOTHING].map(detailsOf),
   ).toEqual([
-    [[...words, ...args], answer],
-    [words, answer],
+    [[...expected, ...args], answer],
+    [expected, answer],
     [args, []],
     [[], []],
   ]);
 });
 
 test("what was not chosen is not in the file, wherever it came from", () => {
-  const words = ["vacation for next week", "You are ApprovalAgent", "Enjoy."];
+  const phrases = ["vacation for next week", "You are ApprovalAgent", "Enjoy."];
   const whole = pageOf(approvalRun);
   const bare = pageOf(approvalRun, NOTHING);
-  expect(words.map((word) => [whole.includes(word), bare.includes(word)])).toEqual(
-    words.map(() => [true, false]),
+  expect(phrases.map((word) => [whole.includes(word), bare.includes(word)])).toEqual(
+    phrases.map(() => [true, false]),
   );
   const state = pageOf(approvalRun, { ...NOTHING, state: true });
   expect([state.includes("vacation"), state.includes("You are ApprovalAgent")]).toEqual([true, false]);

@@ -23,7 +23,7 @@ const edit = (one: TeamEdit, more: Partial<TeamCommand> = {}): TeamCommand => ({
   ...more,
 });
 const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
-  const { heard } = await stage.host.command(id, command, "ann");
+  const { heard } = await stage.host.steering.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {
@@ -51,7 +51,7 @@ async function meanwhile(crew: Case, commands: RunCommand[], { nth = 1, roles = 
   const id: string = stage.start(graphOf(crew), { roles });
   await stage.host.settled(id);
   const state = stage.store.state(id)!;
-  return { said: replies, order: startedIn(stage, id), state, requests, stage, id };
+  return { replies: replies, order: startedIn(stage, id), state, requests, stage, id };
 }
 
 const threeTasks: Case = {
@@ -66,7 +66,14 @@ const threeTasks: Case = {
 
 test("a role of the library joins a crew at work, does the task that is given to it, and everybody knows of it", async () => {
   const chosen: RunCommand = { kind: "override_agent", activation_id: "crew#1", agent_id: "expert" };
-  const { said: replies, order, state, requests, stage, id } = await meanwhile(threeTasks, [add(), chosen]);
+  const {
+    replies: replies,
+    order,
+    state,
+    requests,
+    stage,
+    id,
+  } = await meanwhile(threeTasks, [add(), chosen]);
   expect([replies, order, state.run.final_status]).toEqual([[null, null], ["worker", "expert"], "COMPLETED"]);
   expect(state.crews["crew#1"]!.members.map(({ agent_id, role_name }) => [agent_id, role_name])).toEqual([
     ["lead", "Lead"],
@@ -106,7 +113,7 @@ const manager: Case = {
 
 test("who is taken out is sent nothing any more, and the manager is told who is there now", async () => {
   const {
-    said: replies,
+    replies: replies,
     order,
     state,
     requests,
@@ -146,7 +153,7 @@ test("an agent at work learns before its next turn who joined its team and who l
     };
   };
   const {
-    said: replies,
+    replies: replies,
     order,
     state,
     requests,
@@ -191,7 +198,7 @@ test("a member can be left less than its role may use, and never more", async ()
   );
   const change = (tools: string[]) => edit({ kind: "change", agent_id: "lead", patch: { tools } });
   const {
-    said: replies,
+    replies: replies,
     stage,
     id,
   } = await meanwhile(threeTasks, [change(["http_request"]), change(["calculator"])], {
@@ -212,7 +219,7 @@ test("a member can be left less than its role may use, and never more", async ()
 test("what would widen what agents may do is refused where it comes from a program", async () => {
   const roles = crewRoles.map((role) => (role.name === "Lead" ? { ...role, tools: ["calculator"] } : role));
   const only = { only_narrows: true as const };
-  const { said: replies } = await meanwhile(
+  const { replies: replies } = await meanwhile(
     threeTasks,
     [
       add(only),
@@ -238,7 +245,7 @@ test("what would widen what agents may do is refused where it comes from a progr
 test("where a change does not fit, it is refused with the reason and changes nothing", async () => {
   const rejectionsIn = async (crew: Case, ...edits: (TeamEdit | TeamCommand)[]) => {
     const commands = edits.map((one) => ("node_id" in one ? one : edit(one)));
-    const { said: replies, state } = await meanwhile(crew, commands);
+    const { replies: replies, state } = await meanwhile(crew, commands);
     expect(state.team_changes).toEqual({});
     return replies;
   };
@@ -283,7 +290,7 @@ test("where a change does not fit, it is refused with the reason and changes not
     "lead is the last of this crew. Add another member first.",
   ]);
   // The first call is the chair's, who puts the proposal; the second is a vote.
-  const { said: replies } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
+  const { replies: replies } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
   const voting = "Its members are voting. Who they are stays the same until it is decided.";
   expect(replies).toEqual([voting, voting]);
 });
@@ -330,7 +337,7 @@ test("a run whose team was changed is taken up after a crash, and forks, as it w
   });
   for (const one of [id, fork]) {
     await expect.poll(() => next.store.find(one)?.status).toBe("paused");
-    await next.host.command(one, { kind: "resume" }, "ann");
+    await next.host.steering.command(one, { kind: "resume" }, "ann");
     await next.host.settled(one);
     const { team_changes, crews, run, roles } = next.store.state(one)!;
     expect([team_changes, roles.map(({ name }) => name), run.final_status]).toEqual([

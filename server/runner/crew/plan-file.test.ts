@@ -41,7 +41,7 @@ async function run(...steps: ScriptedStep[]) {
   const toolResults = Object.values(run.state.agents).flatMap(({ messages }) =>
     messages.flatMap(({ role: from, content }) => (from === "tool" ? [content] : [])),
   );
-  return { ...run, versions, read, told: toolResults };
+  return { ...run, versions, read, toolResults: toolResults };
 }
 
 test("plan.json is a file of the run, written at each change, as the plan is", async () => {
@@ -54,7 +54,7 @@ test("plan.json is a file of the run, written at each change, as the plan is", a
 });
 
 test("agents read it, also what they just changed", async () => {
-  const { told: toolResults } = await run(
+  const { toolResults: toolResults } = await run(
     as(
       "analyst",
       calls(call("plan_add_task", { description: "do c", task_id: "c", assigned_agent: "coder" })),
@@ -70,7 +70,7 @@ test("agents read it, also what they just changed", async () => {
 test("no agent writes it, however the path is written, so nobody is told of another plan than there is", async () => {
   const forged = { content: '{"tasks":[]}' };
   const {
-    told: toolResults,
+    toolResults: toolResults,
     read,
     state,
   } = await run(

@@ -124,18 +124,18 @@ function* ballots(
   const children = new Children<Vote>();
   for (const agent of config.agents)
     children.add(agent.agent_id, ballot(crew, agent, proposal_id, decision, rationale, round, seen));
-  const cast = new Map<string, Vote>();
+  const byMember = new Map<string, Vote>();
   try {
     while (children.size > 0) {
       const next = yield* children.next();
       if (!next.ok) throw next.error;
-      cast.set(next.id, next.value);
+      byMember.set(next.id, next.value);
     }
   } finally {
     children.stop();
   }
   // Shown together, so that nobody could have seen another's before.
-  const votes = config.agents.map(({ agent_id }) => must(cast, agent_id));
+  const votes = config.agents.map(({ agent_id }) => must(byMember, agent_id));
   for (const one of votes) run.emit({ type: "vote_cast", agent_id: one.agent_id, payload: one });
   return votes;
 }

@@ -63,15 +63,15 @@ test.each<[string, Partial<JudgeExpectation>, string]>([
   ["the output of a run", {}, "Dear Oslo"],
   ["one value of it", { key: "letter", of: "output" }, "Dear Oslo"],
   ["a value of the state", { key: "text" }, "Dear all"],
-])("%s is judged as it is written, and what is said of it is kept", async (_what, more, words) => {
+])("%s is judged as it is written, and what is said of it is kept", async (_what, more, reasons) => {
   const { all, kept, asked } = judges([GOOD]);
   const run = state({ letter: "Dear Oslo" }, { text: "Dear all" });
   expect((await judge(all, { ...RUBRIC, ...more }, run)).status).toBe("note");
-  const [said] = kept;
-  expect(kept).toEqual([["one", said?.[1], { score: 0.5, reason: "It greets" }]]);
-  expect(said?.[1]).toMatch("key" in more ? new RegExp(`^${words}$`) : new RegExp(`letter.*${words}`));
+  const [verdict] = kept;
+  expect(kept).toEqual([["one", verdict?.[1], { score: 0.5, reason: "It greets" }]]);
+  expect(verdict?.[1]).toMatch("key" in more ? new RegExp(`^${reasons}$`) : new RegExp(`letter.*${reasons}`));
   const prompt = asked[0]?.messages.at(-1)?.content;
-  expect([prompt?.includes("It is kind."), prompt?.includes(words)]).toEqual([true, true]);
+  expect([prompt?.includes("It is kind."), prompt?.includes(reasons)]).toEqual([true, true]);
 });
 
 test.each([
@@ -146,8 +146,8 @@ test("a verdict at the second asking has the cost of both, unknown where one of 
         );
       },
     };
-    const { judge: said } = await judge(priced, RUBRIC, state({ a: 1 }));
-    return [said?.cost_usd, said?.tokens];
+    const { judge: verdict } = await judge(priced, RUBRIC, state({ a: 1 }));
+    return [verdict?.cost_usd, verdict?.tokens];
   };
   expect(await costs(0.25, 0.5)).toEqual([0.75, 30]);
   expect(await costs(null, 0.5)).toEqual([null, 30]);
@@ -178,13 +178,13 @@ test.each([
   ["It greets!", "It greets!"],
   ["Does it?", "Does it?"],
   ["And so…", "And so…"],
-])("the reason %j is told as a sentence", async (reason, told) => {
+])("the reason %j is told as a sentence", async (reason, expected) => {
   const { sentence } = await judge(
     judges([JSON.stringify({ reason, score: 0.75 })]).all,
     RUBRIC,
     state({ a: 1 }),
   );
-  expect(sentence).toContain(`gives 0.75, at least 0.5 wanted: ${told} Not counted`);
+  expect(sentence).toContain(`gives 0.75, at least 0.5 wanted: ${expected} Not counted`);
 });
 
 test.each([

@@ -63,13 +63,13 @@ const partsOf = (models: TestParts["models"]): TestParts => ({
 
 /** Verdicts in memory. */
 function bookOf() {
-  const said = new Map<string, Verdict & { text: string; test_id: string }>();
+  const verdicts = new Map<string, Verdict & { text: string; test_id: string }>();
   const book: JudgeBook = {
-    find: (judge, item) => said.get(`${judge} ${item}`),
+    find: (judge, item) => verdicts.get(`${judge} ${item}`),
     keep: ({ judge, item, text, test_id }, verdict) =>
-      void said.set(`${judge} ${item}`, { ...verdict, text, test_id }),
+      void verdicts.set(`${judge} ${item}`, { ...verdict, text, test_id }),
   };
-  return { book, said };
+  return { book, said: verdicts };
 }
 
 const writing = (score: number) => (request: ModelRequest) =>
@@ -77,7 +77,7 @@ const writing = (score: number) => (request: ModelRequest) =>
 
 test("a judge that is a real model decides, and its verdict is labeled with its model", async () => {
   const models = realModels(writing(0.9));
-  const { book, said } = bookOf();
+  const { book, said: verdicts } = bookOf();
   const spendingCap = new SpendingCap(1);
   const report = await runTest(tested, judgedTest(), partsOf(models), { spendingCap, book });
   expect([report.status, report.sentence]).toEqual(["passed", "All 2 expectations hold."]);
@@ -101,7 +101,7 @@ test("a judge that is a real model decides, and its verdict is labeled with its 
     labels: 0,
     counts: true,
   });
-  expect([...said.values()]).toEqual([
+  expect([...verdicts.values()]).toEqual([
     { score: 0.9, reason: "It says Oslo.", text: "Dear Oslo", test_id: "one" },
   ]);
   // The writer and the judge share one spending cap.

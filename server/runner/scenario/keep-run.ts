@@ -94,12 +94,12 @@ export async function verifyKept(
   });
   const looser = { ...made, expect };
   const again = await runTest(tested, looser, parts);
-  const dropped = report.results
+  const failures = report.results
     .filter(({ status }) => status === "failed")
     .map(({ sentence }) => `Not expected, as it came out otherwise when it was run again: ${sentence}`);
   return again.status === "passed"
-    ? { test: looser, notes: [...notes, ...dropped] }
-    : { test: looser, notes: [...notes, ...dropped, `Run again, it does not pass: ${again.sentence}`] };
+    ? { test: looser, notes: [...notes, ...failures] }
+    : { test: looser, notes: [...notes, ...failures, `Run again, it does not pass: ${again.sentence}`] };
 }
 
 /** What people changed in the run and a test cannot repeat. */
@@ -128,9 +128,9 @@ export function cassetteOf(
     version: 1,
     recorded: { ...redact(about), run_id: runId },
     answers: calls.map((call) => {
-      const { request, kind, took_ms, ...content } = answerOf(call);
+      const { request, kind, took_ms, ...answer } = answerOf(call);
       // Hashes are no secrets, and what was asked is found by them.
-      return { request, kind, ...redact(content), ...defined({ took_ms }) };
+      return { request, kind, ...redact(answer), ...defined({ took_ms }) };
     }),
   };
 }

@@ -36,12 +36,12 @@ const writing = {
 };
 const simple = { name: "Simple", graph: draw("start > a > end"), roles: [] };
 /** Real models that say these words, one after the other, and then the last of them. */
-function saying(...words: (string | Error)[]) {
+function replying(...replies: (string | Error)[]) {
   let at = 0;
   const models = fakeModels(() => {
-    const said = words[Math.min(at++, words.length - 1)] ?? "";
-    if (said instanceof Error) throw said;
-    return said;
+    const reply = replies[Math.min(at++, replies.length - 1)] ?? "";
+    if (reply instanceof Error) throw reply;
+    return reply;
   });
   return partsWith(models);
 }
@@ -65,9 +65,11 @@ test.each([
   ],
 ])(
   "a test that is run three times, with %j, of which %i are to pass, has %s",
-  async (words, at_least, status, passed, sentence) => {
+  async (replies, at_least, status, passed, sentence) => {
     const repeated = testOf({ expect: [oslo], repeats: { times: 3, at_least } });
-    const report = await runTest(writing, repeated, saying(...words), { spendingCap: new SpendingCap(1) });
+    const report = await runTest(writing, repeated, replying(...replies), {
+      spendingCap: new SpendingCap(1),
+    });
     expect([report.status, report.repeats, report.sentence.slice(0, sentence.length)]).toEqual([
       status,
       { times: 3, passed, at_least },
@@ -116,14 +118,14 @@ test("a run that does not come to its end is no pass, even where nothing is expe
 });
 
 test("tests of a suite are told as they are done; one that breaks its runner has not passed, and the next is run", async () => {
-  const failing = saying("Oslo");
+  const failing = replying("Oslo");
   const tools = {
     ...failing.tools,
     specs: () => {
       throw new TypeError("odd");
     },
   };
-  const told: [string, boolean][] = [];
+  const progress: [string, boolean][] = [];
   const suite = await runSuite({
     tested: writing,
     tests: [testOf(), testOf({ id: "two", name: "Two" })],
@@ -134,9 +136,9 @@ test("tests of a suite are told as they are done; one that breaks its runner has
       },
       tools,
     },
-    onReport: ({ test_id }, took_ms) => told.push([test_id, took_ms >= 0]),
+    onReport: ({ test_id }, took_ms) => progress.push([test_id, took_ms >= 0]),
   });
-  expect(told).toEqual([
+  expect(progress).toEqual([
     ["one", true],
     ["two", true],
   ]);
@@ -149,19 +151,19 @@ test("tests of a suite are told as they are done; one that breaks its runner has
 
 test("a suite that a person stops runs nothing more", async () => {
   const abort = new AbortController();
-  const told: string[] = [];
+  const progress: string[] = [];
   const going = runSuite({
     tested: simple,
     tests: [testOf(), testOf({ id: "two", name: "Two" })],
     parts: partsWith(newDemoModels()),
     aborted: abort.signal,
     onReport: ({ test_id }) => {
-      told.push(test_id);
+      progress.push(test_id);
       abort.abort(new Error("Enough."));
     },
   });
   await expect(going).rejects.toThrow("Enough.");
-  expect(told).toEqual(["one"]);
+  expect(progress).toEqual(["one"]);
 });
 
 test("without tests, or with one that fails by itself, no change is tried", async () => {

@@ -7,7 +7,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { TestReport } from "@/server/domain/scenario/report";
 import { MOST_TESTS, ScenarioFields, ScenarioTest } from "@/server/domain/scenario/scenario-test";
-import { newShelfBin, testKey, testsOfGone } from "./shelf-bin";
+import { newShelfBin, testKey, testsOfGone } from "./shelf";
 
 /** Results kept for each test. */
 export const KEPT_RESULTS = 50;
@@ -39,7 +39,7 @@ export interface StoredResult {
   simulated: boolean;
 }
 
-export class TestRefused extends namedError("TestRefused") {
+export class TestRejected extends namedError("TestRefused") {
   constructor(
     readonly why: "taken" | "too_many",
     message: string,
@@ -136,7 +136,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
           .where(eq(scenarioTests.workflowId, workflowId))
           .get() ?? { count: 0, last: 0 };
         if (count >= MOST_TESTS)
-          throw new TestRefused("too_many", `A workflow may have at most ${MOST_TESTS} tests.`);
+          throw new TestRejected("too_many", `A workflow may have at most ${MOST_TESTS} tests.`);
         const at = now();
         const made = tx
           .insert(scenarioTests)
@@ -152,7 +152,7 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
           .onConflictDoNothing()
           .run();
         if (made.changes === 0)
-          throw new TestRefused("taken", `This workflow has a test with the id ${id} already.`);
+          throw new TestRejected("taken", `This workflow has a test with the id ${id} already.`);
         shelf.forget(testKey(workflowId, id), binnedOf(workflowId, { id, ...fields }));
       });
     },
@@ -315,11 +315,11 @@ function judgeStore(db: Db, now: () => number) {
       workflowId: string,
       { judge, item, good, by }: { judge: string; item: string; good: boolean | null; by: string },
     ): boolean {
-      const isSaid = good !== null;
+      const isLabeled = good !== null;
       return (
         db
           .update(judgeLabels)
-          .set({ label: good, labelledBy: isSaid ? by : null, labelledAt: isSaid ? now() : null })
+          .set({ label: good, labelledBy: isLabeled ? by : null, labelledAt: isLabeled ? now() : null })
           .where(ofItem(workflowId, judge, item))
           .run().changes > 0
       );

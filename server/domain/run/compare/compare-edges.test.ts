@@ -5,7 +5,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import type { NewEvent } from "../events";
 import { created, fold, logOf, of, over, ready, started } from "../testing";
 import { compareRuns } from "./compare";
-import { parted } from "./divergence";
+import { firstDivergence } from "./divergence";
 
 const graph = draw("start > a > b > end", { b: { name: "" } });
 const done = (id: string, output: JsonObject = {}, labels?: string[]) =>
@@ -97,12 +97,12 @@ describe("two runs beside each other", () => {
   test("tell their edges, values and totals, and nothing of ways that neither took", () => {
     const took = { ...of("b", "edge_taken", { edge_id: "e1" }), activation_id: "a#1" } as NewEvent;
     const state: NewEvent = { type: "state_initialized", payload: { state: { n: 1 }, defaults_applied: [] } };
-    const told = compareRuns(run(took, took, ...ran("a"), over({ output: { out: 1 } })), run(state));
-    expect(told.edges).toEqual([{ id: "e1", a: 2, b: 0 }]);
-    expect(told.state.map(({ key }) => key)).toEqual(["n"]);
-    expect(told.output.map(({ key }) => key)).toEqual(["out"]);
-    expect(told.input).toEqual([]);
-    expect(told.totals).toEqual({
+    const comparison = compareRuns(run(took, took, ...ran("a"), over({ output: { out: 1 } })), run(state));
+    expect(comparison.edges).toEqual([{ id: "e1", a: 2, b: 0 }]);
+    expect(comparison.state.map(({ key }) => key)).toEqual(["n"]);
+    expect(comparison.output.map(({ key }) => key)).toEqual(["out"]);
+    expect(comparison.input).toEqual([]);
+    expect(comparison.totals).toEqual({
       a: { final_status: "COMPLETED", tokens: 0, cost_usd: 0, ms: 60, steps: 1 },
       b: { final_status: null, tokens: 0, cost_usd: 0, ms: 0, steps: 0 },
     });
@@ -138,9 +138,9 @@ describe("where two runs parted", () => {
     of("a", "tool_call_completed", { tool_name: "look", status_code: 200, ...more }, { ...who, call_id });
   const log = (...events: NewEvent[]) => logOf([created(graph), ready("a"), ...events]);
   const tool = (more: object, page = 1, name = "look") => log(call("t", page, name), gave("t", more));
-  const answers = (a: object, b: object) => parted(tool(a), tool(b))?.answers;
+  const answers = (a: object, b: object) => firstDivergence(tool(a), tool(b))?.answers;
   test("is at a tool that was asked the same and gave something else, or failed otherwise", () => {
-    expect(parted(tool({ output: "x" }), tool({ output: "y" }))).toEqual({
+    expect(firstDivergence(tool({ output: "x" }), tool({ output: "y" }))).toEqual({
       what: "tool",
       call_id: "t",
       a: 4,
@@ -157,7 +157,7 @@ describe("where two runs parted", () => {
     });
     expect(answers({}, { output: null })).toBeUndefined();
     const node = (output: string) => log(call("t", 1, "look", {}), gave("t", { output }, {}));
-    expect(parted(node("x"), node("y"))).toEqual({
+    expect(firstDivergence(node("x"), node("y"))).toEqual({
       what: "tool",
       call_id: "t",
       a: 4,
@@ -169,18 +169,18 @@ describe("where two runs parted", () => {
   });
 
   test("is not at one that was asked otherwise, that only one of them asked, or whose question is not known", () => {
-    expect(parted(tool({ output: "x" }), tool({ output: "y" }, 2))).toBeNull();
-    expect(parted(tool({ output: "x" }), tool({ output: "y" }, 1, "see"))).toBeNull();
-    expect(parted(tool({ output: "x" }), log(call("u", 1), gave("u", { output: "y" })))).toBeNull();
-    expect(parted(log(gave("t", { output: "x" })), log(gave("t", { output: "y" })))).toBeNull();
-    expect(parted(tool({ output: "x" }), tool({ output: "x" }))).toBeNull();
+    expect(firstDivergence(tool({ output: "x" }), tool({ output: "y" }, 2))).toBeNull();
+    expect(firstDivergence(tool({ output: "x" }), tool({ output: "y" }, 1, "see"))).toBeNull();
+    expect(firstDivergence(tool({ output: "x" }), log(call("u", 1), gave("u", { output: "y" })))).toBeNull();
+    expect(firstDivergence(log(gave("t", { output: "x" })), log(gave("t", { output: "y" })))).toBeNull();
+    expect(firstDivergence(tool({ output: "x" }), tool({ output: "x" }))).toBeNull();
   });
 
   test("is the earliest of several such places", () => {
     const two = (one: string, other: string) =>
       log(call("t", 1), gave("t", { output: one }), call("u", 2), gave("u", { output: other }));
-    expect(parted(two("x", "x"), two("y", "y"))?.call_id).toBe("t");
-    expect(parted(two("x", "x"), two("x", "y"))?.call_id).toBe("u");
+    expect(firstDivergence(two("x", "x"), two("y", "y"))?.call_id).toBe("t");
+    expect(firstDivergence(two("x", "x"), two("x", "y"))?.call_id).toBe("u");
   });
 
   const begun = of(
@@ -189,7 +189,7 @@ describe("where two runs parted", () => {
     { role_name: "W", output_keys: [], limits: { max_iterations: 3 } },
     at,
   );
-  const told = (content: string, tools: string[] = []) =>
+  const reply = (content: string, tools: string[] = []) =>
     of(
       "a",
       "message_added",
@@ -211,22 +211,27 @@ describe("where two runs parted", () => {
     { purpose: "task", attempt: 1, message_count: 1 },
     { ...at, call_id: "m" },
   );
-  const said = (content: string, tools: string[] = [], model = "m1") => {
+  const compareReplies = (content: string, tools: string[] = [], model = "m1") => {
     const event = spent("a", 0) as NewEvent & { type: "llm_call_completed" };
     const tool_calls = tools.map((tool_name) => ({ id: "i", tool_name, args: {} }));
     return { ...event, call_id: "m", payload: { ...event.payload, content, model, tool_calls } };
   };
   test("is at a model that was sent the very same and answered otherwise, also by what it calls", () => {
-    const model = (answer: NewEvent, before = told("Hi")) => log(begun, before, asked, answer);
-    const answersOf = (a: NewEvent, b: NewEvent) => parted(model(a), model(b))?.answers;
-    expect(answersOf(said("x"), said("y"))).toEqual({ a: "x", b: "y" });
-    expect(answersOf(said("x", ["look"]), said("x"))).toEqual({
+    const model = (answer: NewEvent, before = reply("Hi")) => log(begun, before, asked, answer);
+    const answersOf = (a: NewEvent, b: NewEvent) => firstDivergence(model(a), model(b))?.answers;
+    expect(answersOf(compareReplies("x"), compareReplies("y"))).toEqual({ a: "x", b: "y" });
+    expect(answersOf(compareReplies("x", ["look"]), compareReplies("x"))).toEqual({
       a: { content: "x", calls: [{ tool_name: "look", args: {} }] },
       b: "x",
     });
-    expect(answersOf(said("x", ["look"]), said("x", ["look"]))).toBeUndefined();
-    expect(answersOf(said("x"), said("y", [], "m2"))).toBeUndefined();
-    expect(parted(model(said("x")), model(said("y"), told("Ho")))).toBeNull();
-    expect(parted(model(said("x"), told("Hi", ["look"])), model(said("y"), told("Hi", ["see"])))).toBeNull();
+    expect(answersOf(compareReplies("x", ["look"]), compareReplies("x", ["look"]))).toBeUndefined();
+    expect(answersOf(compareReplies("x"), compareReplies("y", [], "m2"))).toBeUndefined();
+    expect(firstDivergence(model(compareReplies("x")), model(compareReplies("y"), reply("Ho")))).toBeNull();
+    expect(
+      firstDivergence(
+        model(compareReplies("x"), reply("Hi", ["look"])),
+        model(compareReplies("y"), reply("Hi", ["see"])),
+      ),
+    ).toBeNull();
   });
 });

@@ -1,22 +1,22 @@
 import { expect, test } from "vitest";
 import { approvalRun } from "@/components/run/run-example";
 import type { RunEvent } from "../events";
-import { parted } from "./divergence";
+import { firstDivergence } from "./divergence";
 
-const answering = (content: string, told?: string): RunEvent[] =>
+const answering = (content: string, instruction?: string): RunEvent[] =>
   approvalRun.map((event): RunEvent => {
     if (event.type === "llm_call_completed") return { ...event, payload: { ...event.payload, content } };
-    if (event.type === "message_added" && event.payload.message.role === "user" && told !== undefined)
+    if (event.type === "message_added" && event.payload.message.role === "user" && instruction !== undefined)
       return {
         ...event,
-        payload: { ...event.payload, message: { ...event.payload.message, content: told } },
+        payload: { ...event.payload, message: { ...event.payload.message, content: instruction } },
       };
     return event;
   });
 
 test("a model that was sent the very same and answered otherwise is where two runs parted", () => {
   const seq = approvalRun.find(({ type }) => type === "llm_call_completed")?.seq;
-  expect(parted(answering("yes"), answering("no"))).toEqual({
+  expect(firstDivergence(answering("yes"), answering("no"))).toEqual({
     what: "model",
     call_id: "call_1",
     a: seq,
@@ -28,20 +28,23 @@ test("a model that was sent the very same and answered otherwise is where two ru
 });
 
 test("who was asked something else did not part there, and neither did who answered the same", () => {
-  expect(parted(answering("yes"), answering("no", "Decide otherwise."))).toBeNull();
-  expect(parted(answering("yes"), answering("yes"))).toBeNull();
+  expect(firstDivergence(answering("yes"), answering("no", "Decide otherwise."))).toBeNull();
+  expect(firstDivergence(answering("yes"), answering("yes"))).toBeNull();
 });
 
 test("who was asked the same under another id of the task parted there", () => {
-  const told = (id: string) => `Task ID: ${id}\n\n<task id="${id}">\nDecide.\n</task>`;
-  expect(parted(answering("yes", told("0123456789ab")), answering("no", told("ba9876543210")))).toMatchObject(
-    { answers: { a: "yes", b: "no" } },
-  );
+  const taskPrompt = (id: string) => `Task ID: ${id}\n\n<task id="${id}">\nDecide.\n</task>`;
+  expect(
+    firstDivergence(
+      answering("yes", taskPrompt("0123456789ab")),
+      answering("no", taskPrompt("ba9876543210")),
+    ),
+  ).toMatchObject({ answers: { a: "yes", b: "no" } });
 });
 
 test("a prompt that the log holds only in part proves nothing", () => {
   const isKept = ({ type, payload }: RunEvent) => type !== "message_added" || payload.origin !== "system";
-  expect(parted(answering("no").filter(isKept), answering("yes").filter(isKept))).toBeNull();
+  expect(firstDivergence(answering("no").filter(isKept), answering("yes").filter(isKept))).toBeNull();
 });
 
 test("a tool that was called with the same arguments and gave something else counts as well", () => {
@@ -63,11 +66,11 @@ test("a tool that was called with the same arguments and gave something else cou
       ts: at,
     }));
   };
-  expect(parted(calling("one"), calling("two"))).toMatchObject({
+  expect(firstDivergence(calling("one"), calling("two"))).toMatchObject({
     what: "tool",
     tool_name: "look",
     a: 14,
     answers: { a: "one", b: "two" },
   });
-  expect(parted(calling("one"), calling("two", 2))).toBeNull();
+  expect(firstDivergence(calling("one"), calling("two", 2))).toBeNull();
 });

@@ -6,7 +6,7 @@ import type { RunEvent, RunEventOf } from "../events";
 import { asSent } from "../past/as-sent";
 
 /** The first call that was asked the very same in two runs and answered otherwise. */
-export interface Parted {
+export interface Divergence {
   what: "model" | "tool";
   call_id: string;
   /** The events with the answers. */
@@ -25,7 +25,7 @@ export interface Parted {
  * given. A prompt that the log holds only in part is no proof, and is passed over. Which of several such answers makes a
  * difference to the end, only running them again could tell; this is the earliest.
  */
-export function parted(a: readonly RunEvent[], b: readonly RunEvent[]): Parted | null {
+export function firstDivergence(a: readonly RunEvent[], b: readonly RunEvent[]): Divergence | null {
   const others = new Map(b.flatMap((event) => (isAnswer(event) ? [[keyOf(event), event] as const] : [])));
   for (const one of a) {
     if (!isAnswer(one)) continue;
@@ -82,10 +82,10 @@ function askedIn(events: readonly RunEvent[], answer: Answer): string | null {
   }
   const sent = asSent(events, answer.call_id ?? "");
   if (!sent || sent.doubt !== undefined) return null;
-  const words = sent.messages.map(({ role, content, tool_calls = [] }) => [
+  const requestText = sent.messages.map(({ role, content, tool_calls = [] }) => [
     role,
     content,
     tool_calls.map(({ tool_name, args }) => [tool_name, args]),
   ]);
-  return withoutTaskIds(canonicalJson([answer.payload.model, words, sent.tools]));
+  return withoutTaskIds(canonicalJson([answer.payload.model, requestText, sent.tools]));
 }

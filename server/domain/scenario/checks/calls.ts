@@ -72,10 +72,10 @@ export function checkTools(seen: Seen, { tool, called, args, node }: Expectation
       event.payload.tool_name === tool &&
       (node === undefined || event.node_id === node),
   );
-  const refused = new Set(
+  const rejected = new Set(
     seen.events.flatMap((event) => (event.type === "tool_call_refused" ? (event.call_id ?? []) : [])),
   );
-  const made = ofTool.filter(({ call_id }) => call_id === undefined || !refused.has(call_id));
+  const made = ofTool.filter(({ call_id }) => call_id === undefined || !rejected.has(call_id));
   const fitting = schema
     ? made.filter(({ payload }) => schema.errors(payload.args, work).length === 0)
     : made;

@@ -1,5 +1,5 @@
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
-import { claimEach, type UnsupportedFormat, type Sureness } from "../format";
+import { claimEach, type Sureness, type UnsupportedFormat } from "../format";
 import { rawsOf, textOf } from "../values";
 
 /** Formats that are known by name only: whoever brings such a file is told what it is, and what can be done. */
