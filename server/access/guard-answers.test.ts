@@ -37,63 +37,45 @@ async function answered(request: Request, options: GuardOptions) {
   const result = await guard(request, options);
   if (!(result instanceof Response)) return "passed";
   const { error } = (await result.json()) as { error: { code: string; message: string } };
-  return [result.status, error.code, error.message];
+  expect(error.message).toMatch(/^[A-Z].*\.$/);
+  return [result.status, error.code];
 }
 const api = (more: Partial<GuardOptions> = {}) => known("api", more);
 
 test.each<[string, Request, GuardOptions, unknown]>([
-  [
-    "a foreign name",
-    read({ host: "evil.example" }),
-    api(),
-    [421, "wrong_host", "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL."],
-  ],
-  [
-    "a server action",
-    post({ ...FROM_PROGRAM, "next-action": "a" }),
-    api(),
-    [405, "method_not_allowed", "There are no server actions here."],
-  ],
+  ["a foreign name", read({ host: "evil.example" }), api(), [421, "wrong_host"]],
+  ["a server action", post({ ...FROM_PROGRAM, "next-action": "a" }), api(), [405, "method_not_allowed"]],
   [
     "another site",
     post({ ...FROM_PROGRAM, cookie: "s=1", "sec-fetch-site": "cross-site" }),
     api(),
-    [403, "cross_site", "Other sites may not send this."],
+    [403, "cross_site"],
   ],
-  [
-    "no token",
-    read({}),
-    api(),
-    [
-      401,
-      "unauthorized",
-      "This needs an API token: send it as `Authorization: Bearer TOKEN`. Tokens are made in the settings.",
-    ],
-  ],
+  ["no token", read({}), api(), [401, "unauthorized"]],
   [
     "chunks of no known length",
     post({ ...FROM_PROGRAM, "transfer-encoding": "chunked" }),
     api(),
-    [411, "length_required", "Send the body's Content-Length."],
+    [411, "length_required"],
   ],
   [
     "compression",
     post({ ...FROM_PROGRAM, "content-encoding": "gzip" }),
     api(),
-    [415, "unsupported_media_type", "Send the body without compression."],
+    [415, "unsupported_media_type"],
   ],
   ["the encoding that is none", post({ ...FROM_PROGRAM, "content-encoding": " Identity" }), api(), "passed"],
   [
     "a length that is no number",
     post({ ...FROM_PROGRAM, "content-length": "2x" }),
     api(),
-    [400, "bad_request", "Content-Length is not a number."],
+    [400, "bad_request"],
   ],
   [
     "a length of sixteen digits",
     post({ ...FROM_PROGRAM, "content-length": "0000000000000002" }),
     api(),
-    [400, "bad_request", "Content-Length is not a number."],
+    [400, "bad_request"],
   ],
   [
     "a length of fifteen digits",
@@ -102,17 +84,12 @@ test.each<[string, Request, GuardOptions, unknown]>([
     "passed",
   ],
   ["as much as a body may have", post(FROM_PROGRAM, '"four"'), api({ maxBytes: 6 }), "passed"],
-  [
-    "one byte more",
-    post(FROM_PROGRAM, '"fours"'),
-    api({ maxBytes: 6 }),
-    [413, "payload_too_large", "The body may have at most 0.005859375 KiB."],
-  ],
+  ["one byte more", post(FROM_PROGRAM, '"fours"'), api({ maxBytes: 6 }), [413, "payload_too_large"]],
   [
     "more than its header said",
     post({ ...FROM_PROGRAM, "content-length": "2" }, "[1,2,3,4]"),
     api({ maxBytes: 8 }),
-    [413, "payload_too_large", "The body may have at most 0.0078125 KiB."],
+    [413, "payload_too_large"],
   ],
   [
     "as much as its limit, with a wrong header",
@@ -124,38 +101,38 @@ test.each<[string, Request, GuardOptions, unknown]>([
     "more than a sign-in has",
     post(FROM_PROGRAM, `"${"x".repeat(LIMITS.body.login)}"`),
     api({ maxBytes: LIMITS.body.login }),
-    [413, "payload_too_large", "The body may have at most 4 KiB."],
+    [413, "payload_too_large"],
   ],
   [
     "more than usual",
     post({ ...FROM_PROGRAM, "content-length": "3000000" }),
     api(),
-    [413, "payload_too_large", "The body may have at most 2 MiB."],
+    [413, "payload_too_large"],
   ],
   [
     "more than a MiB",
     post({ ...FROM_PROGRAM, "content-length": "3000000" }),
     api({ maxBytes: 1024 * 1024 }),
-    [413, "payload_too_large", "The body may have at most 1 MiB."],
+    [413, "payload_too_large"],
   ],
   [
     "no JSON",
     post({ ...FROM_PROGRAM, "content-type": "text/plain" }),
     api(),
-    [415, "unsupported_media_type", "Send JSON in UTF-8, as application/json."],
+    [415, "unsupported_media_type"],
   ],
   [
     "nothing as plain text",
     post({ authorization: "Bearer t", "content-type": "text/plain", "content-length": "0" }, null),
     api(),
-    [415, "unsupported_media_type", "Send JSON in UTF-8, as application/json."],
+    [415, "unsupported_media_type"],
   ],
   ["nothing", post({ authorization: "Bearer t", "content-length": "0" }, null), api(), "passed"],
   [
     "nothing, from the app",
     post({ cookie: "s=1", origin: `http://${HOST}`, "content-length": "0" }, null),
     known("app"),
-    [415, -32015, "Send JSON in UTF-8, as application/json."],
+    [415, -32015],
   ],
   [
     "a body that breaks off",
@@ -164,19 +141,22 @@ test.each<[string, Request, GuardOptions, unknown]>([
       new ReadableStream({ pull: () => Promise.reject(new Error("lost")) }),
     ),
     api(),
-    [400, "bad_request", "The body ended too early."],
+    [400, "bad_request"],
   ],
   [
     "letters of another alphabet's encoding",
     post({ ...FROM_PROGRAM, "content-length": "3" }, new Uint8Array([0x22, 0xe4, 0x22])),
     api(),
-    [400, "bad_request", "The body is not UTF-8."],
+    [400, "bad_request"],
   ],
   ["an input in the address", read(FROM_PROGRAM, "?input=%7B%7D"), api(), "passed"],
   ["no input in the address", read(FROM_PROGRAM, "?other=1"), api(), "passed"],
-])("%s, and the words of the answer", async (_what, request, options, expected) => {
-  expect(await answered(request, options)).toEqual(expected);
-});
+])(
+  "a request with %s is answered with its status and code, or passed",
+  async (_what, request, options, expected) => {
+    expect(await answered(request, options)).toEqual(expected);
+  },
+);
 
 test.each(["GET", "HEAD"])("%s of the app needs no Origin", async (method) => {
   const request = new Request(`http://${HOST}/`, { method, headers: { host: HOST, cookie: "s=1" } });

@@ -58,56 +58,28 @@ test.each([
 
 describe("the ways out of a router", () => {
   const exitsOf = (config: object) =>
-    router.exits?.(read(config)).map(({ label, isDefault }) => [label, isDefault]);
+    router.exits?.(read(config)).map(({ label, isDefault }) => (isDefault ? `${label} (default)` : label));
   const conditions = [when("a"), when("b"), when("a", "true")];
   test.each([
-    [
-      "by conditions are theirs, each once",
-      { kind: "expression", conditions, ways: ["x"] },
-      [
-        ["a", false],
-        ["b", false],
-      ],
-    ],
+    ["by conditions are theirs, each once", { kind: "expression", conditions, ways: ["x"] }, ["a", "b"]],
     [
       "have the one for anything else last",
       { kind: "expression", conditions, default_label: "else" },
-      [
-        ["a", false],
-        ["b", false],
-        ["else", true],
-      ],
+      ["a", "b", "else (default)"],
     ],
     [
       "name the one for anything else once",
       { kind: "value", ways: ["a", "b"], default_label: "a" },
-      [
-        ["a", true],
-        ["b", false],
-      ],
+      ["a (default)", "b"],
     ],
     [
       "by a built-in rule are the rule's",
       { router_function_name: BUILT_IN, ways: ["x"] },
-      [
-        ["approved", false],
-        ["rejected", false],
-      ],
+      ["approved", "rejected"],
     ],
-    [
-      "by a rule of one's own are those written down",
-      { router_function_name: "mine", ways: ["x"] },
-      [["x", false]],
-    ],
+    ["by a rule of one's own are those written down", { router_function_name: "mine", ways: ["x"] }, ["x"]],
     ["by a rule are none before any is written down", { router_function_name: "mine", conditions }, []],
-    [
-      "by a model are those written down",
-      { kind: "llm", ways: ["x", "y"], conditions },
-      [
-        ["x", false],
-        ["y", false],
-      ],
-    ],
+    ["by a model are those written down", { kind: "llm", ways: ["x", "y"], conditions }, ["x", "y"]],
     ["by a value are none before any is written down", { kind: "value", conditions }, []],
   ])("%s", (_what, config, exits) => {
     expect(exitsOf(config)).toEqual(exits);
