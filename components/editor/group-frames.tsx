@@ -1,7 +1,7 @@
 "use client";
 
 import { useStore, useStoreApi, ViewportPortal } from "@xyflow/react";
-import { ChevronDown, ChevronRight, Ellipsis } from "lucide-react";
+import { ChevronDown, ChevronRight } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
 import { CARD_WIDTH, type CardSize, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/cards/card-size";
 import { MarkIcon } from "@/components/canvas/cards/mark-icon";
@@ -10,7 +10,7 @@ import type { Dressing, Mark } from "@/components/canvas/flow-mapping";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { portsIn } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { cornerOfGroup } from "@/server/domain/graph/groups";
 import { noteTextOf } from "@/server/domain/nodes";
@@ -247,9 +247,9 @@ function Head({ graph, group, onShift }: HeadProps) {
           </span>
         ) : null}
       </button>
-      <Menu
-        align="end"
-        trigger={<IconButton plain size="sm" label={`More about ${name}`} icon={<Ellipsis aria-hidden />} />}
+      <MoreMenu
+        label={`More about ${name}`}
+        size="sm"
         items={[
           { label: "Rename", onSelect: () => ui.setState({ naming: group.id }) },
           {

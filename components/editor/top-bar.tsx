@@ -9,7 +9,6 @@ import {
   CircleDot,
   CloudOff,
   Copy,
-  Ellipsis,
   FileDown,
   FileUp,
   FlaskConical,
@@ -30,7 +29,7 @@ import { usePageTitle } from "@/components/page/page-title";
 import { RunLauncher } from "@/components/run/start/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
 import { Toolbar } from "@/components/ui/toolbar";
@@ -296,9 +295,9 @@ function More({
   };
   return (
     <>
-      <Menu
-        align="end"
-        trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}
+      <MoreMenu
+        label="More"
+        plain={false}
         items={[
           ...(isPhone
             ? [

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { Dialog, type DialogProps } from "@/components/ui/dialog";
+import { Form } from "@/components/ui/form";
 
 export interface FormDialogProps extends Pick<DialogProps, "title" | "description" | "size" | "sticky"> {
   /** The label of the button that submits. */
@@ -52,21 +53,17 @@ export function FormDialog(props: FormDialogProps) {
         </>
       }
     >
-      <form
+      <Form
         ref={form}
         id={id}
-        noValidate
         className="flex flex-col gap-4 pt-1"
-        onSubmit={(event) => {
-          event.preventDefault();
-          // It may be opened from inside another form, whose submission this is not.
-          event.stopPropagation();
+        onSubmit={() => {
           if (!isIncomplete && !mutation?.isPending) onSubmit();
         }}
       >
         {props.children}
         <ErrorText error={props.error ?? mutation?.error} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { TriangleAlert, X } from "lucide-react";
 import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import { toApiError } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import { IconButton } from "@/components/ui/icon-button";
 import { toast } from "@/components/ui/toasts";
 import { recordOf } from "@/server/domain/base/guards";
@@ -106,16 +107,12 @@ export function LibraryEditor<D extends { name: string }, T extends D>(props: Li
   const mayNotSave = isReadOnly || (!draft.isChanged && !isNew);
   useSaveShortcut(mayNotSave || isSaving ? null : () => submit(draft.base.revision));
   return (
-    <form
+    <Form
       ref={form}
       aria-label={
         saved ? `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${saved.content.name}` : `New ${noun}`
       }
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit(draft.base.revision);
-      }}
+      onSubmit={() => submit(draft.base.revision)}
       className="flex min-h-0 flex-1 flex-col"
     >
       <header className="flex min-h-13 shrink-0 items-center gap-3 border-b border-line px-4 py-2.5 sm:px-6">
@@ -163,7 +160,7 @@ export function LibraryEditor<D extends { name: string }, T extends D>(props: Li
         what={name ? `“${name}”` : `the new ${noun}`}
         onDiscard={draft.leave}
       />
-    </form>
+    </Form>
   );
 }
 

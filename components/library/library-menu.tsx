@@ -1,12 +1,11 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
-import { Copy, Download, Ellipsis, Trash2 } from "lucide-react";
+import { Copy, Download, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { downloadText } from "@/components/page/download";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { toast } from "@/components/ui/toasts";
 import { countUses, type Use } from "@/server/domain/library/uses";
 import { useEditorPlace } from "./place";
@@ -73,11 +72,8 @@ export function LibraryMenu<T extends { name: string }>(props: LibraryMenuProps<
   };
   return (
     <>
-      <Menu
-        align="end"
-        trigger={
-          <IconButton plain label={`Actions for ${content.name}`} icon={<Ellipsis aria-hidden="true" />} />
-        }
+      <MoreMenu
+        label={`Actions for ${content.name}`}
         items={[
           { label: "Duplicate", icon: <Copy />, onSelect: () => duplicate.mutate(key) },
           { label: "Export as YAML", icon: <Download />, onSelect: () => void download("yaml") },

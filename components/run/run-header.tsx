@@ -5,7 +5,6 @@ import clsx from "clsx";
 import {
   ArrowLeft,
   CassetteTape,
-  Ellipsis,
   FlaskConical,
   Pencil,
   RotateCcw,
@@ -22,9 +21,9 @@ import { type ShellCommand, useShellCommands } from "@/components/page/page-comm
 import { usePageTitle } from "@/components/page/page-title";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu, type MenuEntry } from "@/components/ui/menu";
+import { type MenuEntry } from "@/components/ui/menu";
 import type { MenuAction } from "@/components/ui/menu-popup";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
 import { useDialog } from "@/components/ui/use-dialog";
@@ -264,9 +263,8 @@ function More({
   const ofWorkflow = (entries: MenuEntry[]) => (again.isGone ? [] : entries);
   return (
     <>
-      <Menu
-        align="end"
-        trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
+      <MoreMenu
+        label="More"
         items={[
           ...actions,
           ...(actions.length > 0 ? ["separator" as const] : []),

@@ -14,6 +14,7 @@ import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Form } from "@/components/ui/form";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { FinalStatus } from "@/server/domain/agent/outcome";
 import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
@@ -68,11 +69,10 @@ export function Bisect({
           { value: "b", label: "B was good" },
         ]}
       />
-      <form
+      <Form
         aria-label="What holds in the good run, and not in the other"
         className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (read.success && own.length === 0)
             find.mutate({ run_id: good === "a" ? b : a, good: good === "a" ? a : b, expect: read.data });
         }}
@@ -98,7 +98,7 @@ export function Bisect({
         >
           Find it
         </Button>
-      </form>
+      </Form>
       <ErrorText error={find.error} />
       {find.data ? <Report report={find.data} bad={find.variables?.run_id ?? b} onSelect={onSelect} /> : null}
     </section>

@@ -1,12 +1,12 @@
 "use client";
 
-import { Copy, Ellipsis, FlaskConical, Play, Trash2 } from "lucide-react";
+import { Copy, FlaskConical, Play, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 import { answeredBy, isRunning, type TestActions, type TestSummary } from "./use-tests";
@@ -123,11 +123,9 @@ function RowMenu({
 }) {
   const router = useRouter();
   return (
-    <Menu
-      align="end"
-      trigger={
-        <IconButton plain size="sm" label={`Actions for ${test.name}`} icon={<Ellipsis aria-hidden />} />
-      }
+    <MoreMenu
+      label={`Actions for ${test.name}`}
+      size="sm"
       items={[
         {
           label: "Open",

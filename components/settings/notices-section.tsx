@@ -1,15 +1,14 @@
 "use client";
 
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Ellipsis, Mail, PencilLine, Plus, Trash2, TriangleAlert, Webhook } from "lucide-react";
+import { Mail, PencilLine, Plus, Trash2, TriangleAlert, Webhook } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { Panel } from "@/components/ui/panel";
 import { Switch } from "@/components/ui/switch";
 import { TimeText } from "@/components/ui/time-text";
@@ -165,11 +164,9 @@ function ChannelRow({
             >
               Test
             </Button>
-            <Menu
-              align="end"
-              trigger={
-                <IconButton plain size="sm" label={`Actions for ${name}`} icon={<Ellipsis aria-hidden />} />
-              }
+            <MoreMenu
+              label={`Actions for ${name}`}
+              size="sm"
               items={[
                 { label: "Change", icon: <PencilLine />, onSelect: onEdit },
                 "separator",

@@ -7,6 +7,7 @@ import { FormParts } from "@/components/forms/form-parts";
 import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { Form } from "@/components/ui/form";
 import { toast } from "@/components/ui/toasts";
 import { concurrencyOf } from "@/server/domain/model/provider";
 import {
@@ -91,15 +92,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
       }
     >
       {chosen ? (
-        <form
-          aria-label="Model provider"
-          noValidate
-          className="flex flex-col gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
-        >
+        <Form aria-label="Model provider" onSubmit={submit}>
           <FormParts
             parts={PROVIDER_FORM}
             value={draft}
@@ -142,7 +135,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
           />
           <TestResult test={test} />
           <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
-        </form>
+        </Form>
       ) : (
         <ProviderChoice
           onChoose={({ key, name, base_url, model }) => {

@@ -1,15 +1,14 @@
 "use client";
 
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { CircleCheck, Ellipsis, PencilLine, Plus, Trash2 } from "lucide-react";
+import { CircleCheck, PencilLine, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { LoadError } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
@@ -169,16 +168,9 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
           Test
         </Button>
         {canChange ? (
-          <Menu
-            align="end"
-            trigger={
-              <IconButton
-                plain
-                size="sm"
-                label={`Actions for ${name}`}
-                icon={<Ellipsis aria-hidden="true" />}
-              />
-            }
+          <MoreMenu
+            label={`Actions for ${name}`}
+            size="sm"
             items={[
               { label: "Change", icon: <PencilLine />, onSelect: onEdit },
               ...(is_default

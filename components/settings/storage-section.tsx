@@ -7,6 +7,7 @@ import { countOf } from "@/components/display/format";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { Form } from "@/components/ui/form";
 import { IconButton } from "@/components/ui/icon-button";
 import { NumberField } from "@/components/ui/number-field";
 import { Panel, Section } from "@/components/ui/panel";
@@ -106,13 +107,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
   const isChanged = JSON.stringify(draft) !== JSON.stringify(rules);
 
   return (
-    <form
-      className="flex flex-col gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate(draft);
-      }}
-    >
+    <Form className="flex flex-col gap-5" onSubmit={() => save.mutate(draft)}>
       <Section title="Finished runs that are kept">
         <RuleFields rule={draft} onChange={(rule) => setDraft({ ...draft, ...rule })} />
         <p className="text-xs text-ink-2">
@@ -165,7 +160,7 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         pending={sweep.isPending}
         onConfirm={() => sweep.mutate()}
       />
-    </form>
+    </Form>
   );
 }
 

@@ -1,16 +1,6 @@
 "use client";
 
-import {
-  Copy,
-  Download,
-  Ellipsis,
-  FlaskConical,
-  FolderOpen,
-  History,
-  PencilLine,
-  Play,
-  Trash2,
-} from "lucide-react";
+import { Copy, Download, FlaskConical, FolderOpen, History, PencilLine, Play, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useRef, useState } from "react";
 import { SketchPicture } from "@/components/display/sketch-picture";
@@ -18,8 +8,7 @@ import { type Status, StatusMark } from "@/components/display/status-mark";
 import { ASKS_TO_RUN, type WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 
@@ -93,9 +82,8 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
         >
           Run
         </ButtonLink>
-        <Menu
-          align="end"
-          trigger={<IconButton plain label={`Actions for ${name}`} icon={<Ellipsis aria-hidden="true" />} />}
+        <MoreMenu
+          label={`Actions for ${name}`}
           items={[
             { label: "Open", icon: <FolderOpen />, href: `/workflows/${id}` },
             { label: "Runs", icon: <History />, href: `/workflows/${id}/runs` },

@@ -8,6 +8,7 @@ import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
+import { Form } from "@/components/ui/form";
 import { toast } from "@/components/ui/toasts";
 import { isOtherClient, MCP_FORM, type McpDraft, mcpErrors } from "@/server/domain/tool/mcp-form";
 import type { McpListed } from "./mcp-word-text";
@@ -70,14 +71,10 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
     });
   };
   return (
-    <form
+    <Form
       aria-label={saved ? `Change ${saved.name}` : "New MCP server"}
-      noValidate
       className="flex max-w-xl flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+      onSubmit={submit}
     >
       <FormParts
         parts={saved ? MCP_FORM.filter((part) => !("key" in part) || part.key !== "name") : MCP_FORM}
@@ -115,7 +112,7 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
         </Button>
         {onDone ? <Button onClick={onDone}>Cancel</Button> : null}
       </div>
-    </form>
+    </Form>
   );
 }
 

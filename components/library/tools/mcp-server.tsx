@@ -1,7 +1,7 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
-import { Ellipsis, PencilLine, Power, RefreshCw, Trash2 } from "lucide-react";
+import { PencilLine, Power, RefreshCw, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
@@ -12,8 +12,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { EmptyState } from "@/components/ui/empty-state";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { Panel } from "@/components/ui/panel";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
@@ -88,15 +87,8 @@ export function McpServer({ server }: { server: McpListed }) {
             Refresh
           </Button>
           {server.from_file ? null : (
-            <Menu
-              align="end"
-              trigger={
-                <IconButton
-                  plain
-                  label={`Actions for ${server.name}`}
-                  icon={<Ellipsis aria-hidden="true" />}
-                />
-              }
+            <MoreMenu
+              label={`Actions for ${server.name}`}
               items={[
                 { label: "Change", icon: <PencilLine />, onSelect: () => setEditing(true) },
                 {

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { ON_CRASH, OnCrash, RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
@@ -110,13 +111,7 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
         {fixed ? (
           <p className="text-ink-2">It is changed in the tools file of whoever runs this installation.</p>
         ) : draft ? (
-          <form
-            className="flex flex-col gap-4"
-            onSubmit={(event) => {
-              event.preventDefault();
-              save(draft);
-            }}
-          >
+          <Form onSubmit={() => save(draft)}>
             <Select
               label="What it does"
               options={EFFECTS}
@@ -160,7 +155,7 @@ function Annotations({ server, tool }: { server: string; tool: McpTool }) {
                 Cancel
               </Button>
             </div>
-          </form>
+          </Form>
         ) : (
           <div className="flex gap-2">
             <Button onClick={begin}>{corrected ? "Change" : "Correct it"}</Button>

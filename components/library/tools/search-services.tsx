@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
@@ -80,12 +81,9 @@ function ServiceForm({ setting }: { setting: Setting }) {
       description={about}
       actions={setting.kind === "demo" ? <SimulatedBadge /> : undefined}
     >
-      <form
+      <Form
         aria-label={title}
-        noValidate
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (kind)
             save.mutate({
               purpose: setting.purpose,
@@ -152,7 +150,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
             </Button>
           ) : null}
         </div>
-      </form>
+      </Form>
     </Panel>
   );
 }

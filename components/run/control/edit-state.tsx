@@ -1,13 +1,14 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { InputFields, useInput } from "@/components/forms/schema/input-field";
 import { toValues } from "@/components/forms/schema/input-fields";
 import { ErrorText } from "@/components/page/error-text";
 import { useRun } from "@/components/run/run-context";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import { TextField } from "@/components/ui/text-field";
 import { type Json, type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -41,15 +42,13 @@ export function EditKey({
     }),
   );
   const keyError = keyErrorOf(key, name === null && isThere);
-  const save = (event: FormEvent) => {
-    event.preventDefault();
+  const save = () => {
     if (keyError) return;
     const given = entered.read()?.[VALUE];
     if (given !== undefined) edit.mutate({ run_id: runId, set: { [key]: given }, remove: [] });
   };
   return (
-    <form
-      noValidate
+    <Form
       onSubmit={save}
       aria-label={name === null ? "Add a key" : `Edit ${name}`}
       className="flex flex-col gap-3"
@@ -91,7 +90,7 @@ export function EditKey({
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,7 +4,6 @@ import {
   Ban,
   CirclePause,
   CirclePlay,
-  Ellipsis,
   FastForward,
   Footprints,
   MessageSquarePlus,
@@ -16,8 +15,8 @@ import type { ReactElement } from "react";
 import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
 import { useRun, useRunList } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
-import { IconButton } from "@/components/ui/icon-button";
 import { Menu, type MenuEntry } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
@@ -125,9 +124,9 @@ function Controls({ control }: { control: Control }) {
         />
       ) : null}
       {isNarrow ? (
-        <Menu
-          align="end"
-          trigger={<IconButton label="More controls" icon={<Ellipsis aria-hidden />} />}
+        <MoreMenu
+          label="More controls"
+          plain={false}
           items={[
             ...steps.slice(1),
             ...others,

@@ -1,24 +1,23 @@
 "use client";
 
 import { ExternalLink } from "lucide-react";
-import { type FormEvent } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
 import { type Answering, useAnswer } from "./use-answer";
 
 /** What a tool's server asks of a person: the form that it wants filled in, or the address that it wants opened. */
 export function QuestionForm({ asks, ...props }: Answering & { asks: ToolQuestion }) {
   const answer = useAnswer(props, asks.schema);
-  const send = (event: FormEvent) => {
-    event.preventDefault();
+  const send = () => {
     if (!asks.schema) return answer.send({ answer: "approve" });
     const content = answer.readWhole();
     if (content) answer.send({ answer: "approve", content });
   };
   return (
-    <form noValidate onSubmit={send} className="flex min-w-0 flex-col gap-4">
+    <Form onSubmit={send}>
       {asks.url === undefined ? null : <Address url={asks.url} from={asks.from} />}
       <InputFields {...answer.input} />
       <ErrorText error={answer.problem} />
@@ -39,7 +38,7 @@ export function QuestionForm({ asks, ...props }: Answering & { asks: ToolQuestio
           : `“${asks.from}” is told that you were there, and nothing else.`}{" "}
         Declining says no; leaving it open says neither.
       </p>
-    </form>
+    </Form>
   );
 }
 

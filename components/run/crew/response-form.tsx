@@ -1,9 +1,9 @@
 "use client";
 
-import type { FormEvent } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { TimeLeft } from "./time-left";
 import { type Answering, useAnswer } from "./use-answer";
@@ -11,13 +11,12 @@ import { type Answering, useAnswer } from "./use-answer";
 /** A question whose answer is a form. */
 export function ResponseForm({ schema, ...props }: Answering & { schema: JsonSchema }) {
   const answer = useAnswer(props, schema);
-  const send = (event: FormEvent) => {
-    event.preventDefault();
+  const send = () => {
     const value = answer.readWhole();
     if (value) answer.send({ value });
   };
   return (
-    <form noValidate onSubmit={send} className="flex min-w-0 flex-col gap-4">
+    <Form onSubmit={send}>
       <InputFields {...answer.input} />
       <ErrorText error={answer.problem} />
       <div className="flex flex-wrap gap-2">
@@ -31,6 +30,6 @@ export function ResponseForm({ schema, ...props }: Answering & { schema: JsonSch
       <p className="text-xs text-ink-3">
         <TimeLeft ask={props.ask} /> What you enter is kept in the run: no password, no key.
       </p>
-    </form>
+    </Form>
   );
 }

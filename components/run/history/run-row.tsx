@@ -1,14 +1,13 @@
 "use client";
 
 import clsx from "clsx";
-import { Ellipsis, TextCursorInput, Trash2 } from "lucide-react";
+import { TextCursorInput, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { countOf, formatDuration } from "@/components/display/format";
 import { StatusMark, statusWord } from "@/components/display/status-mark";
 import type { Answers } from "@/components/trpc";
 import { Checkbox } from "@/components/ui/checkbox";
-import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { MoreMenu } from "@/components/ui/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 import { formatCost } from "@/server/domain/model/cost";
@@ -93,11 +92,9 @@ export function RunRow({
       </div>
       {isOver && onRemove && onEditInput ? (
         <span className="relative z-10 shrink-0">
-          <Menu
-            align="end"
-            trigger={
-              <IconButton plain size="sm" label={`Actions for ${about}`} icon={<Ellipsis aria-hidden />} />
-            }
+          <MoreMenu
+            label={`Actions for ${about}`}
+            size="sm"
             items={[
               {
                 label: "Edit input and run again",

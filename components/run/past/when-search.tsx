@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import { TextField } from "@/components/ui/text-field";
 import { type Held, type WhenTrue, whenTrue } from "@/server/domain/run/past/when-true";
 import { ExpressionError } from "@/server/domain/text/expression";
@@ -28,13 +29,7 @@ export function WhenSearch() {
   };
   return (
     <div className="flex flex-col gap-2">
-      <form
-        className="flex items-start gap-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          search();
-        }}
-      >
+      <Form className="flex items-start gap-2" onSubmit={search}>
         <TextField
           label="When did this become true?"
           hideLabel
@@ -50,7 +45,7 @@ export function WhenSearch() {
             Find
           </Button>
         )}
-      </form>
+      </Form>
       {found ? <Answer {...found} /> : null}
     </div>
   );

@@ -5,6 +5,7 @@ import { CirclePlay } from "lucide-react";
 import { useState } from "react";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Form } from "@/components/ui/form";
 import { NumberField } from "@/components/ui/number-field";
 import { Popover } from "@/components/ui/popover";
 import { SegmentedControl } from "@/components/ui/segmented-control";
@@ -69,11 +70,9 @@ function RaiseForm({
   );
   const isHigher = now === null || value * unit.scale > now;
   return (
-    <form
-      noValidate
+    <Form
       className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (isHigher) raise.mutate({ run_id: runId, limit, to: wholeIfNeeded(limit, value * unit.scale) });
       }}
     >
@@ -101,7 +100,7 @@ function RaiseForm({
       <Button type="submit" variant="primary" pending={raise.isPending} disabled={!isHigher}>
         Raise and go on
       </Button>
-    </form>
+    </Form>
   );
 }
 
