@@ -33,7 +33,7 @@ export const workflows = sqliteTable(
 
 export const roles = sqliteTable("roles", {
   name: text("name").primaryKey(),
-  role: text("role").notNull(),
+  content: text("role").notNull(),
   /** Built-in roles came with Troupe; people may change them. */
   builtin: integer("builtin", { mode: "boolean" }).notNull().default(false),
   revision: integer("revision").notNull().default(1),

@@ -3,7 +3,7 @@ import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "../runs/crew-work";
 import { forgetTestsOf } from "./scenario-tests";
-import { MOVED_KINDS, type Moved } from "./shelf-bin";
+import { MOVED_KINDS, type Moved } from "./shelf";
 
 /** What lies in the bin. Keys of providers, servers and tokens are no part of it: they are gone at once. */
 export const BIN_KINDS = ["workflow", "run", "tool", ...MOVED_KINDS] as const;

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Db } from "@/db/open";
 import type { agents, crews } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/json";
-import { newShelfBin } from "./shelf-bin";
+import { inOneStep, newShelf } from "./shelf";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */
 export type Stored<Word extends string, Thing> = {
@@ -53,6 +53,17 @@ export function newLibraryStore<
   const { word, idKey, schema } = kind;
   // The tables differ in names only, which the types of a query builder cannot leave open.
   const table = kind.table as typeof crews;
+  const shelf = newShelf(
+    db,
+    {
+      kind: word,
+      table,
+      orderBy: [asc(sql`lower(${table.name})`), asc(table.id)],
+      toBin: ({ id, name, content }) => ({ key: id, name, content: () => content }),
+    },
+    now,
+  );
+  const is = (id: string) => eq(table.id, id);
   const read = (text: string): Thing => schema.parse(JSON.parse(text));
   const toStored = (row: typeof crews.$inferSelect): Stored<Word, Thing> => {
     const { id, name, revision, updatedAt } = row;
@@ -61,84 +72,35 @@ export function newLibraryStore<
     return { ...about, [word]: read(row.content) } as Stored<Word, Thing>;
   };
   const find = (id: string) => {
-    const row = db.select().from(table).where(eq(table.id, id)).get();
+    const row = shelf.find(is(id));
     return row && toStored(row);
   };
-  const rowOf = (name: string, thing: Thing) => {
-    const at = now();
-    return { id: thing[idKey], name, content: canonicalJson(thing), createdAt: at, updatedAt: at };
-  };
-  const nextRevision = sql`${table.revision} + 1`;
-  const bin = newShelfBin(db, word, now);
+  const rowOf = (name: string, thing: Thing) => ({ id: thing[idKey], name, content: canonicalJson(thing) });
 
   return {
-    list: () =>
-      db
-        .select()
-        .from(table)
-        .orderBy(asc(sql`lower(${table.name})`), asc(table.id))
-        .all()
-        .map(toStored),
+    list: () => shelf.list().map(toStored),
     find,
-    create: (name, thing) => {
-      const row = rowOf(name, thing);
-      const isNew = db.insert(table).values(row).onConflictDoNothing().run().changes > 0;
-      if (isNew) bin.forget(row.id, row.content);
-      return isNew;
-    },
+    create: (name, thing) => shelf.insert(rowOf(name, thing)),
     save: (change) => {
-      const { id, revision, name } = change;
+      const { id, name } = change;
       const thing: Thing = change[word];
-      // One statement checks and writes: two tabs can never both pass the check.
-      const row = db
-        .update(table)
-        .set({
-          name,
-          content: canonicalJson({ ...thing, [idKey]: id }),
-          revision: nextRevision,
-          updatedAt: now(),
-        })
-        .where(sql`${table.id} = ${id} and ${table.revision} = ${revision}`)
-        .returning({ revision: table.revision })
-        .get();
-      return row ? { saved: true, revision: row.revision } : { saved: false, current: find(id) };
+      const content = canonicalJson({ ...thing, [idKey]: id });
+      const revision = shelf.save(is(id), { name, content }, change.revision);
+      return revision === undefined ? { saved: false, current: find(id) } : { saved: true, revision };
     },
-    put: (name, thing) => {
-      const row = rowOf(name, thing);
-      db.insert(table)
-        .values(row)
-        .onConflictDoUpdate({
-          target: table.id,
-          set: { name, content: row.content, revision: nextRevision, updatedAt: row.updatedAt },
-        })
-        .run();
-    },
-    remove: (id) =>
-      db.transaction(
-        (tx) => {
-          const row = tx.delete(table).where(eq(table.id, id)).returning().get();
-          if (row) bin.put(row.id, row.name, row.content);
-          return row !== undefined;
-        },
-        { behavior: "immediate" },
-      ),
+    put: (name, thing) => shelf.put(is(thing[idKey]), rowOf(name, thing)),
+    remove: (id) => shelf.remove(is(id)),
     rewrite: (change) =>
-      db.transaction(
-        (tx) => {
-          let changed = 0;
-          for (const { id, content } of tx.select().from(table).all()) {
-            const before = read(content);
-            const after = change(before);
-            if (after === before) continue;
-            tx.update(table)
-              .set({ content: canonicalJson(after), revision: nextRevision, updatedAt: now() })
-              .where(eq(table.id, id))
-              .run();
-            changed++;
-          }
-          return changed;
-        },
-        { behavior: "immediate" },
-      ),
+      inOneStep(db, () => {
+        let changed = 0;
+        for (const { id, content } of shelf.list()) {
+          const before = read(content);
+          const after = change(before);
+          if (after === before) continue;
+          shelf.save(is(id), { content: canonicalJson(after) });
+          changed++;
+        }
+        return changed;
+      }),
   };
 }

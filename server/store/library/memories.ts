@@ -10,7 +10,7 @@ import { Json } from "@/server/domain/base/values";
 import { LIMITS } from "@/server/limits";
 import { FileSource } from "../runs/workspace";
 import { toFilter, toMatch } from "./memory-query";
-import { memoriesOfGone, memoryKey, newShelfBin } from "./shelf-bin";
+import { inOneStep, memoriesOfGone, memoryKey, newShelf } from "./shelf";
 
 /** How far a memory reaches, the narrowest first. */
 
@@ -149,7 +149,20 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
   const isAlive = () => or(isNull(memories.expiresAt), gt(memories.expiresAt, now()));
   const isAt = ({ scope, scope_id }: MemoryPlace) =>
     and(eq(memories.scope, scope), eq(memories.scopeId, scope_id));
-  const shelf = newShelfBin(db, "memory", now);
+  const shelf = newShelf(
+    db,
+    {
+      kind: "memory",
+      table: memories,
+      orderBy: [desc(memories.updatedAt), desc(memories.id)],
+      toBin: (row) => ({
+        key: memoryKey(row.scope, row.scopeId, row.key),
+        name: row.key,
+        content: () => canonicalJson(BinnedMemory.parse(toMemory(row))),
+      }),
+    },
+    now,
+  );
   const find = (id: number): Memory | undefined => {
     const row = db
       .select()
@@ -196,7 +209,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
   };
 
   return {
-    store: (input) => db.transaction(() => store(input), { behavior: "immediate" }),
+    store: (input) => inOneStep(db, () => store(input)),
     retrieve(place, key) {
       const row = db
         .select()
@@ -293,30 +306,18 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
         .run();
       return find(id);
     },
-    remove: (id) =>
-      db.transaction(
-        (tx) => {
-          const row = tx.delete(memories).where(eq(memories.id, id)).returning().get();
-          if (row && (row.expiresAt === null || row.expiresAt > now())) {
-            const { scope, scopeId, key } = row;
-            shelf.putRow(memoryKey(scope, scopeId, key), key, row, () =>
-              canonicalJson(BinnedMemory.parse(toMemory(row))),
-            );
-          }
-          return row !== undefined;
-        },
-        { behavior: "immediate" },
-      ),
+    remove: (id) => {
+      const isIt = eq(memories.id, id);
+      // What has expired does not go to the bin.
+      return shelf.remove(sql`${isIt} and ${isAlive()}`) || db.delete(memories).where(isIt).run().changes > 0;
+    },
     restore: ({ expires_at, ...memory }) =>
-      db.transaction(
-        () => {
-          const ttl_seconds = expires_at === null ? undefined : (expires_at - now()) / 1000;
-          const content = canonicalJson(BinnedMemory.parse({ expires_at, ...memory }));
-          shelf.forget(memoryKey(memory.scope, memory.scope_id, memory.key), content);
-          return store({ ...memory, ttl_seconds });
-        },
-        { behavior: "immediate" },
-      ),
+      inOneStep(db, () => {
+        const ttl_seconds = expires_at === null ? undefined : (expires_at - now()) / 1000;
+        const content = canonicalJson(BinnedMemory.parse({ expires_at, ...memory }));
+        shelf.forget(memoryKey(memory.scope, memory.scope_id, memory.key), content);
+        return store({ ...memory, ttl_seconds });
+      }),
     forget: (place) => db.delete(memories).where(isAt(place)).run().changes,
     sweep: () =>
       db

@@ -8,7 +8,7 @@ import { ownJson } from "../own-json";
 import { newWorkflowStore } from "../workflows";
 import { newAgentStore } from "./agents";
 import { newCrewStore } from "./crews";
-import { newShelfBin } from "./shelf-bin";
+import { inOneStep, newShelf } from "./shelf";
 
 export interface StoredRole {
   role: RoleDefinition;
@@ -63,9 +63,19 @@ export function newRoleStore(
   const workflows = newWorkflowStore(db, now);
   const crews = newCrewStore(db, now);
   const agents = newAgentStore(db, now);
-  const bin = newShelfBin(db, "role", now);
+  const shelf = newShelf(
+    db,
+    {
+      kind: "role",
+      table: roles,
+      orderBy: [asc(sql`lower(${roles.name})`)],
+      toBin: ({ name, content }) => ({ key: name, name, content: () => content }),
+    },
+    now,
+  );
+  const is = (name: string) => eq(roles.name, name);
   const toStored = (row: typeof roles.$inferSelect): StoredRole => ({
-    role: RoleDefinition.parse(JSON.parse(row.role)),
+    role: RoleDefinition.parse(JSON.parse(row.content)),
     revision: row.revision,
     builtin: row.builtin,
     updated_at: row.updatedAt,
@@ -81,11 +91,8 @@ export function newRoleStore(
   const list = () => {
     const files = folder.roles();
     const hidden = new Set(files.map(({ role }) => role.name));
-    const own = db
-      .select()
-      .from(roles)
-      .orderBy(asc(sql`lower(${roles.name})`))
-      .all()
+    const own = shelf
+      .list()
       .filter(({ name }) => !hidden.has(name))
       .map(toStored);
     if (files.length === 0) return own;
@@ -95,91 +102,49 @@ export function newRoleStore(
   const find = (name: string) => {
     const file = inFolder(name);
     if (file) return fromFolder(file);
-    const row = db.select().from(roles).where(eq(roles.name, name)).get();
+    const row = shelf.find(is(name));
     return row && toStored(row);
   };
-  const rowOf = (role: RoleDefinition) => {
-    const at = now();
-    return { name: role.name, role: canonicalJson(role), createdAt: at, updatedAt: at };
-  };
+  const rowOf = (role: RoleDefinition) => ({ name: role.name, content: canonicalJson(role) });
 
   return {
     list,
     all: () => list().map(({ role }) => role),
     find,
-    create: (role) => {
-      if (inFolder(role.name)) return false;
-      const row = rowOf(role);
-      const isNew = db.insert(roles).values(row).onConflictDoNothing().run().changes > 0;
-      if (isNew) bin.forget(row.name, row.role);
-      return isNew;
-    },
-    save: (name, revision, role) =>
-      db.transaction(
-        (tx): RoleSaveResult => {
-          const file = inFolder(name)?.file;
-          if (file !== undefined) return { saved: false, reason: "read_only", file };
-          const moved = role.name !== name;
-          if (moved && inFolder(role.name)) return { saved: false, reason: "name_taken" };
-          if (moved && tx.select({ name: roles.name }).from(roles).where(eq(roles.name, role.name)).get())
-            return { saved: false, reason: "name_taken" };
-          const row = tx
-            .update(roles)
-            .set({
-              name: role.name,
-              role: canonicalJson(role),
-              revision: sql`${roles.revision} + 1`,
-              updatedAt: now(),
-            })
-            .where(and(eq(roles.name, name), eq(roles.revision, revision)))
-            .returning({ revision: roles.revision })
-            .get();
-          if (row) {
-            const { name: to } = role;
-            const renamed_in = {
-              workflows: moved ? workflows.renameRole(name, to) : 0,
-              crews: moved ? crews.rewrite((crew) => crewWithRoleRenamed(crew, name, to)) : 0,
-              agents: moved ? agents.rewrite((agent) => agentWithRoleRenamed(agent, name, to)) : 0,
-            };
-            return { saved: true, revision: row.revision, renamed_in };
-          }
+    create: (role) => !inFolder(role.name) && shelf.insert(rowOf(role)),
+    save: (name, since, role) =>
+      inOneStep(db, () => {
+        const file = inFolder(name)?.file;
+        if (file !== undefined) return { saved: false, reason: "read_only", file };
+        const { name: to } = role;
+        const isRenamed = to !== name;
+        if (isRenamed && find(to)) return { saved: false, reason: "name_taken" };
+        const revision = shelf.save(is(name), rowOf(role), since);
+        if (revision === undefined) {
           const current = find(name);
           return current ? { saved: false, reason: "stale", current } : { saved: false, reason: "gone" };
-        },
-        { behavior: "immediate" },
-      ),
+        }
+        const renamed_in = {
+          workflows: isRenamed ? workflows.renameRole(name, to) : 0,
+          crews: isRenamed ? crews.rewrite((crew) => crewWithRoleRenamed(crew, name, to)) : 0,
+          agents: isRenamed ? agents.rewrite((agent) => agentWithRoleRenamed(agent, name, to)) : 0,
+        };
+        return { saved: true, revision, renamed_in };
+      }),
     put: (role) => {
-      if (inFolder(role.name)) return;
-      const row = rowOf(role);
-      db.insert(roles)
-        .values(row)
-        .onConflictDoUpdate({
-          target: roles.name,
-          set: { role: row.role, revision: sql`${roles.revision} + 1`, updatedAt: row.updatedAt },
-        })
-        .run();
+      if (!inFolder(role.name)) shelf.put(is(role.name), rowOf(role));
     },
-    remove: (name) =>
-      !inFolder(name) &&
-      db.transaction(
-        (tx) => {
-          const row = tx.delete(roles).where(eq(roles.name, name)).returning().get();
-          if (row) bin.put(row.name, row.name, row.role);
-          return row !== undefined;
-        },
-        { behavior: "immediate" },
-      ),
+    remove: (name) => !inFolder(name) && shelf.remove(is(name)),
     seed: (builtin) =>
       db.transaction(
         (tx) => {
           const before = tx.select().from(settings).where(eq(settings.key, SEEDED)).get();
           const seeded = new Set(before ? ownJson<string[]>(before.value) : []);
           for (const role of builtin) {
-            const row = { ...rowOf(role), builtin: true };
-            if (!seeded.has(role.name)) tx.insert(roles).values(row).onConflictDoNothing().run();
+            if (!seeded.has(role.name)) shelf.insert({ ...rowOf(role), builtin: true });
             else
               tx.update(roles)
-                .set({ role: row.role })
+                .set({ content: canonicalJson(role) })
                 // Revision 1: nobody has saved it.
                 .where(and(eq(roles.name, role.name), eq(roles.builtin, true), eq(roles.revision, 1)))
                 .run();

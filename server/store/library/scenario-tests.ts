@@ -7,7 +7,7 @@ import { canonicalJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
 import { TestReport } from "@/server/domain/scenario/report";
 import { MOST_TESTS, ScenarioFields, ScenarioTest } from "@/server/domain/scenario/scenario-test";
-import { newShelfBin, testKey, testsOfGone } from "./shelf";
+import { newShelf, testKey, testsOfGone } from "./shelf";
 
 /** Results kept for each test. */
 export const KEPT_RESULTS = 50;
@@ -72,7 +72,7 @@ export type ScenarioStore = ReturnType<typeof newScenarioStore>;
 /** Tests of workflows and their results. */
 export function newScenarioStore(db: Db, now: () => number = Date.now) {
   const of = (workflowId: string, id: string) =>
-    and(eq(scenarioTests.workflowId, workflowId), eq(scenarioTests.id, id));
+    sql`${scenarioTests.workflowId} = ${workflowId} and ${scenarioTests.id} = ${id}`;
   const testIn = (row: typeof scenarioTests.$inferSelect): ScenarioTest => ({
     ...ScenarioFields.parse({ ...recordOf(JSON.parse(row.content)), name: row.name }),
     id: row.id,
@@ -83,21 +83,24 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     created_at: row.createdAt,
     updated_at: row.updatedAt,
   });
-  const list = (workflowId: string): StoredTest[] =>
-    db
-      .select()
-      .from(scenarioTests)
-      .where(eq(scenarioTests.workflowId, workflowId))
-      .orderBy(asc(scenarioTests.place), asc(scenarioTests.id))
-      .all()
-      .map(toTest);
   const contentOf = (fields: ScenarioFields): string => {
     const { name: _, ...content } = ScenarioFields.parse(fields);
     return JSON.stringify(content);
   };
-  const shelf = newShelfBin(db, "test", now);
-  const binnedOf = (workflow_id: string, test: ScenarioTest): string =>
-    canonicalJson(BinnedTest.parse({ workflow_id, ...test }));
+  const shelf = newShelf(
+    db,
+    {
+      kind: "test",
+      table: scenarioTests,
+      orderBy: [asc(scenarioTests.place), asc(scenarioTests.id)],
+      toBin: (row) => ({
+        key: testKey(row.workflowId, row.id),
+        name: row.name,
+        content: () => canonicalJson(BinnedTest.parse({ workflow_id: row.workflowId, ...testIn(row) })),
+      }),
+    },
+    now,
+  );
   const results = scenarioResults;
   const shortResult = {
     id: results.id,
@@ -118,9 +121,10 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
 
   return {
     /** In the order in which they were made. */
-    list,
+    list: (workflowId: string): StoredTest[] =>
+      shelf.list(eq(scenarioTests.workflowId, workflowId)).map(toTest),
     find(workflowId: string, id: string): StoredTest | undefined {
-      const row = db.select().from(scenarioTests).where(of(workflowId, id)).get();
+      const row = shelf.find(of(workflowId, id));
       return row && toTest(row);
     },
 
@@ -137,54 +141,23 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
           .get() ?? { count: 0, last: 0 };
         if (count >= MOST_TESTS)
           throw new TestRejected("too_many", `A workflow may have at most ${MOST_TESTS} tests.`);
-        const at = now();
-        const made = tx
-          .insert(scenarioTests)
-          .values({
-            workflowId,
-            id,
-            name: fields.name,
-            content: contentOf(fields),
-            place: last + 1,
-            createdAt: at,
-            updatedAt: at,
-          })
-          .onConflictDoNothing()
-          .run();
-        if (made.changes === 0)
+        const { name } = fields;
+        if (!shelf.insert({ workflowId, id, name, content: contentOf(fields), place: last + 1 }))
           throw new TestRejected("taken", `This workflow has a test with the id ${id} already.`);
-        shelf.forget(testKey(workflowId, id), binnedOf(workflowId, { id, ...fields }));
       });
     },
 
     /** False where there is no such test, or it was changed since that revision. */
     save(workflowId: string, { id, ...fields }: ScenarioTest, revision?: number): boolean {
-      return (
-        db
-          .update(scenarioTests)
-          .set({
-            name: fields.name,
-            content: contentOf(fields),
-            revision: sql`${scenarioTests.revision} + 1`,
-            updatedAt: now(),
-          })
-          .where(
-            revision === undefined
-              ? of(workflowId, id)
-              : and(of(workflowId, id), eq(scenarioTests.revision, revision)),
-          )
-          .run().changes > 0
-      );
+      const change = { name: fields.name, content: contentOf(fields) };
+      return shelf.save(of(workflowId, id), change, revision) !== undefined;
     },
 
     /** Moves it to the bin and deletes its results. */
     remove(workflowId: string, id: string): boolean {
       return db.transaction((tx) => {
         tx.delete(results).where(resultsOf(workflowId, id)).run();
-        const row = tx.delete(scenarioTests).where(of(workflowId, id)).returning().get();
-        if (row)
-          shelf.putRow(testKey(workflowId, id), row.name, row, () => binnedOf(workflowId, testIn(row)));
-        return row !== undefined;
+        return shelf.remove(of(workflowId, id));
       });
     },
 

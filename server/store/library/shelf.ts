@@ -1,0 +1,117 @@
+import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { type agents, bin, type crews, type memories, type roles, type scenarioTests } from "@/db/schema";
+
+/** What is moved into the bin; workflows, runs and tools are marked where they are. */
+export const MOVED_KINDS = ["role", "crew", "agent", "memory", "test"] as const;
+export type Moved = (typeof MOVED_KINDS)[number];
+
+type ShelfTable = typeof roles | typeof crews | typeof agents | typeof scenarioTests | typeof memories;
+type NewRow<Table extends ShelfTable> = Omit<Table["$inferInsert"], "revision" | "createdAt" | "updatedAt">;
+
+interface Kind<Table extends ShelfTable> {
+  kind: Moved;
+  table: Table;
+  orderBy: SQL[];
+  /** The entry of a removed row in the bin. `content` throws where the row is damaged. */
+  toBin(row: Table["$inferSelect"]): { key: string; name: string; content: () => string };
+}
+
+/** Library items as rows whose revision counts the saves; removed ones go to the bin. */
+export function newShelf<Table extends ShelfTable>(db: Db, of: Kind<Table>, now: () => number) {
+  const { kind, orderBy, toBin } = of;
+  type Row = Table["$inferSelect"];
+  // The types of a query builder do not follow a type parameter. Memories have no revision: they are not saved here.
+  const table = of.table as unknown as typeof crews;
+  const rows = (where?: SQL) =>
+    db
+      .select()
+      .from(table)
+      .where(where)
+      .orderBy(...orderBy);
+
+  /** An item that came back by another way leaves the bin. */
+  const forget = (key: string, content: string): void => {
+    db.delete(bin)
+      .where(and(eq(bin.kind, kind), eq(bin.key, key), eq(bin.content, content)))
+      .run();
+  };
+  return {
+    list: (where?: SQL) => rows(where).all() as Row[],
+    find: (where: SQL) => rows(where).get() as Row | undefined,
+
+    /** False where the key is taken. */
+    insert(values: NewRow<Table>): boolean {
+      const at = now();
+      const whole = { ...values, createdAt: at, updatedAt: at } as unknown as typeof crews.$inferInsert;
+      const row = db.insert(table).values(whole).onConflictDoNothing().returning().get();
+      if (row === undefined) return false;
+      const { key, content } = toBin(row as Row);
+      forget(key, content());
+      return true;
+    },
+
+    /** The new revision; undefined where no row matches, or where its revision is not `since`. */
+    save: (where: SQL, change: Partial<NewRow<Table>>, since?: number): number | undefined =>
+      // One statement checks and writes: two tabs can never both pass the check.
+      db
+        .update(table)
+        .set({ ...change, revision: sql`${table.revision} + 1`, updatedAt: now() })
+        .where(and(where, since === undefined ? undefined : eq(table.revision, since)))
+        .returning({ revision: table.revision })
+        .get()?.revision,
+
+    /** Adds or replaces. */
+    put(where: SQL, values: NewRow<Table>): void {
+      inOneStep(db, () => this.save(where, values) !== undefined || this.insert(values));
+    },
+
+    /** A damaged row lies in the bin as it is. */
+    remove: (where: SQL): boolean =>
+      inOneStep(db, () => {
+        const row = db.delete(table).where(where).returning().get() as Row | undefined;
+        if (row === undefined) return false;
+        const { key, name, content: read } = toBin(row);
+        const content = readOr(read, () => JSON.stringify({ unreadable: row }));
+        db.insert(bin).values({ kind, key, name, content, deletedAt: now() }).run();
+        return true;
+      }),
+    forget,
+  };
+}
+
+/** Runs work as one transaction that holds the database's write lock from its beginning. */
+export const inOneStep = <T>(db: Db, work: () => T): T => db.transaction(work, { behavior: "immediate" });
+
+/** The key of a test in the bin. */
+export const testKey = (workflowId: string, id: string): string => `${workflowId}/${id}`;
+
+/** Tests in the bin of workflows that are deleted for good. */
+export const testsOfGone = (workflowIds: readonly string[]): SQL | undefined =>
+  and(
+    eq(bin.kind, "test"),
+    inArray(sql`substr(${bin.key}, 1, instr(${bin.key}, '/') - 1)`, [...workflowIds]),
+  );
+
+/** The key of a memory in the bin. */
+export const memoryKey = (scope: string, scopeId: string, key: string): string =>
+  `${scope} ${scopeId} ${key}`;
+
+/** Memories in the bin that were bound to a run, in any of these scopes. */
+export const memoriesOfGone = (scopes: readonly string[], runId: string): SQL | undefined =>
+  and(
+    eq(bin.kind, "memory"),
+    or(
+      ...scopes
+        .flatMap((scope) => [`${scope} ${runId} `, `${scope} ${runId}/`])
+        .map((prefix) => sql`substr(${bin.key}, 1, ${prefix.length}) = ${prefix}`),
+    ),
+  );
+
+function readOr<T>(read: () => T, instead: () => T): T {
+  try {
+    return read();
+  } catch {
+    return instead();
+  }
+}
