@@ -57,17 +57,13 @@ test("secrets are taken out of every place of a value, and what holds none is ke
 test("the end of a text that may be the beginning of a secret is told by its length", () => {
   registerSecret("QQ-abcdefg~");
   registerSecret("QQ-abQQ-abcdefg~");
-  expect(
-    [
-      "words",
-      "Q",
-      "words QQ",
-      "QQ-abcdefg~",
-      "QQ-abcdefg",
-      "QQ-abQQ-ab",
-      "QQ-abQQ-abx",
-      "",
-      "the QQ-abcdefg~i",
-    ].map(heldBack),
-  ).toEqual([0, 1, 2, 0, 10, 10, 0, 0, 0]);
+  expect(heldBack("words")).toBe(0);
+  expect(heldBack("Q")).toBe(1);
+  expect(heldBack("words QQ")).toBe(2);
+  expect(heldBack("QQ-abcdefg~")).toBe(0);
+  expect(heldBack("QQ-abcdefg")).toBe(10);
+  expect(heldBack("QQ-abQQ-ab")).toBe(10);
+  expect(heldBack("QQ-abQQ-abx")).toBe(0);
+  expect(heldBack("")).toBe(0);
+  expect(heldBack("the QQ-abcdefg~i")).toBe(0);
 });

@@ -102,18 +102,14 @@ test("a value of any type is a text or JSON, and comes back as what it was", () 
 test("a field that takes anything says what it takes a text for, and takes every text", () => {
   const [field] = [{ key: "a", schema: {}, required: true }].map(toField);
   const read = (text: string) => [readInput([field!], { a: text }).input.a, takenFor(field!, text)];
-  expect(
-    ["5", "2026-01-01", '{"a": 1}', "[1, 2]", "true", '"5"', "[urgent] call", '"Hello," she said'].map(read),
-  ).toEqual([
-    [5, "Taken as a number. In quotes it is a text."],
-    ["2026-01-01", undefined],
-    [{ a: 1 }, "Taken as an object of 1. In quotes it is a text."],
-    [[1, 2], "Taken as a list of 2. In quotes it is a text."],
-    [true, "Taken as true or false. In quotes it is a text."],
-    ["5", "Taken as the text in the quotes."],
-    ["[urgent] call", "Taken as a text: this is not JSON."],
-    ['"Hello," she said', "Taken as a text: this is not JSON."],
-  ]);
+  expect(read("5")).toEqual([5, "Taken as a number. In quotes it is a text."]);
+  expect(read("2026-01-01")).toEqual(["2026-01-01", undefined]);
+  expect(read('{"a": 1}')).toEqual([{ a: 1 }, "Taken as an object of 1. In quotes it is a text."]);
+  expect(read("[1, 2]")).toEqual([[1, 2], "Taken as a list of 2. In quotes it is a text."]);
+  expect(read("true")).toEqual([true, "Taken as true or false. In quotes it is a text."]);
+  expect(read('"5"')).toEqual(["5", "Taken as the text in the quotes."]);
+  expect(read("[urgent] call")).toEqual(["[urgent] call", "Taken as a text: this is not JSON."]);
+  expect(read('"Hello," she said')).toEqual(['"Hello," she said', "Taken as a text: this is not JSON."]);
 });
 
 test("choices are called by their titles, and several of them are ticked", () => {

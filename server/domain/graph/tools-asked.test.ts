@@ -68,29 +68,19 @@ test.each<[ConfirmationPolicy | undefined, ConfirmationPolicy | null]>([
 );
 
 test("when people are asked is said in words", () => {
-  expect(
-    [
-      undefined,
-      never,
-      always,
-      risky("LOW"),
-      risky("MEDIUM"),
-      risky("HIGH"),
-      { kind: "tools", tools: [] } as ConfirmationPolicy,
-      { kind: "tools", tools: ["web", "mail"] } as ConfirmationPolicy,
-      { kind: "when", when: "call.cost > 1" } as ConfirmationPolicy,
-    ].map(describeConfirmation),
-  ).toEqual([
-    "as the run says",
-    "never",
-    "before every call of a tool",
-    "before every call of a tool whose risk is known",
-    "before what is of medium or high risk",
-    "before what is of high risk",
-    "never",
+  expect(describeConfirmation(undefined)).toBe("as the run says");
+  expect(describeConfirmation(never)).toBe("never");
+  expect(describeConfirmation(always)).toBe("before every call of a tool");
+  expect(describeConfirmation(risky("LOW"))).toBe("before every call of a tool whose risk is known");
+  expect(describeConfirmation(risky("MEDIUM"))).toBe("before what is of medium or high risk");
+  expect(describeConfirmation(risky("HIGH"))).toBe("before what is of high risk");
+  expect(describeConfirmation({ kind: "tools", tools: [] } as ConfirmationPolicy)).toBe("never");
+  expect(describeConfirmation({ kind: "tools", tools: ["web", "mail"] } as ConfirmationPolicy)).toBe(
     "before web, mail",
+  );
+  expect(describeConfirmation({ kind: "when", when: "call.cost > 1" } as ConfirmationPolicy)).toBe(
     "where call.cost > 1",
-  ]);
+  );
 });
 
 test("a workflow is sketched as it is drawn, notes and lines to them left out", () => {

@@ -119,20 +119,14 @@ test.each<[string, string, boolean]>([
 
 test("a pattern may be as long, as deep and as large as its limits, and no more", () => {
   const deep = (levels: number) => `${"(".repeat(levels)}a${")".repeat(levels)}`;
-  expect(["a".repeat(MAX_PATTERN_CHARS), deep(100), "a{9999}", "(?:a{100}){100}"].map(rejection)).toEqual([
-    null,
-    null,
-    null,
-    null,
-  ]);
-  expect(
-    ["a".repeat(MAX_PATTERN_CHARS + 1), deep(101), "a{10001}", "(?:a{100}){101}"].map(rejection),
-  ).toEqual([
-    ["it is longer than 5000 characters", true],
-    ["its brackets are nested too deep", true],
-    ["its repetitions unfold to too many places", true],
-    ["its repetitions unfold to too many places", true],
-  ]);
+  expect(rejection("a".repeat(MAX_PATTERN_CHARS))).toBeNull();
+  expect(rejection(deep(100))).toBeNull();
+  expect(rejection("a{9999}")).toBeNull();
+  expect(rejection("(?:a{100}){100}")).toBeNull();
+  expect(rejection("a".repeat(MAX_PATTERN_CHARS + 1))).toEqual(["it is longer than 5000 characters", true]);
+  expect(rejection(deep(101))).toEqual(["its brackets are nested too deep", true]);
+  expect(rejection("a{10001}")).toEqual(["its repetitions unfold to too many places", true]);
+  expect(rejection("(?:a{100}){101}")).toEqual(["its repetitions unfold to too many places", true]);
   // Brackets beside each other are not inside of each other.
   expect(rejection("(a)".repeat(150))).toBeNull();
 });

@@ -5,31 +5,22 @@ import { EMBEDDED, type RunPlace } from "./engine-state";
 
 test("who carries out runs is said in a few words", () => {
   const gone = workerOf("worker-3", { state: "gone" });
-  expect(
-    [
-      EMBEDDED,
-      { ...EMBEDDED, at_work: 1 },
-      { ...EMBEDDED, at_work: 12 },
-      engineOf(),
-      engineOf({ workers: [workerOf("worker-1", { state: "draining" }), gone] }),
-      engineOf({ workers: [gone] }),
-    ].map(engineLabel),
-  ).toEqual([
-    "This server",
-    "This server; 1 run comes to its end over Restate",
+  expect(engineLabel(EMBEDDED)).toBe("This server");
+  expect(engineLabel({ ...EMBEDDED, at_work: 1 })).toBe("This server; 1 run comes to its end over Restate");
+  expect(engineLabel({ ...EMBEDDED, at_work: 12 })).toBe(
     "This server; 12 runs come to their end over Restate",
-    "2 workers over Restate",
+  );
+  expect(engineLabel(engineOf())).toBe("2 workers over Restate");
+  expect(engineLabel(engineOf({ workers: [workerOf("worker-1", { state: "draining" }), gone] }))).toBe(
     "1 worker over Restate",
-    "Workers over Restate; none is there",
-  ]);
+  );
+  expect(engineLabel(engineOf({ workers: [gone] }))).toBe("Workers over Restate; none is there");
 });
 
 test("what waits for the engine is counted", () => {
-  expect([0, 1, 4].map(outboxLabel)).toEqual([
-    "Empty",
-    "1 message waits for the engine",
-    "4 messages wait for the engine",
-  ]);
+  expect(outboxLabel(0)).toBe("Empty");
+  expect(outboxLabel(1)).toBe("1 message waits for the engine");
+  expect(outboxLabel(4)).toBe("4 messages wait for the engine");
 });
 
 test("why a run does not get on is said with what comes of it", () => {
