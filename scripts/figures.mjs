@@ -1,4 +1,5 @@
-// `npm run figures`, and at the end of lint: how large and how complex the product is, so that growth is seen when it happens.
+// Part of lint: prints how large and how complex the product is, so that growth is seen when it happens, and refuses names
+// that have a standard term (CONTRIBUTING.md). Names of saved data (properties, strings) are not read.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -9,6 +10,48 @@ const root = path.resolve(import.meta.dirname, "..");
 const MAX_LINES = 80;
 const MAX_COMPLEXITY = 15;
 const MAX_PARAMETERS = 4;
+
+/** Words of names that the field has another word for, with that word. */
+const PRIVATE = {
+  words: "label, text, message",
+  fault: "error, diagnostic",
+  faults: "errors, diagnostics",
+  trouble: "error, diagnostic",
+  troubles: "errors, diagnostics",
+  amiss: "error",
+  look: "view, variant",
+  looks: "views, variants",
+  ways: "routes, branches",
+  said: "output, reply, message",
+  told: "notified, reported",
+  teller: "publisher, formatter",
+  stretch: "segment",
+  stretches: "segments",
+  strangers: "untrusted",
+  elsewhere: "remote",
+  parted: "divergence",
+  twin: "baseline",
+  twins: "baselines",
+  purse: "spendingCap",
+  beginnings: "cache",
+  breather: "yield",
+};
+const PRIVATE_PAIRS = {
+  "at work": "running",
+  "carry out": "execute",
+  "take up": "start, resume",
+  "under way": "running",
+};
+/** Names of others, of formats, and of words that are words. */
+const ALLOWED = new Set([
+  "AZURE_WIRE",
+  "looksLikeJson",
+  "looksLikeWorkflow",
+  "FEW_WORDS",
+  "WORDS_PER_CHUNK",
+  "isLookUp",
+  "lookUp",
+]);
 
 const isTest = (file) =>
   /\.test\.tsx?$|(^|\/)testing(\.tsx?$|\/)|^e2e\/|^bench\/|(^|\/)(conformance|fixtures|journals)\//.test(
@@ -27,6 +70,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
 
 const figures = { lines: 0, files: 0, testLines: 0, long: 0, complex: 0, wide: 0, present: 0, spreads: 0 };
 const folders = new Map();
+const refused = [];
 
 for (const file of tracked) {
   let text;
@@ -36,6 +80,7 @@ for (const file of tracked) {
     continue; // deleted, but still in the index
   }
   const lines = text.split("\n").length - 1;
+  checkName(path.basename(file).replace(/\..*$/, ""), file);
   folders.set(path.dirname(file), (folders.get(path.dirname(file)) ?? 0) + 1);
   if (isTest(file)) {
     figures.testLines += lines;
@@ -44,6 +89,18 @@ for (const file of tracked) {
   figures.lines += lines;
   figures.files += 1;
   if (!file.endsWith(".css")) measure(file, text);
+}
+
+function checkName(name, where) {
+  if (ALLOWED.has(name)) return;
+  const parts = name
+    .replaceAll("-", "_")
+    .split(/_|(?<=[a-z0-9])(?=[A-Z])/)
+    .map((part) => part.toLowerCase());
+  for (const part of parts)
+    if (part in PRIVATE) refused.push(`${where}: ${name} (${part}: ${PRIVATE[part]})`);
+  for (const [pair, instead] of Object.entries(PRIVATE_PAIRS))
+    if (` ${parts.join(" ")} `.includes(` ${pair} `)) refused.push(`${where}: ${name} (${instead})`);
 }
 
 function measure(file, text) {
@@ -56,11 +113,26 @@ function measure(file, text) {
       if (complexity(node.body) > MAX_COMPLEXITY) figures.complex += 1;
       if (node.parameters.length > MAX_PARAMETERS) figures.wide += 1;
     }
+    if (node.name && ts.isIdentifier(node.name) && isDeclared(node))
+      checkName(node.name.text, `${file}:${lineAt(node.name.getStart(source)) + 1}`);
     if (ts.isCallExpression(node) && node.expression.getText(source) === "present") figures.present += 1;
     if (ts.isSpreadAssignment(node) && isConditional(node.expression)) figures.spreads += 1;
     ts.forEachChild(node, visit);
   };
   visit(source);
+}
+
+/** Whether the node gives a name to something of the program, not to a field of data. */
+function isDeclared(node) {
+  return (
+    ts.isVariableDeclaration(node) ||
+    ts.isParameter(node) ||
+    ts.isFunctionDeclaration(node) ||
+    ts.isClassDeclaration(node) ||
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    (ts.isMethodDeclaration(node) && ts.isClassDeclaration(node.parent))
+  );
 }
 
 function isConditional(node) {
@@ -116,3 +188,7 @@ const rows = [
   ["present() / conditional spreads", `${figures.present} / ${figures.spreads}`],
 ];
 for (const [name, value] of rows) process.stdout.write(`  ${name}: ${value}\n`);
+if (refused.length > 0) {
+  console.error(`\nNames that have a standard term:\n${refused.join("\n")}`);
+  process.exit(1);
+}

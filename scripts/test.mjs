@@ -61,12 +61,15 @@ async function timed(name, work) {
   }
 }
 
-/** A check that passes or fails as a whole; `steps` are programs, one after another. */
-async function check(name, steps) {
+/** A check that passes or fails as a whole; `steps` are programs, one after another. `isShown`: prints what they print. */
+async function check(name, steps, { isShown = false } = {}) {
   const began = Date.now();
   for (const step of steps) {
     const { code, output } = await runNode(step, { quiet: true });
-    if (code === 0) continue;
+    if (code === 0) {
+      if (isShown) console.log(output.trimEnd());
+      continue;
+    }
     count(name, false, trimmed(output, 80));
     console.log(`  FAILED  ${name} (${seconds(began)})`);
     return false;
@@ -124,6 +127,7 @@ async function lint() {
       [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
     ]),
   );
+  await timed("names and figures", () => check("names", [["scripts/figures.mjs"]], { isShown: true }));
   await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
   // The build generates the route types, which the linter and the compiler read.
   if (!built) await check("route types", [routeTypes]);

@@ -54,7 +54,7 @@ export interface WorkerEndpoint {
   /** `isQuiet`: there are runs, and each waits for what comes from outside, with nothing left to record. */
   load(): { runs: number; steps: number; isQuiet: boolean };
   /** Ends at once what goes on here of a stretch, as happens by itself once another worker has it. */
-  drop(runId: string, stretch: number): void;
+  drop(runId: string, segment: number): void;
   /** Takes up nothing more, lets what is under way finish for at most `ms`, and gives the stretches back to the engine. */
   drain(ms: number): Promise<void>;
   /** Drops everything. */
@@ -120,8 +120,8 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
     services: [newService({ sessions, maxRuns: options.maxRuns ?? MAX_RUNS, open })],
     ...(identityKeys.length > 0 ? { identityKeys: [...identityKeys] } : {}),
     journalValueCodecProvider: async () => codecOf(sealer),
-    logger: ({ level }, ...words: unknown[]) => {
-      const message = words.map(String).join(" ");
+    logger: ({ level }, ...parts: unknown[]) => {
+      const message = parts.map(String).join(" ");
       // The engine was restarted, or goes on elsewhere: nothing that somebody has to mend.
       const isLost = /abort error from connection/.test(message);
       log(isLost ? "info" : LEVELS[level], message);
@@ -130,7 +130,7 @@ export function newEndpoint(options: WorkerOptions): WorkerEndpoint {
   return {
     handler,
     load: () => ({ runs: sessions.size, steps: sessions.steps, isQuiet: sessions.isQuiet }),
-    drop: (runId, stretch) => sessions.drop(segmentKey(runId, stretch)),
+    drop: (runId, segment) => sessions.drop(segmentKey(runId, segment)),
     drain: (ms) => sessions.drain(ms),
     close: () => sessions.close(),
   };

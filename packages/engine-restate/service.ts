@@ -13,7 +13,7 @@ import { type Entry, NoEntry, Session } from "./session";
 import type { Sessions } from "./sessions";
 
 /** Soon enough that nobody notices, late enough that another worker is asked. */
-const ELSEWHERE_MS = 100;
+const REASSIGN_MS = 100;
 const HOUR = 3_600_000;
 
 export interface ServiceNeeds {
@@ -43,11 +43,11 @@ export function newService(needs: ServiceNeeds) {
       run: async (ctx: WorkflowContext, start: SegmentStart): Promise<void> => {
         checkKey(ctx.key, start);
         const { attemptCompletedSignal: abort } = ctx.request();
-        if (sessions.isDraining) throw elsewhere("This worker is stopping.");
+        if (sessions.isDraining) throw leaveToOthers("This worker is stopping.");
         const entries: Entry[] = [];
         const signals: SentSignal[] = [];
         const taken: { session: Session | null } = { session: null };
-        const teller = sessions.teller(ctx.key, abort);
+        const reporter = sessions.reporter(ctx.key, abort);
 
         const open = async () => {
           if (!sessions.admits(ctx.key, entries, needs.maxRuns))
@@ -60,7 +60,7 @@ export function newService(needs: ServiceNeeds) {
           return (taken.session = opened);
         };
         const nextEntry = async (): Promise<Entry | null> => {
-          await teller.room();
+          await reporter.room();
           const opened = taken.session ?? (await open());
           return isSession(opened) ? await opened.next() : opened;
         };
@@ -76,7 +76,7 @@ export function newService(needs: ServiceNeeds) {
         let nextSignal = awaitSignal();
         for (;;) {
           const nextKept = ctx
-            .run("turns", () => orElsewhere(nextEntry()))
+            .run("turns", () => orOtherWorker(nextEntry()))
             .map((entry, failure): Came => {
               if (failure) throw failure;
               return { entry: entry ?? null };
@@ -93,10 +93,10 @@ export function newService(needs: ServiceNeeds) {
           if (kept === null) return;
           entries.push(kept);
           taken.session?.keep(entries.length, kept);
-          teller.add(entries.length, newsOf(start, kept), kept.chars);
+          reporter.add(entries.length, newsOf(start, kept), kept.chars);
           if (!kept.end) continue;
           // The engine has it until the server has.
-          await ctx.run("told", () => orElsewhere(teller.done()));
+          await ctx.run("told", () => orOtherWorker(reporter.done()));
           return sessions.drop(ctx.key);
         }
       },
@@ -134,9 +134,9 @@ const newsOf = ({ run_id, stretch }: SegmentStart, { worker, turns, end }: Entry
 const isSession = (found: Session | Entry | null): found is Session => found instanceof Session;
 
 /** What this worker is not to do any more is left to whichever the engine asks next. */
-const orElsewhere = <T>(work: Promise<T>): Promise<T> =>
+const orOtherWorker = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
-    throw error instanceof NoEntry ? elsewhere(error.message) : error;
+    throw error instanceof NoEntry ? leaveToOthers(error.message) : error;
   });
 
-const elsewhere = (why: string) => new RetryableError(why, { retryAfter: ELSEWHERE_MS });
+const leaveToOthers = (why: string) => new RetryableError(why, { retryAfter: REASSIGN_MS });

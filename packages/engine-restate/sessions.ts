@@ -1,6 +1,6 @@
 import { CLOCK_CHECK_INTERVAL_MS } from "@/server/runner/durable/clock";
+import { ProgressReporter, type ProgressReporterOptions } from "./progress-reporter";
 import { type Entry, NoEntry, Session } from "./session";
-import { Teller, type TellerOptions } from "./teller";
 
 /** What one of the engine's attempts at a stretch asks with. */
 export interface Attempt {
@@ -36,12 +36,12 @@ interface Held {
 export class Sessions {
   private readonly held = new Map<string, Held>();
   private readonly looking: ReturnType<typeof setInterval>;
-  private readonly tellers = new Map<string, Teller>();
+  private readonly reporters = new Map<string, ProgressReporter>();
   private draining = false;
 
   constructor(
     private readonly lingering: Lingering,
-    private readonly telling: TellerOptions,
+    private readonly reporterOptions: ProgressReporterOptions,
   ) {
     this.looking = setInterval(() => {
       for (const { session } of this.held.values()) session.checkClock();
@@ -75,15 +75,15 @@ export class Sessions {
   }
 
   /** Who tells the server of a stretch, as long as it or an attempt at it is here. */
-  teller(key: string, attempt: AbortSignal): Teller {
-    const teller = this.tellers.get(key) ?? new Teller(this.telling);
-    this.tellers.set(key, teller);
+  reporter(key: string, attempt: AbortSignal): ProgressReporter {
+    const reporter = this.reporters.get(key) ?? new ProgressReporter(this.reporterOptions);
+    this.reporters.set(key, reporter);
     const leave = () => {
-      if (!this.held.has(key) && this.tellers.get(key) === teller) this.drop(key);
+      if (!this.held.has(key) && this.reporters.get(key) === reporter) this.drop(key);
     };
     attempt.addEventListener("abort", leave, { once: true });
     if (attempt.aborted) leave();
-    return teller;
+    return reporter;
   }
 
   /**
@@ -146,8 +146,8 @@ export class Sessions {
 
   /** Ends what goes on here of a stretch: its end is kept, or another worker has it. */
   drop(key: string): void {
-    this.tellers.get(key)?.stop();
-    this.tellers.delete(key);
+    this.reporters.get(key)?.stop();
+    this.reporters.delete(key);
     this.end(key);
   }
 
@@ -182,6 +182,6 @@ export class Sessions {
 
   close(): void {
     clearInterval(this.looking);
-    for (const key of [...this.held.keys(), ...this.tellers.keys()]) this.drop(key);
+    for (const key of [...this.held.keys(), ...this.reporters.keys()]) this.drop(key);
   }
 }

@@ -57,8 +57,8 @@ export function planEdited(
     const payload = { from: status, to: "cancelled" as const, by };
     return { event: { type: "task_status_changed", ...at, task_id, payload }, isChanged: true };
   }
-  const words = writtenIn(read.data, plan);
-  const payload = { version: plan.version + 1, by, ...edited.change, words };
+  const addedText = writtenIn(read.data, plan);
+  const payload = { version: plan.version + 1, by, ...edited.change, words: addedText };
   return { event: { type: "plan_changed", ...at, payload }, isChanged: true };
 }
 
@@ -81,11 +81,11 @@ export function stateEdited(
   { set, remove }: Extract<RunCommand, { kind: "edit_state" }>,
   by: string,
 ): NewEvent {
-  const words = Object.entries(set).flatMap(([key, value]) => {
+  const addedText = Object.entries(set).flatMap(([key, value]) => {
     const before = textsIn(state[key] ?? null).join("\n");
     return textsIn(value).flatMap((text) => addedPhrases(text, before));
   });
-  return { type: "state_edited", payload: { set, remove, words, by } };
+  return { type: "state_edited", payload: { set, remove, words: addedText, by } };
 }
 
 /** What follows from raising a limit; null where the command does not say which and how far. */

@@ -13,7 +13,7 @@ interface Untold {
   chars: number;
 }
 
-export interface TellerOptions {
+export interface ProgressReporterOptions {
   /** Resolves when the server has it; rejects where it has to be told again. */
   post(news: SegmentProgress, abort: AbortSignal): Promise<void>;
   failed(error: unknown): void;
@@ -23,15 +23,15 @@ export interface TellerOptions {
  * Tells the server what the engine keeps of a stretch, in order and for as long as it takes. What comes while it is being
  * told goes along with the next message. It forgets with its process; the stretch, which ends only when all is told, does not.
  */
-export class Teller {
+export class ProgressReporter {
   private readonly untold: Untold[] = [];
   private chars = 0;
   private heard = 0;
-  private isTelling = false;
+  private isSending = false;
   private waiting: (() => void)[] = [];
   private readonly stopped = new AbortController();
 
-  constructor(private readonly options: TellerOptions) {}
+  constructor(private readonly options: ProgressReporterOptions) {}
 
   /** The `count`th entry of the stretch; one that came already is told once. */
   add(count: number, news: SegmentProgress, chars: number): void {
@@ -39,7 +39,7 @@ export class Teller {
     this.heard = count;
     this.untold.push({ news, chars });
     this.chars += chars;
-    if (!this.isTelling) void this.tell();
+    if (!this.isSending) void this.send();
   }
 
   /** Resolves once all is told. */
@@ -68,8 +68,8 @@ export class Teller {
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
-  private async tell(): Promise<void> {
-    this.isTelling = true;
+  private async send(): Promise<void> {
+    this.isSending = true;
     let retryIn: number = RETRY_MS[0];
     // What comes in the same moment goes along.
     await new Promise((resolve) => setImmediate(resolve));
@@ -87,7 +87,7 @@ export class Teller {
         retryIn = Math.min(retryIn * 2, RETRY_MS[1]);
       }
     }
-    this.isTelling = false;
+    this.isSending = false;
   }
 
   /** The next message, and of how many entries it is made. */
