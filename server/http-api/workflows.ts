@@ -97,12 +97,12 @@ export const workflowEndpoints = [
     refusals: [422],
     async answer(call) {
       const { name, graph, roles, tests, findings } = await readFile(call.body);
-      const added = addRoles(call.services, roles, call.note);
       const { id } = performFor(
         workflowOperations.create,
         { name: name || "Imported workflow", graph },
         call,
       );
+      const added = addRoles(call.services, roles, call.note);
       bringTests(call.services, id, tests);
       return {
         status: 201,
