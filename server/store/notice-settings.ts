@@ -56,7 +56,7 @@ export function newNoticeSettingStore(db: Db, sealer: Sealer) {
   const settings = newSettingStore(db);
   const read = (): Stored => {
     const text = settings.find(NOTICE_SETTINGS);
-    return text === null ? { webhook: null, email: null } : Stored.parse(ownJson(text));
+    return text === undefined ? { webhook: null, email: null } : Stored.parse(ownJson(text));
   };
   const write = (change: Partial<Stored>) =>
     settings.set(NOTICE_SETTINGS, JSON.stringify({ ...read(), ...change } satisfies Stored));

@@ -1,6 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
-import { providers, settings } from "@/db/schema";
+import { providers } from "@/db/schema";
 import { defined } from "@/server/domain/base/defined";
 import { newId } from "@/server/domain/base/ids";
 import { lastOf, must } from "@/server/domain/base/must";
@@ -23,6 +23,7 @@ import {
   sealHeaders,
   sealKey,
 } from "./provider-secrets";
+import { newSettingStore } from "./settings";
 
 /** What a person enters about a provider. */
 export interface ProviderInput {
@@ -71,20 +72,14 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       .orderBy(asc(providers.createdAt))
       .all()
       .filter(({ kind }) => kind !== "offline");
-  const setting = (key: string) => db.select().from(settings).where(eq(settings.key, key)).get()?.value;
-  const setSetting = (key: string, value: string) =>
-    db
-      .insert(settings)
-      .values({ key, value })
-      .onConflictDoUpdate({ target: settings.key, set: { value } })
-      .run();
+  const settings = newSettingStore(db);
 
   const read = new Map<string, { text: string } & ReportedModels>();
 
   const list = (): Provider[] => {
-    const fromEnv = environmentProvider(env, setting(LEARNED));
+    const fromEnv = environmentProvider(env, settings.find(LEARNED));
     const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineDemo(false)];
-    const chosen = setting(CHOSEN);
+    const chosen = settings.find(CHOSEN);
     // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
     const fallback = fromEnv ?? lastOf(all);
     const standard = all.find(({ id }) => id === chosen) ?? fallback;
@@ -94,7 +89,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
 
   const setDefault = (id: string): boolean => {
     if (!find(id)) return false;
-    setSetting(CHOSEN, id);
+    settings.set(CHOSEN, id);
     return true;
   };
 
@@ -127,11 +122,12 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
         ...before,
         capabilities: { ...before.capabilities, [model]: capability },
       });
-      if (id === ENVIRONMENT_ID) setSetting(LEARNED, JSON.stringify(add(readSettings(setting(LEARNED)))));
+      if (id === ENVIRONMENT_ID)
+        settings.set(LEARNED, JSON.stringify(add(readSettings(settings.find(LEARNED)))));
       else changeSettings(id, add);
     },
     reported(id, model) {
-      const text = setting(reportedModelsKey(id));
+      const text = settings.find(reportedModelsKey(id));
       if (text === undefined) return NOTHING;
       if (read.get(id)?.text !== text) read.set(id, { text, ...readReportedModels(text) });
       const { base_url, models } = must(read, id);
@@ -140,7 +136,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     },
     keepReported(id, models) {
       const base_url = find(id)?.base_url;
-      if (base_url !== undefined) setSetting(reportedModelsKey(id), JSON.stringify({ base_url, models }));
+      if (base_url !== undefined) settings.set(reportedModelsKey(id), JSON.stringify({ base_url, models }));
     },
     save(input) {
       const now = Date.now();
@@ -202,11 +198,8 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     },
     remove(id) {
       const done = db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
-      if (done)
-        db.delete(settings)
-          .where(eq(settings.key, reportedModelsKey(id)))
-          .run();
-      if (done && setting(CHOSEN) === id) db.delete(settings).where(eq(settings.key, CHOSEN)).run();
+      if (done) settings.remove(reportedModelsKey(id));
+      if (done && settings.find(CHOSEN) === id) settings.remove(CHOSEN);
       return done;
     },
     setDefault,

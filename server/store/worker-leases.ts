@@ -1,15 +1,15 @@
-import { eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
-import { settings } from "@/db/schema";
 import { KeptLeases } from "@/server/domain/model/provider-share";
+import { newSettingStore } from "./settings";
 
 const KEY = "worker_leases";
 
 /** What workers may believe to have of providers' limits, over a restart of the server. */
 export function newLeaseStore(db: Db) {
+  const settings = newSettingStore(db);
   return {
     load(): KeptLeases {
-      const text = db.select().from(settings).where(eq(settings.key, KEY)).get()?.value;
+      const text = settings.find(KEY);
       try {
         return text === undefined ? {} : KeptLeases.parse(JSON.parse(text));
       } catch {
@@ -18,11 +18,7 @@ export function newLeaseStore(db: Db) {
       }
     },
     save(leases: KeptLeases): void {
-      const value = JSON.stringify(leases);
-      db.insert(settings)
-        .values({ key: KEY, value })
-        .onConflictDoUpdate({ target: settings.key, set: { value } })
-        .run();
+      settings.set(KEY, JSON.stringify(leases));
     },
   };
 }

@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { customTools } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/json";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { inOneStep } from "./shelf";
 
 export interface StoredCustomTool {
   definition: CustomToolDefinition;
@@ -46,14 +47,10 @@ export function newCustomToolStore(db: Db, now: () => number = Date.now): Custom
     deleted_at: row.deletedAt,
   });
   const isNewest = sql`${customTools.version} = (select max(v.version) from custom_tools v where v.name = ${customTools.name})`;
+  const select = (where: SQL | undefined, order: SQL) =>
+    db.select().from(customTools).where(where).orderBy(order);
   const newest = (name: string) => {
-    const row = db
-      .select()
-      .from(customTools)
-      .where(eq(customTools.name, name))
-      .orderBy(desc(customTools.version))
-      .limit(1)
-      .get();
+    const row = select(eq(customTools.name, name), desc(customTools.version)).get();
     return row && toTool(row);
   };
   const find = (name: string) => {
@@ -94,49 +91,30 @@ export function newCustomToolStore(db: Db, now: () => number = Date.now): Custom
         ),
       )
       .run().changes > 0;
-  const inOneStep = <T>(work: () => T): T => db.transaction(work, { behavior: "immediate" });
 
   return {
     list: () =>
-      db
-        .select()
-        .from(customTools)
-        .where(and(isNewest, isNull(customTools.deletedAt)))
-        .orderBy(asc(customTools.name))
+      select(and(isNewest, isNull(customTools.deletedAt)), asc(customTools.name))
         .all()
         .map(toTool),
     bin: () =>
-      db
-        .select()
-        .from(customTools)
-        .where(and(isNewest, isNotNull(customTools.deletedAt)))
-        .orderBy(desc(customTools.deletedAt))
+      select(and(isNewest, isNotNull(customTools.deletedAt)), desc(customTools.deletedAt))
         .all()
         .map(toTool),
     find,
-    versions: (name) =>
-      db
-        .select()
-        .from(customTools)
-        .where(eq(customTools.name, name))
-        .orderBy(desc(customTools.version))
-        .all()
-        .map(toTool),
-    save: (definition, base) => inOneStep(() => save(definition, base)),
+    versions: (name) => select(eq(customTools.name, name), desc(customTools.version)).all().map(toTool),
+    save: (definition, base) => inOneStep(db, () => save(definition, base)),
     remove: (name) => setDeleted(name, now()),
     restore: (name) => setDeleted(name, null),
     restoreVersion: (name, version) =>
-      inOneStep(() => {
+      inOneStep(db, () => {
         const current = find(name);
-        const row = db
-          .select()
-          .from(customTools)
-          .where(and(eq(customTools.name, name), eq(customTools.version, version)))
-          .get();
+        const isIt = and(eq(customTools.name, name), eq(customTools.version, version));
+        const row = select(isIt, desc(customTools.version)).get();
         return current && row ? add(toTool(row).definition, current.version + 1) : undefined;
       }),
     purge: (before) =>
-      inOneStep(() => {
+      inOneStep(db, () => {
         const gone = db
           .select({ name: customTools.name })
           .from(customTools)

@@ -1,9 +1,8 @@
-import { eq } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { settings } from "@/db/schema";
 import { textsIn } from "@/server/domain/base/json";
 import { textHash } from "@/server/domain/text/text-hash";
+import { newSettingStore } from "../settings";
 
 const KEY = "texts.foreign";
 const Hashes = z.array(z.number());
@@ -16,17 +15,14 @@ export interface ForeignTexts {
 }
 
 export function newForeignTexts(db: Db): ForeignTexts {
+  const settings = newSettingStore(db);
   const read = () => {
-    const value = db.select().from(settings).where(eq(settings.key, KEY)).get()?.value;
+    const value = settings.find(KEY);
     return new Set(value === undefined ? [] : Hashes.parse(JSON.parse(value)));
   };
   return {
     add(texts) {
-      const value = JSON.stringify([...new Set([...read(), ...texts.map(textHash)])]);
-      db.insert(settings)
-        .values({ key: KEY, value })
-        .onConflictDoUpdate({ target: settings.key, set: { value } })
-        .run();
+      settings.set(KEY, JSON.stringify([...new Set([...read(), ...texts.map(textHash)])]));
     },
     among(value) {
       const hashes = read();

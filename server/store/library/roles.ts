@@ -1,10 +1,11 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
-import { roles, settings } from "@/db/schema";
+import { roles } from "@/db/schema";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { canonicalJson } from "@/server/domain/base/json";
 import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/library/role-use";
 import { ownJson } from "../own-json";
+import { newSettingStore } from "../settings";
 import { newWorkflowStore } from "../workflows";
 import { newAgentStore } from "./agents";
 import { newCrewStore } from "./crews";
@@ -138,8 +139,8 @@ export function newRoleStore(
     seed: (builtin) =>
       db.transaction(
         (tx) => {
-          const before = tx.select().from(settings).where(eq(settings.key, SEEDED)).get();
-          const seeded = new Set(before ? ownJson<string[]>(before.value) : []);
+          const settings = newSettingStore(db);
+          const seeded = new Set(ownJson<string[]>(settings.find(SEEDED) ?? "[]"));
           for (const role of builtin) {
             if (!seeded.has(role.name)) shelf.insert({ ...rowOf(role), builtin: true });
             else
@@ -150,11 +151,7 @@ export function newRoleStore(
                 .run();
             seeded.add(role.name);
           }
-          const value = JSON.stringify([...seeded].sort());
-          tx.insert(settings)
-            .values({ key: SEEDED, value })
-            .onConflictDoUpdate({ target: settings.key, set: { value } })
-            .run();
+          settings.set(SEEDED, JSON.stringify([...seeded].sort()));
         },
         { behavior: "immediate" },
       ),

@@ -1,7 +1,5 @@
-import { eq } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { settings } from "@/db/schema";
 import {
   SEARCH_SERVICES,
   type SearchBackend,
@@ -9,6 +7,7 @@ import {
   SearchPurpose,
 } from "@/server/domain/tool/search-backend";
 import type { Sealer } from "@/server/secrets/sealer";
+import { newSettingStore } from "../settings";
 
 /** What a search uses, as screens see it: the key itself never comes out. */
 export interface SearchSetting {
@@ -55,12 +54,9 @@ const DEMO: SearchBackend = { kind: "demo", base_url: "", key: null };
 
 /** `isDemo`: whether the offline demo answers for models; then searches that nobody configured are answered by it too. */
 export function newToolSettingStore(db: Db, sealer: Sealer, isDemo: () => boolean): ToolSettingStore {
+  const settings = newSettingStore(db);
   const find = (purpose: SearchPurpose): Stored | null => {
-    const text = db
-      .select()
-      .from(settings)
-      .where(eq(settings.key, keyOf(purpose)))
-      .get()?.value;
+    const text = settings.find(keyOf(purpose));
     return text === undefined ? null : Stored.parse(JSON.parse(text));
   };
 
@@ -92,17 +88,9 @@ export function newToolSettingStore(db: Db, sealer: Sealer, isDemo: () => boolea
               secret: entered === null ? null : sealer.seal(entered, bindingOf(purpose, next)),
               hint: entered !== null && entered.length >= 12 ? entered.slice(-4) : null,
             };
-      const value = JSON.stringify({ ...next, ...secret } satisfies Stored);
-      db.insert(settings)
-        .values({ key: keyOf(purpose), value })
-        .onConflictDoUpdate({ target: settings.key, set: { value } })
-        .run();
+      settings.set(keyOf(purpose), JSON.stringify({ ...next, ...secret } satisfies Stored));
     },
-    remove: (purpose) =>
-      db
-        .delete(settings)
-        .where(eq(settings.key, keyOf(purpose)))
-        .run().changes > 0,
+    remove: (purpose) => settings.remove(keyOf(purpose)),
     backendFor(purpose) {
       const stored = find(purpose);
       if (!stored) return isDemo() ? DEMO : null;
