@@ -78,7 +78,7 @@ export function newRetention(
 
   const rules = (): KeepRules => {
     const stored = settings.find(RULES_KEY);
-    const read = stored === null ? null : KeepRules.safeParse(parse(stored));
+    const read = stored === undefined ? null : KeepRules.safeParse(parse(stored));
     return read?.success ? read.data : { ...options.defaults, workflows: {} };
   };
 
