@@ -80,7 +80,7 @@ for (const file of tracked) {
     continue; // deleted, but still in the index
   }
   const lines = text.split("\n").length - 1;
-  checkName(path.basename(file).replace(/\..*$/, ""), file);
+  checkName(path.basename(file).split(".")[0], file);
   folders.set(path.dirname(file), (folders.get(path.dirname(file)) ?? 0) + 1);
   if (isTest(file)) {
     figures.testLines += lines;

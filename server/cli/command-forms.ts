@@ -11,7 +11,7 @@ export interface TerminalCommand {
   form: CommandForm;
   /** The first word. */
   name: string;
-  words: readonly Word[];
+  parameters: readonly Parameter[];
   options: Readonly<Record<string, CommandOption>>;
 }
 
@@ -23,7 +23,7 @@ interface CommandOption {
   isRequired?: boolean;
 }
 
-interface Word {
+interface Parameter {
   text: string;
   isLiteral: boolean;
   isOptional: boolean;
@@ -44,9 +44,9 @@ export const commandsNamed = (name: string | undefined): TerminalCommand[] =>
   COMMANDS.filter((command) => command.name === name);
 
 /** Reads "skip RUN NODE [OUTPUT] [--set KEY=VALUE]...": capitals are values, brackets are optional, dots take several. */
-function readForm(form: string): Pick<TerminalCommand, "name" | "words" | "options"> {
-  const [name = "", ...tokens] = form.match(/\[[^\]]*\](?:\.\.\.)?|--\S+ \S+|\S+/g) ?? [];
-  const words: Word[] = [];
+function readForm(form: string): Pick<TerminalCommand, "name" | "parameters" | "options"> {
+  const [name = "", ...tokens] = form.match(/\[[^\][]*\](?:\.\.\.)?|--[a-z_]+ \S+|\S+/g) ?? [];
+  const parameters: Parameter[] = [];
   const options: Record<string, CommandOption> = {};
   for (const token of tokens) {
     const isRest = token.endsWith("...");
@@ -64,14 +64,14 @@ function readForm(form: string): Pick<TerminalCommand, "name" | "words" | "optio
           }
         : { type: "boolean" };
     else
-      words.push({
+      parameters.push({
         text,
         isLiteral: text === text.toLowerCase(),
         isOptional: token.startsWith("["),
         isRest,
       });
   }
-  return { name, words, options };
+  return { name, parameters, options };
 }
 
 /** Reads a command line by the forms of its first word. Throws UsageError. */
@@ -86,14 +86,18 @@ export function readArguments([name, ...rest]: readonly string[]): {
   const { values, positionals } = parseOptions(rest, { ...known, ...SERVER_OPTIONS });
   const { help, url, json = false, ...given } = values;
   if (help) return null;
-  const command = forms.find(({ words }) => isFor(words, positionals)) ?? forms[0];
+  const command = forms.find(({ parameters }) => isFor(parameters, positionals)) ?? forms[0];
   if (!command) throw new UsageError(`There is no command "${name ?? ""}".`);
   for (const option of Object.keys(given))
     if (!(option in command.options)) throw new UsageError(`--${option} is not for ${name}.`);
   for (const [option, { isRequired }] of Object.entries(command.options))
     if (isRequired && !(option in given)) throw new UsageError(`--${option} is missing.`);
-  const words = readPositionals(command.words, positionals, usageOf(forms.map(({ form }) => form.form)));
-  return { command, input: inputOf(command, [...words, ...optionsIn(command, given)]), url, json };
+  const parameters = readPositionals(
+    command.parameters,
+    positionals,
+    usageOf(forms.map(({ form }) => form.form)),
+  );
+  return { command, input: inputOf(command, [...parameters, ...optionsIn(command, given)]), url, json };
 }
 
 const SERVER_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
@@ -108,12 +112,12 @@ const optionsIn = ({ options }: TerminalCommand, given: Readonly<Record<string, 
   });
 
 /** Whether the fixed words of a form stand where it has them. */
-const isFor = (words: readonly Word[], given: readonly string[]) =>
-  words.every(({ isLiteral, text }, at) => !isLiteral || given[at] === text);
+const isFor = (parameters: readonly Parameter[], given: readonly string[]) =>
+  parameters.every(({ isLiteral, text }, at) => !isLiteral || given[at] === text);
 
-function readPositionals(words: readonly Word[], given: readonly string[], usage: string): Named[] {
+function readPositionals(parameters: readonly Parameter[], given: readonly string[], usage: string): Named[] {
   const left = [...given];
-  const read = words.flatMap(({ text, isLiteral, isOptional, isRest }): Named[] => {
+  const read = parameters.flatMap(({ text, isLiteral, isOptional, isRest }): Named[] => {
     if (text.startsWith("@") && !left[0]?.startsWith("@")) return [];
     const texts = isRest ? left.splice(0) : left.splice(0, 1);
     if (isLiteral && texts[0] !== text) throw new UsageError(usage);
@@ -133,12 +137,14 @@ export function readLine(line: string, commands: readonly TerminalCommand[]) {
   const [name = "", ...given] = line.trim().split(/\s+/);
   const forms = commands
     .filter((command) => command.name === name.toLowerCase())
-    .map((command) => ({ ...command, words: command.words.filter(({ text }) => text !== "RUN") }));
-  const command = forms.find(({ words }) => isFor(words, given)) ?? forms[0];
+    .map((command) => ({ ...command, parameters: command.parameters.filter(({ text }) => text !== "RUN") }));
+  const command = forms.find(({ parameters }) => isFor(parameters, given)) ?? forms[0];
   if (!command) throw new UsageError(`“${name}” is unknown; ? lists the commands.`);
-  const words = command.words.filter(({ text }) => !text.startsWith("@") || given[0]?.startsWith("@"));
-  const parts = split(line, words.length + 1).slice(1);
-  const input = inputOf(command, readPositionals(words, parts, usageOf(forms.map(lineForm))));
+  const parameters = command.parameters.filter(
+    ({ text }) => !text.startsWith("@") || given[0]?.startsWith("@"),
+  );
+  const parts = split(line, parameters.length + 1).slice(1);
+  const input = inputOf(command, readPositionals(parameters, parts, usageOf(forms.map(lineForm))));
   return { operation: command.operation, input };
 }
 
@@ -147,10 +153,10 @@ function split(line: string, count: number): string[] {
   const parts: string[] = [];
   let rest = line.trim();
   while (rest !== "") {
-    const [, word = "", more = ""] = /^(\S+)\s*(.*)$/s.exec(rest) ?? [];
     if (parts.length === count - 1) return [...parts, rest];
+    const [word = ""] = rest.split(/\s/, 1);
     parts.push(word);
-    rest = more;
+    rest = rest.slice(word.length).trimStart();
   }
   return parts;
 }
@@ -159,7 +165,7 @@ function split(line: string, count: number): string[] {
 export const lineForm = ({ form }: Pick<TerminalCommand, "form">) =>
   form.form.replace(/ RUN\b| \[--[^\]]*\](\.\.\.)?/g, "");
 
-/** What the words and options come to. */
+/** What the arguments and options come to. */
 function inputOf({ operation, form, options }: TerminalCommand, given: readonly Named[]): JsonObject {
   let input: JsonObject = form.preset ?? {};
   for (const [name, texts] of given) {

@@ -176,7 +176,7 @@ test("the terminal says which step made the difference between two runs", async 
 });
 
 test("every command line sets fields of its operation", () => {
-  for (const { operation, name, words, options } of COMMANDS) {
+  for (const { operation, name, parameters, options } of COMMANDS) {
     const flags = Object.entries(options).map(([option, { type, isRequired = false }]) => ({
       isRequired,
       argv: type === "boolean" ? [`--${option}`] : [`--${option}`, "a=1"],
@@ -185,7 +185,7 @@ test("every command line sets fields of its operation", () => {
     const others = flags.filter(({ isRequired }) => !isRequired).map(({ argv }) => argv);
     for (const flag of [[], ...others]) {
       // An option may stand for an optional word.
-      const given = words.filter(({ isOptional }) => !isOptional || flag.length === 0);
+      const given = parameters.filter(({ isOptional }) => !isOptional || flag.length === 0);
       const texts = given.map(({ text, isLiteral }) =>
         isLiteral ? text : text.startsWith("@") ? "@a" : "a=1",
       );

@@ -70,13 +70,13 @@ export class EngineStatus {
     const { kind, dispatcher } = this.options;
     const { waiting, oldest_at, error: outboxError } = dispatcher.outbox();
     const workers = this.options.workers();
-    const at_work = dispatcher.runs().length;
+    const running = dispatcher.runs().length;
     const error =
       this.silence && (!outboxError || this.silence.since < outboxError.since) ? this.silence : outboxError;
-    const isConcerned = kind === "restate" || at_work > 0;
+    const isConcerned = kind === "restate" || running > 0;
     const is_away = isConcerned && error !== null && this.now() - error.since > AWAY_ALERT_AFTER_MS;
     const message = is_away
-      ? describeOutage(error, at_work)
+      ? describeOutage(error, running)
       : isConcerned
         ? this.describeError(workers)
         : null;
@@ -86,7 +86,7 @@ export class EngineStatus {
       message,
       is_away,
       workers: workers.filter((one) => !isReplaced(one, workers)),
-      at_work,
+      at_work: running,
       outbox: { waiting, oldest_at, away_since: error?.since ?? null },
       troubled: this.known.flatMap((invocation) => stalledInvocation(invocation) ?? []),
     };
