@@ -58,7 +58,7 @@ function newBench() {
   const run = (graph: WorkflowGraph, times = 1) =>
     new Promise<number>((resolve, reject) => {
       let left = times;
-      const stop = host.watch(({ status, final_status }) => {
+      const stop = host.watchers.watch(({ status, final_status }) => {
         if (status !== "finished") return;
         if (final_status !== "COMPLETED") reject(new Error(`A run ended as ${final_status}.`));
         left -= 1;
@@ -107,7 +107,7 @@ function newBench() {
     );
     await new Promise<void>((resolve) => {
       let left = count;
-      const stop = host.watch(({ status }) => {
+      const stop = host.watchers.watch(({ status }) => {
         if (status !== "waiting" || --left > 0) return;
         stop();
         resolve();

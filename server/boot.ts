@@ -96,7 +96,7 @@ export async function boot(): Promise<void> {
     troupe.watchdog?.start();
     recoverOnceServing(troupe);
     troupe.notifier.start();
-    troupe.host.watch(() => troupe.notifier.wake());
+    troupe.host.watchers.watch(() => troupe.notifier.wake());
     globalThis.__troupeUp?.();
   } catch (error) {
     leave(startError(error));

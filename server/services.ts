@@ -228,6 +228,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       roles,
       library,
       models,
+      runs,
       host,
       installation,
     }),

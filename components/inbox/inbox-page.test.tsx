@@ -190,7 +190,10 @@ test("an answer that comes after another one is told so, and by whom", async () 
   const { person, troupe, runs } = await inboxOf("Ebb");
   await screen.findByRole("list", { name: "Questions" });
   const [ask] = Object.values(troupe.runs.state(runs[0]!)!.interactions);
-  troupe.host.answer(runs[0]!, ask!.id, ask!.requested.fingerprint, { answer: "approve", by: "API token t" });
+  troupe.host.steering.answer(runs[0]!, ask!.id, ask!.requested.fingerprint, {
+    answer: "approve",
+    by: "API token t",
+  });
   await troupe.host.settled(runs[0]!);
   await person.click(screen.getByRole("button", { name: "Approve" }));
   await screen.findByText("This is not open any more: API token t has answered.");

@@ -21,7 +21,7 @@ export const runStreams = {
   /** A tick whenever any run changes its status. */
   overview: procedure.subscription(async function* ({ ctx, signal }) {
     authorize("read", ctx.principal);
-    yield* ctx.troupe.host.ticks(signal);
+    yield* ctx.troupe.host.watchers.ticks(signal);
   }),
 };
 

@@ -7,7 +7,7 @@ import { askedOf } from "@/server/domain/run/questions/question-text";
 import { answerErrors, checkAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
-import type { Host } from "@/server/runner/lifecycle/host";
+import type { Steering } from "@/server/runner/people/steering";
 import { printable, printableLine } from "./printable";
 
 type Question = RunEventOf<"interaction_requested">["payload"];
@@ -26,7 +26,7 @@ export interface Terminal {
  * `--yes` the answer is no, at once: nobody will come.
  */
 export function newAnswering(
-  host: Pick<Host, "answer">,
+  steering: Pick<Steering, "answer">,
   runId: string,
   how: Answering,
   terminal: Terminal,
@@ -35,7 +35,7 @@ export function newAnswering(
 ) {
   let asking = Promise.resolve();
   const give = (question: Question, value: PersonsAnswer) => {
-    host.answer(runId, question.interaction_id, question.fingerprint, { ...value, by: "terminal" });
+    steering.answer(runId, question.interaction_id, question.fingerprint, { ...value, by: "terminal" });
   };
   return {
     events(events: readonly RunEvent[]): void {

@@ -121,7 +121,7 @@ async function runFile(command: Command, stdio: Stdio): Promise<number> {
   const terminal = { print: stdio.err, ask: stdio.ask };
   const isAsked = stdio.isInteractive && !command.quiet;
   const answering = newAnswering(
-    troupe.host,
+    troupe.host.steering,
     run_id,
     command.yes ? "yes" : isAsked ? "ask" : "no",
     terminal,

@@ -3,6 +3,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import { answersBefore, requestsOf } from "@/server/runner/lifecycle/fork";
+import type { Host } from "@/server/runner/lifecycle/host";
 import type { Settings } from "@/server/settings";
 import type { RunStore } from "@/server/store/runs/runs";
 import { newSegmentStore, type SegmentStore } from "@/server/store/runs/segments";
@@ -10,7 +11,7 @@ import { Dispatcher } from "./dispatcher";
 import { newEngineClient } from "./engine-client";
 import { EngineStatus } from "./engine-status";
 import type { SegmentReceiver } from "./internal-routes";
-import type { LiveNews, SegmentJournal } from "./protocol";
+import type { SegmentJournal } from "./protocol";
 
 /**
  * What a worker needs of a run's log to carry the stretch out: up to where it begins, whatever came since. Null where that is
@@ -64,10 +65,7 @@ export interface Cluster {
   /** How many runs may be at work at the same time by the workers that are there; null where they are not the ones who do, or none is there. */
   capacity(): number | null;
   /** What workers say of runs goes there. */
-  receiver(host: {
-    receive: SegmentReceiver["receive"];
-    show(runId: string, frames: LiveNews["frames"]): void;
-  }): SegmentReceiver;
+  receiver(host: Pick<Host, "segments" | "frames">): SegmentReceiver;
   /** Tells the engine what it has not been told, and looks after it from then on. */
   start(): void;
   stop(): void;
@@ -109,12 +107,13 @@ export function newCluster(options: {
       return there.length === 0 ? null : capacityOf(there.map(({ limit }) => limit));
     },
     receiver: (host) => ({
-      receive: (news) => host.receive(news),
+      receive: async (news) => host.segments?.receive(news),
       taken: ({ run_id, stretch, worker }) => segments.taken(run_id, stretch, worker),
       isHeld: ({ run_id, stretch, worker }) => segments.isHeldBy(run_id, stretch, worker),
       journal: (runId, segment) => segmentJournal(runs, segments, runId, segment),
       live({ run_id, frames }) {
-        if (dispatcher.activeSegment(run_id) !== null) host.show(run_id, frames);
+        if (dispatcher.activeSegment(run_id) !== null)
+          for (const frame of frames) host.frames.add(run_id, frame);
       },
     }),
     start() {

@@ -66,7 +66,7 @@ async function executedTurns(): Promise<{ rest: SentTurn[]; end: SentTurn[] }> {
   const stage = newStage({ models: fakeModels(() => "done") });
   const id = stage.start(GRAPH);
   await until(() => stage.store.find(id)?.status === "waiting");
-  await stage.host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
+  await stage.host.steering.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
   await stage.host.settled(id);
   const turns = stage.store
     .journal(id)
@@ -123,14 +123,19 @@ describe("a run that is carried out elsewhere", () => {
     ]);
     const { rest: before, end: after } = await executedTurns();
     const news = { run_id: id, stretch: 1, worker: "w1" };
-    await host.receive({ ...news, turns: before.slice(0, 1) });
-    await host.receive({ ...news, turns: before.slice(0, 1) });
-    await host.receive({ ...news, worker: "w2", turns: before, end: { kind: "rested", signals: 0 } });
+    await host.segments!.receive({ ...news, turns: before.slice(0, 1) });
+    await host.segments!.receive({ ...news, turns: before.slice(0, 1) });
+    await host.segments!.receive({
+      ...news,
+      worker: "w2",
+      turns: before,
+      end: { kind: "rested", signals: 0 },
+    });
     expect(store.find(id)?.status).toBe("waiting");
     expect(segments.place(id)).toBeNull();
-    expect(host.isLive(id)).toBe(true);
+    expect(host.live.isHere(id)).toBe(true);
 
-    const taken = host.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
+    const taken = host.steering.command(id, { kind: "signal", name: "go", data: 1 }, "ann");
     await until(() => engineState.starts.length === 2);
     expect(engineState.starts[1]).toMatchObject({
       stretch: 2,
@@ -138,17 +143,17 @@ describe("a run that is carried out elsewhere", () => {
       signals: [{ name: "control#1" }],
     });
     // The first stretch is over: what it still says is not heard.
-    await host.receive({ ...news, turns: after });
+    await host.segments!.receive({ ...news, turns: after });
     expect(store.lastTurn(id).turn).toBe(before.at(-1)!.turn);
     const over = host.settled(id);
-    await host.receive({ ...news, stretch: 2, turns: after, end: { kind: "rested", signals: 1 } });
+    await host.segments!.receive({ ...news, stretch: 2, turns: after, end: { kind: "rested", signals: 1 } });
     await over;
     expect(await taken).not.toBeNull();
     expect(store.find(id)).toMatchObject({ status: "finished", final_status: "COMPLETED" });
     expect(store.events(id, 1).map(({ type }) => type)).toEqual(
       [...before, ...after].flatMap(({ events }) => events.map(({ type }) => type)),
     );
-    expect(host.isLive(id)).toBe(false);
+    expect(host.live.isHere(id)).toBe(false);
   });
 
   test("that is sent something while it comes to rest goes on at once", async () => {
@@ -160,7 +165,7 @@ describe("a run that is carried out elsewhere", () => {
     expect(engineState.signals).toEqual([
       { run_id: id, stretch: 1, index: 1, name: "cancel", value: { by: "ann", reason: "" } },
     ]);
-    await host.receive({
+    await host.segments!.receive({
       run_id: id,
       stretch: 1,
       worker: "w1",
@@ -246,7 +251,7 @@ describe("a run that is carried out elsewhere", () => {
 
     const again = newServer({ db: first.db });
     again.host.recover();
-    expect([again.store.find(id)?.status, again.host.isLive(id), again.told.starts]).toEqual([
+    expect([again.store.find(id)?.status, again.host.live.isHere(id), again.told.starts]).toEqual([
       "queued",
       true,
       [],
@@ -265,8 +270,12 @@ describe("a run that is carried out elsewhere", () => {
     const [broken, held] = [start(GRAPH), start(GRAPH)];
     await until(() => engineState.starts.length === 2);
     const news = { stretch: 1, worker: "w1", turns: [] };
-    await host.receive({ ...news, run_id: broken, end: { kind: "broke", name: "TypeError", message: "no" } });
-    await host.receive({
+    await host.segments!.receive({
+      ...news,
+      run_id: broken,
+      end: { kind: "broke", name: "TypeError", message: "no" },
+    });
+    await host.segments!.receive({
       ...news,
       run_id: held,
       end: { kind: "held", code: "log_differs", message: "It tells another story." },
@@ -305,10 +314,16 @@ describe("a run that is carried out elsewhere", () => {
     const { rest: turns } = await executedTurns();
     clock.now = 9;
     // What the first one made is told by the second.
-    await host.receive({ run_id: id, stretch: 1, worker: "w1", turns: turns.slice(0, 1) });
+    await host.segments!.receive({ run_id: id, stretch: 1, worker: "w1", turns: turns.slice(0, 1) });
     expect(held()).toEqual(["w2"]);
     expect(segments.place(id)).toMatchObject({ worker: "w2", moved_from: "w1", moved_at: 7 });
-    await host.receive({ run_id: id, stretch: 1, worker: "w2", turns, end: { kind: "rested", signals: 0 } });
+    await host.segments!.receive({
+      run_id: id,
+      stretch: 1,
+      worker: "w2",
+      turns,
+      end: { kind: "rested", signals: 0 },
+    });
     expect(held()).toEqual([]);
   });
 
@@ -317,7 +332,7 @@ describe("a run that is carried out elsewhere", () => {
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
     const { rest: turns } = await executedTurns();
-    await host.receive({ run_id: id, stretch: 1, worker: "w1", turns });
+    await host.segments!.receive({ run_id: id, stretch: 1, worker: "w1", turns });
     expect(segmentJournal(store, segments, id, 1)).toEqual({
       turns: store.journal(id).turns.slice(0, 1),
       timers: [],

@@ -102,7 +102,7 @@ describe("State", () => {
       await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
       const [asked] = Object.values(stage.store.state(id)!.interactions);
       expect(hubState(stage.store.state(id)!).confirmation_mode).toBe(true);
-      stage.host.answer(id, asked!.id, asked!.requested.fingerprint, { answer, by: "ann" });
+      stage.host.steering.answer(id, asked!.id, asked!.requested.fingerprint, { answer, by: "ann" });
       await stage.host.settled(id);
       expect(
         statesAt(stage.store.events(id, 0, 1e6), "interaction_requested", "interaction_answered"),
@@ -137,7 +137,7 @@ describe("State", () => {
       iteration: 1,
       max_iterations: 1,
     });
-    void stage.host.raiseLimit(id, "max_global_iterations", 10, "ann");
+    void stage.host.steering.raiseLimit(id, "max_global_iterations", 10, "ann");
     await stage.host.settled(id);
     expect(hubState(stage.store.state(id)!).root_task.agent_state).toBe("FINISHED");
   });

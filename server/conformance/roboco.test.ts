@@ -130,7 +130,10 @@ describe("1. plan.json", () => {
       const state = stage.store.state(id)!;
       const [question] = Object.values(state.interactions);
       if (question) {
-        stage.host.answer(id, question.id, question.requested.fingerprint, { answer: "approve", by: "ann" });
+        stage.host.steering.answer(id, question.id, question.requested.fingerprint, {
+          answer: "approve",
+          by: "ann",
+        });
         await stage.host.settled(id);
       }
       const { run } = stage.store.state(id)!;

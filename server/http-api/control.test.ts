@@ -245,7 +245,7 @@ test("what is sent together with the last step is done or refused at once, never
 test("a command that a run has not come to yet is accepted with its id, not called done", async () => {
   const { steer, stood, host, ask } = await begin({ mode: "step" });
   await stood();
-  host.command = () => Promise.resolve({ command_id: "control#1", heard: null });
+  host.steering.command = () => Promise.resolve({ command_id: "control#1", heard: null });
   const response = await steer("step");
   expect([response.status, response.body.command_id, response.body.applied]).toEqual([
     202,

@@ -61,9 +61,9 @@ async function imported(file: { task: string; role: string }, folder: RoleDefini
   const roles = newRoleStore(db, Date.now, {
     roles: () => folder.map((role) => ({ role, file: "reporter.yaml" })),
   });
-  const parts = { ...{ workflows: api.workflows, roles, models, host }, library: api.library };
+  const parts = { ...{ workflows: api.workflows, roles, models, host, runs: store }, library: api.library };
   const launcher = newLauncher(parts);
-  const { forkRun } = newForkLauncher({ ...parts, runs: store });
+  const { forkRun } = newForkLauncher(parts);
   const text = writeWorkflow(drawing(file.task), {
     flavour: "troupe",
     name: "Reports",
@@ -89,7 +89,7 @@ async function imported(file: { task: string; role: string }, folder: RoleDefini
         if (event.type !== "interaction_requested") continue;
         questions++;
         const { interaction_id, fingerprint } = event.payload;
-        host.answer(runId, interaction_id, fingerprint, { answer: "reject", by: "ann" });
+        host.steering.answer(runId, interaction_id, fingerprint, { answer: "reject", by: "ann" });
       }
     }
     return { questions, requests: collected.length - before };

@@ -121,7 +121,7 @@ export function newApi(
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
     ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),
-    ...newLauncher({ workflows, roles, library, models, host }),
+    ...newLauncher({ workflows, roles, library, models, runs: store, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 

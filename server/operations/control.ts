@@ -46,7 +46,7 @@ export async function sendCommand(
   if (run.status === "finished" && (error !== null || command.kind !== "retry_node"))
     throw new Problem("run_ended", error ?? "This run has ended.", { final_status: run.final_status });
   if (error !== null) throw new Problem("not_now", error, { status: run.status });
-  const receipt = await services.host.command(run_id, command, by);
+  const receipt = await services.host.steering.command(run_id, command, by);
   note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
   const accepted = acceptedBy(services, run_id, receipt);
   const now = known(services, run_id);

@@ -62,7 +62,7 @@ export const questionOperations = {
       const { state } = known(services, run_id);
       const ask = state.interactions[interaction_id];
       if (!ask) throw notFound("question");
-      const given = ask.answered ? null : services.host.answered(run_id, interaction_id);
+      const given = ask.answered ? null : services.host.steering.answered(run_id, interaction_id);
       return {
         status: ask.status,
         ...(ask.answered && { answered: ask.answered }),

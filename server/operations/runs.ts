@@ -182,7 +182,7 @@ export const runOperations = {
     http: { route: "DELETE /runs/{id}", success: "It is in the bin" },
     run(services, { run_id }) {
       const run = runOf(services, run_id);
-      if (services.host.isLive(run_id) || !services.runs.remove(run_id))
+      if (services.host.live.isHere(run_id) || !services.runs.remove(run_id))
         throw new Problem("not_ended", "A run can be deleted once it has ended.", { status: run.status });
     },
   }),
@@ -195,7 +195,7 @@ export const runOperations = {
     http: { browserOnly: "a program deletes each by its address" },
     /** `removed`: those that are in the bin now; the others go on, or are not there. */
     run: (services, { run_ids }) => ({
-      removed: run_ids.filter((id) => !services.host.isLive(id) && services.runs.remove(id)),
+      removed: run_ids.filter((id) => !services.host.live.isHere(id) && services.runs.remove(id)),
     }),
   }),
 

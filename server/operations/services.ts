@@ -65,14 +65,10 @@ export interface Services {
   notifier: Pick<Notifier, "test">;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
-    isLive: Host["isLive"];
     tryAgain: Host["tryAgain"];
-    answer: Host["answer"];
-    heard: Host["heard"];
-    answered: Host["answered"];
-    command: Host["command"];
-    raiseLimit: Host["raiseLimit"];
-    editPlan: Host["editPlan"];
+    live: Pick<Host["live"], "isHere">;
+    steering: Host["steering"];
+    waiters: Pick<Host["waiters"], "wait">;
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
   /** Who carries out runs, and where one is. */

@@ -10,7 +10,7 @@ import { PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { readAnswer, SentAnswer } from "@/server/domain/run/questions/person-answer";
 import { notOpen } from "@/server/domain/run/questions/tool-question";
 import { CANCEL } from "@/server/runner/durable/embedded-contract";
-import type { CommandResult as CommandReceipt } from "@/server/runner/people/from-people";
+import type { CommandResult as CommandReceipt } from "@/server/runner/people/steering";
 import { operationsOf } from "./operation";
 import { notFound, Problem, type ProblemCode } from "./problem";
 import { RunPlan } from "./run-schemas";
@@ -77,7 +77,7 @@ export const steeringOperations = {
       try {
         if (!services.host.cancel(run_id, { by, reason: why }))
           throw new Problem("run_ended", "This run has already ended.", { final_status });
-        const heard = await services.host.heard(run_id, CANCEL);
+        const heard = await services.host.waiters.wait(run_id, CANCEL);
         const accepted = acceptedBy(services, run_id, { command_id: "cancel", heard });
         return { run_id, cancelled: true, ...accepted };
       } catch (error) {
@@ -137,7 +137,7 @@ export const steeringOperations = {
         throw new Problem("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
           now,
         });
-      const receipt = await services.host.raiseLimit(run_id, limit, to, by);
+      const receipt = await services.host.steering.raiseLimit(run_id, limit, to, by);
       return { run_id, ...acceptedBy(services, run_id, receipt), limit, to };
     },
   }),
@@ -173,7 +173,7 @@ export const steeringOperations = {
         throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
-      const receipt = await services.host.editPlan(run_id, activation_id, edit, by);
+      const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by);
       if (typeof receipt === "string") throw new Problem("plan_not_changed", receipt);
       return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
     },
@@ -192,7 +192,7 @@ export const steeringOperations = {
       const { state } = known(services, run_id);
       const open = Object.values(state.interactions).filter(({ status }) => status === "open");
       return open.map(({ id, node_id, agent_id, requested_at, requested }) => {
-        const given = services.host.answered(run_id, id);
+        const given = services.host.steering.answered(run_id, id);
         return {
           node_id,
           agent_id: agent_id ?? null,
@@ -226,11 +226,11 @@ export const steeringOperations = {
       const { run, state } = atHand(services, run_id);
       const asked = state.interactions[interaction_id]?.requested;
       const missed = () => {
-        const given = host.answered(run_id, interaction_id);
+        const given = host.steering.answered(run_id, interaction_id);
         const details = given ? { answered_by: given.by, answer: given.option ?? given.answer } : undefined;
         return new Problem("not_open", notOpen(given), details);
       };
-      if (host.answered(run_id, interaction_id)) throw missed();
+      if (host.steering.answered(run_id, interaction_id)) throw missed();
       if (!asked) throw missed();
       const read = readAnswer(asked, sent);
       if (!read.ok) {
@@ -240,13 +240,13 @@ export const steeringOperations = {
           ? new Problem("invalid_answer", present(messages[0], "words[0]"), { errors })
           : new Problem("answer_does_not_fit", messages.join(" "), { errors });
       }
-      if (!host.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
+      if (!host.steering.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
       const { answer, option } = read.answer;
       noteAnswer(note, run, option ?? answer, toolsAskedAbout(asked));
       const command_id = `answer:${interaction_id}`;
-      if (host.answered(run_id, interaction_id)?.late)
+      if (host.steering.answered(run_id, interaction_id)?.late)
         return { run_id, command_id, applied: true, late: true };
-      const heard = await host.heard(run_id, command_id);
+      const heard = await host.waiters.wait(run_id, command_id);
       // The run no longer waits for it: its node was skipped, or its time was over.
       if (heard === null && known(services, run_id).state.interactions[interaction_id]?.status !== "open")
         throw missed();

@@ -142,7 +142,7 @@ async function recordAll(): Promise<Recorded[]> {
       async (stage, id) => {
         await waiting(stage, id);
         const [open] = Object.values(stage.store.state(id)!.interactions);
-        stage.host.answer(id, open!.id, open!.requested.fingerprint, { answer, by: "ann" });
+        stage.host.steering.answer(id, open!.id, open!.requested.fingerprint, { answer, by: "ann" });
       },
     );
   const asks = {
@@ -172,7 +172,7 @@ async function recordAll(): Promise<Recorded[]> {
     { config: { max_steps: 3 } },
     async (stage, id) => {
       await stage.host.settled(id);
-      void stage.host.raiseLimit(id, "max_steps", 50, "user");
+      void stage.host.steering.raiseLimit(id, "max_steps", 50, "user");
     },
   );
   const gate = draw("start > gate; gate approved> form > end; gate rejected> bad", {
@@ -205,12 +205,12 @@ async function recordAll(): Promise<Recorded[]> {
     stage: Stage,
     id: string,
     kind: string,
-    answer: Parameters<Stage["host"]["answer"]>[3],
+    answer: Parameters<Stage["host"]["steering"]["answer"]>[3],
   ) => {
     for (;;) {
       const open = openIn(stage, id);
       if (open?.requested.kind === kind)
-        return void stage.host.answer(id, open.id, open.requested.fingerprint, answer);
+        return void stage.host.steering.answer(id, open.id, open.requested.fingerprint, answer);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   };
@@ -235,7 +235,7 @@ async function recordAll(): Promise<Recorded[]> {
         await answerQuestion(stage, id, "budget", { answer: "chosen", option, by: "ann" });
         await stage.host.settled(id);
         // A run that stopped at a limit goes on, and a log is whole only then.
-        if (option === "stop") void stage.host.raiseLimit(id, "max_steps", 50, "bo");
+        if (option === "stop") void stage.host.steering.raiseLimit(id, "max_steps", 50, "bo");
       },
     );
   return recorded;

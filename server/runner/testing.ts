@@ -234,7 +234,7 @@ async function agree(host: Host, id: string): Promise<void> {
       if (event.type !== "interaction_requested") continue;
       const { interaction_id, fingerprint } = event.payload;
       const read = readAnswer(event.payload, { answer: "approve" });
-      if (read.ok) host.answer(id, interaction_id, fingerprint, { ...read.answer, by: "ann" });
+      if (read.ok) host.steering.answer(id, interaction_id, fingerprint, { ...read.answer, by: "ann" });
     }
   }
 }

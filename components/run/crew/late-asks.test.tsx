@@ -48,7 +48,10 @@ test("a run that did not wait for a question still takes what somebody says to i
   const question = await screen.findByRole("region", { name: "Question: Was it kind?" });
   await person.click(within(question).getByRole("button", { name: "no" }));
   await waitFor(() =>
-    expect(troupe.host.answered(runId, "gate#1/1/approval")).toMatchObject({ option: "no", late: true }),
+    expect(troupe.host.steering.answered(runId, "gate#1/1/approval")).toMatchObject({
+      option: "no",
+      late: true,
+    }),
   );
   expect(troupe.runs.state(runId)?.state.decision).toBe("yes");
   await waitFor(() => expect(within(question).queryByRole("button", { name: "no" })).toBeNull());

@@ -522,9 +522,9 @@ describe("a person's agreement", () => {
     });
     expect(part.tools.calls).toEqual([]);
     const yes = { answer: "approve" as const, by: "ann" };
-    expect(part.host.answer(id, open.id, "0".repeat(64), yes)).toBe(false);
-    expect(part.host.answer(id, open.id, open.requested.fingerprint, yes)).toBe(true);
-    expect(part.host.answer(id, open.id, open.requested.fingerprint, yes)).toBe(false);
+    expect(part.host.steering.answer(id, open.id, "0".repeat(64), yes)).toBe(false);
+    expect(part.host.steering.answer(id, open.id, open.requested.fingerprint, yes)).toBe(true);
+    expect(part.host.steering.answer(id, open.id, open.requested.fingerprint, yes)).toBe(false);
     await part.host.settled(id);
     expect(part.tools.calls).toEqual(['Worker send {"text":"hello"}']);
     expect(part.store.state(id)!.interactions[open.id]!.answered).toMatchObject({
@@ -537,7 +537,7 @@ describe("a person's agreement", () => {
     const part = stage([{ tool_calls: [call("send")] }, { text: "Not sent." }], [send]);
     const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
     const open = await waitForAsk(part, id);
-    part.host.answer(id, open.id, open.requested.fingerprint, {
+    part.host.steering.answer(id, open.id, open.requested.fingerprint, {
       answer: "reject",
       message: "not now",
       by: "ann",
@@ -558,9 +558,9 @@ describe("a person's agreement", () => {
     const tools = fakeTools([send]);
     const again = newStage({ db, models, tools });
     again.host.recover();
-    expect(again.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" })).toBe(
-      true,
-    );
+    expect(
+      again.host.steering.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" }),
+    ).toBe(true);
     await again.host.settled(id);
     expect(again.store.state(id)!.state.answer).toBe("Sent after all.");
     expect(tools.calls).toHaveLength(1);
@@ -582,7 +582,7 @@ describe("a person's agreement", () => {
     const open = await waitForAsk(part, id);
     expect(open.requested.taint_sources).toEqual(["page"]);
     expect(part.tools.calls).toEqual(['Worker page {"text":"http://evil"}']);
-    part.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
+    part.host.steering.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
     await part.host.settled(id);
     expect(part.tools.calls).toHaveLength(1);
     expect(part.store.state(id)!.taint_sources).toEqual(["page"]);
@@ -599,7 +599,10 @@ describe("a person's agreement", () => {
     );
     const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
     const open = await waitForAsk(part, id);
-    part.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve_always", by: "ann" });
+    part.host.steering.answer(id, open.id, open.requested.fingerprint, {
+      answer: "approve_always",
+      by: "ann",
+    });
     await part.host.settled(id);
     expect(part.tools.calls).toHaveLength(2);
     expect(Object.keys(part.store.state(id)!.interactions)).toHaveLength(1);

@@ -104,7 +104,7 @@ describe("what has to hold of an answer", () => {
       const id = here.start(graph, { input: { topic: "bees" }, roles: [worker] });
       await expect.poll(() => here.store.find(id)?.status).toBe("waiting");
       const [asked] = Object.values(here.store.state(id)!.interactions);
-      here.host.answer(id, asked!.id, asked!.requested.fingerprint, { answer, by: "ann" });
+      here.host.steering.answer(id, asked!.id, asked!.requested.fingerprint, { answer, by: "ann" });
       await here.host.settled(id);
       expect(here.store.state(id)!.run.final_status).toBe(final_status);
     }

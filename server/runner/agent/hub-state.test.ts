@@ -44,7 +44,7 @@ test("a run is seen as the agent hub sees it: states, counters, cost, actions an
   });
 
   const [open] = Object.values(asked.interactions);
-  stage.host.answer(id, open!.id, open!.requested.fingerprint, { answer: "approve", by: "ann" });
+  stage.host.steering.answer(id, open!.id, open!.requested.fingerprint, { answer: "approve", by: "ann" });
   await stage.host.settled(id);
   const done = stage.store.state(id)!;
   const hub = hubState(done);

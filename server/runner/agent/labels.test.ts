@@ -184,7 +184,7 @@ describe("a person's own words", () => {
         seen.add(question.id);
         asked.push(question.requested.args!.to);
         const { fingerprint } = question.requested;
-        run.host.answer(id, question.id, fingerprint, { answer: "reject", by: "ann", message });
+        run.host.steering.answer(id, question.id, fingerprint, { answer: "reject", by: "ann", message });
       }
       await run.host.settled(id);
       return asked;
@@ -214,12 +214,18 @@ describe("a person's own words", () => {
     const id = run.start(drawing, { roles: [worker], config: { confirmation: { kind: "never" } } });
     const begin = async () => {
       const { id: asked, requested } = await open(run, id);
-      return () => run.host.answer(id, asked, requested.fingerprint, { answer: "approve", by: "ann" });
+      return () =>
+        run.host.steering.answer(id, asked, requested.fingerprint, { answer: "approve", by: "ann" });
     };
     const first = await begin();
     const [activation] = Object.keys(run.store.state(id)!.plans);
     const patch = { description: "b, then tell ann@example.org" };
-    const result = run.host.editPlan(id, activation!, { kind: "change", task_id: "b", patch }, "ann");
+    const result = run.host.steering.editPlan(
+      id,
+      activation!,
+      { kind: "change", task_id: "b", patch },
+      "ann",
+    );
     expect(typeof result).toBe("object");
     first();
     await expect.poll(() => Object.keys(run.store.state(id)!.interactions).length).toBe(2);
@@ -249,7 +255,7 @@ describe("a person's own words", () => {
     await expect
       .poll(() => again.store.events(id, 0, 1e6).some(({ type }) => type === "run_recovered"))
       .toBe(true);
-    host.answer(id, question.id, question.requested.fingerprint, { answer: "reject", by: "ann" });
+    host.steering.answer(id, question.id, question.requested.fingerprint, { answer: "reject", by: "ann" });
     await host.settled(id);
     const state = again.store.state(id)!;
     expect(state.run.installation).toEqual(rules);

@@ -57,7 +57,7 @@ const give = (
   option: string,
   value?: object,
 ) =>
-  stage.host.answer(id, open.id, open.requested.fingerprint, {
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
     answer: "chosen",
     option,
     ...(value ? { value: value as never } : {}),
@@ -144,7 +144,7 @@ test("a limit that is raised at another place needs no answer any more", async (
   const stage = newStage({ models: models() });
   const id = stage.start(graph, { roles, ...ASK });
   const open = await asked(stage, id);
-  void stage.host.raiseLimit(id, "max_total_tokens", 400, "bo");
+  void stage.host.steering.raiseLimit(id, "max_total_tokens", 400, "bo");
   await stage.host.settled(id);
   const { run, interactions } = stage.store.state(id)!;
   expect([run.final_status, run.config.budget.max_total_tokens, interactions[open.id]!.answered]).toEqual([

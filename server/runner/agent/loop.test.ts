@@ -229,7 +229,7 @@ describe("an agent that goes round in circles", () => {
       title: "Worker goes round in circles",
       why: expect.any(String) as string,
     });
-    here.host.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
+    here.host.steering.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
     await here.host.settled(id);
     const state = here.store.state(id)!;
     expect([state.state.answer, here.models.calls.at(-1)!.messages.at(-1)]).toEqual([
@@ -248,7 +248,10 @@ describe("an agent that goes round in circles", () => {
     const here = stage();
     const id = start(here, "nudge_then_escalate");
     const question = await asked(here, id);
-    here.host.answer(id, question.id, question.requested.fingerprint, { answer: "reject", by: "ann" });
+    here.host.steering.answer(id, question.id, question.requested.fingerprint, {
+      answer: "reject",
+      by: "ann",
+    });
     await here.host.settled(id);
     expect(here.store.state(id)!.run.error).toMatchObject({ code: "STUCK", user_action: "edit_graph" });
   });

@@ -27,7 +27,7 @@ async function turnsTo(tool: string, args: JsonObject, answer: PersonsAnswer) {
   const stage = newScriptedStage([calls(call(tool, args)), { text: "done" }]);
   const id = stage.start(graph, { roles: [role("Worker", TOOLS)] });
   const { id: question, requested } = await asked(stage, id);
-  stage.host.answer(id, question, requested.fingerprint, { ...answer, by: "ann" });
+  stage.host.steering.answer(id, question, requested.fingerprint, { ...answer, by: "ann" });
   await stage.host.settled(id);
   const [made] = Object.values(stage.store.state(id)!.tool_calls);
   return { requested, output: made!.output, state: stage.store.state(id)! };
@@ -119,7 +119,7 @@ async function answeredLate(
   await expect.poll(() => Object.keys(stage.store.state(id)?.interactions ?? {}).length).toBe(2);
   const [first, second] = Object.values(stage.store.state(id)!.interactions);
   const give = (one: typeof first, value: PersonsAnswer) =>
-    stage.host.answer(id, one!.id, one!.requested.fingerprint, { ...value, by: "ann" });
+    stage.host.steering.answer(id, one!.id, one!.requested.fingerprint, { ...value, by: "ann" });
   expect([first!.requested.mode, first!.status]).toEqual(["advisory", "open"]);
   expect(give(first, { answer: "given", value: { answer_1: "too long" } })).toBe(true);
   await expect.poll(() => stage.store.state(id)!.interactions[first!.id]!.status).toBe("answered");

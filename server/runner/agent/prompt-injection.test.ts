@@ -153,7 +153,7 @@ const DOORS: Record<string, Door> = {
     await expect.poll(open).toBeDefined();
     const { id: question, requested } = open()!;
     const answer = { answer: "chosen" as const, option: "approved", message: sly, by: "ann" };
-    stage.host.answer(id, question, requested.fingerprint, answer);
+    stage.host.steering.answer(id, question, requested.fingerprint, answer);
     await stage.host.settled(id);
     return stage.models.calls;
   },

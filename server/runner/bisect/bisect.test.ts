@@ -161,7 +161,7 @@ test("a person's answer that sent the run another way is found by the path", asy
       const id = stage.start(drawing);
       await expect.poll(() => stage.store.find(id)!.waits_for).toBe("person");
       const [question] = Object.values(stage.store.state(id)!.interactions);
-      stage.host.answer(id, question!.id, question!.requested.fingerprint, {
+      stage.host.steering.answer(id, question!.id, question!.requested.fingerprint, {
         answer: "chosen",
         option,
         by: "ann",
@@ -196,8 +196,8 @@ test("what a person did on the way is a difference like any other, also where th
     config: { breakpoints: [{ on: "node_start", node_id: "r" }] },
   });
   await expect.poll(() => stage.store.find(id)?.status).toBe("paused");
-  await stage.host.command(id, { kind: "edit_state", set: { r: "right" }, remove: [] }, "ann");
-  await stage.host.command(id, { kind: "resume" }, "ann");
+  await stage.host.steering.command(id, { kind: "edit_state", set: { r: "right" }, remove: [] }, "ann");
+  await stage.host.steering.command(id, { kind: "resume" }, "ann");
   await stage.host.settled(id);
   const way: RuleExpectation = { kind: "path", nodes: ["a"], mode: "visited" };
   expect(summarize(await find(way, [ids[0]!, id]))).toEqual({

@@ -47,7 +47,7 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
     state,
     tasks: () => state().plans[activation()]!.tasks.map((t) => [t.task_id, t.assigned_agent, t.status]),
     edit: (edit: PlanEdit) => {
-      const result = stage.host.editPlan(id, activation(), edit, "ann");
+      const result = stage.host.steering.editPlan(id, activation(), edit, "ann");
       return typeof result === "string" ? result : null;
     },
     turns: () =>
@@ -60,7 +60,10 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
     },
     async agree(title: string) {
       const question = await this.asked(title);
-      stage.host.answer(id, question.id, question.requested.fingerprint, { answer: "approve", by: "ann" });
+      stage.host.steering.answer(id, question.id, question.requested.fingerprint, {
+        answer: "approve",
+        by: "ann",
+      });
     },
   };
 }

@@ -42,7 +42,7 @@ test("while a person decides about a failed task the others go on, and nothing o
   const b = () => Object.values(state().plans)[0]!.tasks[1]!.status;
   await expect.poll(b).toBe("completed");
   const open = question()!;
-  stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" });
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" });
   await stage.host.settled(id);
   expect(state().run.final_status).toBe("COMPLETED");
   expect(Object.values(state().plans)[0]!.tasks.map(({ status }) => status)).toEqual([

@@ -33,7 +33,11 @@ async function begin(...steps: Parameters<typeof newScriptedStage>[0]) {
     question: () => Object.values(state().interactions)[0],
     async answer(message: string) {
       const open = Object.values(state().interactions).find(({ status }) => status === "open")!;
-      stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann", message });
+      stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
+        answer: "approve",
+        by: "ann",
+        message,
+      });
       await stage.host.settled(id);
     },
   };

@@ -93,7 +93,7 @@ test("a result that a person sends back counts against whoever made it", async (
     const questions = () => Object.values(stage.store.state(id)?.interactions ?? {});
     await expect.poll(() => questions()).toHaveLength(at + 1);
     const { id: question, requested } = must(questions(), at);
-    stage.host.answer(id, question, requested.fingerprint, { answer, by: "user" });
+    stage.host.steering.answer(id, question, requested.fingerprint, { answer, by: "user" });
   }
   await stage.host.settled(id);
   expect(stage.store.pastWork({ workflow_id: "wf_test", simulated: false }, crewGraph(team))).toMatchObject([

@@ -65,7 +65,10 @@ describe("a plan that was begun", () => {
     await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
     const [question] = Object.values(stage.store.state(id)!.interactions);
     expect(question!.requested).toMatchObject({ title: '"a" failed. Go on without it?', why: "no net" });
-    stage.host.answer(id, question!.id, question!.requested.fingerprint, { answer: "approve", by: "ann" });
+    stage.host.steering.answer(id, question!.id, question!.requested.fingerprint, {
+      answer: "approve",
+      by: "ann",
+    });
     await stage.host.settled(id);
     expect(stage.store.state(id)!.state.result).toBe("B");
   });
@@ -209,7 +212,10 @@ describe("a planner's plan", () => {
     const [question] = Object.values(state.interactions);
     expect(question!.requested.why).toContain("before_deployment");
     expect(question!.requested.why).toBe(state.run.warnings.join(" "));
-    stage.host.answer(id, question!.id, question!.requested.fingerprint, { answer: "reject", by: "ann" });
+    stage.host.steering.answer(id, question!.id, question!.requested.fingerprint, {
+      answer: "reject",
+      by: "ann",
+    });
     await stage.host.settled(id);
     expect(stage.store.state(id)!.run).toMatchObject({
       final_status: "ERROR",

@@ -220,7 +220,7 @@ export const graphOf = ({ crew, plan: given }: Case, node: Record<string, Json> 
     },
   });
 
-type Answered = Parameters<ReturnType<typeof newScriptedStage>["host"]["answer"]>[3];
+type Answered = Parameters<ReturnType<typeof newScriptedStage>["host"]["steering"]["answer"]>[3];
 
 /** Runs a crew whose questions a person answers with these, one after the other; then nobody answers. */
 export async function runAsked(
@@ -246,7 +246,7 @@ export async function runAsked(
     if (!question) break;
     answered.add(question.id);
     asked.push({ title: question.requested.title, why: question.requested.why });
-    stage.host.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
+    stage.host.steering.answer(id, question.id, question.requested.fingerprint, { ...answer, by: "ann" });
   }
   await stage.host.settled(id);
   return {

@@ -82,7 +82,7 @@ async function answering(
         )) {
           if (status !== "open") continue;
           const given = { answer: answer(), by: "ann" };
-          if (stage.host.answer(id, question, requested.fingerprint, given)) asked++;
+          if (stage.host.steering.answer(id, question, requested.fingerprint, given)) asked++;
         }
         return isOver();
       },
@@ -223,7 +223,7 @@ test("whenever processes are killed, the outside sees a call once and as often a
             ({ status }) => status === "open",
           );
           if (open)
-            stage.host.answer(id, open.id, open.requested.fingerprint, {
+            stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
               answer: answer(approves)(),
               by: "ann",
             });
@@ -248,7 +248,11 @@ test("a call in flight is abandoned where its node is skipped, and the run says 
   const stage: Stage = newStage(options());
   const id = stage.start(GRAPHS.node, { roles });
   await expect.poll(() => lines.length).toBe(1);
-  await stage.host.command(id, { kind: "skip_node", activation_id: "call#1", output: { out: 1 } }, "ann");
+  await stage.host.steering.command(
+    id,
+    { kind: "skip_node", activation_id: "call#1", output: { out: 1 } },
+    "ann",
+  );
   await stage.host.settled(id);
   const { final, warnings, call } = outcome(stage, id);
   const message = `mail was abandoned in flight: it may have happened (idempotency key ${lines[0]}).`;

@@ -109,7 +109,7 @@ function newServer(db: Db, disk: Disk, moment: () => void) {
   const tools = fakeTools([tool("act", "LOW"), tool("confirmed", "HIGH")]);
   const host = new Host({ store, disk, effects: { models, tools } });
   const nameOf = (id: string) => store.state(id)!.input.who as string;
-  host.watch(({ run_id, status }) => {
+  host.watchers.watch(({ run_id, status }) => {
     if (status === "finished") ack(nameOf(run_id), "end");
   });
 
@@ -136,7 +136,10 @@ function newServer(db: Db, disk: Disk, moment: () => void) {
         for (const { id } of store.unfinished())
           for (const { status, requested } of Object.values(store.state(id)!.interactions)) {
             const yes = { answer: "approve", by: "somebody" } as const;
-            if (status !== "open" || !host.answer(id, requested.interaction_id, requested.fingerprint, yes))
+            if (
+              status !== "open" ||
+              !host.steering.answer(id, requested.interaction_id, requested.fingerprint, yes)
+            )
               continue;
             await disk.sync();
             ack(nameOf(id), "answer");

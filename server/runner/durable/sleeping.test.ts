@@ -14,7 +14,10 @@ type Stage = ReturnType<typeof newStage>;
 const inMemory = ({ host }: Stage) => (host as unknown as { live: Map<string, unknown> }).live.size;
 const answer = (stage: Stage, id: string) => {
   const [open] = Object.values(stage.store.state(id)!.interactions);
-  return stage.host.answer(id, open!.id, open!.requested.fingerprint, { answer: "approve", by: "ann" });
+  return stage.host.steering.answer(id, open!.id, open!.requested.fingerprint, {
+    answer: "approve",
+    by: "ann",
+  });
 };
 
 const tools = () =>
@@ -43,7 +46,7 @@ test("a run that waits for a person leaves the memory, and goes on when answered
       if (frame.kind === "events") seen.push(...frame.events);
   })();
   await until(() => stage.store.find(id)?.status === "waiting" && inMemory(stage) === 0);
-  expect(stage.host.isLive(id)).toBe(true);
+  expect(stage.host.live.isHere(id)).toBe(true);
   const ended = stage.host.settled(id);
   expect(answer(stage, id)).toBe(true);
   await Promise.all([ended, following]);

@@ -172,7 +172,7 @@ test("a question that was open while the server slept or was down can still be a
   expect(open).toMatchObject({ status: "open" });
   expect(open!.requested.expires_at).toBeGreaterThan(clock.now() + 4 * 60_000);
   const { fingerprint } = open!.requested;
-  expect(second.host.answer(id, open!.id, fingerprint, { answer: "approve", by: "ann" })).toBe(true);
+  expect(second.host.steering.answer(id, open!.id, fingerprint, { answer: "approve", by: "ann" })).toBe(true);
   await second.host.settled(id);
   expect(second.store.state(id)!.run.final_status).toBe("COMPLETED");
 });
@@ -185,7 +185,7 @@ test("a question is answered right after its machine woke, before anything else 
   clock.sleep(9 * HOUR);
   const [open] = Object.values(stage.store.state(id)!.interactions);
   const { fingerprint } = open!.requested;
-  expect(stage.host.answer(id, open!.id, fingerprint, { answer: "approve", by: "ann" })).toBe(true);
+  expect(stage.host.steering.answer(id, open!.id, fingerprint, { answer: "approve", by: "ann" })).toBe(true);
   await stage.host.settled(id);
   expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
 });

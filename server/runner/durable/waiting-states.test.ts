@@ -101,19 +101,20 @@ test.each(Object.entries(states))("ended at once %s, it goes on once", async (_w
     await expect.poll(() => openIn(stage, id)).toBeDefined();
     await expect.poll(() => stage.store.find(id)!.status).toBe("waiting");
     if (isPaused) {
-      void stage.host.command(id, { kind: "pause" }, "bo");
+      void stage.host.steering.command(id, { kind: "pause" }, "bo");
       await expect.poll(() => stage.store.find(id)!.status).toBe("paused");
     }
     return { stage, id };
   };
   const goOn = async (stage: ReturnType<typeof newStage>, id: string) => {
     const { id: question, requested } = openIn(stage, id)!;
-    const give = () => stage.host.answer(id, question, requested.fingerprint, { ...answer, by: "ann" });
+    const give = () =>
+      stage.host.steering.answer(id, question, requested.fingerprint, { ...answer, by: "ann" });
     // Two answers at once: one counts.
     expect([give(), give()]).toEqual([true, false]);
     if (isPaused) {
       await expect.poll(() => openIn(stage, id)).toBeUndefined();
-      void stage.host.command(id, { kind: "resume" }, "bo");
+      void stage.host.steering.command(id, { kind: "resume" }, "bo");
     }
     await expect.poll(() => stage.store.find(id)!.status).toBe("finished");
     await stage.host.settled(id);
@@ -152,7 +153,7 @@ test("reminders and escalations whose time came while the server was down are ma
   expect([open.status, open.requested.assigned_to]).toEqual(["open", "the lead"]);
   const third = newStage({ ...parts([]), db: cutAt(second, id, 1e6), clock });
   third.host.recover();
-  third.host.answer(id, open.id, open.requested.fingerprint, { ...chosen("approved"), by: "ann" });
+  third.host.steering.answer(id, open.id, open.requested.fingerprint, { ...chosen("approved"), by: "ann" });
   await expect.poll(() => third.store.find(id)!.status).toBe("finished");
   const types = third.store.events(id, 0, 1e6).map(({ type }) => type);
   expect(

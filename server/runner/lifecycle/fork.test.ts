@@ -21,7 +21,8 @@ const settled = async (stage: Stage, id: string, answer: "approve" | "reject" = 
     if (now === "finished") return stage.store.state(id)!;
     if (waits_for === "person")
       for (const { id: question, status, requested } of Object.values(stage.store.state(id)!.interactions))
-        if (status === "open") stage.host.answer(id, question, requested.fingerprint, { answer, by: "ann" });
+        if (status === "open")
+          stage.host.steering.answer(id, question, requested.fingerprint, { answer, by: "ann" });
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 };
@@ -370,7 +371,7 @@ test("a fork stops where it is told to and goes as far, whatever its original wa
       const { run } = stage.store.state(run_id)!;
       if (run.status === "finished") return [stops, run.reason_code];
       stops.push(run.paused_at?.node_id);
-      await stage.host.command(run_id, { kind: "resume" }, "ann");
+      await stage.host.steering.command(run_id, { kind: "resume" }, "ann");
     }
   };
   expect(

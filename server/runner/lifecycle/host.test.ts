@@ -260,7 +260,7 @@ describe("limits", () => {
       resumable: ["max_steps"],
     });
     expect(stage.store.find(id)).toMatchObject({ status: "finished", final_status: "INCOMPLETE" });
-    void stage.host.raiseLimit(id, "max_steps", 10, "user");
+    void stage.host.steering.raiseLimit(id, "max_steps", 10, "user");
     await stage.host.settled(id);
     const after = stage.store.state(id)!;
     expect(after.run).toMatchObject({ final_status: "COMPLETED" });
@@ -276,7 +276,7 @@ describe("limits", () => {
       config: { max_global_iterations: 1 },
     });
     expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "MAX_ITERATIONS" });
-    void stage.host.raiseLimit(id, "max_global_iterations", 5, "user");
+    void stage.host.steering.raiseLimit(id, "max_global_iterations", 5, "user");
     await stage.host.settled(id);
     expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
   });
@@ -297,7 +297,7 @@ describe("limits", () => {
       resumable: ["max_cost_usd"],
     });
     poor = false;
-    void stage.host.raiseLimit(id, "max_cost_usd", 5, "user");
+    void stage.host.steering.raiseLimit(id, "max_cost_usd", 5, "user");
     await stage.host.settled(id);
     expect(stage.store.state(id)!.state.ask_out).toBe("paid");
   });
@@ -770,7 +770,7 @@ describe("after a crash", () => {
     const { id } = await stage.run(draw("start > a > b > end"), { config: { max_steps: 2 } });
     const again = newStage({ db: stage.db });
     again.host.recover();
-    void again.host.raiseLimit(id, "max_steps", 9, "user");
+    void again.host.steering.raiseLimit(id, "max_steps", 9, "user");
     await again.host.settled(id);
     expect(again.store.state(id)!.run.final_status).toBe("COMPLETED");
   });

@@ -1,15 +1,10 @@
 import type { Disk } from "@/db/disk";
-import type { InstallationRules, RaisableLimit } from "@/server/domain/agent/outcome";
+import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
-import type { LiveFrame } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { namedError } from "@/server/domain/base/named-error";
-import type { Json } from "@/server/domain/base/values";
-import type { RunCommand } from "@/server/domain/run/commands/command";
-import type { PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import type { PeopleRules } from "@/server/domain/run/events";
-import type { GivenAnswer, PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { RunningMarker } from "@/server/store/runs/running-marker";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { Watchdog } from "@/server/store/watchdog";
@@ -17,14 +12,14 @@ import { CLOCK_CHECK_INTERVAL_MS, type Clock, WorkTime } from "../durable/clock"
 import { CANCEL } from "../durable/embedded-contract";
 import { INTERPRETER_VERSION } from "../interpreter/execute";
 import { followRun } from "../log/follow-run";
-import { Followers, type RunFrame, type StatusTick, Watchers } from "../log/followers";
+import { Followers, type RunFrame, Watchers } from "../log/followers";
 import { Frames, type StreamRedactor } from "../log/frames";
 import { LogWriter } from "../log/log-writer";
 import { TurnRecorder } from "../log/record-turns";
 import { placeOf } from "../log/turn-write";
 import type { Effects } from "../node/ports";
-import { CommandWaiters, type Heard } from "../people/command-waiters";
-import { type CommandResult, FromPeople } from "../people/from-people";
+import { CommandWaiters } from "../people/command-waiters";
+import { Steering } from "../people/steering";
 import { Computing } from "./crash-suspects";
 import { CreationCache } from "./creation-cache";
 import { type ForkRequest, planFork } from "./fork";
@@ -34,8 +29,7 @@ import { Recovery } from "./recovery";
 import type { RemoteEngine } from "./remote-engine";
 import { RunEndings } from "./run-endings";
 import { RunExecutor } from "./run-executor";
-import { RunQueue } from "./run-queue";
-import { type SegmentProgress, SegmentReceiver } from "./segment-progress";
+import { SegmentReceiver } from "./segment-progress";
 import { creationOf, type StartRequest } from "./start-request";
 import { WakeDue } from "./wake-due";
 
@@ -75,47 +69,38 @@ const RESUME_DUE_WITHIN_MS = 5 * 60_000;
 
 /** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
 export class Host {
-  private readonly live = new LiveRuns();
-  private readonly queue = new RunQueue();
+  /** What people tell runs. */
+  readonly steering: Steering;
+  /** Waits for what a run makes of a command. */
+  readonly waiters = new CommandWaiters();
+  /** Who watches all runs change their status. */
+  readonly watchers = new Watchers();
+  readonly live = new LiveRuns();
+  /** Streamed text of runs, wherever it is written. */
+  readonly frames: Frames;
+  /** What workers report; absent where no other process executes runs. */
+  readonly segments: SegmentReceiver | undefined;
+  readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
   private readonly creationCache = new CreationCache();
   private readonly followers = new Followers();
-  private readonly watchers = new Watchers();
-  private readonly waiters = new CommandWaiters();
-  private readonly frames: Frames;
+  private readonly time: WorkTime;
   private readonly writer: LogWriter;
-  private readonly recovery: Recovery;
   private readonly computing: Computing;
   private readonly endings: RunEndings;
-  private readonly people: FromPeople;
-  private readonly segments: SegmentReceiver | undefined;
   private readonly runs: RunExecutor;
+  private readonly recovery: Recovery;
   private readonly due: WakeDue;
+  private readonly clockTimer: ReturnType<typeof setInterval>;
   /** Whether runs of an earlier process may still wait outside the memory of this one. */
   private hasLeftSome = false;
-  private draining = false;
-  readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
-  private readonly time: WorkTime;
-  private readonly clockTimer: ReturnType<typeof setInterval>;
 
   constructor(private readonly options: HostOptions) {
-    this.time = new WorkTime(options.clock);
-    this.clockTimer = setInterval(() => this.checkClock(), CLOCK_CHECK_INTERVAL_MS);
-    this.clockTimer.unref();
-    const { store, disk, log, remoteEngine, rules, redact, effects } = options;
-    const { live, followers, watchers, waiters, creationCache, time, workerId } = this;
-    const now = () => this.now;
-    const isDraining = () => this.draining;
-    const hasRoom = () => this.pump();
-    const startRun = (id: string, workflowId: string | null) => void this.runs.start(id, workflowId);
-    const computing = new Computing({
-      ...{
-        runningMarker: options.runningMarker,
-        watchdog: options.watchdog,
-        crashed: options.crashed,
-        store,
-        log,
-      },
-    });
+    const { store, disk, log, remoteEngine, rules, redact, effects, maxRuns } = options;
+    const { runningMarker, watchdog, crashed } = options;
+    const { live, followers, watchers, waiters, creationCache, workerId } = this;
+    const time = new WorkTime(options.clock);
+    const { clock } = time;
+    const computing = new Computing({ runningMarker, watchdog, crashed, store, log });
     const frames = new Frames(
       (id, made) => followers.send(id, { kind: "live", frames: made }),
       options.streamRedactor,
@@ -127,58 +112,25 @@ export class Host {
       },
       (message, error) => log?.("warn", message, { error: errorMessage(error) }),
     );
-    const turns = new TurnRecorder({
-      ...{ writer, disk, live, frames, followers, watchers, waiters, log, hasRoom },
-      putToSleep: (id, run) => this.runs.putToSleep(id, run),
-      evict: (id, run) => this.runs.evict(id, run),
+    const turns = new TurnRecorder({ writer, disk, live, frames, followers, watchers, waiters, log });
+    const endings = new RunEndings({ store, writer, disk, live, followers, watchers, clock, log });
+    const runs = new RunExecutor({
+      ...{ store, effects, remoteEngine, rules, redact, time, workerId, maxRuns },
+      ...{ live, creationCache, computing, waiters, frames, followers, turns, endings },
     });
-    const endings = new RunEndings({ store, writer, disk, live, followers, watchers, now, log });
-    this.runs = new RunExecutor({
-      ...{
-        store,
-        effects,
-        remoteEngine,
-        rules,
-        redact,
-        time,
-        workerId,
-        live,
-        creationCache,
-        computing,
-        waiters,
-      },
-      ...{ frames, followers, turns, endings, isDraining, hasRoom },
-      claim: (id) => this.recovery.forget(id),
-    });
-    this.people = new FromPeople({
-      ...{ store, waiters, now },
-      activeRun: (id) => live.get(id)?.engine,
-      settled: (id) => this.settled(id),
-      deliver: (id, name, value) => this.deliver(id, name, value),
-    });
+    this.steering = new Steering({ store, waiters, clock, live, runs });
     this.segments =
-      remoteEngine &&
-      new SegmentReceiver({
-        ...{ remoteEngine, store, turns, endings, live, startRun, hasRoom },
-        seenNow: () => ({ at: this.now, worked: time.read() }),
-        left: (id) => this.runs.left(id),
-      });
-    this.recovery = new Recovery({
-      store,
-      isRemote: (id) => remoteEngine?.activeSegment(id) != null,
-      startRun,
-      enqueue: (id, workflowId) => this.queue.add(id, workflowId),
-      hold: (id, code, message, retryAfterMs) => endings.hold(id, code, message, retryAfterMs),
-    });
-    this.due = new WakeDue({
-      ...{ startRun, isDraining },
-      due: (at) => store.due(at),
-      isTaken: (id) => live.has(id) || this.recovery.isPending(id),
-    });
+      remoteEngine && new SegmentReceiver({ remoteEngine, store, turns, endings, live, runs, time });
+    this.recovery = new Recovery({ store, live, runs, endings, remoteEngine });
+    this.due = new WakeDue({ store, live, runs });
+    this.time = time;
     this.computing = computing;
     this.frames = frames;
     this.writer = writer;
     this.endings = endings;
+    this.runs = runs;
+    this.clockTimer = setInterval(() => this.checkClock(), CLOCK_CHECK_INTERVAL_MS);
+    this.clockTimer.unref();
   }
 
   /** Keeps the time at work, and tells the runs where the clock jumped or the machine slept. */
@@ -195,11 +147,6 @@ export class Host {
 
   private get store(): RunStore {
     return this.options.store;
-  }
-
-  /** The run that this key started before, or null. Throws KeyReused where it was for something else. */
-  startedWith(key: string, requestHash: string): string | null {
-    return this.store.startedWith(key, requestHash);
   }
 
   /** Creates a run and queues it. The same idempotency key gives the same run; throws KeyReused, QueueFull. */
@@ -241,14 +188,14 @@ export class Host {
   }
 
   private refuseMore(): void {
-    if (this.queue.size >= (this.options.maxQueued ?? 1000))
+    if (this.runs.queue.size >= (this.options.maxQueued ?? 1000))
       throw new QueueFull("Too many runs are waiting. Try again in a moment.");
   }
 
   private begin(id: string, workflow_id: string | null): void {
-    this.queue.add(id, workflow_id);
+    this.runs.queue.add(id, workflow_id);
     this.watchers.notify({ run_id: id, workflow_id, status: "queued", final_status: null });
-    this.pump();
+    this.runs.startQueued();
   }
 
   /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
@@ -259,7 +206,7 @@ export class Host {
     for (const id of this.options.remoteEngine?.runs() ?? []) this.resumeRemote(id);
     this.recovery.begin(this.now + RESUME_DUE_WITHIN_MS, stopped);
     this.retryQuarantined();
-    this.pump();
+    this.runs.startQueued();
     return this.store.countUnfinished();
   }
 
@@ -279,14 +226,14 @@ export class Host {
     this.store.signal(runId, "cancel", about, this.now);
     if (live) live.engine.deliver("cancel", about);
     else {
-      this.queue.remove(runId);
+      this.runs.queue.remove(runId);
       this.runs.start(runId, run.workflow_id);
     }
     return true;
   }
 
   private retryQuarantined(): void {
-    if (this.draining) return;
+    if (this.isDraining) return;
     for (const id of this.store.retriesDue(this.now)) this.tryAgain(id, { keepsStops: true });
   }
 
@@ -301,72 +248,14 @@ export class Host {
     const workflowId = this.store.find(runId)?.workflow_id ?? null;
     this.watchers.notify({ run_id: runId, workflow_id: workflowId, status, final_status: null });
     if (status === "queued") {
-      this.queue.add(runId, workflowId);
-      this.pump();
+      this.runs.queue.add(runId, workflowId);
+      this.runs.startQueued();
     } else this.runs.start(runId, workflowId);
     return true;
   }
 
-  /** Raises a limit; a run that stopped at it goes on. */
-  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): Promise<CommandResult> {
-    return this.people.raiseLimit(runId, limit, to, by);
-  }
-
-  /** Stores a command for a run and delivers it. */
-  command(runId: string, command: RunCommand, by: string): Promise<CommandResult> {
-    return this.people.command(runId, command, by);
-  }
-
-  /** What the run makes of its cancellation, or of an answer, that it was just sent. */
-  heard(runId: string, name: string): Promise<Heard> {
-    return this.waiters.wait(runId, name);
-  }
-
-  /** Changes the plan of a running crew. Returns what is wrong with the change, or what became of it. */
-  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | Promise<CommandResult> {
-    return this.people.editPlan(runId, activationId, edit, by);
-  }
-
-  /** Answers a question of a run; false where it is not open any more, or not the one that the fingerprint names. */
-  answer(
-    runId: string,
-    interactionId: string,
-    fingerprint: string,
-    value: PersonsAnswer & { by: string },
-  ): boolean {
-    return this.people.answer(runId, interactionId, fingerprint, value);
-  }
-
-  /** Who answered a question, also where the run has not taken that up yet; null where nobody did. */
-  answered(runId: string, interactionId: string): GivenAnswer | null {
-    return this.people.answered(runId, interactionId);
-  }
-
-  /** Hands a run what is in its log already. One that is held gets it once it is tried again. */
-  private deliver(runId: string, name: string, value: Json): void {
-    this.creationCache.take(runId);
-    const live = this.live.get(runId);
-    if (live) return live.engine.deliver(name, value);
-    const run = this.store.find(runId);
-    if (run && run.status !== "held") this.runs.start(runId, run.workflow_id);
-  }
-
-  /** Watches all runs change their status. Answers how to stop. */
-  watch(onTick: (tick: StatusTick) => void): () => void {
-    return this.watchers.watch(onTick);
-  }
-
-  /** The same as a stream. */
-  ticks(signal?: AbortSignal): AsyncGenerator<StatusTick> {
-    return this.watchers.ticks(signal, () => this.draining);
-  }
-
   get isDraining(): boolean {
-    return this.draining;
-  }
-
-  isLive(runId: string): boolean {
-    return this.live.isHere(runId);
+    return this.runs.isDraining;
   }
 
   /**
@@ -380,15 +269,15 @@ export class Host {
 
   /** Resolves when the run is out of this process: ended, or stopped at a limit. */
   async settled(runId: string): Promise<void> {
-    if (this.recovery.isPending(runId)) await this.recovery.done;
+    if (this.live.isUnrecovered(runId)) await this.recovery.done;
     await this.live.gone(runId);
   }
 
   /** Stops taking up work and lets what is under way finish, for at most `ms`. What is left goes on at the next start. */
   async drain(ms: number): Promise<void> {
-    this.draining = true;
+    this.runs.freeze();
     this.recovery.stop();
-    for (const { engine } of this.live.all()) engine.freeze();
+    this.watchers.close();
     const end = Date.now() + ms;
     while (Date.now() < end && [...this.live.all()].some(({ engine }) => engine.inFlight > 0))
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -401,32 +290,11 @@ export class Host {
     this.computing.close();
   }
 
-  /** Begins queued runs while there is room, one workflow after another. */
-  private pump(): void {
-    if (this.draining) return;
-    const { maxRuns = 16 } = this.options;
-    const room = (typeof maxRuns === "number" ? maxRuns : maxRuns()) - this.live.busyCount();
-    this.queue.begin(room, (id, workflowId) => this.runs.start(id, workflowId));
-  }
-
   /** After a start: finds a run at work in other processes. */
   private resumeRemote(runId: string): void {
     const run = this.store.find(runId);
     if (!run) return;
     if (run.held?.code === "engine_missing" && this.options.remoteEngine?.isConfigured) this.tryAgain(runId);
     else if (run.status !== "held") this.runs.start(runId, run.workflow_id);
-  }
-
-  /**
-   * What a worker tells of a run that it carries out. Resolves once it is in the log and was published. What came before, or
-   * is of a stretch that is over, changes nothing.
-   */
-  async receive(news: SegmentProgress): Promise<void> {
-    await this.segments?.receive(news);
-  }
-
-  /** Text of a run that is being written elsewhere. */
-  show(runId: string, frames: readonly LiveFrame[]): void {
-    for (const frame of frames) this.frames.add(runId, frame);
   }
 }

@@ -23,6 +23,7 @@ import type { Pins } from "@/server/domain/run/commands/pins";
 import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
+import type { RunStore } from "@/server/store/runs/runs";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
 
@@ -60,7 +61,8 @@ export function newLauncher(parts: {
   /** A run gets a copy of the crews and agents that its workflow names. */
   library?: Library;
   models: Models;
-  host: Host;
+  runs: Pick<RunStore, "startedWith">;
+  host: Pick<Host, "start">;
   /** What holds in every run, whatever it says itself. */
   installation?: InstallationRules;
 }) {
@@ -73,7 +75,7 @@ export function newLauncher(parts: {
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
       const key = launch.idempotency_key;
       const request_hash = hashOf(launch);
-      const known = key === undefined ? null : parts.host.startedWith(key, request_hash);
+      const known = key === undefined ? null : parts.runs.startedWith(key, request_hash);
       if (known !== null) return { run_id: known, created: false };
       const workflow = parts.workflows.find(launch.workflow_id);
       if (!workflow) return undefined;

@@ -158,7 +158,7 @@ async function drive({ stage, approved, hanging }: ReturnType<typeof newWorld>, 
           if (choice === "approve") approved.add(`${id}/${question.id.replace(/\/before\d*$/, "")}`);
           const answer = kind === "approval" ? { answer: "chosen", option: "approved" } : { answer: choice };
           // What is no answer counts as none in time.
-          stage.host.answer(id, question.id, fingerprint, { ...answer, by: "ann" } as never);
+          stage.host.steering.answer(id, question.id, fingerprint, { ...answer, by: "ann" } as never);
         }
       }
     }

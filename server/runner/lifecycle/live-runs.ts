@@ -1,3 +1,4 @@
+import type { UnfinishedRun } from "@/server/store/runs/runs";
 import type { Seen } from "../durable/clock-watch";
 import type { LiveRun } from "./remote-engine";
 
@@ -6,6 +7,8 @@ export class LiveRuns {
   private readonly live = new Map<string, LiveRun>();
   /** Those that left, with the times that they had seen. */
   private readonly asleep = new Map<string, Seen>();
+  /** Those of an earlier process that are still to be taken up. */
+  private readonly unrecovered = new Map<string, UnfinishedRun>();
   /** Who waits for a run to leave this process. */
   private readonly leaving = new Map<string, { gone: Promise<void>; leave: () => void }>();
 
@@ -51,6 +54,24 @@ export class LiveRuns {
   }
   wakeUp(runId: string): void {
     this.asleep.delete(runId);
+  }
+
+  /** Has a run of an earlier process wait until it is taken up. */
+  addUnrecovered(run: UnfinishedRun): void {
+    this.unrecovered.set(run.id, run);
+  }
+  isUnrecovered(runId: string): boolean {
+    return this.unrecovered.has(runId);
+  }
+  /** The next run to take up; undefined once none is left. */
+  get nextUnrecovered(): UnfinishedRun | undefined {
+    return this.unrecovered.values().next().value;
+  }
+  recovered(runId: string): void {
+    this.unrecovered.delete(runId);
+  }
+  forgetUnrecovered(): void {
+    this.unrecovered.clear();
   }
 
   /** How many take a place: those that wait for a person or a time take none. */

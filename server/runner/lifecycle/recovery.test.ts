@@ -78,7 +78,7 @@ describe("a run that the server was computing when it crashed", () => {
     const ticks: StatusTick[] = [];
     newStage({ db, stopped: [ids[0]!] }).store.noteStops([ids[0]!]);
     const stage = newStage({ db, stopped: [ids[0]!] });
-    stage.host.watch((tick) => ticks.push(tick));
+    stage.host.watchers.watch((tick) => ticks.push(tick));
     stage.host.recover();
     await settledAll(stage);
     expect(standing(stage, ids)).toEqual(["stopped_server", "COMPLETED", "COMPLETED"]);
@@ -142,7 +142,7 @@ describe("a run that the server was computing when it crashed", () => {
       // It is taken up, and crashes the server before anything is written of it.
       const retried = newStage({ db, clock, models: fakeModels(() => new Promise(() => {})) });
       retried.host.recover();
-      expect(retried.host.isLive(ids[0]!)).toBe(true);
+      expect(retried.host.live.isHere(ids[0]!)).toBe(true);
       await retried.host.drain(0);
     }
     const last = newStage({ db, stopped: ids, clock });
@@ -183,7 +183,7 @@ async function allResumed(host: Host, store: Pick<RunStore, "list">, isOver = ()
   const waits = () =>
     store
       .list({ status: ["queued", "running", "held"], limit: 100 })
-      .filter(({ id, held, workflow_id }) => (held ? workflow_id !== "guilty" : !host.isLive(id)));
+      .filter(({ id, held, workflow_id }) => (held ? workflow_id !== "guilty" : !host.live.isHere(id)));
   for (let at = 0; at < 100 && !isOver() && waits().length > 0; at++)
     await new Promise((resolve) => setTimeout(resolve, 10));
   if (!isOver()) expect(waits()).toEqual([]);

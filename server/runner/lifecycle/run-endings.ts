@@ -5,6 +5,7 @@ import { dropped } from "@/server/domain/run/commands/command";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { heldMessage, type QuarantineReason, SettingsDamaged } from "@/server/domain/run/quarantine";
 import type { RunProgress, RunStore } from "@/server/store/runs/runs";
+import type { Clock } from "../durable/clock";
 import { ReplayMismatch } from "../durable/known-turns";
 import type { Followers, Watchers } from "../log/followers";
 import { type LogWriter, TRY_AGAIN_MS, Unwritable } from "../log/log-writer";
@@ -21,7 +22,7 @@ interface Parts {
   live: LiveRuns;
   followers: Followers;
   watchers: Watchers;
-  now(): number;
+  clock: Clock;
   log?: HostLog | undefined;
 }
 
@@ -49,10 +50,10 @@ export class RunEndings {
 
   /** Quarantines a run, with the reason, until then or until a person tries it again or cancels it. Never throws. */
   hold(runId: string, code: QuarantineReason["code"], message: string, retryAfterMs?: number): void {
-    const { store, log, now, watchers } = this.parts;
+    const { store, log, clock, watchers } = this.parts;
     log?.("warn", "A run is held.", { run_id: runId, reason: message });
     try {
-      const at = now();
+      const at = clock.now();
       const retry = retryAfterMs === undefined ? {} : { retry_at: at + retryAfterMs };
       const reason = heldMessage(code, message, retryAfterMs !== undefined);
       if (!store.hold(runId, { code, message: reason, at, ...retry })) return;
@@ -67,7 +68,7 @@ export class RunEndings {
 
   /** Ends a run without computing it any further: it keeps its log, with this as its last event. Never throws. */
   async end(runId: string, payload: Finished): Promise<void> {
-    const { store, live, followers, watchers, log, now } = this.parts;
+    const { store, live, followers, watchers, log, clock } = this.parts;
     try {
       const row = store.find(runId);
       if (!row || row.status === "finished") return;
@@ -77,7 +78,7 @@ export class RunEndings {
         status: "finished",
         final_status: payload.final_status,
         reason_code: payload.reason_code,
-        finished_at: now(),
+        finished_at: clock.now(),
         outcome_text: payload.error?.message ?? "",
         waits_for: null,
       };

@@ -2,6 +2,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { errorMessage } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/transient-error";
+import type { Json } from "@/server/domain/base/values";
 import { DamagedLog } from "@/server/domain/run/quarantine";
 import { registerKeysIn } from "@/server/secrets/redact";
 import type { RunStore } from "@/server/store/runs/runs";
@@ -23,6 +24,7 @@ import { withOriginal } from "./fork";
 import type { LiveRuns } from "./live-runs";
 import { ENGINE_MISSING, type LiveRun, type RemoteEngine, RemoteRun } from "./remote-engine";
 import type { RunEndings } from "./run-endings";
+import { RunQueue } from "./run-queue";
 
 interface Parts {
   store: RunStore;
@@ -40,20 +42,48 @@ interface Parts {
   followers: Followers;
   turns: Pick<TurnRecorder, "record">;
   endings: RunEndings;
-  isDraining(): boolean;
-  /** Nobody else is to take this run up any more. */
-  claim(runId: string): void;
-  /** A place for another run is free. */
-  hasRoom(): void;
+  maxRuns?: number | (() => number) | undefined;
 }
 
 /** A run's time in this process: taken up from its log, carried out here or elsewhere, and out of the memory again. */
 export class RunExecutor {
+  /** Runs that wait to begin. */
+  readonly queue = new RunQueue();
+  private draining = false;
+
   constructor(private readonly parts: Parts) {}
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /** Begins queued runs while there is room, one workflow after another. */
+  startQueued(): void {
+    if (this.draining) return;
+    const { maxRuns = 16, live } = this.parts;
+    const room = (typeof maxRuns === "number" ? maxRuns : maxRuns()) - live.busyCount();
+    this.queue.begin(room, (id, workflowId) => this.start(id, workflowId));
+  }
+
+  /** Begins nothing more; the steps under way may finish. */
+  freeze(): void {
+    this.draining = true;
+    for (const { engine } of this.parts.live.all()) engine.freeze();
+  }
+
+  /** Hands a run what is in its log already. One that is held gets it once it is tried again. */
+  deliver(runId: string, name: string, value: Json): void {
+    const { creationCache, live, store } = this.parts;
+    creationCache.take(runId);
+    const active = live.get(runId);
+    if (active) return active.engine.deliver(name, value);
+    const run = store.find(runId);
+    if (run && run.status !== "held") this.start(runId, run.workflow_id);
+  }
 
   /** Takes a run up; false if it cannot be read: then it is held, and the others go on. Never throws. */
   start(runId: string, workflowId: string | null): boolean {
-    this.parts.claim(runId);
+    this.parts.live.recovered(runId);
     try {
       this.parts.computing.around({ run_id: runId }, () => this.executeRun(runId, workflowId));
       return true;
@@ -81,7 +111,7 @@ export class RunExecutor {
   }
 
   private executeRun(runId: string, workflowId: string | null): void {
-    if (this.parts.isDraining() || this.parts.live.has(runId)) return;
+    if (this.draining || this.parts.live.has(runId)) return;
     const { remoteEngine } = this.parts;
     if (remoteEngine && (remoteEngine.isPreferred || remoteEngine.activeSegment(runId) !== null))
       return this.dispatchRemote(remoteEngine, runId, workflowId);
@@ -97,7 +127,10 @@ export class RunExecutor {
     const engine = new EmbeddedRun(
       runId,
       {
-        record: (turn) => this.parts.turns.record(turn),
+        record: async (turn) => {
+          await this.parts.turns.record(turn);
+          this.release(runId);
+        },
         computing: () => this.parts.computing.note([runId]),
         around: (step, work) => this.parts.computing.around({ run_id: runId, step }, work),
         live: (id, frame) => this.parts.frames.add(id, frame),
@@ -151,19 +184,31 @@ export class RunExecutor {
     this.parts.waiters.left(runId);
     this.parts.frames.drop(runId);
     this.parts.followers.send(runId, { kind: "end" });
-    this.parts.hasRoom();
+    this.startQueued();
+  }
+
+  /** After a turn: a run that only waits, or has stopped at a limit, makes room for others. */
+  release(runId: string): void {
+    const run = this.parts.live.get(runId);
+    if (run?.status === "finished" && run.finalStatus === "INCOMPLETE")
+      setImmediate(() => this.evict(runId, run));
+    else if (run?.status === "waiting" || run?.status === "paused")
+      setImmediate(() => {
+        this.putToSleep(runId, run);
+        this.startQueued();
+      });
   }
 
   /** A run that has stopped at a limit leaves the memory. */
-  evict(runId: string, run: LiveRun): void {
+  private evict(runId: string, run: LiveRun): void {
     if (run.status !== "finished" || !run.engine.isIdle) return;
     run.engine.stop();
     this.forget(runId, run);
   }
 
   /** A run that only waits, and for long, leaves the memory; what wakes it takes it up again. */
-  putToSleep(runId: string, run: LiveRun): void {
-    if (this.parts.isDraining() || this.parts.live.get(runId) !== run) return;
+  private putToSleep(runId: string, run: LiveRun): void {
+    if (this.draining || this.parts.live.get(runId) !== run) return;
     const sleeps = run.engine.sleepsUntil;
     if (!sleeps || (sleeps.wakeAt !== null && sleeps.wakeAt < this.parts.time.clock.now() + SHORT_MS)) return;
     run.engine.stop();

@@ -1,12 +1,13 @@
 import { errorMessage } from "@/server/domain/base/guards";
 import { DamagedLog, type QuarantineReason } from "@/server/domain/run/quarantine";
 import type { RunStore } from "@/server/store/runs/runs";
-import type { Seen } from "../durable/clock-watch";
+import type { WorkTime } from "../durable/clock";
 import { Unwritable } from "../log/log-writer";
 import type { SentTurn, TurnRecorder } from "../log/record-turns";
 import type { LiveRuns } from "./live-runs";
 import type { LiveRun, RemoteEngine } from "./remote-engine";
 import type { RunEndings } from "./run-endings";
+import type { RunExecutor } from "./run-executor";
 
 /** How a stretch came to its end. */
 export type SegmentEnd =
@@ -31,13 +32,8 @@ interface Parts {
   turns: Pick<TurnRecorder, "recordRemote">;
   endings: Pick<RunEndings, "broke" | "hold">;
   live: LiveRuns;
-  /** The times at this moment, for a run that comes to rest. */
-  seenNow(): Seen;
-  startRun(runId: string, workflowId: string | null): void;
-  /** A run is out of this process. */
-  left(runId: string): void;
-  /** A place for another run is free. */
-  hasRoom(): void;
+  runs: Pick<RunExecutor, "start" | "left" | "release" | "startQueued">;
+  time: WorkTime;
 }
 
 /** What workers tell of the runs that they carry out. */
@@ -46,7 +42,7 @@ export class SegmentReceiver {
 
   /** Resolves once it is in the log and was published. What came before, or is of a stretch that is over, changes nothing. */
   async receive(news: SegmentProgress): Promise<void> {
-    const { remoteEngine, store, turns: recorder, endings } = this.parts;
+    const { remoteEngine, store, turns: recorder, endings, runs } = this.parts;
     const { run_id, stretch, turns, end } = news;
     if (remoteEngine.activeSegment(run_id) !== stretch) return;
     remoteEngine.heard(run_id, stretch, news.worker);
@@ -56,34 +52,35 @@ export class SegmentReceiver {
         run_id,
         turns.filter(({ turn }) => turn > last),
       );
+      runs.release(run_id);
       if (end) await this.endSegment(news, end);
     } catch (error) {
       const isDamage = error instanceof DamagedLog;
       if (!isDamage && !(error instanceof Unwritable)) throw error;
       this.leave(run_id, stretch);
-      this.parts.left(run_id);
+      runs.left(run_id);
       if (isDamage) endings.hold(run_id, "damaged_log", errorMessage(error));
       else await endings.broke(run_id, error);
     }
   }
 
   private async endSegment({ run_id, stretch }: SegmentProgress, end: SegmentEnd): Promise<void> {
-    const { remoteEngine, store, endings, live, startRun, left } = this.parts;
+    const { remoteEngine, store, endings, live, runs, time } = this.parts;
     const run = this.leave(run_id, stretch);
     if (end.kind !== "rested") {
       if (end.kind === "held") endings.hold(run_id, end.code, end.message);
       else await endings.broke(run_id, errorOf(end));
-      return left(run_id);
+      return runs.left(run_id);
     }
     const row = store.find(run_id);
     const workflowId = run?.workflowId ?? row?.workflow_id ?? null;
     // What it was sent while it came to rest is taken in by its next stretch.
-    if (remoteEngine.signalCount(run_id) > end.signals) startRun(run_id, workflowId);
+    if (remoteEngine.signalCount(run_id) > end.signals) runs.start(run_id, workflowId);
     else if (row && row.status !== "finished") {
-      live.putToSleep(run_id, this.parts.seenNow());
-      return this.parts.hasRoom();
+      live.putToSleep(run_id, { at: time.clock.now(), worked: time.read() });
+      return runs.startQueued();
     }
-    if (run && !live.has(run_id)) left(run_id);
+    if (run && !live.has(run_id)) runs.left(run_id);
   }
 
   private leave(runId: string, segment: number): LiveRun | undefined {

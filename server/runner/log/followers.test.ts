@@ -57,7 +57,7 @@ test("a stream of all runs' statuses ends with its signal, after what it was tol
   });
   const leaving = new AbortController();
   const heard: string[] = [];
-  const stream = watchers.ticks(leaving.signal, () => heard.at(-1) === "c");
+  const stream = watchers.ticks(leaving.signal);
   const first = stream.next();
   for (const id of ["a", "b"]) watchers.notify(tick(id));
   expect([await first, await stream.next()]).toEqual([
@@ -69,11 +69,12 @@ test("a stream of all runs' statuses ends with its signal, after what it was tol
   expect(await next).toEqual({ done: true, value: undefined });
 
   const stop = watchers.watch(({ run_id }) => heard.push(run_id));
-  const untilOver = watchers.ticks(undefined, () => heard.at(-1) === "c");
-  const [one, none] = [untilOver.next(), untilOver.next()];
+  const untilClosed = watchers.ticks();
+  const [one, none] = [untilClosed.next(), untilClosed.next()];
   watchers.notify(tick("c"));
   stop();
   watchers.notify(tick("d"));
+  watchers.close();
   expect([await one, await none, heard]).toEqual([
     { done: true, value: undefined },
     { done: true, value: undefined },

@@ -86,6 +86,7 @@ export type { Follower };
 /** Who watches all runs change their status. */
 export class Watchers {
   private readonly all = new Set<(tick: StatusTick) => void>();
+  private readonly closing = new AbortController();
 
   /** Answers how to stop. */
   watch(onTick: (tick: StatusTick) => void): () => void {
@@ -97,8 +98,14 @@ export class Watchers {
     for (const watcher of this.all) watcher(tick);
   }
 
-  /** The same as a stream, until the signal or `isOver`. */
-  async *ticks(signal: AbortSignal | undefined, isOver: () => boolean): AsyncGenerator<StatusTick> {
+  /** Ends every stream of ticks. */
+  close(): void {
+    this.closing.abort();
+  }
+
+  /** The same as a stream, until the signal or the end of the server. */
+  async *ticks(until?: AbortSignal): AsyncGenerator<StatusTick> {
+    const signal = AbortSignal.any([this.closing.signal, ...(until ? [until] : [])]);
     const queue: StatusTick[] = [];
     let wake: (() => void) | null = null;
     const rouse = () => wake?.();
@@ -106,9 +113,9 @@ export class Watchers {
       queue.push(tick);
       rouse();
     });
-    signal?.addEventListener("abort", rouse, { once: true });
+    signal.addEventListener("abort", rouse, { once: true });
     try {
-      while (!signal?.aborted && !isOver()) {
+      while (!signal.aborted) {
         const tick = queue.shift();
         if (tick) yield tick;
         else
@@ -118,7 +125,7 @@ export class Watchers {
       }
     } finally {
       stop();
-      signal?.removeEventListener("abort", rouse);
+      signal.removeEventListener("abort", rouse);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Disk } from "@/db/disk";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { RunProgress, RunStatus, TurnWrite } from "@/server/store/runs/runs";
+import type { RunProgress, TurnWrite } from "@/server/store/runs/runs";
 import type { TurnRecord } from "../durable/embedded-contract";
 import type { HostLog } from "../lifecycle/host-log";
 import type { LiveRuns } from "../lifecycle/live-runs";
@@ -24,12 +24,6 @@ interface Parts {
   watchers: Watchers;
   waiters: CommandWaiters;
   log?: HostLog | undefined;
-  /** A run only waits: it may leave the memory. */
-  putToSleep(runId: string, run: LiveRun): void;
-  /** A run has stopped at a limit: the log holds everything, so it need not stay in memory. */
-  evict(runId: string, run: LiveRun): void;
-  /** A place for another run is free. */
-  hasRoom(): void;
 }
 
 /** A turn's way: into the log first, onto the disk where it touched the world, then to whoever follows. */
@@ -64,7 +58,7 @@ export class TurnRecorder {
     }
   }
 
-  /** Tells how a run stands after a turn, and lets it leave the memory where it only waits. */
+  /** Tells how a run stands after a turn. */
   private noteProgress(run_id: string, run: LiveRun, progress: RunProgress | null, asksAnew: boolean): void {
     const before = run.status;
     if (progress) {
@@ -72,14 +66,8 @@ export class TurnRecorder {
       run.finalStatus = progress.final_status;
     }
     const { status, finalStatus: final_status, workflowId: workflow_id } = run;
-    if (status === null) return;
-    const { evict, hasRoom, putToSleep, watchers } = this.parts;
-    if (leavesMemory(status)) setImmediate(() => putToSleep(run_id, run));
-    if (before === status && !asksAnew) return;
-    watchers.notify({ run_id, workflow_id, status, final_status });
-    if (before === status) return;
-    if (status === "finished" && final_status === "INCOMPLETE") setImmediate(() => evict(run_id, run));
-    else if (leavesMemory(status)) setImmediate(hasRoom);
+    if (status !== null && (before !== status || asksAnew))
+      this.parts.watchers.notify({ run_id, workflow_id, status, final_status });
   }
 
   private publish(runId: string, events: RunEvent[]): void {
@@ -100,6 +88,3 @@ export class TurnRecorder {
       this.parts.log?.("error", "Something failed that nobody foresaw.", { run_id, ...error.detail });
   }
 }
-
-/** Whether a run that stands like this goes on by itself soon, or can be taken up again when it does. */
-const leavesMemory = (status: RunStatus) => status === "waiting" || status === "paused";

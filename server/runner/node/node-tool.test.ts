@@ -86,7 +86,7 @@ describe("a tool node", () => {
     await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
     const [open] = Object.values(stage.store.state(id)!.interactions);
     expect(tools.calls).toEqual([]);
-    stage.host.answer(id, open!.id, open!.requested.fingerprint, { answer: "reject", by: "ann" });
+    stage.host.steering.answer(id, open!.id, open!.requested.fingerprint, { answer: "reject", by: "ann" });
     await stage.host.settled(id);
     expect(stage.store.state(id)!.run.error?.code).toBe("HUMAN_REJECTED");
   });

@@ -101,7 +101,7 @@ test("a run that has written down as much as it may stops, and goes on once the 
     reason_code: "LOG_LIMIT",
     resumable: ["max_log_chars"],
   });
-  void stage.host.raiseLimit(id, "max_log_chars", 1_000_000, "user");
+  void stage.host.steering.raiseLimit(id, "max_log_chars", 1_000_000, "user");
   await stage.host.settled(id);
   expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
 });

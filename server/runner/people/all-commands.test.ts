@@ -117,7 +117,7 @@ test("whatever a run is told at any moment, no work is lost or done twice, and a
         await expect.poll(() => isAtRest(stage, id), { interval: 2 }).toBe(true);
         if (stage.store.find(id)?.status === "finished") break;
         const before = stage.store.state(id)!;
-        const { heard } = await stage.host.command(id, one, "ann");
+        const { heard } = await stage.host.steering.command(id, one, "ann");
         if (tooLate(heard) === null) continue;
         expect(heard !== "ended" && heard?.map(({ type }) => type)).toEqual(["warning"]);
         expect(standing(stage.store.state(id)!)).toBe(standing(before));
@@ -125,7 +125,7 @@ test("whatever a run is told at any moment, no work is lost or done twice, and a
       for (;;) {
         await expect.poll(() => stage.store.find(id)?.status, { interval: 2 }).toMatch(/paused|finished/);
         if (stage.store.find(id)?.status === "finished") break;
-        await stage.host.command(id, { kind: "resume" }, "ann");
+        await stage.host.steering.command(id, { kind: "resume" }, "ann");
       }
       expect(result(stage.store.state(id)!)).toEqual(through);
     }),
@@ -183,10 +183,10 @@ test("every command is applied once, refused with a reason, or accepted and then
           );
         };
         const sendCommand = (what: Exclude<(typeof acts)[number]["what"], "kill">) => {
-          if (what === "raise") send(null, stage.host.raiseLimit(id, "max_steps", 100, "ann"));
-          else if (what !== "cancel") send(null, stage.host.command(id, what, "ann"));
+          if (what === "raise") send(null, stage.host.steering.raiseLimit(id, "max_steps", 100, "ann"));
+          else if (what !== "cancel") send(null, stage.host.steering.command(id, what, "ann"));
           else if (stage.host.cancel(id, { by: "ann", reason: "" }))
-            send("cancel", stage.host.heard(id, CANCEL));
+            send("cancel", stage.host.waiters.wait(id, CANCEL));
         };
         for (const { what, then } of acts) {
           if (what === "kill") {

@@ -50,7 +50,7 @@ test("a gate asks with its options, and the answer is the way that the run takes
   });
   expect(stage.store.find(id)).toMatchObject({ status: "waiting", waits_for: "person" });
   const answer = { answer: "chosen" as const, option: "rejected", message: "too short", by: "ann" };
-  expect(stage.host.answer(id, open.id, open.requested.fingerprint, answer)).toBe(true);
+  expect(stage.host.steering.answer(id, open.id, open.requested.fingerprint, answer)).toBe(true);
   await stage.host.settled(id);
   const { state, nodes, activations } = stage.store.state(id)!;
   expect(state).toMatchObject({ letter: "Dear Ann", verdict: "rejected", remark: "too short" });
@@ -71,7 +71,11 @@ test("a question survives the end of the server at every turn, and the way is ta
     stage.host.recover();
     const open = await asked(stage, id);
     const give = (option: string) =>
-      stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "chosen", option, by: option });
+      stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
+        answer: "chosen",
+        option,
+        by: option,
+      });
     expect([give("approved"), give("rejected")]).toEqual([true, false]);
     await stage.host.settled(id);
     const events = stage.store.events(id, 0, 1e6);
@@ -91,7 +95,7 @@ test("a person changes the draft, and what they left goes on", async () => {
   const id = stage.start(gated({ allow_edit: true }, ["letter", "comment", "decision"]));
   const open = await asked(stage, id);
   expect(open.requested).toMatchObject({ draft: "Dear Ann", body: "> Dear Ann" });
-  stage.host.answer(id, open.id, open.requested.fingerprint, {
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
     answer: "chosen",
     option: "approved",
     value: "Dear Anna",
@@ -164,7 +168,7 @@ test("a form gives one value for each of its fields", async () => {
   const id = stage.start(form());
   const open = await asked(stage, id);
   expect(open.requested).toMatchObject({ kind: "input", response_schema: { required: ["name"] } });
-  stage.host.answer(id, open.id, open.requested.fingerprint, {
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
     answer: "given",
     value: { name: "Ann" },
     by: "ann",
@@ -177,7 +181,7 @@ test("a form that nobody wants to fill in fails its node", async () => {
   const stage = newStage();
   const id = stage.start(form());
   const open = await asked(stage, id);
-  stage.host.answer(id, open.id, open.requested.fingerprint, {
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
     answer: "reject",
     message: "not mine",
     by: "ann",

@@ -8,7 +8,8 @@ import { fakeTools, newStage } from "../testing";
 
 type Stage = ReturnType<typeof newStage>;
 const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;
-const sendCommand = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const sendCommand = (stage: Stage, id: string, command: RunCommand) =>
+  stage.host.steering.command(id, command, "ann");
 const statusIs = (stage: Stage, id: string, status: string) =>
   expect.poll(() => stage.store.find(id)?.status).toBe(status);
 
@@ -154,7 +155,7 @@ test("a question of a paused run can be answered for as long as the pause took i
   await statusIs(stage, id, "waiting");
   expect(until() - before).toBeGreaterThanOrEqual(600_000);
   const [open] = Object.values(stateOf(stage, id).interactions);
-  stage.host.answer(id, open!.id, open!.requested.fingerprint, { answer: "approve", by: "ann" });
+  stage.host.steering.answer(id, open!.id, open!.requested.fingerprint, { answer: "approve", by: "ann" });
   await stage.host.settled(id);
   expect(stateOf(stage, id).run.final_status).toBe("COMPLETED");
 });

@@ -64,7 +64,7 @@ async function settle(stage: Stage, id: string) {
         stage.store.state(id)!.interactions,
       ))
         if (now === "open")
-          stage.host.answer(id, question, requested.fingerprint, {
+          stage.host.steering.answer(id, question, requested.fingerprint, {
             answer: "chosen",
             option: "approved",
             by: "ann",
@@ -130,10 +130,14 @@ for (const [name, graph] of Object.entries({ chain, parallel, asksFirst })) {
         const { run, state } = await settle(stage, id);
         if (run.status === "finished") break;
         if (state.y !== undefined)
-          await stage.host.command(id, { kind: "edit_state", set: { y: "changed" }, remove: [] }, "ann");
+          await stage.host.steering.command(
+            id,
+            { kind: "edit_state", set: { y: "changed" }, remove: [] },
+            "ann",
+          );
         const warnings = stage.store.state(id)!.run.warnings.map((warning) => JSON.stringify(warning));
         while ((await settle(stage, id)).run.paused_at)
-          await stage.host.command(id, { kind: "resume" }, "ann");
+          await stage.host.steering.command(id, { kind: "resume" }, "ann");
         await stage.host.settled(id);
         if (state.y !== undefined) consistent(stage, id, warnings);
       }
@@ -145,8 +149,8 @@ test("a node that begins again after a change, taken up after a crash in each tu
   const breakpoints = [{ on: "llm_call", node_id: "c", once: true }];
   const id = stage.start(chain, { roles, config: { mode: "breakpoint", breakpoints } as never });
   await settle(stage, id);
-  await stage.host.command(id, { kind: "edit_state", set: { y: "changed" }, remove: [] }, "ann");
-  await stage.host.command(id, { kind: "resume" }, "ann");
+  await stage.host.steering.command(id, { kind: "edit_state", set: { y: "changed" }, remove: [] }, "ann");
+  await stage.host.steering.command(id, { kind: "resume" }, "ann");
   await stage.host.settled(id);
   const whole = stage.store.state(id)!;
   expect([whole.activations["c#1"]!.attempt, whole.state.z]).toEqual([2, "c: y is changed"]);

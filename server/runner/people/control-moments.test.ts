@@ -10,7 +10,8 @@ import { CANCEL } from "../durable/embedded-contract";
 import { fakeModels, fakeTools, newStage, role } from "../testing";
 
 type Stage = ReturnType<typeof newStage>;
-const sendCommand = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const sendCommand = (stage: Stage, id: string, command: RunCommand) =>
+  stage.host.steering.command(id, command, "ann");
 const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;
 const status = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status);
 const asking = { config: { required_role: "Worker", task_description_template: "Do it." } };
@@ -76,7 +77,7 @@ test("a question that comes while a run is being paused is asked, and its answer
   await status(stage, id).toBe("paused");
   const [open] = Object.values(stateOf(stage, id).interactions);
   expect(open?.status).toBe("open");
-  const answered = stage.host.answer(id, open?.id ?? "", open?.requested.fingerprint ?? "", {
+  const answered = stage.host.steering.answer(id, open?.id ?? "", open?.requested.fingerprint ?? "", {
     answer: "approve",
     option: "yes",
     by: "ann",
@@ -129,7 +130,7 @@ test("a held run that is cancelled names the command that it had accepted and ne
   stage.store.hold(id, { code: "stopped_server", message: "It stopped the server.", at: 1 });
   const next = newStage({ db: stage.db });
   expect(next.host.cancel(id, { by: "ann", reason: "" })).toBe(true);
-  await next.host.heard(id, CANCEL);
+  await next.host.waiters.wait(id, CANCEL);
   expect(next.store.events(id, 1, 100).slice(-2)).toMatchObject([
     { type: "warning", command_id: accepted, payload: { code: "COMMAND_TOO_LATE" } },
     { type: "run_finished", command_id: "cancel" },

@@ -29,7 +29,7 @@ const counting = () =>
   });
 
 const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
-  const { heard } = await stage.host.command(id, command, "ann");
+  const { heard } = await stage.host.steering.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const stateOf = (stage: Stage, id: string): RunState => stage.store.state(id)!;
@@ -244,7 +244,7 @@ test("a paused run leaves the memory, and its start takes up nothing of it", asy
   const again = newStage({ db: stage.db });
   expect(again.host.recover()).toBe(1);
   await pause(20);
-  expect([statusOf(again, id), again.host.isLive(id)]).toEqual(["paused", false]);
+  expect([statusOf(again, id), again.host.live.isHere(id)]).toEqual(["paused", false]);
   await sendCommand(again, id, { kind: "resume" });
   expect(await stood(again, id)).toBe("finished");
   expect(stateOf(again, id).state.n).toBe(4);

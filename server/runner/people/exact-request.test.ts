@@ -55,7 +55,7 @@ test.each(templates.map(({ key, graph }) => [key, graph] as const))(
     // A person takes the first way that a gate offers.
     for (const { id: asked, requested } of Object.values(stage.store.state(id)?.interactions ?? {})) {
       const option = requested.options?.[0]?.value ?? "approved";
-      stage.host.answer(id, asked, requested.fingerprint, { answer: "chosen", option, by: "ann" });
+      stage.host.steering.answer(id, asked, requested.fingerprint, { answer: "chosen", option, by: "ann" });
     }
     await stage.host.settled(id);
     const events = stage.store.events(id, 0, 1e6);

@@ -22,7 +22,7 @@ const inject = (target: InstructionTarget, text = INSTRUCTION): RunCommand => ({
   text,
 });
 const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
-  const { heard } = await stage.host.command(id, command, "ann");
+  const { heard } = await stage.host.steering.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {

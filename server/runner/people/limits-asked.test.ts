@@ -25,7 +25,7 @@ async function asked(stage: Stage, id: string) {
 }
 const give = (stage: Stage, id: string, option: string, value?: Json) => {
   const open = Object.values(stage.store.state(id)!.interactions).find(({ status }) => status === "open")!;
-  stage.host.answer(id, open.id, open.requested.fingerprint, {
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
     answer: "chosen",
     option,
     ...(value === undefined ? {} : { value }),
@@ -86,7 +86,7 @@ test("told to stop, it stops as without a question, and asks again once it was r
     reason_code: "MAX_STEPS",
     resumable: ["max_steps"],
   });
-  void stage.host.raiseLimit(id, "max_steps", 3, "ann");
+  void stage.host.steering.raiseLimit(id, "max_steps", 3, "ann");
   expect((await asked(stage, id)).requested.args).toEqual({ limit: "max_steps", now: 3 });
   give(stage, id, "raise");
   await stage.host.settled(id);
@@ -105,7 +105,7 @@ test("a limit that is raised on the run's page needs no answer any more", async 
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   const open = await asked(stage, id);
-  void stage.host.raiseLimit(id, "max_steps", 90, "bo");
+  void stage.host.steering.raiseLimit(id, "max_steps", 90, "bo");
   await stage.host.settled(id);
   const { run, interactions } = stage.store.state(id)!;
   expect([run.final_status, run.config.max_steps, interactions[open.id]!.answered?.by]).toEqual([
@@ -177,12 +177,12 @@ test("paused while it asks, it is answered and goes on only once it is let go on
   const stage = newStage();
   const id = stage.start(chain, config({ max_steps: 2 }));
   await asked(stage, id);
-  void stage.host.command(id, { kind: "pause" }, "bo");
+  void stage.host.steering.command(id, { kind: "pause" }, "bo");
   await expect.poll(() => stage.store.find(id)!.status).toBe("paused");
   give(stage, id, "raise", { to: 50 });
   await expect.poll(() => stage.store.state(id)!.run.config.max_steps).toBe(50);
   expect(times(stage, id)).toEqual({ start: 1, a: 1 });
-  void stage.host.command(id, { kind: "resume" }, "bo");
+  void stage.host.steering.command(id, { kind: "resume" }, "bo");
   await stage.host.settled(id);
   expect([stage.store.state(id)!.run.final_status, times(stage, id)]).toEqual(["COMPLETED", done]);
 });

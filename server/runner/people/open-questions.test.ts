@@ -58,7 +58,10 @@ const expectListed = ({ db, store }: Stage, run_id: string) =>
   ).toEqual(openQuestions(store.state(run_id)!).map(({ ask, asker }) => ({ ask, asker })));
 const listed = ({ db }: Stage) => newQuestionStore(db).list();
 const answer = ({ host }: Stage, { run_id, ask }: ReturnType<typeof listed>[number], yes = true) =>
-  host.answer(run_id, ask.id, ask.requested.fingerprint, { answer: yes ? "approve" : "reject", by: "ann" });
+  host.steering.answer(run_id, ask.id, ask.requested.fingerprint, {
+    answer: yes ? "approve" : "reject",
+    by: "ann",
+  });
 
 /** A machine under load takes its time. */
 const soon: typeof expect.poll = (what) => expect.poll(what, { timeout: 10_000 });
@@ -166,7 +169,7 @@ test("a run that is held keeps its questions, at the end of the list, and takes 
 test("whoever watches hears of each new question, also where the run was waiting already", async () => {
   const stage = watched();
   let ticks = 0;
-  stage.host.watch(() => ticks++);
+  stage.host.watchers.watch(() => ticks++);
   stage.start(GRAPH, ALWAYS);
   await soon(() => listed(stage).length).toBe(3);
   await soon(() => ticks).toBeGreaterThan(0);

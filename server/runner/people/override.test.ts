@@ -14,7 +14,7 @@ const forked = () =>
     east: { output_keys: ["by"], config: { set: { by: "'east'" } } },
   });
 const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
-  const { heard } = await stage.host.command(id, command, "ann");
+  const { heard } = await stage.host.steering.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;

@@ -19,7 +19,7 @@ type Stage = ReturnType<typeof newStage>;
 const statusOf = (stage: Stage, id: string, node: string) => stage.store.state(id)?.nodes[node]?.status;
 const give = (stage: Stage, id: string, option: string) => {
   const asked = stage.store.state(id)!.interactions["gate#1/1/approval"]!;
-  return stage.host.answer(id, asked.id, asked.requested.fingerprint, {
+  return stage.host.steering.answer(id, asked.id, asked.requested.fingerprint, {
     answer: "chosen",
     option,
     by: "ann",
@@ -59,7 +59,7 @@ test("advisory: the run goes on by the standard answer, and a later one is kept,
   expect([state.run.final_status, state.state.decision]).toEqual(["COMPLETED", "yes"]);
   expect(give(stage, id, "no")).toBe(true);
   expect(give(stage, id, "yes")).toBe(false);
-  expect(stage.host.answered(id, "gate#1/1/approval")).toEqual({
+  expect(stage.host.steering.answered(id, "gate#1/1/approval")).toEqual({
     answer: "chosen",
     option: "no",
     by: "ann",

@@ -16,7 +16,7 @@ const one = draw("start > ask > end", { ask: ask() });
 const roles = [role("Worker")];
 const retry = (activation_id: string): RunCommand => ({ kind: "retry_node", activation_id });
 const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
-  const { heard } = await stage.host.command(id, command, "ann");
+  const { heard } = await stage.host.steering.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const stateOf = (stage: Stage, id: string) => stage.store.state(id)!;

@@ -10,7 +10,7 @@ const paid = { node_type: "wait" as const, output_keys: ["amount"], config: { si
 const one = draw("start > w > end", { w: paid });
 const signal = (name: string, data: Json = null): RunCommand => ({ kind: "signal", name, data });
 const sendCommand = async (stage: Stage, id: string, command: RunCommand) => {
-  const { heard } = await stage.host.command(id, command, "ann");
+  const { heard } = await stage.host.steering.command(id, command, "ann");
   return heard === "ended" ? null : heard;
 };
 const refusal = async (stage: Stage, id: string, command: RunCommand) => {

@@ -62,7 +62,7 @@ test("what a tool asks is put to a person, also over a restart, and the call is 
   const stage = newStage({ tools, db: cutAt(before, id, 1000) });
   stage.host.recover();
   const open = await nextOpen(stage, id);
-  stage.host.answer(id, open.id, open.requested.fingerprint, {
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, {
     answer: "approve",
     content: { name: "Ann" },
     by: "ann",
@@ -82,7 +82,7 @@ test.each([
   const stage = newStage({ tools });
   const id = stage.start(graph, NOBODY);
   const open = await nextOpen(stage, id);
-  stage.host.answer(id, open.id, open.requested.fingerprint, { ...value, by: "ann" });
+  stage.host.steering.answer(id, open.id, open.requested.fingerprint, { ...value, by: "ann" });
   await stage.host.settled(id);
   expect(seen.booked).toEqual([{ question: QUESTION, action }]);
 });
@@ -95,7 +95,7 @@ test("a tool that never stops asking is stopped", async () => {
   let last: string | undefined;
   for (let round = 0; round < 5; round++) {
     const { id: open, requested } = await nextOpen(endless, other, last);
-    endless.host.answer(other, open, requested.fingerprint, { answer: "approve", by: "ann" });
+    endless.host.steering.answer(other, open, requested.fingerprint, { answer: "approve", by: "ann" });
     last = open;
   }
   await endless.host.settled(other);

@@ -35,7 +35,8 @@ const roles = [role("Worker")];
 const models = fakeModels(({ messages }) =>
   messages.some(({ content }) => content.includes("in blue")) ? "blue" : "black",
 );
-const sendCommand = (stage: Stage, id: string, command: RunCommand) => stage.host.command(id, command, "ann");
+const sendCommand = (stage: Stage, id: string, command: RunCommand) =>
+  stage.host.steering.command(id, command, "ann");
 const isPaused = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status).toBe("paused");
 const isOver = (stage: Stage, id: string) => expect.poll(() => stage.store.find(id)?.status).toBe("finished");
 
@@ -158,7 +159,7 @@ const steered: [
     { config: { max_steps: 2, on_limit: "stop" } },
     async (stage, id) => {
       await isOver(stage, id);
-      void stage.host.raiseLimit(id, "max_steps", 50, "ann");
+      void stage.host.steering.raiseLimit(id, "max_steps", 50, "ann");
       await expect.poll(() => stage.store.find(id)?.final_status).toBe("COMPLETED");
     },
   ],

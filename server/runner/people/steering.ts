@@ -5,19 +5,17 @@ import type { RunCommand } from "@/server/domain/run/commands/command";
 import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
 import type { RunStore } from "@/server/store/runs/runs";
-import type { RunExecution } from "../lifecycle/remote-engine";
+import type { Clock } from "../durable/clock";
+import type { LiveRuns } from "../lifecycle/live-runs";
+import type { RunExecutor } from "../lifecycle/run-executor";
 import type { CommandWaiters, Heard } from "./command-waiters";
 
 interface Parts {
   store: Pick<RunStore, "command" | "find" | "sent" | "signal" | "state">;
   waiters: CommandWaiters;
-  now(): number;
-  /** The run at work in this process; undefined where it is not. */
-  activeRun(runId: string): Pick<RunExecution, "hasSlept"> | undefined;
-  /** Resolves when the run is out of this process. */
-  settled(runId: string): Promise<void>;
-  /** Hands a run what is in its log already. */
-  deliver(runId: string, name: string, value: Json): void;
+  clock: Clock;
+  live: LiveRuns;
+  runs: Pick<RunExecutor, "deliver">;
 }
 
 /** A command that is in the log of commands, and what its run made of it. */
@@ -28,7 +26,7 @@ export interface CommandResult {
 }
 
 /** What people tell runs: checked, kept for good, then handed over. A run takes it up also after a restart. */
-export class FromPeople {
+export class Steering {
   constructor(private readonly parts: Parts) {}
 
   raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): Promise<CommandResult> {
@@ -53,15 +51,15 @@ export class FromPeople {
   }
 
   private async keep(runId: string, value: Json): Promise<CommandResult> {
-    const { store, waiters, now, settled, deliver } = this.parts;
-    const command_id = store.command(runId, value, now());
+    const { store, waiters, clock, live, runs } = this.parts;
+    const command_id = store.command(runId, value, clock.now());
     for (;;) {
       const final = store.find(runId)?.final_status ?? null;
       // Nothing resumes a run that completed or was cancelled; any other is taken up again for this.
       if (final === "COMPLETED" || final === "CANCELLED") return { command_id, heard: "ended" };
-      if (final === "ERROR") await settled(runId);
+      if (final === "ERROR") await live.gone(runId);
       const followed = waiters.wait(runId, command_id);
-      deliver(runId, command_id, value);
+      runs.deliver(runId, command_id, value);
       const heard = await followed;
       // It may have come when the run was about to end, or to be held.
       if (heard !== "ended" || final !== null) return { command_id, heard };
@@ -78,18 +76,18 @@ export class FromPeople {
     fingerprint: string,
     value: PersonsAnswer & { by: string },
   ): boolean {
-    const { store, now, activeRun, deliver } = this.parts;
+    const { store, clock, live, runs } = this.parts;
     const interaction = store.state(runId)?.interactions[interactionId];
     if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;
     // A run that has not noticed yet that it slept leaves the question open for longer, and so does one taken up again.
     const { mode, expires_at } = interaction.requested;
     const name = `answer:${interactionId}`;
     if (mode === "advisory" && store.find(runId)?.status === "finished")
-      return store.signal(runId, name, { ...value, late: true }, now());
-    const asking = activeRun(runId);
-    if (mode !== "advisory" && expires_at <= now() && asking && !asking.hasSlept) return false;
-    if (!store.signal(runId, name, value, now())) return false;
-    deliver(runId, name, value);
+      return store.signal(runId, name, { ...value, late: true }, clock.now());
+    const asking = live.get(runId)?.engine;
+    if (mode !== "advisory" && expires_at <= clock.now() && asking && !asking.hasSlept) return false;
+    if (!store.signal(runId, name, value, clock.now())) return false;
+    runs.deliver(runId, name, value);
     return true;
   }
 
