@@ -136,12 +136,13 @@ describe("what it means is understood in every shape", () => {
     [403, "Your organisation's policy does not let this key use the model", "AUTH", false],
     [400, "Failed to call a function. Please adjust your prompt.", "OUTPUT_INVALID", true],
   ];
-  test.each(shapes)("%s", async (_name, shape) => {
-    for (const [status, message, code, retryable] of meanings) {
-      const failure = await rejectedWith(status, shape(message));
-      expect([message, failure.error.code, failure.error.retryable]).toEqual([message, code, retryable]);
-      await server!.close();
-    }
+  const shapeOf = new Map(shapes);
+  test.each([
+    ...meanings.map((meaning) => ["error", ...meaning] as const),
+    ...shapes.map(([name]) => [name, ...meanings[4]!] as const),
+  ])("as %s, %i with the words %j is %s", async (name, status, message, code, retryable) => {
+    const failure = await rejectedWith(status, shapeOf.get(name)?.(message));
+    expect(failure.error).toMatchObject({ code, retryable });
   });
   test("a model that is missing is not told as a wrong address", async () => {
     const { message } = await rejectedWith(404, {
