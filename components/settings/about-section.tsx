@@ -87,9 +87,9 @@ export function AboutSection({
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 px-4 py-2.5">
+    <div className="flex flex-wrap items-baseline gap-x-4 gap-y-0.5 px-4 py-2.5">
       <dt className="w-32 text-[13px] text-ink-2">{name}</dt>
       <dd className="min-w-0 flex-1 basis-56">{children}</dd>
     </div>

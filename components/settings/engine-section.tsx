@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import clsx from "clsx";
 import { CircleCheck, CircleSlash2, Hourglass, type LucideIcon, TriangleAlert } from "lucide-react";
 import Link from "next/link";
-import type { ReactNode } from "react";
 import { formatBytes } from "@/components/display/format";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -18,6 +17,7 @@ import {
   WORKER_STATE_LABELS,
 } from "@/server/domain/run/engine-labels";
 import type { WorkerState } from "@/server/domain/run/engine-state";
+import { Fact } from "./about-section";
 
 type Engine = Answers["engine"]["get"];
 
@@ -77,15 +77,6 @@ function Standing({ engine, version }: { engine: Engine; version: string | undef
       {isRemote ? null : <HowToAdd />}
       {troubled.length > 0 ? <StuckRuns troubled={troubled} /> : null}
     </>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex flex-wrap items-baseline gap-x-4 gap-y-0.5 px-4 py-2.5">
-      <dt className="w-32 text-[13px] text-ink-2">{name}</dt>
-      <dd className="min-w-0 flex-1 basis-56 tabular-nums">{children}</dd>
-    </div>
   );
 }
 

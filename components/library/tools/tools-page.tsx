@@ -21,7 +21,7 @@ const CustomToolEditor = dynamic(() => import("./custom-tool-editor").then((m) =
   ssr: false,
   loading,
 });
-const CustomToolBin = dynamic(() => import("./custom-tool-bin").then((m) => m.CustomToolBin), {
+const CustomToolBin = dynamic(() => import("./custom-tool-editor").then((m) => m.CustomToolBin), {
   ssr: false,
   loading,
 });
