@@ -18,6 +18,10 @@ import { z } from "zod";
 
 export type Db = BetterSQLite3Database & { $client: Connection };
 
+/** Runs work as one transaction that holds the database's write lock from its beginning. */
+export const writeTransaction = <T>(db: Db, work: () => T): T =>
+  db.transaction(work, { behavior: "immediate" });
+
 /** Where the migrations lie; a package may put them elsewhere. */
 const migrationsFolder = () =>
   process.env.TROUPE_MIGRATIONS_DIR ?? path.join(process.cwd(), "db", "migrations");

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { z } from "zod";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { workflows } from "@/db/schema";
 import { defined } from "@/server/domain/base/defined";
 import { recordOf } from "@/server/domain/base/guards";
@@ -167,24 +167,21 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
         return gone.length;
       }),
     renameRole: (from, to) =>
-      db.transaction(
-        (tx) => {
-          let changed = 0;
-          for (const row of tx.select().from(workflows).all()) {
-            const { graph } = toWorkflow(row);
-            const renamed = withRoleRenamed(graph, from, to);
-            if (renamed === graph) continue;
-            tx.update(workflows)
-              .set({ graph: JSON.stringify(renamed), revision: nextRevision, updatedAt: now() })
-              .where(eq(workflows.id, row.id))
-              .run();
-            changed++;
-          }
-          renameWorkOf(tx, from, to);
-          return changed;
-        },
-        { behavior: "immediate" },
-      ),
+      writeTransaction(db, () => {
+        let changed = 0;
+        for (const row of db.select().from(workflows).all()) {
+          const { graph } = toWorkflow(row);
+          const renamed = withRoleRenamed(graph, from, to);
+          if (renamed === graph) continue;
+          db.update(workflows)
+            .set({ graph: JSON.stringify(renamed), revision: nextRevision, updatedAt: now() })
+            .where(eq(workflows.id, row.id))
+            .run();
+          changed++;
+        }
+        renameWorkOf(db, from, to);
+        return changed;
+      }),
   };
 }
 

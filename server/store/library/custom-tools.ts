@@ -1,9 +1,8 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { customTools } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/json";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
-import { inOneStep } from "./shelf";
 
 export interface StoredCustomTool {
   definition: CustomToolDefinition;
@@ -103,18 +102,18 @@ export function newCustomToolStore(db: Db, now: () => number = Date.now): Custom
         .map(toTool),
     find,
     versions: (name) => select(eq(customTools.name, name), desc(customTools.version)).all().map(toTool),
-    save: (definition, base) => inOneStep(db, () => save(definition, base)),
+    save: (definition, base) => writeTransaction(db, () => save(definition, base)),
     remove: (name) => setDeleted(name, now()),
     restore: (name) => setDeleted(name, null),
     restoreVersion: (name, version) =>
-      inOneStep(db, () => {
+      writeTransaction(db, () => {
         const current = find(name);
         const isIt = and(eq(customTools.name, name), eq(customTools.version, version));
         const row = select(isIt, desc(customTools.version)).get();
         return current && row ? add(toTool(row).definition, current.version + 1) : undefined;
       }),
     purge: (before) =>
-      inOneStep(db, () => {
+      writeTransaction(db, () => {
         const gone = db
           .select({ name: customTools.name })
           .from(customTools)

@@ -1,9 +1,9 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { z } from "zod";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import type { agents, crews } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/json";
-import { inOneStep, newShelf } from "./shelf";
+import { newShelf } from "./shelf";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */
 export type Stored<Word extends string, Thing> = {
@@ -91,7 +91,7 @@ export function newLibraryStore<
     put: (name, thing) => shelf.put(is(thing[idKey]), rowOf(name, thing)),
     remove: (id) => shelf.remove(is(id)),
     rewrite: (change) =>
-      inOneStep(db, () => {
+      writeTransaction(db, () => {
         let changed = 0;
         for (const { id, content } of shelf.list()) {
           const before = read(content);

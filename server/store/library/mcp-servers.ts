@@ -1,5 +1,5 @@
 import { and, asc, eq } from "drizzle-orm";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { mcpCorrections, mcpPins, mcpServers } from "@/db/schema";
 import { registerSecret } from "@/server/secrets/redact";
 import type { Sealer } from "@/server/secrets/sealer";
@@ -118,38 +118,35 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
       return db.update(mcpServers).set({ oauth }).where(isHere).run().changes > 0;
     },
     save: ({ name, url, authorization, is_enabled }) =>
-      db.transaction(
-        () => {
-          const before = rowOf(name);
-          const isSameAddress = before?.url === url;
-          const header = authorization?.trim() || null;
-          const secret =
-            authorization === undefined
-              ? // A header goes to the address that it was entered for, and nowhere else.
-                {
-                  secret: isSameAddress ? (before?.secret ?? null) : null,
-                  secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
-                }
-              : {
-                  secret: header === null ? null : sealer.seal(header, bindingOf(name, url)),
-                  secretHint: header !== null && header.length >= 12 ? header.slice(-4) : null,
-                };
-          const at = now();
-          const values = {
-            url,
-            ...secret,
-            oauth: isSameAddress ? (before?.oauth ?? null) : null,
-            isEnabled: is_enabled ?? before?.isEnabled ?? true,
-            updatedAt: at,
-          };
-          if (before && !isSameAddress) forget(name);
-          db.insert(mcpServers)
-            .values({ name, createdAt: at, ...values })
-            .onConflictDoUpdate({ target: mcpServers.name, set: values })
-            .run();
-        },
-        { behavior: "immediate" },
-      ),
+      writeTransaction(db, () => {
+        const before = rowOf(name);
+        const isSameAddress = before?.url === url;
+        const header = authorization?.trim() || null;
+        const secret =
+          authorization === undefined
+            ? // A header goes to the address that it was entered for, and nowhere else.
+              {
+                secret: isSameAddress ? (before?.secret ?? null) : null,
+                secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
+              }
+            : {
+                secret: header === null ? null : sealer.seal(header, bindingOf(name, url)),
+                secretHint: header !== null && header.length >= 12 ? header.slice(-4) : null,
+              };
+        const at = now();
+        const values = {
+          url,
+          ...secret,
+          oauth: isSameAddress ? (before?.oauth ?? null) : null,
+          isEnabled: is_enabled ?? before?.isEnabled ?? true,
+          updatedAt: at,
+        };
+        if (before && !isSameAddress) forget(name);
+        db.insert(mcpServers)
+          .values({ name, createdAt: at, ...values })
+          .onConflictDoUpdate({ target: mcpServers.name, set: values })
+          .run();
+      }),
     setEnabled: (name, is_enabled) =>
       db
         .update(mcpServers)
@@ -157,26 +154,22 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
         .where(eq(mcpServers.name, name))
         .run().changes > 0,
     remove: (name) =>
-      db.transaction(
-        () => {
-          forget(name);
-          return db.delete(mcpServers).where(eq(mcpServers.name, name)).run().changes > 0;
-        },
-        { behavior: "immediate" },
-      ),
+      writeTransaction(db, () => {
+        forget(name);
+        return db.delete(mcpServers).where(eq(mcpServers.name, name)).run().changes > 0;
+      }),
     pins: (server) =>
       db
-        .select()
+        .select({
+          tool: mcpPins.tool,
+          fingerprint: mcpPins.fingerprint,
+          definition: mcpPins.definition,
+          approved_at: mcpPins.approvedAt,
+        })
         .from(mcpPins)
         .where(eq(mcpPins.server, server))
         .orderBy(asc(mcpPins.tool))
-        .all()
-        .map(({ tool, fingerprint, definition, approvedAt }) => ({
-          tool,
-          fingerprint,
-          definition,
-          approved_at: approvedAt,
-        })),
+        .all(),
     approve: (server, { tool, fingerprint, definition }) => {
       const values = { fingerprint, definition, approvedAt: now() };
       db.insert(mcpPins)

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { bin, memories, runs } from "@/db/schema";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { defined } from "@/server/domain/base/defined";
@@ -10,7 +10,7 @@ import { Json } from "@/server/domain/base/values";
 import { LIMITS } from "@/server/limits";
 import { FileSource } from "../runs/workspace";
 import { toFilter, toMatch } from "./memory-query";
-import { inOneStep, memoriesOfGone, memoryKey, newShelf } from "./shelf";
+import { memoriesOfGone, memoryKey, newShelf } from "./shelf";
 
 /** How far a memory reaches, the narrowest first. */
 
@@ -209,7 +209,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
   };
 
   return {
-    store: (input) => inOneStep(db, () => store(input)),
+    store: (input) => writeTransaction(db, () => store(input)),
     retrieve(place, key) {
       const row = db
         .select()
@@ -312,7 +312,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
       return shelf.remove(sql`${isIt} and ${isAlive()}`) || db.delete(memories).where(isIt).run().changes > 0;
     },
     restore: ({ expires_at, ...memory }) =>
-      inOneStep(db, () => {
+      writeTransaction(db, () => {
         const ttl_seconds = expires_at === null ? undefined : (expires_at - now()) / 1000;
         const content = canonicalJson(BinnedMemory.parse({ expires_at, ...memory }));
         shelf.forget(memoryKey(memory.scope, memory.scope_id, memory.key), content);

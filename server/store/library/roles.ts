@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { roles } from "@/db/schema";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { canonicalJson } from "@/server/domain/base/json";
@@ -9,7 +9,7 @@ import { newSettingStore } from "../settings";
 import { newWorkflowStore } from "../workflows";
 import { newAgentStore } from "./agents";
 import { newCrewStore } from "./crews";
-import { inOneStep, newShelf } from "./shelf";
+import { newShelf } from "./shelf";
 
 export interface StoredRole {
   role: RoleDefinition;
@@ -114,7 +114,7 @@ export function newRoleStore(
     find,
     create: (role) => !inFolder(role.name) && shelf.insert(rowOf(role)),
     save: (name, since, role) =>
-      inOneStep(db, () => {
+      writeTransaction(db, () => {
         const file = inFolder(name)?.file;
         if (file !== undefined) return { saved: false, reason: "read_only", file };
         const { name: to } = role;
@@ -137,23 +137,20 @@ export function newRoleStore(
     },
     remove: (name) => !inFolder(name) && shelf.remove(is(name)),
     seed: (builtin) =>
-      db.transaction(
-        (tx) => {
-          const settings = newSettingStore(db);
-          const seeded = new Set(ownJson<string[]>(settings.find(SEEDED) ?? "[]"));
-          for (const role of builtin) {
-            if (!seeded.has(role.name)) shelf.insert({ ...rowOf(role), builtin: true });
-            else
-              tx.update(roles)
-                .set({ content: canonicalJson(role) })
-                // Revision 1: nobody has saved it.
-                .where(and(eq(roles.name, role.name), eq(roles.builtin, true), eq(roles.revision, 1)))
-                .run();
-            seeded.add(role.name);
-          }
-          settings.set(SEEDED, JSON.stringify([...seeded].sort()));
-        },
-        { behavior: "immediate" },
-      ),
+      writeTransaction(db, () => {
+        const settings = newSettingStore(db);
+        const seeded = new Set(ownJson<string[]>(settings.find(SEEDED) ?? "[]"));
+        for (const role of builtin) {
+          if (!seeded.has(role.name)) shelf.insert({ ...rowOf(role), builtin: true });
+          else
+            db.update(roles)
+              .set({ content: canonicalJson(role) })
+              // Revision 1: nobody has saved it.
+              .where(and(eq(roles.name, role.name), eq(roles.builtin, true), eq(roles.revision, 1)))
+              .run();
+          seeded.add(role.name);
+        }
+        settings.set(SEEDED, JSON.stringify([...seeded].sort()));
+      }),
   };
 }

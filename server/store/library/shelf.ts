@@ -1,5 +1,5 @@
 import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { type agents, bin, type crews, type memories, type roles, type scenarioTests } from "@/db/schema";
 
 /** What is moved into the bin; workflows, runs and tools are marked where they are. */
@@ -63,12 +63,12 @@ export function newShelf<Table extends ShelfTable>(db: Db, of: Kind<Table>, now:
 
     /** Adds or replaces. */
     put(where: SQL, values: NewRow<Table>): void {
-      inOneStep(db, () => this.save(where, values) !== undefined || this.insert(values));
+      writeTransaction(db, () => this.save(where, values) !== undefined || this.insert(values));
     },
 
     /** A damaged row lies in the bin as it is. */
     remove: (where: SQL): boolean =>
-      inOneStep(db, () => {
+      writeTransaction(db, () => {
         const row = db.delete(table).where(where).returning().get() as Row | undefined;
         if (row === undefined) return false;
         const { key, name, content: read } = toBin(row);
@@ -79,9 +79,6 @@ export function newShelf<Table extends ShelfTable>(db: Db, of: Kind<Table>, now:
     forget,
   };
 }
-
-/** Runs work as one transaction that holds the database's write lock from its beginning. */
-export const inOneStep = <T>(db: Db, work: () => T): T => db.transaction(work, { behavior: "immediate" });
 
 /** The key of a test in the bin. */
 export const testKey = (workflowId: string, id: string): string => `${workflowId}/${id}`;

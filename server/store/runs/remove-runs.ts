@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import {
   notices,
   runQuestions,
@@ -31,28 +31,25 @@ export function newRunRemoval(db: Db, now: () => number) {
 
     /** Deletes a finished run with everything that belongs to it, for good. */
     purge(id: string): boolean {
-      return db.transaction(
-        (tx) => {
-          const { changes } = tx
-            .delete(runs)
-            .where(and(eq(runs.id, id), eq(runs.status, "finished")))
-            .run();
-          if (changes === 0) return false;
-          for (const table of [
-            runTurns,
-            runTimers,
-            runSignals,
-            runQuestions,
-            notices,
-            workspaceFiles,
-            segments,
-          ])
-            tx.delete(table).where(eq(table.runId, id)).run();
-          forgetMemoriesOf(tx, id);
-          return true;
-        },
-        { behavior: "immediate" },
-      );
+      return writeTransaction(db, () => {
+        const { changes } = db
+          .delete(runs)
+          .where(and(eq(runs.id, id), eq(runs.status, "finished")))
+          .run();
+        if (changes === 0) return false;
+        for (const table of [
+          runTurns,
+          runTimers,
+          runSignals,
+          runQuestions,
+          notices,
+          workspaceFiles,
+          segments,
+        ])
+          db.delete(table).where(eq(table.runId, id)).run();
+        forgetMemoriesOf(db, id);
+        return true;
+      });
     },
   };
 }

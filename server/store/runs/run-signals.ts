@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { runSignals } from "@/db/schema";
 import type { Json } from "@/server/domain/base/values";
 import { ownJson } from "../own-json";
@@ -40,21 +40,18 @@ export function newRunSignals(db: Db) {
 
     /** Keeps a command under the next free name "control#k". */
     command(id: string, value: Json, at: number): string {
-      return db.transaction(
-        (tx) => {
-          const row = tx
-            .select({ count: sql<number>`count(*)` })
-            .from(runSignals)
-            .where(and(eq(runSignals.runId, id), sql`${runSignals.name} like 'control#%'`))
-            .get();
-          const name = `control#${(row?.count ?? 0) + 1}`;
-          tx.insert(runSignals)
-            .values({ runId: id, name, value: JSON.stringify(value), sentAt: at })
-            .run();
-          return name;
-        },
-        { behavior: "immediate" },
-      );
+      return writeTransaction(db, () => {
+        const row = db
+          .select({ count: sql<number>`count(*)` })
+          .from(runSignals)
+          .where(and(eq(runSignals.runId, id), sql`${runSignals.name} like 'control#%'`))
+          .get();
+        const name = `control#${(row?.count ?? 0) + 1}`;
+        db.insert(runSignals)
+          .values({ runId: id, name, value: JSON.stringify(value), sentAt: at })
+          .run();
+        return name;
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { and, asc, count, countDistinct, desc, eq, max, sql, sum } from "drizzle-orm";
 import { z } from "zod";
-import type { Db } from "@/db/open";
+import { type Db, writeTransaction } from "@/db/open";
 import { runs, workspaceFiles } from "@/db/schema";
 import { namedError } from "@/server/domain/base/named-error";
 import { LIMITS } from "@/server/limits";
@@ -236,7 +236,7 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
 
   return {
     write: (runId, path, content, options) =>
-      db.transaction(() => write(runId, path, content, options), { behavior: "immediate" }),
+      writeTransaction(db, () => write(runId, path, content, options)),
     read(runId, address, part = {}) {
       const runIds = "artifact_id" in address ? [runId, ...ancestors(runId).map(({ id }) => id)] : [runId];
       for (const id of runIds) {
