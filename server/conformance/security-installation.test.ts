@@ -341,18 +341,21 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
   );
 
   test.each([
-    { allow_tools: [], written: [] },
-    { allow_tools: ["file_write"], written: ["a.md"] },
-  ])("a run writes what was allowed: $allow_tools", async ({ allow_tools, written }) => {
+    { allow_tools: ["calculator"], written: [] },
+    { allow_tools: ["calculator", "file_write"], written: ["a.md"] },
+  ])("a run of an imported workflow may use only what was allowed: $allow_tools", async (one) => {
     const goals = ['[[offline: tool file_write {"path": "a.md", "content": "x"}]] [[offline: text "over"]]'];
-    const text = files.workflows({ ...asking("file_write"), goals });
-    const allow = allow_tools.map((tool) => `tool:${tool}`);
+    const text = files.workflows({ ...asking("file_write", "calculator"), goals });
+    const allow = one.allow_tools.map((tool) => `tool:${tool}`);
     const { workflow_id } = await bringFile(here.ask, text, { allow });
     const { run_id } = here.troupe.startRun({ workflow_id: workflow_id ?? "", input: {}, trigger: "test" })!;
     await here.troupe.host.settled(run_id);
     const state = here.troupe.runs.state(run_id)!;
-    expect(Object.values(state.files).map(({ path }) => path)).toEqual(written);
-    expect(state.run.final_status).toBe(written.length > 0 ? "COMPLETED" : "ERROR");
+    expect(Object.values(state.files).map(({ path }) => path)).toEqual(one.written);
+    const refused = here.troupe.runs
+      .events(run_id, 0, 1e6)
+      .filter(({ type }) => type === "tool_call_refused");
+    expect(refused).toHaveLength(one.written.length > 0 ? 0 : 1);
   });
 
   describe("nodes of an imported workflow", () => {
