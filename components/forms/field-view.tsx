@@ -44,7 +44,7 @@ const variants: Record<FieldLook, ComponentType<VariantProps>> = {
   ),
   schema: lazy(() => import("./schema/schema-field").then((m) => m.SchemaField)),
   arguments: lazy(() => import("./schema/arguments-field").then((m) => m.ArgumentsField)),
-  ways: lazy(() => import("./ways-field").then((m) => m.RoutesField)),
+  ways: lazy(() => import("./routes-field").then((m) => m.RoutesField)),
   assignments: lazy(() => import("./crew/assignments-field").then((m) => m.AssignmentsField)),
   pairs: lazy(() => import("./pairs-field").then((m) => m.PairsField)),
   crew: lazy(() => import("./crew/crew-field").then((m) => m.CrewField)),

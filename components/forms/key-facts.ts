@@ -7,7 +7,7 @@ import { stateProperties } from "@/server/domain/graph/state-properties";
 import { settingsOf } from "@/server/domain/nodes";
 import { readRows } from "./cel-rows";
 import { type FormScope, writersOf } from "./form-scope";
-import { describeType } from "./schema/schema-words";
+import { describeType } from "./schema/schema-labels";
 
 /** What a drawing says of the values of a key. */
 export interface KeyFacts {

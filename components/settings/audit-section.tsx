@@ -9,7 +9,7 @@ import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { TimeText } from "@/components/ui/time-text";
 import { AUDIT_AREAS, type AuditArea } from "@/server/domain/run/audit";
-import { AREA_LABELS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-words";
+import { AREA_LABELS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-messages";
 
 const OPTIONS = [
   { value: "all" as const, label: "Everything" },

@@ -17,7 +17,7 @@ import {
   takenFor,
   textOf,
 } from "./input-fields";
-import { describeType } from "./schema-words";
+import { describeType } from "./schema-labels";
 
 interface InputFieldsProps {
   fields: readonly InputField[];

@@ -14,6 +14,7 @@ import { DraftField } from "../draft-field";
 import type { FieldProps } from "../field-props";
 import { freshKey } from "../named-rows";
 import { JsonField } from "./json-field";
+import { asSchema, describeType } from "./schema-labels";
 import {
   besideRows,
   choicesError,
@@ -28,7 +29,6 @@ import {
   withType,
   writeSchema,
 } from "./schema-rows";
-import { asSchema, describeType } from "./schema-words";
 
 export interface SchemaFieldProps extends FieldProps<JsonSchema | undefined> {
   /** What one row is called: "input", "field". */

@@ -18,8 +18,8 @@ import { KNOWLEDGE, type Knowledge, type OnLimit, type RoleDefinition } from "@/
 import { choicesOf } from "@/server/domain/base/form";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { checkTemplate } from "@/server/domain/text/template";
+import { RoleAppearance } from "./role-appearance";
 import { itemErrors, type RoleErrors, STANDARD_TEMPLATE } from "./role-draft";
-import { RoleAppearance } from "./role-look";
 
 export interface RoleFormProps {
   role: RoleDefinition;

@@ -1,4 +1,4 @@
-import { parametersOf } from "@/components/forms/schema/schema-words";
+import { parametersOf } from "@/components/forms/schema/schema-labels";
 import type { JsonSchema } from "@/server/domain/base/values";
 
 /** What a tool is given, as a table; inner parameters are set in below their owner. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { argumentFields, readInput } from "@/components/forms/schema/input-fields";
-import { describeType, parametersOf } from "@/components/forms/schema/schema-words";
+import { describeType, parametersOf } from "@/components/forms/schema/schema-labels";
 
 const schema = {
   type: "object",

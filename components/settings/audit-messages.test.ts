@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AUDIT_KINDS } from "@/server/domain/run/audit";
-import { describeActor, describeAuditEntry, runPlace } from "./audit-words";
+import { describeActor, describeAuditEntry, runPlace } from "./audit-messages";
 
 test("every kind is a sentence, also where an entry lacks what it should hold", () => {
   for (const kind of Object.keys(AUDIT_KINDS)) {
