@@ -266,11 +266,9 @@ describe("how an answer ends", () => {
     expect(answer.tool_calls).toBeUndefined();
   });
   test("neither calls nor text is no answer", async () => {
-    const error = await answering(deltas([{ content: "" }])).then(
-      () => null,
-      (reason: unknown) => reason as ModelError,
-    );
-    expect(error?.error).toMatchObject({ code: "OUTPUT_INVALID", retryable: true });
+    await expect(answering(deltas([{ content: "" }]))).rejects.toMatchObject({
+      error: { code: "OUTPUT_INVALID", retryable: true },
+    });
   });
   test("usage before the end, or with no choices", async () => {
     for (const usage of [{ choices: [] }, { choices: [{ index: 0, delta: {} }] }]) {
@@ -293,13 +291,9 @@ describe("how an answer ends", () => {
     expect(answer.tool_calls).toEqual([bern("a")]);
   });
   test("a stream that breaks off inside a call is no answer", async () => {
-    const error = await answering(
-      deltas([piece({ index: 0, id: "a", ...fn("weather", '{"ci') })], null),
-    ).then(
-      () => null,
-      (reason: unknown) => reason as ModelError,
-    );
-    expect(error?.error).toMatchObject({ code: "TRANSIENT" });
+    await expect(
+      answering(deltas([piece({ index: 0, id: "a", ...fn("weather", '{"ci') })], null)),
+    ).rejects.toMatchObject({ error: { code: "TRANSIENT" } });
   });
   test("cut at the token limit: whole calls count, the cut one is never guessed", async () => {
     const parts = [call, piece({ index: 1, id: "b", ...fn("weather", '{"city":"Ro') })];
@@ -357,14 +351,12 @@ describe("calls that leak as text", () => {
     ["a call behind its token", leaked],
     ["an answer that is nothing but calls", `{"tool_calls": [{"name": "weather", "arguments": ${BERN}}]}`],
   ])("are no answer where no tools were offered, as nobody can use the raw call: %s", async (_what, text) => {
-    const error = await answering(sse([text]), { tools: [] }).then(
-      () => null,
-      (reason: unknown) => reason as ModelError,
-    );
-    expect(error?.error).toMatchObject({
-      code: "OUTPUT_INVALID",
-      message: expect.stringContaining("called weather, but it was offered no tools here") as string,
-      retryable: true,
+    await expect(answering(sse([text]), { tools: [] })).rejects.toMatchObject({
+      error: {
+        code: "OUTPUT_INVALID",
+        message: expect.stringContaining("called weather, but it was offered no tools here") as string,
+        retryable: true,
+      },
     });
   });
   test("are the answer where somebody asked for them as JSON, or to see them", async () => {
