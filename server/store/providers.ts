@@ -24,6 +24,7 @@ import {
   sealKey,
 } from "./provider-secrets";
 import { newSettingStore } from "./settings";
+import { hintOf, savedSecret } from "./stored-secret";
 
 /** What a person enters about a provider. */
 export interface ProviderInput {
@@ -147,18 +148,9 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       const id = before?.id ?? newId("prov");
       const baseUrl = normalUrl(input.base_url);
       const isSameAddress = before?.baseUrl === baseUrl;
-      const key = input.key?.trim() || null;
-      const secret =
-        input.key === undefined
-          ? // A key goes to the address that it was entered for, and nowhere else.
-            {
-              secret: isSameAddress ? (before?.secret ?? null) : null,
-              secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
-            }
-          : {
-              secret: key === null ? null : sealKey(sealer, id, baseUrl, key),
-              secretHint: key === null ? null : hintOf(key),
-            };
+      const { secret, secretHint } = savedSecret(input.key, isSameAddress && before, (key) =>
+        sealKey(sealer, id, baseUrl, key),
+      );
       const needsStored = input.headers?.some(({ value }) => value === undefined);
       const known = before && isSameAddress && needsStored ? headersOf(before.id) : {};
       const headers = (input.headers ?? []).flatMap(({ name, value = known[name] }) =>
@@ -183,7 +175,8 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
         name: input.name.trim(),
         kind: "openai-compatible",
         baseUrl,
-        ...secret,
+        secret,
+        secretHint: secret === null ? null : (secretHint ?? ""),
         headers: storedHeaders,
         defaultModel: input.default_model.trim(),
         settings: JSON.stringify(own),
@@ -239,7 +232,7 @@ function environmentProvider(env: Env, learned: string | undefined): Provider | 
     kind: "openai-compatible",
     base_url,
     has_key: Boolean(key),
-    key_hint: key ? hintOf(key) : null,
+    key_hint: key ? (hintOf(key) ?? "") : null,
     header_names: [],
     default_model: env.OPENAI_MODEL?.trim() || (base_url === OPENAI_URL ? OPENAI_MODEL : ""),
     is_default: false,
@@ -248,9 +241,6 @@ function environmentProvider(env: Env, learned: string | undefined): Provider | 
     settings: readSettings(learned),
   };
 }
-
-/** The end of a key, where it is long enough to give nothing away. */
-const hintOf = (key: string) => (key.length >= 12 ? key.slice(-4) : "");
 
 /** An address as it is compared and joined: without blanks, slashes or a path of its own at the end. */
 export function normalUrl(text: string): string {

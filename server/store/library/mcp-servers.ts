@@ -4,6 +4,7 @@ import { mcpCorrections, mcpPins, mcpServers } from "@/db/schema";
 import { registerSecret } from "@/server/secrets/redact";
 import type { Sealer } from "@/server/secrets/sealer";
 import { ownJson } from "../own-json";
+import { savedSecret } from "../stored-secret";
 
 export interface StoredMcpServer {
   /** The word in `mcp:NAME/tool`. */
@@ -121,22 +122,11 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
       writeTransaction(db, () => {
         const before = rowOf(name);
         const isSameAddress = before?.url === url;
-        const header = authorization?.trim() || null;
-        const secret =
-          authorization === undefined
-            ? // A header goes to the address that it was entered for, and nowhere else.
-              {
-                secret: isSameAddress ? (before?.secret ?? null) : null,
-                secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
-              }
-            : {
-                secret: header === null ? null : sealer.seal(header, bindingOf(name, url)),
-                secretHint: header !== null && header.length >= 12 ? header.slice(-4) : null,
-              };
+        const seal = (header: string) => sealer.seal(header, bindingOf(name, url));
         const at = now();
         const values = {
           url,
-          ...secret,
+          ...savedSecret(authorization, isSameAddress && before, seal),
           oauth: isSameAddress ? (before?.oauth ?? null) : null,
           isEnabled: is_enabled ?? before?.isEnabled ?? true,
           updatedAt: at,

@@ -8,6 +8,7 @@ import {
 } from "@/server/domain/tool/search-backend";
 import type { Sealer } from "@/server/secrets/sealer";
 import { newSettingStore } from "../settings";
+import { savedSecret } from "../stored-secret";
 
 /** What a search uses, as screens see it: the key itself never comes out. */
 export interface SearchSetting {
@@ -78,17 +79,13 @@ export function newToolSettingStore(db: Db, sealer: Sealer, isDemo: () => boolea
         kind,
         base_url: base_url.trim().replace(/(?<!\/)\/+$/, "") || SEARCH_SERVICES[kind].base_url,
       };
-      // A key goes to the address that it was entered for, and nowhere else.
       const isSame = before?.kind === next.kind && before.base_url === next.base_url;
-      const entered = key?.trim() || null;
-      const secret =
-        key === undefined
-          ? { secret: isSame ? before.secret : null, hint: isSame ? before.hint : null }
-          : {
-              secret: entered === null ? null : sealer.seal(entered, bindingOf(purpose, next)),
-              hint: entered !== null && entered.length >= 12 ? entered.slice(-4) : null,
-            };
-      settings.set(keyOf(purpose), JSON.stringify({ ...next, ...secret } satisfies Stored));
+      const { secret, secretHint: hint } = savedSecret(
+        key,
+        isSame && { secret: before.secret, secretHint: before.hint },
+        (text) => sealer.seal(text, bindingOf(purpose, next)),
+      );
+      settings.set(keyOf(purpose), JSON.stringify({ ...next, secret, hint } satisfies Stored));
     },
     remove: (purpose) => settings.remove(keyOf(purpose)),
     backendFor(purpose) {
