@@ -41,6 +41,13 @@ async function against(
   return { error, got, models };
 }
 
+/** What a service that answers so gives, with the usual limits. */
+async function answerOf(handler: Handler, io = newIo().io) {
+  server = await newServer(handler);
+  const providers = memoryProviders([remoteProvider(server.url)]);
+  return newModels({ providers, fetch: providerFetch }).complete(ask("Hi"), io);
+}
+
 const head = (text: string) => text.slice(0, text.indexOf("data: [DONE]"));
 const json =
   (status: number, body: unknown, headers = {}): Handler =>
@@ -333,11 +340,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       'data: {"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"stop"}]}',
       'data: {"choices":[{"index":0,"delta":{"content":"b"},"finish_reason":"stop"}]}',
     ];
-    server = await newServer((_q, response) => sendSse(response, `${lines.join("\r\n\r\n")}\r\n\r\n`));
-    const answer = await newModels({
-      providers: memoryProviders([remoteProvider(server.url)]),
-      fetch: providerFetch,
-    }).complete(ask("Hi"), newIo().io);
+    const answer = await answerOf((_q, response) => sendSse(response, `${lines.join("\r\n\r\n")}\r\n\r\n`));
     expect(answer).toMatchObject({
       content: "ab",
       cost_usd: 0.5,
@@ -350,11 +353,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
       usage: { prompt_tokens: 3, completion_tokens: 4 },
     };
-    server = await newServer(json(200, body));
-    const answer = await newModels({
-      providers: memoryProviders([remoteProvider(server.url)]),
-      fetch: providerFetch,
-    }).complete(ask("Hi"), newIo().io);
+    const answer = await answerOf(json(200, body));
     expect(answer).toMatchObject({
       content: "whole",
       finish_reason: "stop",
@@ -370,27 +369,19 @@ describe("an answer comes out right, however it is cut into pieces", () => {
     [["<", "b>bold</b>"], undefined, "<b>bold</b>"],
     [["thought without opening</think>\nYes."], "thought without opening", "Yes."],
   ])("thinking is told from answering: %j", async (parts, reasoning, content) => {
-    server = await newServer((_q, response) => sendSse(response, sse(parts)));
     const { io, got } = newIo();
-    const answer = await newModels({
-      providers: memoryProviders([remoteProvider(server.url)]),
-      fetch: providerFetch,
-    }).complete(ask("Hi"), io);
+    const answer = await answerOf((_q, response) => sendSse(response, sse(parts)), io);
     expect([answer.reasoning, answer.content]).toEqual([reasoning, content]);
     if (!parts[0]!.startsWith("thought")) expect(got).toMatchObject({ content, reasoning: reasoning ?? "" });
   });
   test("both names of the reasoning field", async () => {
     for (const field of ["reasoning", "reasoning_content"]) {
-      server = await newServer((_q, response) =>
+      const answer = await answerOf((_q, response) =>
         sendSse(
           response,
           `data: ${JSON.stringify({ choices: [{ index: 0, delta: { [field]: "hm" } }] })}\n\n${sse(["ok"])}`,
         ),
       );
-      const answer = await newModels({
-        providers: memoryProviders([remoteProvider(server.url)]),
-        fetch: providerFetch,
-      }).complete(ask("Hi"), newIo().io);
       expect([answer.reasoning, answer.content]).toEqual(["hm", "ok"]);
       await server.close();
     }
