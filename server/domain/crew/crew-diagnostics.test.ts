@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { containing } from "@/server/domain/testing/containing";
 import { CrewConfig } from "./crew";
 import { crewDiagnostics, isEmptyPlan, planDiagnostics } from "./crew-diagnostics";
 import { ExecutionPlan } from "./plan";
@@ -188,9 +187,12 @@ describe("what of a plan does not come about", () => {
     [{ execution_mode: "step" }, "the points where a person is asked"],
     [{ human_intervention_points: ["on_error"] }, "the points where a person is asked"],
     [{ success_criteria: ["short"] }, "its criteria"],
-    [{ tasks: [task("a")], execution_mode: "step", success_criteria: ["short"] }, "its tasks, the points"],
+    [
+      { tasks: [task("a")], execution_mode: "step", success_criteria: ["short"] },
+      "its tasks, the points where a person is asked, its criteria",
+    ],
   ])("of a crew that follows no plan, with %j is lost: %s", (plan, what) => {
-    expect(lost(plan)).toEqual(containing(what));
+    expect(lost(plan)).toBe(what);
   });
   test("a crew that follows no plan can be made to", () => {
     expect(of({ process: "swarm" }, { success_criteria: ["short"] })).toEqual([
