@@ -32,12 +32,7 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
     const deleted_at = at ?? 0;
     return { kind, id, name, deleted_at, gone_at: deleted_at + BIN_MS };
   };
-  const movedRow = (kind: Moved, id: string) =>
-    db
-      .select()
-      .from(bin)
-      .where(and(eq(bin.kind, kind), eq(bin.id, Number(id))))
-      .get();
+  const isMoved = (kind: Moved, id: string) => and(eq(bin.kind, kind), eq(bin.id, Number(id)));
 
   return {
     /** Newest first. */
@@ -73,17 +68,11 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
     },
 
     /** What something that was moved here was, as text; undefined where it is not here. */
-    content: (kind: Moved, id: string): { name: string; content: string } | undefined => movedRow(kind, id),
+    content: (kind: Moved, id: string): { name: string; content: string } | undefined =>
+      db.select().from(bin).where(isMoved(kind, id)).get(),
 
     /** Takes something that was moved here out, for good or because it is back. */
-    takeOut(kind: Moved, id: string): boolean {
-      return (
-        db
-          .delete(bin)
-          .where(and(eq(bin.kind, kind), eq(bin.id, Number(id))))
-          .run().changes > 0
-      );
-    },
+    takeOut: (kind: Moved, id: string): boolean => db.delete(bin).where(isMoved(kind, id)).run().changes > 0,
 
     /** Deletes for good; false where it is not in the bin. Runs are the retention's, as they may be large. */
     purge(kind: Exclude<BinKind, "run">, id: string): boolean {
@@ -98,13 +87,12 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
           return isGone;
         });
       if (kind !== "tool") return this.takeOut(kind, id);
+      const versions = eq(customTools.name, id);
       const binned = db
-        .select({ name: customTools.name })
+        .select()
         .from(customTools)
-        .where(and(eq(customTools.name, id), isNotNull(customTools.deletedAt)))
-        .get();
-      if (!binned) return false;
-      return db.delete(customTools).where(eq(customTools.name, id)).run().changes > 0;
+        .where(and(versions, isNotNull(customTools.deletedAt)));
+      return binned.get() !== undefined && db.delete(customTools).where(versions).run().changes > 0;
     },
 
     /** Deletes what was moved here and has lain for long enough for good, and memories whose own time is over; answers how many. */

@@ -12,8 +12,6 @@ import { FileSource } from "../runs/workspace";
 import { toFilter, toMatch } from "./memory-query";
 import { memoriesOfGone, memoryKey, newShelf } from "./shelf";
 
-/** How far a memory reaches, the narrowest first. */
-
 /** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
 export interface MemoryPlace {
   scope: MemoryScope;
@@ -272,15 +270,8 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
         .groupBy(memories.scope)
         .all();
       const found = new Map(rows.map((row) => [row.scope, row.count]));
-      const of = (scope: MemoryScope) => found.get(scope) ?? 0;
-      return {
-        task: of("task"),
-        agent: of("agent"),
-        run: of("run"),
-        workflow: of("workflow"),
-        project: of("project"),
-        global: of("global"),
-      };
+      const counts = MemoryScope.options.map((scope) => [scope, found.get(scope) ?? 0]);
+      return Object.fromEntries(counts) as Record<MemoryScope, number>;
     },
     find,
     update(id, change, by = "person") {
