@@ -130,7 +130,7 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
           </p>
           <p className="truncate text-[13px] text-ink-2">
             {simulated ? (
-              "Answers by rules, without any network. For trying things out."
+              "Answers by a script, without any network. For trying things out."
             ) : (
               <>
                 <span className="font-mono text-xs">{provider.default_model}</span> at{" "}

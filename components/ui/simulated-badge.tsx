@@ -3,7 +3,7 @@ import { Drama } from "lucide-react";
 
 /** Labels content of the offline demo. `full`: spelled out, if there is room. */
 export function SimulatedBadge({ full, className }: { full?: boolean; className?: string }) {
-  const title = "Demo: written for this sample or by rules, not by an AI";
+  const title = "Demo: a prepared or placeholder answer, not written by an AI";
   return (
     <span
       title={full ? undefined : title}

@@ -160,7 +160,7 @@ test("the tests in a file are run: the exit code tells how they came out, and a 
     });
     const tests = [
       testCase("Please approve my vacation.", "approved"),
-      testCase("Please approve 5000 dollars for a new desk.", "approved"),
+      testCase("Please approve a new desk.", "rejected"),
     ];
     writeFileSync(file, JSON.stringify({ ...graph, tests }));
     const report = path.join(folder, "out.xml");
@@ -168,8 +168,8 @@ test("the tests in a file are run: the exit code tells how they came out, and a 
     expect([failed.code, failed.out]).toEqual([
       1,
       `✓ Please approve my vacation. (the offline demo model answered)
-✗ Please approve 5000 dollars for a new desk. (the offline demo model answered)
-    approval_status was to be “approved”, and is “rejected”.
+✗ Please approve a new desk. (the offline demo model answered)
+    approval_status was to be “rejected”, and is “approved”.
 
 1 passed, 1 failed.
 `,

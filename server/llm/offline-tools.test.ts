@@ -5,8 +5,6 @@ import type { ToolProtocol } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
-import { chooseCalls } from "./offline/personas/tools";
-import { readPrompt } from "./offline/prompt";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
 import { toolResultText } from "./tool-calls/text-protocol";
 
@@ -110,70 +108,37 @@ describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) 
     const third = await answer(protocol, script, all, [...turn(), ...turn(second.tool_calls![0], "2")]);
     expect(third).toMatchObject({ content: "Two.", finish_reason: "stop", simulated: true });
   });
-  test("unscripted: one that fits and only reads, with arguments that fit its schema", async () => {
-    expect(await calls(protocol, "Task: Search pages about tea")).toEqual([
-      { tool_name: "web_search", args: { query: "Search pages about tea", depth: "quick" } },
-    ]);
-    expect(await calls(protocol, "Task: What is the sum of 12 * (3 + 4)?")).toEqual([
-      { tool_name: "calculator", args: { expression: "12 * (3 + 4)" } },
-    ]);
-    expect(await calls(protocol, "Task: Say hello")).toEqual([]);
+  test("without directives no tool is called", async () => {
+    expect(await calls(protocol, "Task: Search pages about tea and delete them")).toEqual([]);
   });
-  test("unscripted: never what changes anything, nor a crew's own tools", async () => {
-    const text = "Task: Delete pages about the topic, finish the work and hand it over to another agent";
-    expect(await calls(protocol, text, [handoff, finish, remove])).toEqual([]);
-  });
-  test("after a result it answers, and quotes it", async () => {
-    const call = { id: "call_1", tool_name: "web_search", args: { query: "tea" } };
-    const after: ChatMessage[] = [
-      { role: "assistant", content: "", tool_calls: [call] },
-      {
-        role: "tool",
-        name: "web_search",
-        tool_call_id: "call_1",
-        content: toolResultText("web_search", 200, "Tea is a leaf."),
-      },
-    ];
-    const final = await answer(protocol, "Task: Search pages about tea", all, after);
-    expect(final.tool_calls).toBeUndefined();
-    expect(final.content).toContain("The tool answered: “web_search (200): Tea is a leaf.”");
-    expect(await answer(protocol, "Task: Search pages about tea", all, after)).toMatchObject({
-      content: final.content,
+});
+
+test.each(["required", { type: "function", function: { name: "search" } }])(
+  "a call that must be made is made, with arguments that fit: %j",
+  async (tool_choice) => {
+    const parameters = {
+      properties: { query: { type: "string" }, depth: { enum: ["quick", "thorough"] } },
+      required: ["query", "depth"],
+    };
+    const response = await newOfflineFetch({ speed: 0 })("http://offline/v1/chat/completions", {
+      method: "POST",
+      body: JSON.stringify({
+        model: "m",
+        messages: [{ role: "user", content: "Hello" }],
+        tools: [{ type: "function", function: { name: "search", parameters } }],
+        tool_choice,
+      }),
     });
-  });
-});
-
-test("rules for roles may use a crew's tools without a script", () => {
-  const messages = [{ role: "user", content: "Task: Say hello" }];
-  const rule = () => ({ name: "finish", args: { message: "done" } });
-  const choose = (tools: ToolOffer[]) => chooseCalls(readPrompt(messages), messages, tools, "auto", [rule]);
-  expect(choose([finish])).toEqual([{ name: "finish", args: { message: "done" } }]);
-  expect(choose([handoff])).toEqual([]);
-});
-
-test("a tool that can be told several things is called only with one that the task names", () => {
-  const read = offer(
-    "read_artifact",
-    "Reads an artifact by its id or path",
-    { artifact_id: { type: "string" }, path: { type: "string" }, limit: { type: "integer" } },
-    [],
-  );
-  const choose = (content: string) =>
-    chooseCalls(readPrompt([{ role: "user", content }]), [{ role: "user", content }], [read], "auto");
-  expect(choose("Task: Read what an artifact says about bees")).toEqual([]);
-  expect(choose("Task: Read the artifact art_12 of notes.md")).toEqual([
-    { name: "read_artifact", args: { artifact_id: "art_12" } },
-  ]);
-});
-
-test("a call that must be made is made, with whatever tool there is", () => {
-  const messages = [{ role: "user", content: "Task: Say hello" }];
-  const required = (tools: ToolOffer[]) =>
-    chooseCalls(readPrompt(messages), messages, tools, "required").map(({ name }) => name);
-  expect(required([calculator])).toEqual(["calculator"]);
-  expect(required([remove, maps])).toEqual(["mcp:maps/find.me"]);
-  expect(required([remove])).toEqual(["delete_pages"]);
-});
+    const { choices } = (await response.json()) as {
+      choices: { message: { tool_calls: { function: { name: string; arguments: string } }[] } }[];
+    };
+    const called = choices[0]!.message.tool_calls.map(({ function: call }) => [
+      call.name,
+      JSON.parse(call.arguments) as unknown,
+    ]);
+    expect(called).toEqual([["search", { query: expect.any(String) as string, depth: "quick" }]]);
+  },
+);
 
 test.each([
   ["required", [], "tool_choice asks for a call, but there are no tools: add some."],

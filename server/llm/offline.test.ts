@@ -165,7 +165,7 @@ describe("directives", () => {
     expect(await turn()).toBe("one");
     expect(await turn({ role: "assistant", content: "one" }, { role: "user", content: "go on" })).toBe("two");
     expect(await turn({ role: "assistant", content: "one" }, { role: "assistant", content: "two" })).toMatch(
-      /^Done: /,
+      /^Demo answer: /,
     );
   });
   test("what a crew's plan shows of the tasks of others scripts only the others", async () => {
@@ -318,110 +318,43 @@ async function asText(
   ).content;
 }
 
-describe("roles", () => {
-  const decide = (user_request: string) =>
-    asJson("ApprovalAgent", `Review request: ${user_request} for approval.`, { user_request }, approval);
-  test.each([
-    ["Please approve my vacation for the week after next.", "approved", "time off up to 30 days"],
-    ["I would like 8 weeks of vacation", "rejected", "56 days off is more than 30"],
-    ["Buy a laptop for $1,499", "rejected", "1499 is above the limit"],
-    ["Buy a laptop for 1.499,00 EUR", "rejected", "1499 is above the limit"],
-    ["Refund 2k dollars, urgent", "rejected", "2000 is above the limit"],
-    ["Urgent: reset my access, cost: 50", "approved", "urgent requests"],
-    ["A team lunch for 300 euros", "approved", "300 is within the limit"],
-    ["Delete the production database", "rejected", "“delete”"],
-    ["A new plant for the office in 2027", "approved", "nothing speaks against it"],
-  ])("approval by rules: %s", async (request, status, reason) => {
-    const answer = await decide(request);
-    expect(answer.approval_status).toBe(status);
-    expect(answer.approver_comments).toContain(reason);
+describe("without directives", () => {
+  test("an answer names its role and task, says that it is a placeholder, and how to get a real one", async () => {
+    expect(await asText("Writer", "Write about\nthe sea.", {}, "draft")).toBe(
+      "Demo answer of Writer: Write about the sea.\n\nThis is a placeholder, not written by an AI. To get a real answer, connect a model in Settings.",
+    );
   });
-  test("approval as the plain value of one key", async () => {
+  test("a request is approved", async () => {
     expect(
-      await asText(
-        "ApprovalAgent",
-        "Approve this?",
-        { user_request: "Buy a car for $9000" },
-        "approval_status",
-      ),
-    ).toBe("rejected");
+      await asJson("ApprovalAgent", "Review this request for approval.", { user_request: "Tea" }, approval),
+    ).toEqual({
+      approval_status: "approved",
+      approver_comments: "Placeholder for “approver comments”, not written by an AI.",
+    });
   });
-
-  const verdict: JsonSchema = {
-    type: "object",
-    properties: {
-      verdict: { type: "string", enum: ["approve", "revise"] },
-      issues: { type: "array", items: { type: "string" } },
-      summary: { type: "string" },
-    },
-    required: ["verdict", "issues", "summary"],
-  };
-  test("a review loop goes round once, whatever way its pieces are handed on", async () => {
-    const feature_request = "a function that checks whether a text is a palindrome";
-    const code1 = await asText(
-      "Developer",
-      `Write the code: ${feature_request}`,
-      { feature_request },
-      "code",
-    );
-    expect(code1).toContain("Revision 1");
-    const review1 = await asJson(
-      "QualityReviewer",
-      `Review this code.\n\n${code1}`,
-      { feature_request, code: code1 },
-      verdict,
-    );
-    expect(review1.verdict).toBe("revise");
-    expect(review1.issues).toHaveLength(1);
-    const code2 = await asText(
-      "Developer",
-      `Write the code: ${feature_request}`,
-      { feature_request, code: code1, issues: review1.issues! },
-      "code",
-    );
-    expect(code2).toContain("Revision 2");
-    const review2 = await asJson(
-      "QualityReviewer",
-      `Review this code.\n\n${code2}`,
-      { feature_request, code: code2 },
-      verdict,
-    );
-    expect(review2).toMatchObject({ verdict: "approve", issues: [] });
-  });
-  test("a reviewer sees its own earlier words, and uses the words of the task", async () => {
+  test("a decision as plain text uses the word that the task quotes", async () => {
     const task = 'Review the draft. Answer "accept" or "needs_changes".';
-    expect(await asText("Critic", task, { draft: "Once upon a time" }, "status")).toBe("needs_changes");
-    expect(
-      await asText("Critic", task, { draft: "Once upon a time", review_comments: "null" }, "status"),
-    ).toBe("needs_changes");
-    expect(
-      await asText(
-        "Critic",
-        task,
-        { draft: "Once upon a time", review_comments: "Round 1: changes requested." },
-        "status",
-      ),
-    ).toBe("accept");
+    expect(await asText("Critic", task, { draft: "Once upon a time" }, "status")).toBe("accept");
+    expect(await asText("Critic", "Review the draft.", {}, "approval_status")).toBe("approved");
   });
-  test("a reviewer with a truth value and a score", async () => {
+  test("truth values and scores approve, too", async () => {
     const schema: JsonSchema = {
       type: "object",
       properties: {
         approved: { type: "boolean" },
         needs_revision: { type: "boolean" },
-        score: { type: "integer", minimum: 0, maximum: 10 },
+        issues: { type: "array", items: { type: "string" } },
+        verdict: { type: "string", enum: ["revise", "approve"] },
+        score: { type: "number", minimum: 0, maximum: 1 },
       },
-      required: ["approved", "needs_revision", "score"],
+      required: ["approved", "needs_revision", "issues", "verdict", "score"],
     };
     expect(await asJson("Reviewer", "Review the text", { text: "Hm" }, schema)).toEqual({
-      approved: false,
-      needs_revision: true,
-      score: 4,
-    });
-    expect(await asJson("Reviewer", "Review the text", { text: "Revision 2 of it" }, schema)).toEqual({
       approved: true,
       needs_revision: false,
-      score: 9,
+      issues: [],
+      verdict: "approve",
+      score: 1,
     });
   });
   test("a planner uses only the roles it may name", async () => {
@@ -462,33 +395,6 @@ describe("roles", () => {
       ["Analyst", []],
       ["Writer", ["task_1", "task_2"]],
     ]);
-    expect(plan.tasks[0]!.description).toContain("garden workshop");
-  });
-  test("a router picks the label that the data speaks of", async () => {
-    const schema: JsonSchema = {
-      type: "object",
-      properties: {
-        label: { type: "string", enum: ["billing", "technical", "other"] },
-        reason: { type: "string" },
-        confidence: { type: "number", minimum: 0, maximum: 1 },
-      },
-      required: ["label", "reason", "confidence"],
-    };
-    const task =
-      "Choose exactly one label.\nLabels:\n- billing: Answer about invoices and payments\n- technical: Fix an error\n- other: Anything else\nInstruction: Sort the request.";
-    expect(await asJson("Router", task, { request: "My invoice is wrong" }, schema)).toMatchObject({
-      label: "billing",
-      confidence: 0.9,
-    });
-    expect(await asJson("Router", task, { request: "There is an error on the page" }, schema)).toMatchObject({
-      label: "technical",
-    });
-  });
-  test("texts quote what was handed over", async () => {
-    const notes = "Monks brought it.";
-    expect(await asText("Writer", "Write about it", { topic: "Tea in Japan", notes }, "draft")).toContain(
-      "From notes: “Monks brought it.”",
-    );
   });
 });
 

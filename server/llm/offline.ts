@@ -2,7 +2,6 @@ import { z } from "zod";
 import { withoutTaskIds } from "@/server/domain/agent/prompt";
 import { OFFLINE } from "@/server/domain/model/provider";
 import type { DemoPace } from "./demo-pace";
-import { newNumbers } from "./offline/answer";
 import { ChatRequest, textOf } from "./offline/chat-request";
 import {
   cut,
@@ -15,10 +14,10 @@ import {
   whole,
 } from "./offline/chat-response";
 import { type DirectedTurn, readTurns, type ScriptedFailure, withoutStatus } from "./offline/directives";
-import { fromText } from "./offline/personas/tools";
 import type { Message, Tool } from "./offline/prompt";
 import { inProtocol, replyTo, unmetChoice, withScriptedFailure } from "./offline/reply";
 import { sleep } from "./offline/sleep";
+import { fromText } from "./offline/text-tools";
 
 /** Tells the model which run asks, so that scripted failures count per run. */
 export const OFFLINE_RUN_HEADER = "x-troupe-run";
@@ -31,7 +30,7 @@ export interface OfflineOptions {
 }
 
 /**
- * The offline demo model: answers like an OpenAI-compatible server, from rules instead of an AI, the same for the
+ * The offline demo model: answers like an OpenAI-compatible server, by a script instead of an AI, the same for the
  * same request. `[[offline: ...]]` in a message scripts its answers; see offline/directives.ts.
  */
 export function newOfflineModel(options: OfflineOptions = {}): (request: Request) => Promise<Response> {
@@ -110,11 +109,7 @@ async function respond(
 ): Promise<Response> {
   const received = body.messages.map(({ role, content }): Message => ({ role, content: textOf(content) }));
   const native = (body.tools ?? []).map(
-    ({ function: tool }): Tool => ({
-      name: tool.name,
-      description: tool.description ?? "",
-      parameters: tool.parameters ?? {},
-    }),
+    ({ function: { name, parameters = {} } }): Tool => ({ name, parameters }),
   );
   const byText = native.length > 0 ? null : fromText(received);
   const { messages, tools } = byText ?? { messages: received, tools: native };
@@ -130,7 +125,6 @@ async function respond(
       body.seed ?? null,
     ]),
   );
-  const vary = newNumbers(seed);
   const key = `${request.headers.get(OFFLINE_RUN_HEADER) ?? ""}\n${seed}`;
   const scripted = turn && turn.failures.length > 0 ? scriptedFailureAt(turn, attempts.next(key)) : undefined;
   if (!scripted) attempts.forget(key);
@@ -138,15 +132,10 @@ async function respond(
     return failure(499, "cancelled", "The caller went away.");
   if (scripted?.kind === "error") return scriptedError(scripted);
   const reply = cut(
-    withScriptedFailure(
-      inProtocol(replyTo(body, { messages, tools }, turn, vary), byText !== null),
-      scripted,
-    ),
+    withScriptedFailure(inProtocol(replyTo(body, { messages, tools }, turn), byText !== null), scripted),
     body,
   );
-  return body.stream
-    ? stream(body, reply, vary, delay, request.signal)
-    : whole(body, reply, delay, request.signal);
+  return body.stream ? stream(body, reply, delay, request.signal) : whole(body, reply, delay, request.signal);
 }
 
 /** The trouble that the nth attempt meets: each kind lasts for its number of attempts, one after the other. */

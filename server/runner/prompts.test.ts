@@ -23,7 +23,7 @@ const standIn = (name: string): ToolInterface =>
   defineTool({
     name,
     description: `Stands for ${name}.`,
-    input: z.object({ query: z.string() }),
+    input: z.object({ query: z.string(), count: z.number().optional() }),
     source: "builtin",
     risk: "LOW",
     read_only: true,
@@ -39,7 +39,7 @@ async function sentBy({ key, graph }: (typeof templates)[number]): Promise<Asked
       input: Object.fromEntries(
         inputFields(graph).map((field) => [
           field.key,
-          String((field.schema.examples as string[] | undefined)?.[0] ?? "for beginners"),
+          String((field.schema.examples as string[] | undefined)?.[0] ?? field.schema.default),
         ]),
       ),
       roles: builtinRoles,

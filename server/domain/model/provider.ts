@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ToolProtocol } from "@/server/domain/tool/tool";
 
-/** The provider that is always there: answers by rules, without any network. */
+/** The provider that is always there: answers by a script, without any network. */
 export const OFFLINE = {
   id: "offline",
   name: "Offline demo (scripted, not an AI)",

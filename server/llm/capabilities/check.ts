@@ -52,7 +52,7 @@ export async function checkProvider(
   if (checked.kind === "offline")
     return {
       ok: true,
-      message: "The demo model is built in. It answers by rules and needs no network.",
+      message: "The demo model is built in. It answers by a script and needs no network.",
       found: [],
       models: [OFFLINE.model],
       latency_ms: 0,

@@ -1,28 +1,11 @@
-import { createHash } from "node:crypto";
 import { textsOf } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { newWork, readSchema } from "@/server/domain/schema/schema";
+import { crewAnswer, tasksFor } from "./crew";
 import { instanceOf, type Suggest } from "./instance";
-import { crewAnswer } from "./personas/crew";
-import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./personas/decide";
-import { tasksFor } from "./personas/plan";
-import { type Persona, personaOf, proseOf } from "./personas/prose";
 import { type Prompt, sinceTask } from "./prompt";
-
-/** Numbers that depend on nothing but the seed: `next(n)` is at least 0 and below n. */
-export type Numbers = (n: number) => number;
-
-export function newNumbers(seed: string): Numbers {
-  let state = createHash("sha256").update(seed).digest().readUInt32LE(0);
-  return (n) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * n);
-  };
-}
 
 /** A prepared answer in the requested format; null if it doesn't match. */
 export function inShape(
@@ -44,19 +27,21 @@ export function inShape(
   return readSchema(schema).fits(whole, newWork()) ? JSON.stringify(whole, null, 2) : null;
 }
 
-/** The answer to a prompt without directives: JSON where a shape is asked for, else text. */
-export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null, vary: Numbers): string {
+/** The answer to a prompt without directives or a sample: JSON where a shape is asked for, else a placeholder. */
+export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null): string {
   const schema = format ?? describedShape(prompt);
-  const persona = personaOf(prompt);
-  const suggest = suggestions(prompt, persona, vary);
+  const suggest = suggestionsFor(prompt);
   if (schema === "object") return JSON.stringify(freeObject(prompt, suggest), null, 2);
   if (schema !== null)
-    return JSON.stringify(crewAnswer(prompt, schema, vary) ?? instanceOf(schema, suggest), null, 2);
-  if (prompt.wantedKey !== null) {
-    const value = suggest(prompt.wantedKey, { type: "string" });
-    if (typeof value === "string") return value;
-  }
-  return freeText(prompt, persona, vary);
+    return JSON.stringify(crewAnswer(prompt, schema) ?? instanceOf(schema, suggest), null, 2);
+  // The role that only repeats its message needs no AI.
+  if (prompt.role === "Echo") return prompt.task;
+  if (DECISION.test(prompt.wantedKey ?? "")) return approvalIn(prompt);
+  const agent = prompt.role === "" ? "" : ` of ${prompt.role}`;
+  const task = prompt.task.replace(/\s+/g, " ");
+  return `Demo answer${agent}: ${task.length <= 120 ? task : `${task.slice(0, 120)}…`}
+
+This is a placeholder, not written by an AI. To get a real answer, connect a model in Settings.`;
 }
 
 /** The shape that a task asks for in words, as beside tools, where many servers take no schema; null without one. */
@@ -92,120 +77,67 @@ function freeObject(prompt: Prompt, suggest: Suggest): JsonObject {
       ? quoted
       : [...(listed.split("\n")[0] ?? "").matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)];
   const keys = named.map(([, key]) => present(key, "key")).slice(0, 20);
-  if (keys.length === 0) return { note: `About ${prompt.topic}.` };
-  return Object.fromEntries(keys.map((key) => [key, suggest(key, { type: "string" }) ?? null]));
+  return Object.fromEntries(
+    (keys.length === 0 ? ["note"] : keys).map((key) => [key, suggest(key, { type: "string" }) ?? null]),
+  );
 }
 
-function freeText(prompt: Prompt, persona: Persona, vary: Numbers): string {
-  if (persona === "approver") return decideApproval(prompt).rule;
-  if (persona === "reviewer") return decideReview(prompt).rule;
-  return proseOf(prompt, persona, vary);
-}
+/** Fields that state a decision. */
+const DECISION =
+  /^status$|(?:^|_)(?:(?:approval|review)_status|approval|approved|verdict|decision|outcome)$/i;
+/** Fields whose truth means that something is wrong. */
+const NEGATIVE = /reject|needs|revis|fail|issue|problem|block/i;
+const SCORE = /score|rating|quality|grade|confidence|probability/i;
 
-const VERDICT = /status|verdict|decision|outcome|approv|accept|passed|label|choice|route|result$/i;
-const REASON =
-  /comment|reason|feedback|review|critique|note|explanation|rationale|justification|why|issue|summary/i;
-const LONG =
-  /draft|article|report|text|content|body|findings|research|answer|code|message|result|output|document|analysis|notes|story|post/i;
-
-/** Proposes a value for a field from its name, its schema, and what kind of worker answers. */
-function suggestions(prompt: Prompt, persona: Persona, vary: Numbers): Suggest {
-  const decision = decisionOf(prompt, persona);
+/** Values for fields by which any workflow runs to its end: every decision approves. */
+export function suggestionsFor(prompt: Prompt): Suggest {
   const suggest: Suggest = (key, schema) => {
-    if (key === "tasks" && schema.type === "array") return tasksFor(prompt, schema, suggest);
-    // Judging costs turns, and this model judges nothing.
-    if (key === "success_criteria" && schema.type === "array") return [];
-    if (schema.type === "array")
-      return decision && REASON.test(key) && /issue|change|problem/i.test(key)
-        ? decision.yes
-          ? []
-          : [decision.rule]
-        : undefined;
-    if (key === "user_instruction") return prompt.topic;
-    // Plans of this model have two to four tasks.
+    // A moderate goal allows for as many tasks as a plan of this model has.
     if (key === "complexity") return "moderate";
-    if (Array.isArray(schema.enum)) return chooseWord(schema.enum, key, prompt, decision);
-    if (schema.type === "boolean") return truthOf(key, decision);
-    if (schema.type === "number" || schema.type === "integer") return numberFor(key, schema, decision);
-    const line =
-      decision && (VERDICT.test(key) || REASON.test(key))
-        ? decisionText(key, prompt, persona, decision)
-        : null;
-    return line ?? textFor(key, prompt, persona, vary);
+    if (Array.isArray(schema.enum)) return approvalAmong(schema.enum);
+    switch (schema.type) {
+      case "array":
+        if (key === "tasks") return tasksFor(prompt, schema, suggest);
+        return key === "success_criteria" || NEGATIVE.test(key) ? [] : undefined;
+      case "boolean":
+        return !NEGATIVE.test(key);
+      case "number":
+      case "integer":
+        return SCORE.test(key) ? schema.maximum : undefined;
+      default:
+        return DECISION.test(key)
+          ? approvalIn(prompt)
+          : `Placeholder for “${key.replaceAll("_", " ")}”, not written by an AI.`;
+    }
   };
   return suggest;
 }
 
-function decisionOf(prompt: Prompt, persona: Persona): Decision | null {
-  if (persona === "approver") return decideApproval(prompt);
-  if (persona === "reviewer") return decideReview(prompt);
-  return null;
-}
+const APPROVALS = new Set([
+  "approved",
+  "approve",
+  "accepted",
+  "accept",
+  "pass",
+  "passed",
+  "yes",
+  "ok",
+  "good",
+  "done",
+  "ready",
+  "publish",
+  "success",
+  "complete",
+  "ship",
+]);
 
-function decisionText(key: string, prompt: Prompt, persona: Persona, decision: Decision): string {
-  if (!VERDICT.test(key) || /comment|reason|feedback|summary/i.test(key)) return decision.rule;
-  const otherwise = decision.yes ? "approved" : persona === "approver" ? "rejected" : "changes_requested";
-  return wordInPrompt(decision.yes, prompt, otherwise);
-}
+const approvalAmong = (options: readonly Json[]): string | undefined =>
+  options.find(
+    (option): option is string => typeof option === "string" && APPROVALS.has(option.toLowerCase()),
+  );
 
-/** One of several words: the one that states the decision, else the one that the data speaks of. */
-function chooseWord(
-  options: readonly Json[],
-  key: string,
-  prompt: Prompt,
-  decision: Decision | null,
-): Json | undefined {
-  const verdict =
-    decision ?? (wordFor(true, options) && wordFor(false, options) ? decideApproval(prompt) : null);
-  const stated = verdict ? wordFor(verdict.yes, options) : undefined;
-  if (stated !== undefined && (VERDICT.test(key) || decision === null)) return stated;
-  const text = ` ${prompt.data.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
-  const scored = options.map((option) => ({
-    option,
-    score: termsOf(option, prompt).filter((word) => text.includes(` ${word}`)).length,
-  }));
-  return scored.reduce((a, b) => (b.score > a.score ? b : a), { option: options[0], score: 0 }).option;
-}
-
-/** The words that stand for an option: its own, and those of its description in the prompt. */
-function termsOf(option: unknown, prompt: Prompt): string[] {
-  const name = String(option);
-  const line =
-    prompt.all.split("\n").find((part) => part.toLowerCase().startsWith(`- ${name.toLowerCase()}:`)) ?? "";
-  const terms =
-    `${name.replace(/_/g, " ")} ${line.slice(name.length + 3)}`.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ??
-    [];
-  return [...new Set(terms)]
-    .filter((word) => !["the", "and", "for", "with", "node", "task", "end"].includes(word))
-    .map((word) => word.replace(/(?:ing|ed|es|s)$/, ""));
-}
-
-function truthOf(key: string, decision: Decision | null): boolean | undefined {
-  if (!decision) return undefined;
-  return /reject|needs|revis|fail|issue|problem|block/i.test(key) ? !decision.yes : decision.yes;
-}
-
-function numberFor(key: string, schema: JsonSchema, decision: Decision | null): number | undefined {
-  if (/confidence|probability/i.test(key)) return 0.9;
-  if (!/score|rating|quality|grade/i.test(key)) return undefined;
-  const most = typeof schema.maximum === "number" ? schema.maximum : 10;
-  const least = typeof schema.minimum === "number" ? schema.minimum : 0;
-  const share = decision?.yes === false ? 0.4 : 0.9;
-  const value = least + (most - least) * share;
-  return schema.type === "integer" ? Math.round(value) : Math.round(value * 100) / 100;
-}
-
-function textFor(key: string, prompt: Prompt, persona: Persona, vary: Numbers): string {
-  if (/^(?:reason|rationale|why|explanation)$/i.test(key))
-    return `Chosen by words that “${prompt.topic}” mentions; the first choice where none fits.`;
-  if (/title|headline|^name$/i.test(key)) return prompt.topic;
-  if (/summary|abstract|description/i.test(key)) return `“${prompt.topic}” in one sentence.`;
-  if (/status$/i.test(key) && prompt.wantedKey !== key) return persona === "messenger" ? "sent" : "done";
-  if (prompt.wantedKey === key || LONG.test(key)) return proseOf(prompt, persona, vary);
-  return `${sentenceCase(key)} for “${prompt.topic}”`;
-}
-
-function sentenceCase(key: string): string {
-  const text = key.replace(/_+/g, " ").trim();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The word for yes that a prompt itself quotes, such as: answer "approve" or "revise". */
+function approvalIn({ task, system }: Prompt): string {
+  const quoted = `${task}\n${system}`.matchAll(/["“'`]([A-Za-z]{2,24})["”'`]/g);
+  return approvalAmong([...quoted].flatMap(([, word]) => word ?? [])) ?? "approved";
 }

@@ -32,7 +32,6 @@ export const ChatRequest = z.object({
       z.object({
         function: z.object({
           name: z.string(),
-          description: z.string().optional(),
           parameters: JsonSchema.optional(),
         }),
       }),

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { defined } from "@/server/domain/base/defined";
 import { OFFLINE } from "@/server/domain/model/provider";
-import type { Numbers } from "./answer";
 import { type ChatRequest, textOf } from "./chat-request";
 import type { ScriptedFailure } from "./directives";
 import type { Reply } from "./reply";
@@ -94,14 +93,8 @@ const broken = () =>
     },
   });
 
-export function stream(
-  body: ChatRequest,
-  reply: Reply,
-  vary: Numbers,
-  delay: Delay,
-  signal: AbortSignal,
-): Response {
-  const chunks = chunksOf(body, reply, vary);
+export function stream(body: ChatRequest, reply: Reply, delay: Delay, signal: AbortSignal): Response {
+  const chunks = chunksOf(body, reply);
   const encoder = new TextEncoder();
   // A dropped connection breaks before the answer is complete, however short it is.
   const most = chunks.length - (body.stream_options?.include_usage ? 2 : 1);
@@ -133,7 +126,7 @@ export function stream(
   });
 }
 
-function chunksOf(body: ChatRequest, reply: Reply, vary: Numbers): unknown[] {
+function chunksOf(body: ChatRequest, reply: Reply): unknown[] {
   const head = envelope(body, "chat.completion.chunk");
   const chunk = (delta: unknown, finish: string | null = null) => ({
     ...head,
@@ -141,24 +134,23 @@ function chunksOf(body: ChatRequest, reply: Reply, vary: Numbers): unknown[] {
     ...defined({ usage: body.stream_options?.include_usage ? null : undefined }),
   });
   const deltas: unknown[] = [{ role: "assistant", content: "" }];
-  for (const text of pieces(reply.reasoning ?? "", vary)) deltas.push({ reasoning_content: text });
-  for (const text of pieces(reply.refusal ?? "", vary)) deltas.push({ refusal: text });
-  for (const text of pieces(reply.content ?? "", vary)) deltas.push({ content: text });
+  for (const text of pieces(reply.reasoning ?? "")) deltas.push({ reasoning_content: text });
+  for (const text of pieces(reply.refusal ?? "")) deltas.push({ refusal: text });
+  for (const text of pieces(reply.content ?? "")) deltas.push({ content: text });
   for (const call of toolCalls(reply)) deltas.push({ tool_calls: [call] });
   const chunks: unknown[] = [...deltas.map((delta) => chunk(delta)), chunk({}, reply.finish)];
   if (body.stream_options?.include_usage) chunks.push({ ...head, choices: [], usage: usageOf(body, reply) });
   return chunks;
 }
 
-/** The text in chunks of three to six words; joined they are the text. */
-function pieces(text: string, vary: Numbers): string[] {
+const WORDS_PER_CHUNK = 4;
+
+/** The text in chunks of a few words; joined they are the text. */
+function pieces(text: string): string[] {
   const chunks = text.match(/(?<!\s)\s*\S+|(?<!\s)\s+$/g) ?? [];
   const found: string[] = [];
-  for (let at = 0; at < chunks.length; ) {
-    const count = 3 + vary(4);
-    found.push(chunks.slice(at, at + count).join(""));
-    at += count;
-  }
+  for (let at = 0; at < chunks.length; at += WORDS_PER_CHUNK)
+    found.push(chunks.slice(at, at + WORDS_PER_CHUNK).join(""));
   return found.join("") === text ? found : [text];
 }
 

@@ -10,10 +10,6 @@ export interface Prompt {
   inputs: Record<string, string>;
   /** The key whose plain value is asked for; null where JSON or free text is wanted. */
   wantedKey: string | null;
-  /** A few words that name the matter. */
-  topic: string;
-  /** What decisions are made from: the inputs, or the task where there are none. */
-  data: string;
   system: string;
   all: string;
   /** The conversation without directives. */
@@ -28,7 +24,6 @@ export interface Message {
 /** A tool on offer. */
 export interface Tool {
   name: string;
-  description: string;
   parameters: JsonSchema;
 }
 
@@ -82,19 +77,15 @@ export function readPrompt(messages: readonly Message[]): Prompt {
   const tasks = asked.filter(({ content }) => /<task[ >]/.test(content));
   const user =
     tasks.length > 0 ? tasks.map(({ content }) => content).join("\n\n") : (asked[0]?.content ?? "");
-  const inputs = readInputs(user);
-  const task = readTask(user);
   return {
     role: readRole(system) ?? readRole(user) ?? "",
-    task,
-    inputs,
+    task: readTask(user),
+    inputs: readInputs(user),
     wantedKey:
       /\(it is kept as "([A-Za-z_]\w{0,63})"\)|value of ["“`']?([A-Za-z_]\w{0,63})/i
         .exec(tasks.at(-1)?.content ?? user)
         ?.slice(1)
         .find((key) => key !== undefined) ?? null,
-    topic: topicOf(task, inputs),
-    data: Object.keys(inputs).length > 0 ? Object.values(inputs).join("\n") : task,
     system,
     all: clean.map(({ content }) => content).join("\n\n"),
     messages: clean,
@@ -105,7 +96,7 @@ const readRole = (text: string) =>
   /^[ \t]*You are (?:an? |the )?["“]?([^".”\n,(]{1,80})/im.exec(text)?.[1]?.trim();
 
 /** All that stands in a prompt's tags of that name, in its order. */
-export const inTags = (text: string, wanted: string): string[] =>
+const inTags = (text: string, wanted: string): string[] =>
   tagged(text).flatMap(({ name, inner }) => (name === wanted ? [inner] : []));
 
 /** The last task of a prompt, with the values in it as plain text; of a text without tags, all of it. */
@@ -148,33 +139,6 @@ export function unquoted(text: string): string {
   } catch {
     return text;
   }
-}
-
-const NAMING = /topic|subject|question|request|idea|title|brief|feature|goal|issue|query|text/i;
-
-function topicOf(task: string, inputs: Record<string, string>): string {
-  const entries = Object.entries(inputs).filter(([, value]) => !isEmptyValue(value));
-  const named = entries.find(([key]) => NAMING.test(key)) ?? entries[0];
-  return shortened(named ? named[1] : task) || "the task";
-}
-
-/** The first words of a text that say something, without the openings this model itself writes. */
-function shortened(text: string): string {
-  const line =
-    text
-      .split("\n")
-      .map((part) => part.trim())
-      .find((part) => /[\p{L}\p{N}]/u.test(part)) ?? "";
-  const bare = line
-    .replace(/^[#>*\-\s/]+/, "")
-    .replace(
-      /^(?:findings|notes|draft|summary|report|article|analysis|done|message|plan|test report|revision \d+)\b[^:\n]{0,20}?(?: on|:)\s*/i,
-      "",
-    )
-    .replace(/^(?:please\s+|can you\s+|could you\s+|i(?:'d| would) like (?:to|you to)\s+){1,5}/i, "");
-  const sentence = /^[^.!?\n]{8,}/.exec(bare)?.[0] ?? bare;
-  if (sentence.length <= 72) return sentence.replace(/(?<![\s.!?:;,])[\s.!?:;,]+$/, "");
-  return `${sentence.slice(0, 70).replace(/(?<!\s)\s+\S*$/, "")}…`;
 }
 
 const EMPTY = new Set([

@@ -1,17 +1,12 @@
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { answerTo, inShape, type Numbers } from "./answer";
+import { answerTo, inShape, suggestionsFor } from "./answer";
 import type { ChatRequest } from "./chat-request";
 import type { DirectedTurn, ScriptedFailure } from "./directives";
-import {
-  asLines,
-  chooseCalls,
-  offeredName,
-  scriptedLine,
-  type ToolCall,
-  type ToolChoice,
-} from "./personas/tools";
-import { type Message, readPrompt, type Tool } from "./prompt";
+import { instanceOf } from "./instance";
+import { type Message, type Prompt, readPrompt, type Tool } from "./prompt";
 import { writtenFor } from "./samples";
+import { asLines, offeredName, scriptedLine, type ToolCall } from "./text-tools";
 
 /** What one call will say, before it is put on the wire. */
 export interface Reply {
@@ -24,6 +19,8 @@ export interface Reply {
   dropAfter: number | null;
 }
 
+type ToolChoice = "none" | "auto" | "required" | { name: string };
+
 interface Asked {
   messages: readonly Message[];
   tools: readonly Tool[];
@@ -35,13 +32,8 @@ export function inProtocol(reply: Reply, isText: boolean): Reply {
   return { ...reply, content: asLines(reply.calls), calls: [], finish: "stop" };
 }
 
-/** What a call says: as its script wants it, else as the persona of the prompt would. */
-export function replyTo(
-  body: ChatRequest,
-  asked: Asked,
-  turn: DirectedTurn | undefined,
-  vary: Numbers,
-): Reply {
+/** What a call says: as its script wants it, else a prepared answer or a placeholder. */
+export function replyTo(body: ChatRequest, asked: Asked, turn: DirectedTurn | undefined): Reply {
   const reply: Reply = {
     content: null,
     reasoning: turn?.think ?? null,
@@ -72,7 +64,7 @@ export function replyTo(
       return { ...reply, content: scriptedLine(name, args.trim() || "{}") };
     }
     default:
-      return { ...reply, ...ownReply(body, asked, vary) };
+      return { ...reply, ...ownReply(body, asked) };
   }
 }
 
@@ -88,16 +80,24 @@ function handoff(agent: string, tools: readonly Tool[]): Pick<Reply, "content" |
 function ownReply(
   body: ChatRequest,
   { messages, tools }: Asked,
-  vary: Numbers,
 ): Pick<Reply, "content" | "calls" | "finish"> {
   const prompt = readPrompt(messages);
   const choice = choiceOf(body.tool_choice);
   const written = choice === "auto" ? writtenFor(prompt, tools) : null;
   const prepared = written?.gives === undefined ? null : inShape(written.gives, prompt, shapeOf(body));
   if (prepared !== null) return { content: prepared, calls: [], finish: "stop" };
-  const calls = written?.call ? [written.call] : chooseCalls(prompt, messages, tools, choice);
+  const calls = written?.call ? [written.call] : requiredCalls(prompt, tools, choice);
   if (calls.length > 0) return { content: null, calls, finish: "tool_calls" };
-  return { content: answerTo(prompt, shapeOf(body), vary), calls: [], finish: "stop" };
+  return { content: answerTo(prompt, shapeOf(body)), calls: [], finish: "stop" };
+}
+
+/** Without directives or a sample, tools are called only where the request leaves no choice. */
+function requiredCalls(prompt: Prompt, tools: readonly Tool[], choice: ToolChoice): ToolCall[] {
+  if (choice === "none" || choice === "auto") return [];
+  const tool = choice === "required" ? tools[0] : tools.find(({ name }) => name === choice.name);
+  if (!tool) return [];
+  const args = instanceOf({ type: "object", ...tool.parameters }, suggestionsFor(prompt));
+  return [{ name: tool.name, args: asSchema(args) }];
 }
 
 function choiceOf(choice: ChatRequest["tool_choice"]): ToolChoice {
