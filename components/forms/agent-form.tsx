@@ -107,11 +107,6 @@ export function MemberFields({
   );
 }
 
-const withHandoffs = (
-  { handoffs: _old, ...agent }: AgentConfig,
-  handoffs: string[] | undefined,
-): AgentConfig => (handoffs === undefined ? agent : { ...agent, handoffs });
-
 /** Whom it may hand over to: members of its crew, or while it is in none, whom it will meet by their roles. */
 function Handoffs({
   agent,

@@ -112,15 +112,14 @@ function OneField<C extends object, S extends string>({
   onChange,
   now,
   errors = {},
-  frame = (_key, control) => control,
+  frame,
 }: FormPartsProps<C, S> & { field: FormField<C> }) {
   const given: FieldNow | undefined = now?.[field.key];
   const { error, aside, isDisabled, ...overrides } = given ?? {};
   const data = { ...field, ...overrides };
   const usual = data.unset === undefined ? field.usual?.(value) : undefined;
   const Variant = basicVariants[field.as];
-  return frame(
-    field.key,
+  const control = (
     <Variant
       field={data}
       label={data.label}
@@ -130,6 +129,7 @@ function OneField<C extends object, S extends string>({
       isDisabled={isDisabled}
       value={settingAt(value, field.key) ?? usual}
       onChange={(next) => onChange(withSetting(value, field.key, next === usual ? undefined : next))}
-    />,
+    />
   );
+  return frame ? frame(field.key, control) : control;
 }

@@ -49,8 +49,10 @@ export function LibraryList({ title, noun, current, groups, ...parts }: LibraryL
   const [one, many] = noun;
   const terms = search.trim().toLowerCase().split(/\s+/);
   const isSearching = search.trim() !== "";
-  const fits = ({ name, line, searched = `${name} ${line}` }: LibraryRow) =>
-    !isSearching || (searched !== null && terms.every((term) => searched.toLowerCase().includes(term)));
+  const fits = ({ name, line, searched }: LibraryRow) => {
+    const text = (searched ?? `${name} ${line}`).toLowerCase();
+    return !isSearching || (searched !== null && terms.every((term) => text.includes(term)));
+  };
   const found = groups
     .map((group) => ({ ...group, rows: group.rows.filter(fits) }))
     .filter(({ rows }) => rows.length > 0);

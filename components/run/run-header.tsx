@@ -21,7 +21,7 @@ import { type ShellCommand, useShellCommands } from "@/components/page/page-comm
 import { usePageTitle } from "@/components/page/page-title";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
-import { type MenuEntry } from "@/components/ui/menu";
+import type { MenuEntry } from "@/components/ui/menu";
 import type { MenuAction } from "@/components/ui/menu-popup";
 import { MoreMenu } from "@/components/ui/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
