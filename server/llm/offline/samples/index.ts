@@ -39,7 +39,7 @@ interface Written {
 
 /**
  * The prepared answer for a template's suggested input, or null. If the input, a value from an earlier step or the task
- * itself was changed, the rules answer instead, so that the change has an effect.
+ * itself was changed, a placeholder answers instead, so that the change has an effect.
  */
 export function writtenFor(prompt: Prompt, offered: readonly { name: string }[]): Written | null {
   for (const sample of samples) {
