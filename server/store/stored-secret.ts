@@ -1,4 +1,4 @@
-export interface StoredSecret {
+interface StoredSecret {
   secret: string | null;
   secretHint: string | null;
 }

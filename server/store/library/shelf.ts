@@ -46,7 +46,7 @@ export function newShelf<Table extends ShelfTable>(db: Db, of: Kind<Table>, now:
       const whole = { ...values, createdAt: at, updatedAt: at } as unknown as typeof crews.$inferInsert;
       const row = db.insert(table).values(whole).onConflictDoNothing().returning().get();
       if (row === undefined) return false;
-      const { key, content } = toBin(row as Row);
+      const { key, content } = toBin(row);
       forget(key, content());
       return true;
     },
