@@ -5,7 +5,7 @@ import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import { NARROW, useMedia } from "@/components/ui/use-media";
-import { describePause, describePendingTools } from "./paused-words";
+import { describePause, describePendingTools } from "./paused-text";
 import { RunControls } from "./run-controls";
 import { usePaused } from "./use-control";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describePause, describePendingTools } from "./paused-words";
+import { describePause, describePendingTools } from "./paused-text";
 
 const name = (id: string) => ({ review: "Review" })[id] ?? id;
 const paused = { by: "run", since: 0, point: "node_start", node_id: "review" } as const;
