@@ -5,10 +5,10 @@ import { isCrewNode, settingsOf } from "@/server/domain/nodes";
 import {
   limitQuestion,
   limitsAskEverywhere,
+  limitValue,
   openLimitQuestion,
   raisedTo,
-} from "../interpreter/limit-question";
-import { limitValue } from "../interpreter/limits";
+} from "../interpreter/limits";
 import type { CheaperModel } from "../node/ports";
 import type { Agent } from "./agent";
 

@@ -5,26 +5,28 @@ import { SIZES, sizeOf } from "@/server/domain/base/sizes";
 import { WORK_LIMITS, workSoFar } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { startingState } from "@/server/domain/graph/run-input";
-import { NodeFailure } from "@/server/domain/nodes";
-import { durationText } from "@/server/domain/nodes/wait";
 import type { RunState } from "@/server/domain/run";
 import { dropped } from "@/server/domain/run/commands/command";
-import { canGoOn } from "@/server/domain/run/commands/command-errors";
 import { isSince } from "@/server/domain/run/edition";
 import type { RunEvent } from "@/server/domain/run/events";
 import { isHeldByQuestion } from "@/server/domain/run/questions/asking";
 import { unreachable } from "@/server/domain/run/schedule/reach";
 import { begin, decide } from "@/server/domain/run/schedule/tokens";
-import type { Effects } from "../node/ports";
+import type { Effects, Engine } from "../node/ports";
 import { missIn } from "../recorded/recorded-answers";
-import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, timeoutOf } from "./attempts";
-import { Commanding } from "./commanding";
+import { Advice } from "./advice";
+import { Attempts, INLINE, NOTHING_TO_DO } from "./attempts";
+import { CommandHandler } from "./command-handler";
 import { keptOf, outputOf } from "./ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./forks";
 import { limitError } from "./limits";
 import { noteOf, questionsExtended, recovered, unread } from "./notes";
-import { leftOut, Repeating } from "./repeating";
-import type { OpenAttempt } from "./tasks";
+import { isActive, Pauses } from "./pauses";
+import { leftOut } from "./repeating";
+import { RunLimits } from "./run-limits";
+import { RunLog } from "./run-log";
+import { Steps } from "./steps";
+import { Tasks } from "./tasks";
 
 /** The present version of the interpreter: what a run began with, it ends with. */
 export const INTERPRETER_VERSION = 2;
@@ -40,58 +42,100 @@ export async function execute(
   watch?: (state: RunState) => void,
 ): Promise<void> {
   const interpreter = new Interpreter(ctx, created, effects);
-  watch?.(interpreter.s);
+  watch?.(interpreter.log.s);
   await interpreter.run();
 }
 
-export class Interpreter extends Commanding {
+/** A run from its creation to its end: moves tokens, starts nodes, hands answers to whoever waits for them. */
+class Interpreter implements Engine {
+  readonly log: RunLog;
+  readonly attempts: Attempts;
+  readonly steps: Steps;
+  readonly pauses: Pauses;
+  readonly limits: RunLimits;
+  readonly advice: Advice;
+  readonly tasks: Tasks;
+  private readonly commands: CommandHandler;
   /** A pause that the engine may use for other runs; units of work before the last answer. */
   private yieldPoint: Durable | null = null;
   private yieldCount = 0;
   private workBefore = 0;
   private readonly edits: MessageEdit[] = [];
 
+  constructor(
+    readonly context: DurableContext<RunEvent>,
+    created: RunEvent,
+    readonly effects: Effects,
+  ) {
+    this.log = new RunLog(context, created);
+    this.tasks = new Tasks(context);
+    this.advice = new Advice(context);
+    this.steps = new Steps(context, this.tasks);
+    this.attempts = new Attempts(this.log, this.tasks, this.steps, this);
+    this.pauses = new Pauses(this.log, this.tasks, this.steps, this.attempts);
+    this.limits = new RunLimits(this.log, this.tasks, this.attempts, this);
+    this.commands = new CommandHandler(context, created, this);
+  }
+
+  /** Whether people told the run something that it has not come to. */
+  private get hasPendingCommand(): boolean {
+    return [this.commands.control, ...this.advice.pending].some(({ key }) => this.context.isSent(key));
+  }
+
   async run(): Promise<void> {
     this.workBefore = workSoFar();
-    this.apply({ type: "run_started", payload: {} });
-    const { state, defaults } = startingState(this.s.graph, this.s.input);
-    this.apply({ type: "state_initialized", payload: { state, defaults_applied: defaults } });
-    this.applyAll(begin(this.a, this.s));
+    this.log.apply({ type: "run_started", payload: {} });
+    const { state, defaults } = startingState(this.log.s.graph, this.log.s.input);
+    this.log.apply({ type: "state_initialized", payload: { state, defaults_applied: defaults } });
+    this.log.applyAll(begin(this.log.a, this.log.s));
     try {
       for (;;) {
-        if (this.isOver && !this.repeating.isRetryNext && !this.ctx.isSent(this.control.key)) return;
-        if (this.isLimitOpened) this.openLimits();
-        this.readAgain();
-        if (!this.isOver) this.advance();
-        if (this.reached()) continue;
-        if (
-          !this.isOver &&
-          !this.isPaused &&
-          !this.yieldPoint &&
-          !this.tasks.areMoving &&
-          !this.isAskingAtLimit()
-        ) {
-          if (this.breakTie()) continue;
-          if (!this.hasPendingCommand) {
-            if (!this.finish()) return;
-            if (this.isOver) continue;
-          }
-        }
-        if (this.repeat()) continue;
-        const next = this.ctx.next([
+        const outcome = this.proceed();
+        if (outcome === "ended") return;
+        if (outcome === "again") continue;
+        const next = this.context.next([
           ...this.tasks.pending,
           ...this.advice.pending,
-          ...this.limitAsking.pending,
-          this.control,
+          ...this.limits.pending,
+          this.commands.control,
         ]);
         this.receive(next instanceof Promise ? await next : next);
-        if (this.s.failing?.code === "NOT_RECORDED" && !this.isOver && !this.finish()) return;
+        if (this.log.s.failing?.code === "NOT_RECORDED" && !this.commands.isOver && !this.finish()) return;
       }
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
-      this.at = error.at ?? this.at;
+      this.log.at = error.at ?? this.log.at;
       this.cancelRun(error);
     }
+  }
+
+  /** Does what needs no further answer: the run has ended, there may be more of it, or it waits for an answer. */
+  private proceed(): "ended" | "again" | "waits" {
+    const { isOver, repeating, control } = this.commands;
+    if (isOver && !repeating.isRetryNext && !this.context.isSent(control.key)) return "ended";
+    this.limits.openIfDue();
+    this.attempts.readAgain();
+    if (!isOver) this.advance();
+    if (this.reached()) return "again";
+    if (this.isIdle) {
+      if (this.breakTie()) return "again";
+      if (!this.hasPendingCommand) {
+        if (!this.finish()) return "ended";
+        if (this.commands.isOver) return "again";
+      }
+    }
+    return this.commands.repeat() ? "again" : "waits";
+  }
+
+  /** Whether nothing more happens by itself. */
+  private get isIdle(): boolean {
+    return (
+      !this.commands.isOver &&
+      !this.log.isPaused &&
+      !this.yieldPoint &&
+      !this.tasks.areMoving &&
+      !this.isAskingAtLimit()
+    );
   }
 
   /**
@@ -101,79 +145,68 @@ export class Interpreter extends Commanding {
   private needsYield(): boolean {
     if (this.yieldPoint) return true;
     if (workSoFar() - this.workBefore < WORK_LIMITS.units) return false;
-    this.yieldPoint = this.ctx.step(`breath#${++this.yieldCount}`, NOTHING_TO_DO, INLINE);
+    this.yieldPoint = this.context.step(`breath#${++this.yieldCount}`, NOTHING_TO_DO, INLINE);
     this.tasks.expect(this.yieldPoint);
     return true;
   }
 
   /** Moves tokens and starts what may start, until nothing changes any more. */
   private advance(): void {
-    if (this.terminated) return;
+    if (this.attempts.terminated) return;
     for (;;) {
-      if (this.isHeldNow()) return;
-      const events = decide(this.a, this.s);
-      this.applyAll(events);
+      if (this.pauses.isHeldNow()) return;
+      const events = decide(this.log.a, this.log.s);
+      this.log.applyAll(events);
       if (events.length === 0 && !this.startReady()) break;
     }
-    if (this.skippedTargets.length > 0) {
-      const targets = this.skippedTargets;
-      this.skippedTargets = [];
-      this.applyAll(unreachable(this.a, this.s, targets));
-    }
+    const targets = this.log.takeSkipped();
+    if (targets.length > 0) this.log.applyAll(unreachable(this.log.a, this.log.s, targets));
   }
 
   /** Starts ready activations; true if one of them moved tokens at once. */
   private startReady(): boolean {
-    const { s } = this;
+    const { s } = this.log;
     if (s.failing || s.ready.length === 0 || isHeldByQuestion(s)) return false;
-    const { config } = s.run;
     for (const id of [...s.ready]) {
       if (this.reached()) return true;
-      if (s.running.size >= config.max_parallel_nodes && this.activeCount() >= config.max_parallel_nodes)
-        return false;
-      if (this.heldChars >= SIZES.event || this.needsYield()) return false;
-      const limit = this.limitBeforeNode();
+      if (this.isFull || this.attempts.heldChars >= SIZES.event || this.needsYield()) return false;
+      const limit = this.limits.beforeNode();
       const node = present(
         s.graph.nodes[must(s.activations, id).node_id],
         "s.graph.nodes[s.activations[id]!.node_id]",
       );
       if (limit !== null) {
-        if (!this.limitAsking.ask(limit, node.id)) this.limit = limit;
+        this.limits.stopBefore(node.id, limit);
         return false;
       }
       if (this.isBusy(node)) continue;
-      if (this.isHeldBefore(id, node)) return false;
-      if (this.start(id, node)) return true;
-      if (this.isHeldNow()) return false;
+      if (this.pauses.isHeldBefore(id, node)) return false;
+      if (this.attempts.start(id, node)) return true;
+      if (this.pauses.isHeldNow()) return false;
     }
     return false;
   }
 
-  /** The limit that forbids another node now, if any. */
-  private limitBeforeNode(): RaisableLimit | null {
-    const { totals, run } = this.s;
-    if (totals.steps >= run.config.max_steps) return "max_steps";
-    if (this.activeMs >= run.config.max_active_ms) return "max_active_ms";
-    return this.logChars >= run.config.max_log_chars ? "max_log_chars" : null;
-  }
-
   /** Whether a person is asked about a limit, and anything can still come of it. */
   private isAskingAtLimit(): boolean {
-    return this.limitAsking.isOpen && !this.terminated && !this.s.failing;
+    return this.limits.isAsking && !this.attempts.terminated && !this.log.s.failing;
   }
 
-  /** How many activations are at work; one that waits for a time or a person takes nobody's place. */
-  private activeCount(): number {
+  /** Whether no other node may start now; one that waits for a time or a person takes nobody's place. */
+  private get isFull(): boolean {
+    const { running, activations, run } = this.log.s;
+    const most = run.config.max_parallel_nodes;
+    if (running.size < most) return false;
     let count = 0;
-    for (const id of this.s.running) if (this.s.activations[id]?.status === "running") count++;
-    return count;
+    for (const id of running) if (activations[id]?.status === "running") count++;
+    return count >= most;
   }
 
   private isBusy(node: WorkflowNode): boolean {
-    for (const id of this.s.running) {
+    for (const id of this.log.s.running) {
       const other = present(
-        this.s.graph.nodes[must(this.s.activations, id).node_id],
-        "this.s.graph.nodes[this.s.activations[id]!.node_id]",
+        this.log.s.graph.nodes[must(this.log.s.activations, id).node_id],
+        "this.log.s.graph.nodes[this.log.s.activations[id]!.node_id]",
       );
       if (other.id === node.id) return true;
       if (node.concurrency_key !== undefined && other.concurrency_key === node.concurrency_key) return true;
@@ -184,81 +217,59 @@ export class Interpreter extends Commanding {
   private receive(answer: Settlement): void {
     const note = answer.key.slice(0, answer.key.indexOf("#"));
     // While the server was down nothing was at work.
-    if (note !== "recovered" && this.isActive()) this.activeMs += Math.max(0, answer.at - this.at);
-    this.at = Math.max(this.at, answer.at);
-    this.logChars += sizeOf(answer.result);
+    if (note !== "recovered" && isActive(this.log.s))
+      this.limits.activeMs += Math.max(0, answer.at - this.log.at);
+    this.log.at = Math.max(this.log.at, answer.at);
+    this.log.chars += sizeOf(answer.result);
     this.workBefore = workSoFar();
     if (answer.key === this.yieldPoint?.key) {
       this.tasks.forget(answer);
       this.yieldPoint = null;
       return;
     }
-    if (answer.key === this.control.key) return this.command(answer);
-    this.repeating.note(answer.key);
-    this.heard(answer);
+    if (answer.key === this.commands.control.key) return this.commands.receive(answer);
+    this.commands.repeating.note(answer.key);
+    this.steps.heard(answer);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
-    if (this.limitAsking.waitsFor(answer.key)) return this.atLimit(answer);
-    const advised = this.advice.receive(answer, this.s);
-    if (advised) return this.applyAll(advised);
+    if (this.limits.waitsFor(answer.key)) return this.limits.receive(answer);
+    const advised = this.advice.receive(answer, this.log.s);
+    if (advised) return this.log.applyAll(advised);
     const task = this.tasks.settled(answer.key);
-    this.answered(answer.key);
+    this.steps.answered(answer.key);
     if (!task) return;
     const miss = missIn(answer.result);
-    if (miss) return this.failRun(task, miss);
-    if (!this.isKept(task, answer)) this.hand(task, answer);
-  }
-
-  protected hand(task: OpenAttempt, answer: Settlement): void {
-    if (task.timeout?.key === answer.key) {
-      const node = this.nodeOf(task.activationId);
-      this.over(task, {
-        error: new NodeFailure(
-          "TIMEOUT",
-          `${node.name || node.id} did not finish within ${durationText(timeoutOf(node))}.`,
-          { retryable: true, user_action: "retry" },
-        ),
-      });
-      return;
-    }
-    if (task.retry !== undefined) {
-      this.tasks.release(task);
-      this.attempt(task.activationId, this.nodeOf(task.activationId), task.retry);
-      return;
-    }
-    if (task.known) {
-      this.heldChars -= heldBy(task.known);
-      this.over(task, task.known);
-    } else this.resume(task, answer);
+    if (miss) return this.attempts.failRun(task, miss);
+    if (!this.pauses.isKept(task, answer)) this.attempts.hand(task, answer);
   }
 
   /** A note of the engine: it was down, or its machine slept, or the clock was set. */
   private note(note: "recovered" | "clock", answer: Settlement): void {
     const value = noteOf(answer);
-    if (note === "recovered") this.apply(recovered(this.s, value, this.tasks.ids));
+    if (note === "recovered") this.log.apply(recovered(this.log.s, value, this.tasks.ids));
     if (note === "clock") {
       const ms = value.ms ?? 0;
-      if (this.isActive()) this.activeMs = Math.max(0, this.activeMs - ms);
-      this.apply({ type: "clock_jumped", payload: { ms } });
+      if (isActive(this.log.s)) this.limits.activeMs = Math.max(0, this.limits.activeMs - ms);
+      this.log.apply({ type: "clock_jumped", payload: { ms } });
       if (ms <= 0) return;
     }
-    this.applyAll(questionsExtended(this.s, this.at));
+    this.log.applyAll(questionsExtended(this.log.s, this.log.at));
   }
 
   /** In graphs whose loops have two entries, tokens can wait for each other: the first goes on. */
   private breakTie(): boolean {
     if (
-      this.terminated ||
-      this.limit ||
-      this.s.failing ||
+      this.attempts.terminated ||
+      this.limits.reached ||
+      this.log.s.failing ||
       this.tasks.hasGates ||
-      this.s.parked.size === 0 ||
-      this.s.ready.length > 0
+      this.log.s.parked.size === 0 ||
+      this.log.s.ready.length > 0
     )
       return false;
-    const events = decide(this.a, this.s, true);
-    this.applyAll(events);
+    const events = decide(this.log.a, this.log.s, true);
+    this.log.applyAll(events);
     if (events.length > 0)
-      this.apply({
+      this.log.apply({
         type: "warning",
         payload: {
           code: "TIE",
@@ -270,34 +281,34 @@ export class Interpreter extends Commanding {
 
   /** Ends the run; true if it may go on: after a limit was raised, or where a person tries again what failed. */
   private finish(): boolean {
-    const { s } = this;
-    const output = { ...keptOf(s), ...outputOf(this.a, s, this.ended) };
-    if (!this.limit || this.terminated) this.applyAll([...unread(s), ...leftOut(this.repeating)]);
+    const { s } = this.log;
+    const output = { ...keptOf(s), ...outputOf(this.log.a, s, this.attempts.ended) };
+    if (!this.limits.reached || this.attempts.terminated)
+      this.log.applyAll([...unread(s), ...leftOut(this.commands.repeating)]);
     const finished = (
       final_status: "COMPLETED" | "ERROR" | "INCOMPLETE",
       reason_code: ReasonCode,
       more: { error?: RunError; resumable?: RaisableLimit[] } = {},
     ) =>
-      this.apply({
+      this.log.apply({
         type: "run_finished",
         payload: { final_status, reason_code, output, warnings: [...s.run.warnings], ...more },
       });
 
     if (s.failing) {
-      this.stopped = this.tasks.ids;
-      this.cancelTasks("The run failed.");
+      const stopped = this.tasks.ids;
+      this.attempts.cancelTasks("The run failed.");
       finished("ERROR", s.failing.code, { error: s.failing });
-      this.isOver = canGoOn(s);
-      return this.isOver;
+      return this.commands.runFailed(stopped);
     }
-    if (this.limit && !this.terminated) {
-      const error = limitError(this.limit, s);
-      finished("INCOMPLETE", error.code, { error, resumable: [this.limit] });
+    if (this.limits.reached && !this.attempts.terminated) {
+      const error = limitError(this.limits.reached, s);
+      finished("INCOMPLETE", error.code, { error, resumable: [this.limits.reached] });
       // The time a person takes is not the node's.
       for (const task of this.tasks.all) this.tasks.stopTimeout(task);
       return true;
     }
-    if (this.ended.length === 0)
+    if (this.attempts.ended.length === 0)
       finished("INCOMPLETE", "NO_END_REACHED", {
         error: {
           code: "NO_END_REACHED",
@@ -306,47 +317,50 @@ export class Interpreter extends Commanding {
           user_action: "edit_graph",
         },
       });
-    else finished(this.ended.some(({ status }) => status === "ERROR") ? "ERROR" : "COMPLETED", "END_REACHED");
+    else
+      finished(
+        this.attempts.ended.some(({ status }) => status === "ERROR") ? "ERROR" : "COMPLETED",
+        "END_REACHED",
+      );
     return false;
   }
 
   private cancelRun({ by, reason, untaken }: Cancelled): void {
-    const isNamed = isSince(this.s.run, 3);
+    const isNamed = isSince(this.log.s.run, 3);
     const id = isNamed ? { command_id: "cancel" } : {};
-    this.apply({ type: "run_cancel_requested", payload: { by, reason }, ...id });
-    this.cancelTasks(reason || "The run was cancelled.");
-    if (isNamed) this.applyAll(untaken.map(dropped));
-    this.apply({
+    this.log.apply({ type: "run_cancel_requested", payload: { by, reason }, ...id });
+    this.attempts.cancelTasks(reason || "The run was cancelled.");
+    if (isNamed) this.log.applyAll(untaken.map(dropped));
+    this.log.apply({
       type: "run_finished",
       payload: {
         final_status: "CANCELLED",
         reason_code: "CANCELLED",
-        output: outputOf(this.a, this.s, this.ended),
-        warnings: [...this.s.run.warnings],
+        output: outputOf(this.log.a, this.log.s, this.attempts.ended),
+        warnings: [...this.log.s.run.warnings],
       },
     });
   }
 
   /** A point at which nothing has begun yet that is about to: a fork that is due goes its own way. True if it did. */
   reached(): boolean {
-    const fork = dueFork(this.s);
+    const fork = dueFork(this.log.s);
     if (!fork) return false;
-    const paused = Math.max(0, fork.at - this.at);
-    this.at += paused;
-    this.activeMs = 0;
-    this.edits.push(...messageEdits(this.s, fork.patches));
+    const paused = Math.max(0, fork.at - this.log.at);
+    this.log.at += paused;
+    this.limits.activeMs = 0;
+    this.edits.push(...messageEdits(this.log.s, fork.patches));
     const { state, messages = [], plan = [] } = fork.patches;
     const isPatched = (id: string) =>
       messages.some(({ agent }) => agent.startsWith(`${id}/`)) ||
       plan.some(({ activation_id }) => activation_id === id);
-    if (state) this.changing(state, fork.by, isPatched);
-    const repeated = fork.replay ? undefined : this.repeating.taken;
-    this.apply(forkedEvent(fork, repeated));
-    if (fork.latest) this.a = analysisOf(this.s.graph);
-    // What a fork of a replay comes to is its own.
-    if (!fork.replay) this.repeating = new Repeating(this.s);
-    for (const event of questionsMoved(this.s, paused)) this.apply(event);
-    for (const patch of fork.patches.plan ?? []) this.editPlan(patch, fork.by);
+    if (state) this.attempts.changing(state, fork.by, isPatched);
+    const repeated = fork.replay ? undefined : this.commands.repeating.taken;
+    this.log.apply(forkedEvent(fork, repeated));
+    if (fork.latest) this.log.graphChanged();
+    if (!fork.replay) this.commands.stopRepeating();
+    for (const event of questionsMoved(this.log.s, paused)) this.log.apply(event);
+    for (const patch of fork.patches.plan ?? []) this.commands.editPlan(patch, fork.by);
     return true;
   }
 

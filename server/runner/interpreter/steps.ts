@@ -1,7 +1,10 @@
-import type { StepScope, StepWork } from "@/server/domain/base/durable";
+import type { Durable, DurableContext, Settlement, StepScope, StepWork } from "@/server/domain/base/durable";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { Json } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
+import { attemptOf } from "@/server/domain/run/state-reads";
+import type { StepOptions } from "../node/ports";
+import type { OpenAttempt, Tasks } from "./tasks";
 
 export const tooLarge = (what: string, size: number, most: number): NodeFailure =>
   new NodeFailure(
@@ -38,4 +41,67 @@ function boundedError(error: unknown): never {
 
 class OversizedAnswer extends Error {
   override name = "OversizedAnswer";
+}
+
+/** A step that can be given up and made again. */
+interface Repeatable {
+  work: StepWork;
+  options: StepOptions;
+}
+
+/** The steps of a run: which can be given up and made again, and which attempts are bound to what they read. */
+export class Steps {
+  private readonly repeatable = new Map<string, Repeatable>();
+  private suspended: { key: string; step: Repeatable; task: OpenAttempt }[] = [];
+  /** Attempts of which something was heard outside, or that heard something: they keep what they read. */
+  private readonly bound = new Set<string>();
+
+  constructor(
+    private readonly ctx: Pick<DurableContext, "step">,
+    private readonly tasks: Tasks,
+  ) {}
+
+  /** A step whose answer a run can keep; a larger one, or endless words of an error, are an error that says so. */
+  step(key: string, work: StepWork, options: StepOptions = {}): Durable {
+    if (options.request && !options.isRepeatable) this.bound.add(attemptOf(key));
+    if (options.isRepeatable) this.repeatable.set(key, { work, options });
+    return this.make(key, work, options);
+  }
+
+  private make(key: string, work: StepWork, { request }: StepOptions): Durable {
+    return this.ctx.step(key, (scope) => bounded(work, scope), request ? { request } : undefined);
+  }
+
+  /** Gives up what can be made again. */
+  suspend(): void {
+    for (const [key, step] of this.repeatable) {
+      const task = this.tasks.suspend(key);
+      if (task) this.suspended.push({ key, step, task });
+      else this.repeatable.delete(key);
+    }
+  }
+
+  /** Makes again what was given up. */
+  resume(): void {
+    for (const { key, step, task } of this.suspended.splice(0))
+      if (this.tasks.waiterOf(key) === task) this.tasks.wait(task, this.make(key, step.work, step.options));
+  }
+
+  /** An answer has come, which its attempt cannot forget where it came from outside. */
+  heard({ key, result }: Settlement): void {
+    if (result.request !== undefined || key.startsWith("answer:")) this.bound.add(attemptOf(key));
+  }
+
+  /** The engine answered this key: it cannot be given up any more. */
+  answered(key: string): void {
+    this.repeatable.delete(key);
+  }
+
+  /** This attempt keeps what it read. */
+  bind(attempt: string): void {
+    this.bound.add(attempt);
+  }
+  isBound(attempt: string): boolean {
+    return this.bound.has(attempt);
+  }
 }

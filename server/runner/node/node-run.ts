@@ -92,7 +92,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
   ) {}
 
   get s(): RunState {
-    return this.interpreter.s;
+    return this.interpreter.log.s;
   }
   get state(): Readonly<Record<string, Json>> {
     return this.s.state;
@@ -101,7 +101,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     return this.interpreter.effects;
   }
   get drawn(): WorkflowGraph {
-    return this.interpreter.a.graph;
+    return this.interpreter.log.a.graph;
   }
   get runInput(): JsonObject {
     return this.s.input;
@@ -115,11 +115,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
 
   /** When the present answer was recorded, Unix time in milliseconds. */
   get now(): number {
-    return this.interpreter.now;
+    return this.interpreter.log.at;
   }
 
   get exits(): NodeContext["exits"] {
-    const edges = this.interpreter.a.outgoing.get(this.node.id) ?? [];
+    const edges = this.interpreter.log.a.outgoing.get(this.node.id) ?? [];
     return edges
       .filter((edge) => edge.kind === "normal")
       .map((edge) => {
@@ -158,12 +158,12 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   step(key: string, work: StepWork): Flow<Json> {
-    return waitFor(this.interpreter.step(this.keyOf(key), work));
+    return waitFor(this.interpreter.steps.step(this.keyOf(key), work));
   }
 
   *sleep(key: string, ms: number): Flow<void> {
     const handle = this.interpreter.context.sleep(this.keyOf(key), ms);
-    this.emit({ type: "node_waiting", payload: { for: "timer", until: this.interpreter.now + ms } });
+    this.emit({ type: "node_waiting", payload: { for: "timer", until: this.interpreter.log.at + ms } });
     yield [handle];
     this.emit({ type: "timer_fired", payload: {} });
   }
@@ -179,11 +179,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
       this.emit({ type: "signal_taken", payload: { name } });
       return kept.data;
     }
-    const { context, now } = this.interpreter;
+    const { context, log } = this.interpreter;
     // A command of the run answers it, which names no key.
     const handle = context.signal(signalKey(this.activationId));
     const over = timeout_ms === undefined ? null : context.sleep(this.keyOf("signal/timeout"), timeout_ms);
-    const until = timeout_ms === undefined ? {} : { until: now + timeout_ms };
+    const until = timeout_ms === undefined ? {} : { until: log.at + timeout_ms };
     this.emit({ type: "node_waiting", payload: { for: "signal", name, ...until } });
     const { key, result } = yield over ? [handle, over] : [handle];
     this.emit({ type: "timer_fired", payload: {} });
@@ -234,18 +234,22 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   keep(output: JsonObject): void {
-    const write = patch(this.interpreter.a, this.s, this.activationId, output);
+    const write = patch(this.interpreter.log.a, this.s, this.activationId, output);
     if ("events" in write) for (const event of write.events) this.emit(event);
   }
 
   /** Records an event of this activation. */
   emit(event: NewEvent): void {
-    this.interpreter.apply({ node_id: this.node.id, activation_id: this.activationId, ...event });
+    this.interpreter.log.apply({ node_id: this.node.id, activation_id: this.activationId, ...event });
   }
 
   /** Comes to a place of this activation at which the run may be held; waits there while it is. */
   arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void> {
-    return this.interpreter.arrive({ node_id: this.node.id, activation_id: this.activationId, ...place });
+    return this.interpreter.pauses.arrive({
+      node_id: this.node.id,
+      activation_id: this.activationId,
+      ...place,
+    });
   }
 
   findRole(name: string): RoleDefinition | undefined {
@@ -254,23 +258,23 @@ export class NodeRun implements NodeContext, CrewRuntime {
 
   /** The limit that forbids another model call now, if any. */
   limitBeforeCall(): RaisableLimit | null {
-    return this.interpreter.limitBeforeCall();
+    return this.interpreter.limits.beforeCall();
   }
 
   /** Settled when a person changes this node's plan. */
   planEdited(): Durable {
-    return this.interpreter.planEdited(this.activationId);
+    return this.interpreter.attempts.planEdited(this.activationId);
   }
 
   /** Waits until that limit is raised. */
   hold(limit: RaisableLimit): Flow<void> {
-    return this.interpreter.hold(this.activationId, limit);
+    return this.interpreter.limits.hold(this.activationId, limit);
   }
   raiseLimit(limit: RaisableLimit, to: number, by: string): void {
-    this.interpreter.raiseNow(limit, to, by);
+    this.interpreter.limits.raise(limit, to, by);
   }
   openLimit(): void {
-    this.interpreter.openLimit();
+    this.interpreter.limits.openLater();
   }
   *cheaperModel(key: string, than: LlmConfig): Flow<CheaperModel | null> {
     const found = yield* this.step(key, () => this.interpreter.effects.models.cheaperThan?.(than) ?? null);
@@ -312,7 +316,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
 
   /** The node's own time runs again, once nothing in it waits for a person. */
   startClock(): void {
-    this.interpreter.startClock(this.activationId);
+    this.interpreter.attempts.startClock(this.activationId);
   }
 
   reached(): void {
@@ -327,7 +331,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     // A call of a model changes nothing outside, so that it can be given up and made again.
     const isModel = request.kind === "model";
     const { forks = [], forked = 0 } = this.s.run;
-    return this.interpreter.step(this.keyOf(key), work, {
+    return this.interpreter.steps.step(this.keyOf(key), work, {
       request: forked < forks.length ? { ...request, isInherited: true } : request,
       isRepeatable: isModel || isRepeatable,
     });
@@ -360,10 +364,10 @@ export class NodeRun implements NodeContext, CrewRuntime {
     return this.interpreter.context;
   }
   stopClock(): void {
-    this.interpreter.stopClock(this.activationId);
+    this.interpreter.attempts.stopClock(this.activationId);
   }
   adviseLater(interaction_id: string): void {
-    this.interpreter.adviseLater(interaction_id);
+    this.interpreter.advice.expect(interaction_id);
   }
 
   /**

@@ -1,8 +1,7 @@
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { AgentConfig, ConfirmationPolicy, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
-import type { Durable, DurableContext, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
+import type { Durable, DurableContext, Flow, StepRequest } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
-import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { NodeContext } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
@@ -12,8 +11,14 @@ import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
+import type { Advice } from "../interpreter/advice";
+import type { Attempts } from "../interpreter/attempts";
 import type { MessageEdit } from "../interpreter/forks";
+import type { Pauses } from "../interpreter/pauses";
 import type { Place } from "../interpreter/places";
+import type { RunLimits } from "../interpreter/run-limits";
+import type { RunLog } from "../interpreter/run-log";
+import type { Steps } from "../interpreter/steps";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
 // behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.
@@ -155,29 +160,16 @@ export interface StepOptions {
 
 /** What an attempt of a node needs of the interpreter. */
 export interface Engine {
-  readonly s: RunState;
-  readonly a: Analysis;
   readonly effects: Effects;
   readonly context: DurableContext;
-  readonly now: number;
-  /** Records an event and folds it. */
-  apply(event: NewEvent): void;
-  /** Begins a step; the key is unique in the run. */
-  step(key: string, work: StepWork, options?: StepOptions): Durable;
-  /** Comes to a place at which the run may be held; waits there while it is. */
-  arrive(place: Place): Flow<void>;
+  readonly log: Pick<RunLog, "s" | "a" | "at" | "apply">;
+  readonly steps: Pick<Steps, "step">;
+  readonly pauses: Pick<Pauses, "arrive">;
+  readonly limits: Pick<RunLimits, "beforeCall" | "hold" | "raise" | "openLater">;
+  readonly attempts: Pick<Attempts, "planEdited" | "startClock" | "stopClock">;
+  readonly advice: Pick<Advice, "expect">;
   /** A point at which nothing has begun yet that is about to: where a fork leaves its original's ways. */
   reached(): boolean;
   /** What messages of an agent's transcript say instead since a fork. */
   editsOf(agent: string): readonly MessageEdit[];
-  planEdited(activationId: string): Durable;
-  hold(activationId: string, limit: RaisableLimit): Flow<void>;
-  raiseNow(limit: RaisableLimit, to: number, by: string): void;
-  openLimit(): void;
-  /** The activation's own time stands still: it waits for a person. */
-  stopClock(activationId: string): void;
-  startClock(activationId: string): void;
-  /** The run is told of the answer to this question once it comes; nobody waits for it. */
-  adviseLater(interactionId: string): void;
-  limitBeforeCall(): RaisableLimit | null;
 }

@@ -6,14 +6,15 @@ import type { PeopleRules } from "@/server/domain/run/events";
 import { RULES_NOW, USUAL_PEOPLE } from "@/server/domain/run/questions/question-times";
 import { draw } from "@/server/domain/testing/drawing";
 import {
+  limitError,
   limitQuestion,
   limitsAskEverywhere,
+  limitValue,
   mayRaise,
   openLimitQuestion,
   raisedNow,
   raisedTo,
-} from "./limit-question";
-import { limitError, limitValue } from "./limits";
+} from "./limits";
 
 const NOW: PeopleRules = { ...USUAL_PEOPLE, ...RULES_NOW };
 /** A run with these settings; one from before has no rules about people. */

@@ -1,0 +1,172 @@
+import type { RaisableLimit } from "@/server/domain/agent/outcome";
+import type { Durable, Flow, Settlement } from "@/server/domain/base/durable";
+import { must } from "@/server/domain/base/must";
+import type { NewEvent } from "@/server/domain/run/events";
+import type { Engine } from "../node/ports";
+import { type Answered, askPerson } from "../people/ask";
+import type { Attempts } from "./attempts";
+import { limitRaised } from "./commands";
+import {
+  limitQuestion,
+  limitsAskEverywhere,
+  limitValue,
+  mayRaise,
+  openLimitQuestion,
+  raisedTo,
+} from "./limits";
+import type { RunLog } from "./run-log";
+import type { Tasks } from "./tasks";
+
+/** While it is open nothing new starts, and the clock of the run stands still. */
+interface Question {
+  id: string;
+  limit: RaisableLimit;
+  flow: Flow<Answered>;
+  waits: readonly Durable[];
+}
+
+/** The limits of a run: which one it has reached, who waits for it to be raised, and what people say about it. */
+export class RunLimits {
+  /** The limit that keeps the run from continuing. */
+  reached: RaisableLimit | null = null;
+  activeMs = 0;
+  /** A person let those continue that wait at a limit. */
+  private isOpened = false;
+  /** The question that is open where a limit keeps a node from starting. It belongs to no activation: none has begun. */
+  private question: Question | null = null;
+  private questionCount = 0;
+  /** Limits at which a person let the run stop. */
+  private readonly stopped = new Set<RaisableLimit>();
+  /** The answer that came by time while the run was paused. */
+  private kept: Settlement | null = null;
+
+  constructor(
+    private readonly log: RunLog,
+    private readonly tasks: Tasks,
+    private readonly attempts: Attempts,
+    private readonly engine: Pick<Engine, "context" | "advice">,
+  ) {}
+
+  get isAsking(): boolean {
+    return this.question !== null;
+  }
+  get pending(): readonly Durable[] {
+    return this.kept ? [] : (this.question?.waits ?? []);
+  }
+  waitsFor(key: string): boolean {
+    return this.question?.waits.some((handle) => handle.key === key) ?? false;
+  }
+
+  /** The limit that forbids another model call now, if any. */
+  beforeCall(): RaisableLimit | null {
+    const { config } = this.log.s.run;
+    if (this.log.s.totals.global_iterations >= config.max_global_iterations) return "max_global_iterations";
+    return this.beforeWork();
+  }
+
+  /** The limit that forbids another node now, if any. */
+  beforeNode(): RaisableLimit | null {
+    const { totals, run } = this.log.s;
+    return totals.steps >= run.config.max_steps ? "max_steps" : this.beforeWork();
+  }
+
+  private beforeWork(): RaisableLimit | null {
+    const { config } = this.log.s.run;
+    if (this.activeMs >= config.max_active_ms) return "max_active_ms";
+    return this.log.chars >= config.max_log_chars ? "max_log_chars" : null;
+  }
+
+  /** A limit keeps this node from starting: a person is asked, or the run stops there. */
+  stopBefore(node_id: string, limit: RaisableLimit): void {
+    if (!this.ask(limit, node_id)) this.reached = limit;
+  }
+
+  /** Holds a task until a limit is raised. */
+  *hold(activationId: string, limit: RaisableLimit): Flow<void> {
+    const gate = this.tasks.newGate("limit");
+    this.reached = limit;
+    const { node_id } = must(this.log.s.activations, activationId);
+    this.log.apply({ type: "node_waiting", node_id, activation_id: activationId, payload: { for: "limit" } });
+    yield [gate];
+  }
+
+  raise(limit: RaisableLimit, to: number, by: string): void {
+    this.log.applyAll(limitRaised(this.log.s, { limit, to }, by) ?? []);
+    this.openLater();
+  }
+
+  /** Not at once: whoever asks is in the middle of its own answer. */
+  openLater(): void {
+    this.isOpened = true;
+  }
+  openIfDue(): void {
+    if (this.isOpened) this.open();
+  }
+
+  /** Whoever waits at a limit continues. */
+  open(): void {
+    this.isOpened = false;
+    this.reached = null;
+    this.stopped.clear();
+    for (const { task, key } of this.tasks.openGates("limit")) {
+      if (!task.timeout && !this.log.isPaused) this.attempts.armTimeout(task);
+      this.attempts.resume(task, { key, result: { ok: true, value: null }, at: this.log.at });
+    }
+  }
+
+  /** What a person said about the limit that kept the run from starting a node. */
+  receive(answer: Settlement): void {
+    if (this.log.isPaused && answer.key !== `answer:${this.question?.id}`) {
+      this.kept = answer;
+      return;
+    }
+    if (!this.question) return;
+    const { limit, flow, waits } = this.question;
+    const next = flow.next(answer);
+    const left = next.done ? [] : next.value;
+    for (const old of waits)
+      if (old.key !== answer.key && !left.some(({ key }) => key === old.key))
+        this.engine.context.abandon(old);
+    this.question = next.done ? null : { ...this.question, waits: left };
+    if (!next.done) return;
+    const to = raisedTo(next.value, limit, this.log.s);
+    if (to === null) this.stopped.add(limit);
+    else if (to > (limitValue(limit, this.log.s) ?? 0)) this.raise(limit, to, next.value.by);
+  }
+
+  /** Takes in what came by time while the run was paused. */
+  receiveKept(): void {
+    const { kept } = this;
+    this.kept = null;
+    if (kept) this.receive(kept);
+  }
+
+  /** Asks whether the run is to continue; false where it is to stop without a question. */
+  private ask(limit: RaisableLimit, node_id: string): boolean {
+    const { s } = this.log;
+    if (s.run.config.on_limit !== "ask" || !limitsAskEverywhere(s)) return false;
+    if (openLimitQuestion(s, limit)) return true;
+    if (this.stopped.has(limit) || !mayRaise(limit, limitValue(limit, s) ?? 0)) return false;
+    const asked = limitQuestion(limit, s, "The run has reached a limit");
+    const id = `limit/${limit}/${++this.questionCount}`;
+    const flow = askPerson(this.askingFor(node_id), id, { ...asked, mode: "sync", about: {} });
+    const first = flow.next();
+    if (!first.done) this.question = { id, limit, flow, waits: first.value };
+    return true;
+  }
+
+  private askingFor(node_id: string) {
+    const { log, engine } = this;
+    return {
+      s: log.s,
+      get now() {
+        return log.at;
+      },
+      context: engine.context,
+      emit: (event: NewEvent) => log.apply({ node_id, ...event }),
+      stopClock: () => {},
+      startClock: () => {},
+      adviseLater: (id: string) => engine.advice.expect(id),
+    };
+  }
+}
