@@ -96,7 +96,7 @@ export class LeaseBook {
     member.until = this.endOf(now);
     this.confirm(member, uses, now);
     const answer = [...this.options.limits()].map(([provider_id, limit]) => {
-      const share = this.grant(id, member, provider_id, limit, now);
+      const share = this.grant(id, provider_id, limit, now);
       const cool_down_ms = (this.coolDowns.get(provider_id) ?? now) - now;
       const is_fresh = this.isFresh(provider_id, share, now);
       return {
@@ -164,7 +164,8 @@ export class LeaseBook {
     }
   }
 
-  private grant(id: string, member: Member, provider_id: string, limit: Limit, now: number): Share {
+  private grant(id: string, provider_id: string, limit: Limit, now: number): Share {
+    const member = must(this.members, id);
     const hold = member.holds.get(provider_id) ?? newHold(provider_id);
     member.holds.set(provider_id, hold);
     const target = must(targetsOf(limit, this.contenders(provider_id, now)), id);

@@ -59,7 +59,7 @@ export function both(good: Recording, bad: Recording): Both {
     bad,
     answers,
     hash,
-    differences: [...creationDifferences(good, bad), ...answeredOtherwise(good, bad, answers, hash, text)],
+    differences: [...creationDifferences(good, bad), ...answeredOtherwise({ good, answers, hash }, text)],
   };
 }
 
@@ -132,10 +132,7 @@ function describeGraphs(a: WorkflowGraph, b: WorkflowGraph): Pick<RunDifference,
 }
 
 function answeredOtherwise(
-  good: Recording,
-  bad: Recording,
-  answers: Both["answers"],
-  hash: Both["hash"],
+  { good, answers, hash }: Omit<Both, "bad" | "differences">,
   text: (value: Json) => string,
 ): Difference[] {
   return good.answers.flatMap((one): Difference[] => {

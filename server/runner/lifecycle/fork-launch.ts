@@ -42,9 +42,8 @@ export function newForkLauncher(parts: {
     const { graph, roles } = readyToRun(
       drawn,
       parts.roles.all(),
-      { input, ...defined({ config: config || undefined }) },
+      { input, withheld, ...defined({ config: config || undefined }) },
       models,
-      { withheld },
     );
     return { graph, roles, ...foreignText(parts, { graph, roles }, withheld) };
   };

@@ -88,9 +88,8 @@ export function newLauncher(parts: {
       const ready = readyToRun(
         only_node === undefined ? whole : nodeAlone(whole, only_node),
         parts.roles.all(),
-        launch,
+        { ...launch, withheld },
         parts.models,
-        { withheld },
       );
       return parts.host.start({
         ...ready,
@@ -188,13 +187,13 @@ export function foreignText(
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  given: Pick<Launch, "input" | "config">,
+  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld">,
   models: Models,
-  { withheld }: Pick<ProblemContext, "withheld"> = {},
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
-  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld }).filter(
-    ({ severity }) => severity === "error",
-  );
+  const problems = findProblems(graph, [...roles], undefined, {
+    library: EMPTY_LIBRARY,
+    withheld: given.withheld,
+  }).filter(({ severity }) => severity === "error");
   if (problems.length > 0)
     throw new StartRejected(
       problems.length === 1

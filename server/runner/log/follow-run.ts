@@ -2,7 +2,7 @@ import { lastOf } from "@/server/domain/base/must";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { LiveRuns } from "../lifecycle/live-runs";
 import { shownOf } from "../lifecycle/redact-events";
-import type { Follower, Followers, RunFrame } from "./followers";
+import type { Followers, RunFrame } from "./followers";
 import type { Frames } from "./frames";
 
 const BACKLOG_CHUNK = 500;
@@ -26,18 +26,18 @@ export function followRun(
 ): AsyncGenerator<RunFrame> {
   const { follower, leave } = parts.followers.join(runId);
   signal?.addEventListener("abort", leave, { once: true });
-  return read(parts, runId, after, follower, () => {
+  const release = () => {
     signal?.removeEventListener("abort", leave);
     leave();
-  });
+  };
+  return read(parts, runId, after, { follower, leave: release });
 }
 
 async function* read(
   { store, frames, live }: Parts,
   runId: string,
   after: number,
-  follower: Follower,
-  leave: () => void,
+  { follower, leave }: ReturnType<Followers["join"]>,
 ): AsyncGenerator<RunFrame> {
   try {
     let last = after;
