@@ -383,7 +383,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
         ),
       );
       expect([answer.reasoning, answer.content]).toEqual(["hm", "ok"]);
-      await server.close();
+      await server?.close();
     }
   });
   test("nothing of the environment travels along", async () => {
