@@ -40,7 +40,7 @@ export function* recall(agent: Agent): Flow<string> {
       protocol: "native",
     },
     function* () {
-      return { output: yield* run.callTool(key, SEARCH, args, agent) };
+      return { output: yield* run.callTool(key, { name: SEARCH, args, agent }) };
     },
   );
   const found = Found.safeParse(output.output);

@@ -212,7 +212,7 @@ function* executeCall(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
     const read = crewTool ? run.s.taint_sources : [];
     for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
   }
-  if (succeeded(kept)) run.noteEffects(agent.about, spec.name, call.args, kept);
+  if (succeeded(kept)) run.noteEffects(agent.about, { name: spec.name, args: call.args }, kept);
   return { output: kept, ...defined({ ends }) };
 }
 
@@ -221,7 +221,13 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
   const { run } = agent;
   const attempts = spec.read_only || spec.idempotent ? TOOL_ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
-    const output = yield* run.callTool(job.key, spec.name, job.call.args, agent, attempt - 1, spec);
+    const output = yield* run.callTool(job.key, {
+      name: spec.name,
+      args: job.call.args,
+      agent,
+      again: attempt - 1,
+      spec,
+    });
     if (attempt >= attempts || spec.unavailable || !TRANSIENT.has(output.status_code)) return output;
     const delay_ms = backOff(job.id, attempt);
     run.emit({

@@ -336,9 +336,9 @@ export class Crew {
       role,
       task: { role, config: agent },
     };
-    const args = { key: name, value, scope: "run" };
-    const output = yield* run.callTool(`${path}/remember`, STORE_MEMORY, args, caller);
-    if (output.status_code === 200) run.noteEffects(about, STORE_MEMORY, args, output);
+    const call = { name: STORE_MEMORY, args: { key: name, value, scope: "run" }, agent: caller };
+    const output = yield* run.callTool(`${path}/remember`, call);
+    if (output.status_code === 200) run.noteEffects(about, call, output);
   }
 
   post(

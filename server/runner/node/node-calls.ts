@@ -8,20 +8,14 @@ import { isPlanPath, planPath } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isCrewNode } from "@/server/domain/nodes";
 import { isSince } from "@/server/domain/run/edition";
-import {
-  isGranted,
-  onCrashOf,
-  type ToolAnswer,
-  type ToolOutput,
-  type ToolSpec,
-} from "@/server/domain/tool/tool";
+import { isGranted, onCrashOf, type ToolAnswer, type ToolOutput } from "@/server/domain/tool/tool";
 import type { ToolScope } from "@/server/tools/define";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import { askForTool } from "../people/tool-question";
 import { type Caller, makeCall } from "../recorded/make-call";
 import { GrantedTools, RanCode, toolOutputFrom } from "../recorded/read-result";
 import { toolRequest } from "../recorded/requests";
-import type { About, Effects, ToolCaller, ToolRuntime } from "./ports";
+import type { About, Effects, ToolCaller, ToolInvocation, ToolRuntime } from "./ports";
 
 // How the attempt of a node calls tools, each call as a step of its own; which calls are made is decided above.
 
@@ -89,18 +83,10 @@ function callerOf(run: CallingRun, agent: ToolCaller | null): Pick<ToolScope, "r
 }
 
 /**
- * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. `again`: how often the same call
- * was made before; it keeps its idempotency key. A tool that asks something of a person is called again with the answer.
+ * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. A tool that asks something of a person is called again with the answer.
  */
-export function* callTool(
-  run: CallingRun,
-  key: string,
-  name: string,
-  args: JsonObject,
-  agent: ToolCaller | null,
-  again = 0,
-  spec?: ToolSpec,
-): Flow<ToolOutput> {
+export function* callTool(run: CallingRun, key: string, call: ToolInvocation): Flow<ToolOutput> {
+  const { name, args, agent, again = 0 } = call;
   // The plan is what the events say, and its file only shows it: nobody writes another one there.
   if (FILE_TOOLS.has(name) && isPlanPath(args.path, planPaths(run)))
     return { status_code: 403, error: PLAN_IS_KEPT };
@@ -108,19 +94,16 @@ export function* callTool(
   const answers: ToolAnswer[] = [];
   for (;;) {
     const at = answers.length === 0 ? step : `${step}/answered${answers.length}`;
-    const { asks, ...output } = yield* callOnce(
-      run,
-      at,
-      name,
-      args,
-      agent,
-      { ...keysOf(run, key), answers, ...defined({ again: again > 0 ? again : undefined }) },
-      spec,
-    );
+    const { asks, ...output } = yield* callOnce(run, at, call, {
+      ...keysOf(run, key),
+      answers,
+      ...defined({ again: again > 0 ? again : undefined }),
+    });
     if (!asks) return output;
     if (answers.length >= MAX_QUESTIONS)
       return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
-    answers.push(yield* askForTool(run, `${step}/asked${answers.length + 1}`, name, asks, agent?.about));
+    const about = agent?.about ?? { agent_id: run.node.id };
+    answers.push(yield* askForTool(run, `${step}/asked${answers.length + 1}`, { tool: name, about }, asks));
   }
 }
 
@@ -147,36 +130,30 @@ function planPathOf(run: CallingRun, nodeId: string): string {
 
 /** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
 export function* writePlanFile(run: CallingRun, key: string, content: string): Flow<ToolOutput> {
-  const args = { path: planPathOf(run, run.node.id), content };
+  const path = planPathOf(run, run.node.id);
+  const call = { name: "file_write", args: { path, content }, agent: null };
   // The plan tells when its tasks were done, so that no other run would ask the same: it is known by its place.
-  const asked = { path: args.path };
-  const output = yield* callOnce(run, key, "file_write", args, null, {
-    ...keysOf(run, key),
-    answers: [],
-    asked,
-  });
-  if (output.status_code === 200) noteEffects(run, {}, "file_write", args, output);
+  const asked = { path };
+  const output = yield* callOnce(run, key, call, { ...keysOf(run, key), answers: [], asked });
+  if (output.status_code === 200) noteEffects(run, {}, call, output);
   return output;
 }
 
 function* callOnce(
   run: CallingRun,
   key: string,
-  name: string,
-  args: JsonObject,
-  agent: ToolCaller | null,
+  { name, args, agent, spec }: ToolInvocation,
   {
     asked = args,
     ...about
   }: Pick<ToolScope, "idempotencyKey" | "originalKey" | "answers" | "again"> & { asked?: JsonObject },
-  spec?: ToolSpec,
 ): Flow<ToolOutput> {
   const { tools } = run.effects;
   const caller = callerOf(run, agent);
   const onCrash = spec && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
   const call = {
     key,
-    request: toolRequest(name, asked, about.answers ?? [], spec, onCrash),
+    request: toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, onCrash),
     onRepeated() {
       const message = `${name} may have happened twice: the server stopped while the call was in flight, and it was made again (idempotency key ${about.idempotencyKey}).`;
       run.emit({ type: "warning", ...agent?.about, payload: { code: "MAY_HAVE_HAPPENED_TWICE", message } });
@@ -230,8 +207,7 @@ export function* matches(run: CallingRun, key: string, pattern: string, text: st
 export function noteEffects(
   run: CallingRun,
   about: Partial<About>,
-  name: string,
-  args: JsonObject,
+  { name, args }: Pick<ToolInvocation, "name" | "args">,
   { output }: ToolOutput,
 ): void {
   const made = WrittenFile.safeParse(output);

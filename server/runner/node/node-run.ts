@@ -38,7 +38,7 @@ import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expr
 import { renderTemplate, type WrittenValue } from "@/server/domain/text/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
-import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
+import type { ToolOutput } from "@/server/domain/tool/tool";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { Context } from "@/server/tools/policy";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
@@ -75,6 +75,7 @@ import type {
   PersonQuestion,
   Reused,
   ToolCaller,
+  ToolInvocation,
 } from "./ports";
 
 const KnownModel = z.object({ provider_id: z.string(), model: z.string(), name: z.string() });
@@ -285,15 +286,8 @@ export class NodeRun implements NodeContext, CrewRuntime {
   toolSpecs(who: string, granted: readonly string[]): Flow<GrantedTools> {
     return grantedTools(this, who, granted);
   }
-  callTool(
-    key: string,
-    name: string,
-    args: JsonObject,
-    agent: ToolCaller | null,
-    again = 0,
-    spec?: ToolSpec,
-  ): Flow<ToolOutput> {
-    return callTool(this, key, name, args, agent, again, spec);
+  callTool(key: string, call: ToolInvocation): Flow<ToolOutput> {
+    return callTool(this, key, call);
   }
   writePlanFile(key: string, content: string): Flow<ToolOutput> {
     return writePlanFile(this, key, content);
@@ -304,8 +298,8 @@ export class NodeRun implements NodeContext, CrewRuntime {
   matches(key: string, pattern: string, text: string): Flow<string | null> {
     return matches(this, key, pattern, text);
   }
-  noteEffects(about: Partial<About>, name: string, args: JsonObject, output: ToolOutput): void {
-    noteEffects(this, about, name, args, output);
+  noteEffects(about: Partial<About>, call: Pick<ToolInvocation, "name" | "args">, output: ToolOutput): void {
+    noteEffects(this, about, call, output);
   }
   forgetTask(agent: ToolCaller): Flow<void> {
     return forgetTask(this, agent);

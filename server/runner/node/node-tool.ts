@@ -37,7 +37,7 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
     );
   const call = { about, call_id: `${run.activationId}/${run.attempt}/call`, spec, args };
   const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {
-    return { output: yield* run.callTool("call", name, args, null, 0, spec) };
+    return { output: yield* run.callTool("call", { name, args, agent: null, spec }) };
   });
   // Why it failed may be a stranger's words, too.
   if (taints(spec, output)) run.emit({ type: "agent_tainted", ...about, payload: { tool_name: name } });
@@ -47,6 +47,6 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
       user_action: "retry",
       detail: { status_code: output.status_code },
     });
-  run.noteEffects(about, name, args, output);
+  run.noteEffects(about, { name, args }, output);
   return output.output ?? null;
 }

@@ -61,6 +61,17 @@ export interface ToolCaller {
   readonly task: { readonly role?: RoleDefinition | undefined; readonly config?: AgentConfig | undefined };
 }
 
+/** One call of a tool. */
+export interface ToolInvocation {
+  name: string;
+  args: JsonObject;
+  /** Null where the node itself calls it. */
+  agent: ToolCaller | null;
+  /** How often the same call was made before; it keeps its idempotency key. */
+  again?: number;
+  spec?: ToolSpec | undefined;
+}
+
 /** What a person is asked; the rest is filled in where it is asked. */
 export type PersonQuestion = Omit<
   Payloads["interaction_requested"],
@@ -88,16 +99,9 @@ export interface ToolRuntime {
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
   toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }>;
   /** Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. */
-  callTool(
-    key: string,
-    name: string,
-    args: JsonObject,
-    agent: ToolCaller | null,
-    again?: number,
-    spec?: ToolSpec,
-  ): Flow<ToolOutput>;
+  callTool(key: string, call: ToolInvocation): Flow<ToolOutput>;
   /** Tells what a tool did beside giving its result. */
-  noteEffects(about: Partial<About>, name: string, args: JsonObject, output: ToolOutput): void;
+  noteEffects(about: Partial<About>, call: Pick<ToolInvocation, "name" | "args">, output: ToolOutput): void;
   /** What decides whether a person must agree to a call. */
   policies(role?: RoleDefinition): ConfirmationPolicy[];
   /** Whether a person has approved this tool for the rest of the run. */

@@ -1,15 +1,14 @@
 import type { Flow } from "@/server/domain/base/durable";
 import { checkAnswer } from "@/server/domain/run/questions/tool-question";
 import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool/tool";
-import type { ToolRuntime } from "../node/ports";
+import type { About, ToolRuntime } from "../node/ports";
 
 /** Puts to a person what a tool asks, durably. An answer that does not fit is no answer. */
 export function* askForTool(
   run: ToolRuntime,
   key: string,
-  tool: string,
+  { tool, about }: { tool: string; about: About },
   question: ToolQuestion,
-  about: { agent_id: string; task_id?: string } = { agent_id: run.node.id },
 ): Flow<ToolAnswer> {
   const { answer, content = {} } = yield* run.ask(key, {
     about,

@@ -33,16 +33,14 @@ export function modelRequest(request: ModelRequest, models: Pick<Models, "descri
 
 /** A call of a tool by its name, its arguments and what a person answered on the way. `onCrash`: see there. */
 export function toolRequest(
-  tool: string,
-  args: JsonObject,
-  answers: readonly ToolAnswer[],
+  call: { tool: string; args: JsonObject; answers: readonly ToolAnswer[] },
   spec: Pick<ToolSpec, "read_only"> | undefined,
   onCrash?: OnCrash | null,
 ): StepRequest {
   return {
     kind: "tool",
-    again: OF_THE_RUN.has(tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
-    asked: () => asJson({ tool, args, answers }),
+    again: OF_THE_RUN.has(call.tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
+    asked: () => asJson(call),
     ...defined({ onCrash: onCrash || undefined }),
   };
 }
