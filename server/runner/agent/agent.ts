@@ -1,10 +1,11 @@
+import { z } from "zod";
 import { NO_USAGE, type Spent } from "@/server/domain/agent/outcome";
 import type { Guardrail, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import { defined } from "@/server/domain/base/defined";
 import type { Flow } from "@/server/domain/base/durable";
 import { canonicalJson } from "@/server/domain/base/json";
-import type { JsonObject } from "@/server/domain/base/values";
+import { Json, type JsonObject } from "@/server/domain/base/values";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { agentKey } from "@/server/domain/run";
 import { isSince } from "@/server/domain/run/edition";
@@ -15,14 +16,40 @@ import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import { changeMessages } from "../interpreter/forks";
 import type { AgentRuntime, CheaperModel } from "../node/ports";
-import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
 import { personTools } from "./person-tools";
 import { fencesOf } from "./prompt-edition";
+import { defineRunTool, done } from "./run-tool";
 import type { AgentTask, Caller, RunTool } from "./task";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
 const USUAL_WINDOW = 128_000;
+
+/** For models that always call a tool: an answer as a call. */
+export const finish = defineRunTool({
+  name: "finish",
+  description: "Give your final answer and end your work.",
+  input: z.object({
+    message: z.string().describe("The answer"),
+    outputs: z
+      .record(z.string(), Json)
+      .optional()
+      .describe("One value per asked key, where several are asked for"),
+  }),
+  *call({ message, outputs }) {
+    return { ...done("Done."), ends: { kind: "finish", message, ...defined({ outputs }) } };
+  },
+});
+
+export const rejectTask = defineRunTool({
+  name: "reject_task",
+  description: "Say that the task cannot be done, and why. It ends your work.",
+  input: z.object({ reason: z.string().min(1).max(4000) }),
+  *call({ reason }) {
+    return { ...done("The task is given back."), ends: { kind: "reject", reason } };
+  },
+});
+
 /** Granted with any other tool, or where a role names them. */
 const ENDINGS: readonly RunTool[] = [finish, rejectTask];
 

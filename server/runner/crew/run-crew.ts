@@ -10,10 +10,11 @@ import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
 import { followPattern } from "./follow-pattern";
 import { mediate } from "./mediate";
+import { relay } from "./relay";
 import { runTasks } from "./run-tasks";
 import { sample } from "./sample";
-import { swarm } from "./swarm";
 import { toolsOf } from "./tools";
+import { valueOf } from "./values";
 import { vote } from "./vote";
 
 /** The ways in which a crew works: each lets the agents work until there is a value for every output key. */
@@ -69,4 +70,27 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
     run.emit({ type: "crew_finished", payload: { status: "failed" } });
     throw error;
   }
+}
+
+/**
+ * One agent works at a time and may hand over to another, who goes on with the same conversation; whoever answers
+ * instead of handing over ends it. The tool checks who may hand over to whom, and how often.
+ */
+function* swarm(crew: Crew): Flow<JsonObject> {
+  const { run, config } = crew;
+  const first = config.entry_agent ? crew.member(config.entry_agent) : config.agents[0];
+  if (!first)
+    throw new NodeFailure("CONFIG", `${crew.name} begins with "${config.entry_agent}", who is not in it.`);
+  const { result } = yield* relay(
+    crew,
+    first,
+    {
+      task: "Reach the goal, or hand over to whoever of your team can do it better.",
+      output_keys: crew.request.output_keys,
+      inputs: run.input,
+      history: [],
+    },
+    { idOf: (hop) => `hop-${hop}`, wish: "Reach the goal, or hand over to whoever can do it better." },
+  );
+  return crew.outputs(valueOf(result.output));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew/crew";
-import { finish, rejectTask } from "../agent/ending-tools";
+import { finish, rejectTask } from "../agent/agent";
 import { personTools } from "../agent/person-tools";
 import type { CrewRuntime } from "../node/ports";
 import { Crew } from "./crew";
