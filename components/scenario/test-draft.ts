@@ -174,10 +174,7 @@ function draftErrors(
 }
 
 /** Edits and saves a test. `saved`: null for a new one. */
-export function useTestDraft(
-  saved: WholeTest | null,
-  onCreated?: ((id: string) => void) | undefined,
-): TestWriting {
+export function useTestDraft(saved: WholeTest | null, onCreated?: (id: string) => void): TestWriting {
   const { workflowId, graph } = useTestedWorkflow();
   const trpc = useTrpc();
   const client = useTrpcClient();

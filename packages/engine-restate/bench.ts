@@ -54,7 +54,7 @@ async function timeOf({ host, start }: Stage, graph: WorkflowGraph, times: numbe
   const began = performance.now();
   const ids = new Set<string>();
   const over = new Promise<void>((resolve, reject) => {
-    const stop = host.watch(({ run_id, status, final_status }) => {
+    const stop = host.watchers.watch(({ run_id, status, final_status }) => {
       if (status !== "finished") return;
       if (final_status !== "COMPLETED") reject(new Error(`A run ended as ${final_status}.`));
       ids.add(run_id);
@@ -157,7 +157,7 @@ async function resumes(cluster: Cluster, kills: number): Promise<Figure[]> {
   let running = 0;
   let count = 0;
   let isOver = false;
-  const stop = stage.host.watch(({ status }) => {
+  const stop = stage.host.watchers.watch(({ status }) => {
     if (status === "finished") running--;
     keep();
   });
@@ -234,7 +234,7 @@ async function waiting(cluster: Cluster, count: number): Promise<Figure[]> {
   const began = performance.now();
   let left = count;
   const all = new Promise<void>((resolve) => {
-    const stop = cluster.stage.host.watch(({ status }) => {
+    const stop = cluster.stage.host.watchers.watch(({ status }) => {
       if (status !== "waiting" || --left > 0) return;
       stop();
       resolve();

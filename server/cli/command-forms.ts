@@ -194,8 +194,7 @@ function merged(before: JsonObject, part: JsonObject, name: string): JsonObject 
   for (const [key, value] of Object.entries(part)) {
     const there = result[key];
     if (there === undefined) result[key] = value;
-    else if (isObject(there) && isObject(value))
-      result[key] = merged(there as JsonObject, value as JsonObject, name);
+    else if (isObject(there) && isObject(value)) result[key] = merged(there, value, name);
     else throw new UsageError(`${name} and another argument say the same.`);
   }
   return result;

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
 import { routeOf } from "@/server/operations/route";
 import { UsageError } from "./arguments";
@@ -37,7 +38,8 @@ function requestOf({ operation, name }: TerminalCommand, input: JsonObject) {
   return {
     method,
     path: params.reduce(
-      (address, { param, field }) => address.replace(`{${param}}`, encodeURIComponent(String(input[field]))),
+      (address, { param, field }) =>
+        address.replace(`{${param}}`, encodeURIComponent(z.string().parse(input[field]))),
       path,
     ),
     ...(method === "POST" ? { body: Object.fromEntries(rest) } : {}),

@@ -27,10 +27,12 @@ const RunAnswer = z.looseObject({
   cancelled: z.boolean().optional(),
 });
 
+const idOf = ({ run_id }: JsonObject) => (typeof run_id === "string" ? run_id : "");
+
 /** The default: the state of the run after the command. */
 export const runOutcome: Outcome = (answer, { input, json, terminal }) => {
   const run = RunAnswer.parse(answer);
-  const id = String(input.run_id);
+  const id = idOf(input);
   if (json) terminal.print(JSON.stringify(run, null, 2));
   else if (run.applied === false) terminal.log(`${id} has accepted it, and applies it when it continues.`);
   else if (run.cancelled === false) terminal.log(`${id} has already ended.`);
@@ -46,7 +48,7 @@ const newRunOutcome =
   (answer, context) => {
     const { run_id, repeats, not_repeated } = NewRun.parse(answer);
     const { log } = context.terminal;
-    log(`${kind} of ${String(context.input.run_id)}: ${run_id}`);
+    log(`${kind} of ${idOf(context.input)}: ${run_id}`);
     if (repeats.length > 0) log(`It repeats what people did: they ${repeats.join(", ")}.`);
     if (not_repeated.length > 0) log(`Not repeated: ${not_repeated.join("; ")}.`);
     return follow(run_id, context);

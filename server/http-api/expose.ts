@@ -119,16 +119,18 @@ const filledIn = (path: string, values: Readonly<Record<string, unknown>>) =>
 function inAddress(schema: z.ZodType): z.ZodType {
   const object = schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
   if (!(object instanceof z.ZodObject)) return schema;
-  const entries = Object.entries(object.shape).map(([name, field]) => {
-    if (!(field instanceof z.ZodDefault) || !(field.unwrap() instanceof z.ZodBoolean)) return [name, field];
-    return [
-      name,
-      z
-        .stringbool()
-        .default(field.parse(undefined) === true)
-        .meta(field.meta() ?? {}),
-    ];
-  });
+  const entries = Object.entries(object.shape as Record<string, z.ZodType>).map(
+    ([name, field]): [string, z.ZodType] => {
+      if (!(field instanceof z.ZodDefault) || !(field.unwrap() instanceof z.ZodBoolean)) return [name, field];
+      return [
+        name,
+        z
+          .stringbool()
+          .default(field.parse(undefined) === true)
+          .meta(field.meta() ?? {}),
+      ];
+    },
+  );
   return entries.every(([name, field]) => object.shape[String(name)] === field)
     ? schema
     : z.object(Object.fromEntries(entries) as z.ZodRawShape);

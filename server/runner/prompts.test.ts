@@ -39,7 +39,9 @@ async function sentBy({ key, graph }: (typeof templates)[number]): Promise<Asked
       input: Object.fromEntries(
         inputFields(graph).map((field) => [
           field.key,
-          String((field.schema.examples as string[] | undefined)?.[0] ?? field.schema.default),
+          z.coerce
+            .string()
+            .parse(z.array(z.string()).catch([]).parse(field.schema.examples)[0] ?? field.schema.default),
         ]),
       ),
       roles: builtinRoles,

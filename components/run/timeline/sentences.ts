@@ -1,4 +1,4 @@
-import { entriesOf, keysOf } from "@/server/domain/base/guards";
+import { entriesOf } from "@/server/domain/base/guards";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { agentSentences } from "./agent-sentences";
 import { crewSentences } from "./crew-sentences";
@@ -24,6 +24,3 @@ export function sentenceOf(event: RunEvent, names: Names): Sentence {
   // The table has a sentence for each type's own event; the compiler cannot follow the pair.
   return format(event as never, names);
 }
-
-/** Every event type that has a sentence. */
-export const eventTypes = keysOf(sentences);

@@ -5,10 +5,10 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Db } from "@/db/open";
 import { emptyDb } from "@/db/testing";
+import { segmentJournal } from "@/server/cluster/cluster";
 import { Dispatcher } from "@/server/cluster/dispatcher";
 import { RequestRejected } from "@/server/cluster/internal-api";
 import { type InternalParts, internalRoutes } from "@/server/cluster/internal-routes";
-import { segmentJournal } from "@/server/cluster/cluster";
 import { WorkerConnections } from "@/server/cluster/worker-connections";
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import { fakeTools, newStage } from "@/server/runner/testing";
@@ -90,7 +90,7 @@ async function newServer(db: Db, port: number, engine: Client) {
     const { run_id, stretch, worker } = body;
     switch (asked) {
       case "/turns":
-        return await stage.host.receive(body), null;
+        return await stage.host.segments?.receive(body), null;
       case "/stretch/taken":
         return segments.taken(run_id, stretch, worker), null;
       case "/stretch/held":

@@ -18,7 +18,7 @@ export async function finish(stage: () => Stage, ids: readonly string[]): Promis
         for (const id of ids)
           for (const { status, requested } of Object.values(store.state(id)?.interactions ?? {}))
             if (status === "open")
-              host.answer(id, requested.interaction_id, requested.fingerprint, {
+              host.steering.answer(id, requested.interaction_id, requested.fingerprint, {
                 answer: "approve",
                 by: "ann",
               });

@@ -74,13 +74,9 @@ test("when people are asked is said in words", () => {
   expect(describeConfirmation(risky("LOW"))).toBe("before every call of a tool whose risk is known");
   expect(describeConfirmation(risky("MEDIUM"))).toBe("before what is of medium or high risk");
   expect(describeConfirmation(risky("HIGH"))).toBe("before what is of high risk");
-  expect(describeConfirmation({ kind: "tools", tools: [] } as ConfirmationPolicy)).toBe("never");
-  expect(describeConfirmation({ kind: "tools", tools: ["web", "mail"] } as ConfirmationPolicy)).toBe(
-    "before web, mail",
-  );
-  expect(describeConfirmation({ kind: "when", when: "call.cost > 1" } as ConfirmationPolicy)).toBe(
-    "where call.cost > 1",
-  );
+  expect(describeConfirmation({ kind: "tools", tools: [] })).toBe("never");
+  expect(describeConfirmation({ kind: "tools", tools: ["web", "mail"] })).toBe("before web, mail");
+  expect(describeConfirmation({ kind: "when", when: "call.cost > 1" })).toBe("where call.cost > 1");
 });
 
 test("a workflow is sketched as it is drawn, notes and lines to them left out", () => {
