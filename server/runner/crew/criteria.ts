@@ -38,6 +38,12 @@ const Verdict = z.object({ criterion: z.string(), met: z.boolean(), evidence: z.
 type Verdict = z.infer<typeof Verdict>;
 const Verdicts = z.object({ verdicts: z.array(Verdict) });
 
+/** What a crew made: the result, and the results of its tasks. */
+interface Results {
+  output: JsonObject;
+  outputs: Readonly<Record<string, Json>>;
+}
+
 /**
  * Checks what a crew made against the plan's criteria of success: `cel:` ones exactly, others by a judge. Where some
  * are not met, its last agent gets one chance to improve the result; what then still fails is a warning.
@@ -49,9 +55,9 @@ export function* meetCriteria(
 ): Flow<JsonObject> {
   const criteria = (crew.plan?.success_criteria ?? []).filter((criterion) => criterion.trim() !== "");
   if (criteria.length === 0) return output;
-  const unmet = yield* check(crew, criteria, output, outputs, 1);
+  const unmet = yield* check(crew, criteria, { output, outputs }, 1);
   if (unmet.length === 0) return output;
-  const earlier = seenResults(crew, output, outputs);
+  const earlier = seenResults(crew, { output, outputs });
   const last = must(crew, "plan").tasks.findLast(({ status }) => status === "completed");
   const agent = crew.config.agents.find(({ agent_id }) => agent_id === last?.assigned_agent);
   let better = output;
@@ -66,7 +72,7 @@ export function* meetCriteria(
     });
     better = crew.outputs(valueOf(result.output));
   }
-  const still = yield* check(crew, criteria, better, outputs, 2);
+  const still = yield* check(crew, criteria, { output: better, outputs }, 2);
   for (const { criterion, evidence } of still)
     crew.run.warn("CRITERION_UNMET", `${crew.name} does not meet "${criterion}": ${evidence}`);
   return better;
@@ -80,19 +86,13 @@ export function noteProgress(crew: Crew, output: JsonObject, outputs: Readonly<R
   const work = new Work();
   for (const criterion of crew.plan?.success_criteria ?? []) {
     if (!criterion.startsWith("cel:")) continue;
-    const verdict = exactly(crew, criterion, output, outputs, work);
+    const verdict = exactly(crew, criterion, { output, outputs }, work);
     if (verdict.met !== (noted.get(criterion) ?? false))
       crew.run.emit({ type: "criterion_checked", payload: verdict });
   }
 }
 
-function exactly(
-  crew: Crew,
-  criterion: string,
-  output: JsonObject,
-  outputs: Readonly<Record<string, Json>>,
-  work: Work,
-): Verdict {
+function exactly(crew: Crew, criterion: string, { output, outputs }: Results, work: Work): Verdict {
   const { input, now } = crew.run;
   const scope = { state: { ...crew.run.state, ...outputs }, input, output, now };
   const { value, note } = evaluateCondition(criterion.slice(4).trim(), scope, work);
@@ -100,31 +100,21 @@ function exactly(
 }
 
 /** The results of tasks that the result was made of; none in runs of before the third edition. */
-function seenResults(
-  crew: Crew,
-  output: JsonObject,
-  outputs: Readonly<Record<string, Json>>,
-): Record<string, Json> {
+function seenResults(crew: Crew, { output, outputs }: Results): Record<string, Json> {
   if (!isSince(crew.run.s.run, 3)) return {};
   const result = textOf(valueOf(output));
   return Object.fromEntries(Object.entries(outputs).filter(([, value]) => textOf(value) !== result));
 }
 
 /** The criteria that are not met. */
-function* check(
-  crew: Crew,
-  criteria: readonly string[],
-  output: JsonObject,
-  outputs: Readonly<Record<string, Json>>,
-  round: number,
-): Flow<Verdict[]> {
+function* check(crew: Crew, criteria: readonly string[], results: Results, round: number): Flow<Verdict[]> {
   const exact = criteria.filter((criterion) => criterion.startsWith("cel:"));
   const textCriteria = criteria.filter((criterion) => !criterion.startsWith("cel:"));
   const work = new Work();
-  const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs, work));
+  const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, results, work));
   if (textCriteria.length > 0) {
     const judge = leaderOf(crew.config);
-    const earlier = seenResults(crew, output, outputs);
+    const earlier = seenResults(crew, results);
     const behind =
       Object.keys(earlier).length > 0
         ? " The results of the tasks that it was made from follow: check what it claims against them."
@@ -137,7 +127,7 @@ function* check(
       task: `Say of each criterion whether the result meets it, with evidence from the result.${behind}\n${crew.fences.fence("criteria", textCriteria.map((criterion) => `- ${criterion}`).join("\n"))}`,
       output_keys: [],
       answer_schema: VERDICTS,
-      inputs: { goal: crew.goal, result: textOf(valueOf(output)) },
+      inputs: { goal: crew.goal, result: textOf(valueOf(results.output)) },
       earlier,
     });
     const given = Verdicts.parse(answer.output).verdicts;
