@@ -12,7 +12,6 @@ import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Advice } from "../interpreter/advice";
-import type { Attempts } from "../interpreter/attempts";
 import type { MessageEdit } from "../interpreter/forks";
 import type { Pauses } from "../interpreter/pauses";
 import type { Place } from "../interpreter/places";
@@ -170,7 +169,12 @@ export interface Engine {
   readonly steps: Pick<Steps, "step">;
   readonly pauses: Pick<Pauses, "arrive">;
   readonly limits: Pick<RunLimits, "beforeCall" | "hold" | "raise" | "openLater">;
-  readonly attempts: Pick<Attempts, "planEdited" | "startClock" | "stopClock">;
+  /** Of an activation's present attempt: its clock, and whether a person edited its plan meanwhile. */
+  readonly attempts: {
+    planEdited(activationId: string): Durable;
+    startClock(activationId: string): void;
+    stopClock(activationId: string): void;
+  };
   readonly advice: Pick<Advice, "expect">;
   /** A point at which nothing has begun yet that is about to: where a fork leaves its original's ways. */
   reached(): boolean;
