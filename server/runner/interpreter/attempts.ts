@@ -12,8 +12,8 @@ import { complete, fail, isWanted, passThrough } from "@/server/domain/run/sched
 import { referring } from "@/server/domain/run/schedule/state-write";
 import { keptText, type Reader } from "@/server/domain/run/state-reads";
 import { NodeRun } from "../node/node-run";
-import type { Engine } from "../node/ports";
 import type { ReachedEnd } from "./ends";
+import type { Engine } from "./engine";
 import { toRunError } from "./node-error";
 import { readInput } from "./node-input";
 import type { RunLog } from "./run-log";

@@ -1,9 +1,9 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
-import type { Durable, Flow, Settlement } from "@/server/domain/base/durable";
+import type { Durable, DurableContext, Flow, Settlement } from "@/server/domain/base/durable";
 import { must } from "@/server/domain/base/must";
 import type { NewEvent } from "@/server/domain/run/events";
-import type { Engine } from "../node/ports";
 import { type Answered, askPerson } from "../people/ask";
+import type { Advice } from "./advice";
 import type { Attempts } from "./attempts";
 import { limitRaised } from "./commands";
 import {
@@ -44,7 +44,7 @@ export class RunLimits {
     private readonly log: RunLog,
     private readonly tasks: Tasks,
     private readonly attempts: Attempts,
-    private readonly engine: Pick<Engine, "context" | "advice">,
+    private readonly engine: { context: DurableContext; advice: Pick<Advice, "expect"> },
   ) {}
 
   get isAsking(): boolean {

@@ -47,6 +47,7 @@ import { chooseLabel } from "../agent/choose";
 import { runAgent } from "../agent/loop";
 import { runCrew } from "../crew/run-crew";
 import { signalKey } from "../interpreter/commands";
+import type { Engine } from "../interpreter/engine";
 import type { MessageEdit } from "../interpreter/forks";
 import type { Place } from "../interpreter/places";
 import { askPerson, readNodeAnswer } from "../people/ask";
@@ -71,7 +72,6 @@ import type {
   CheaperModel,
   CrewRuntime,
   Effects,
-  Engine,
   PersonQuestion,
   Reused,
   ToolCaller,

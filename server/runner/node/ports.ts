@@ -1,6 +1,6 @@
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { AgentConfig, ConfirmationPolicy, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
-import type { Durable, DurableContext, Flow, StepRequest } from "@/server/domain/base/durable";
+import type { Durable, Flow, StepRequest } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { NodeContext } from "@/server/domain/nodes";
@@ -11,17 +11,12 @@ import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
-import type { Advice } from "../interpreter/advice";
 import type { MessageEdit } from "../interpreter/forks";
-import type { Pauses } from "../interpreter/pauses";
 import type { Place } from "../interpreter/places";
-import type { RunLimits } from "../interpreter/run-limits";
-import type { RunLog } from "../interpreter/run-log";
-import type { Steps } from "../interpreter/steps";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
 // behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.
-// `Engine` is what `NodeRun` in turn needs of the interpreter.
+// `Engine` (`interpreter/engine.ts`) is what `NodeRun` in turn needs of the interpreter.
 
 /** What a run reaches outside itself. */
 export interface Effects {
@@ -159,25 +154,4 @@ export interface StepOptions {
   isRepeatable?: boolean;
   /** Of a step that asks a model or a tool. */
   request?: StepRequest;
-}
-
-/** What an attempt of a node needs of the interpreter. */
-export interface Engine {
-  readonly effects: Effects;
-  readonly context: DurableContext;
-  readonly log: Pick<RunLog, "s" | "a" | "at" | "apply">;
-  readonly steps: Pick<Steps, "step">;
-  readonly pauses: Pick<Pauses, "arrive">;
-  readonly limits: Pick<RunLimits, "beforeCall" | "hold" | "raise" | "openLater">;
-  /** Of an activation's present attempt: its clock, and whether a person edited its plan meanwhile. */
-  readonly attempts: {
-    planEdited(activationId: string): Durable;
-    startClock(activationId: string): void;
-    stopClock(activationId: string): void;
-  };
-  readonly advice: Pick<Advice, "expect">;
-  /** A point at which nothing has begun yet that is about to: where a fork leaves its original's ways. */
-  reached(): boolean;
-  /** What messages of an agent's transcript say instead since a fork. */
-  editsOf(agent: string): readonly MessageEdit[];
 }
