@@ -96,7 +96,7 @@ test("a crew that follows a pattern until its reviewer is content can be unfolde
   await page.keyboard.press("ControlOrMeta+Shift+z");
   await expect(app.canvas.card("Testing")).toBeVisible();
   await saved(page);
-  const question = { "What should be built": "A function that tells whether two words are anagrams" };
+  const question = { "What should be built": "A function that converts Roman numerals to numbers" };
   await app.run.start(question);
   await app.run.expectEnd("Completed");
   await app.canvas.expectStatus("Ready", "completed");

@@ -138,6 +138,8 @@ test("of a hundred questions the most pressing stand there first, the others on 
   });
   const { id } = await page.ask.workflows.create({ name: "Many", graph: many });
   await page.ask.runs.start({ workflow_id: id });
+  // Asked before the other's question: the first row must be one of these.
+  await expect.poll(() => page.troupe.questions.count().open, { timeout: 20_000 }).toBe(99);
   const { id: other } = await page.ask.workflows.create({ name: "One", graph: gateFor("Ann", "law") });
   await page.ask.runs.start({ workflow_id: other });
   await expect.poll(() => page.troupe.questions.count().open, { timeout: 20_000 }).toBe(100);

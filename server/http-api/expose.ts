@@ -133,7 +133,7 @@ function inAddress(schema: z.ZodType): z.ZodType {
   );
   return entries.every(([name, field]) => object.shape[String(name)] === field)
     ? schema
-    : z.object(Object.fromEntries(entries) as z.ZodRawShape);
+    : z.object(Object.fromEntries(entries));
 }
 
 /** The fields of an input that stand in the path: there, a number is text. */
