@@ -65,3 +65,27 @@ test("a click that the browser reports itself counts once", async () => {
   const { onAdd } = await press({ target: () => screen.getByRole("button", { name: "Add" }) });
   await waitFor(() => expect(onAdd).toHaveBeenCalledTimes(1));
 });
+
+test("an entry of a menu that moves with its page counts as chosen", async () => {
+  const onChoose = vi.fn();
+  const person = userEvent.setup();
+  let top = 0;
+  const place = (entry: HTMLElement | null) => {
+    if (entry) entry.getBoundingClientRect = () => new DOMRect(0, top, 80, 30);
+  };
+  render(
+    <>
+      <p>Last runs</p>
+      <div role="menu">
+        <div role="menuitem" tabIndex={-1} onClick={onChoose} onKeyDown={() => undefined} ref={place}>
+          Delete
+        </div>
+      </div>
+    </>,
+  );
+  const coords = { x: 10, y: 10 };
+  await person.pointer({ keys: "[MouseLeft>]", target: screen.getByRole("menuitem"), coords });
+  top = 90;
+  await person.pointer({ keys: "[/MouseLeft]", target: screen.getByText("Last runs"), coords });
+  await waitFor(() => expect(onChoose).toHaveBeenCalledTimes(1));
+});

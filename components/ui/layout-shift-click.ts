@@ -1,15 +1,16 @@
 /** How many pixels a pointer may move between press and release and still count as a click. */
 const SLIP = 4;
+const CONTROLS = "button, a[href], [role^='menuitem']";
 
 /**
  * Counts a press as a click even if the control moves away from under the pointer: blurring a field can show or remove a
- * message above the control before the release, and the browser then fires no click on it. Returns a function that stops it.
+ * message above the control before the release, a part of the page above an open menu can load, and the browser then fires
+ * no click on the control. Returns a function that stops it.
  */
 export function countLayoutShiftClicks(): () => void {
   let pressed: { control: HTMLElement; at: DOMRect; x: number; y: number } | null = null;
   const onPress = ({ target, button, clientX: x, clientY: y }: PointerEvent) => {
-    const control =
-      button === 0 && target instanceof Element ? target.closest<HTMLElement>("button, a[href]") : null;
+    const control = button === 0 && target instanceof Element ? target.closest<HTMLElement>(CONTROLS) : null;
     pressed = control && { control, at: control.getBoundingClientRect(), x, y };
   };
   const onRelease = ({ target, clientX, clientY }: PointerEvent) => {
