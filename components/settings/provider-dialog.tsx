@@ -42,7 +42,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   const [tried, setTried] = useState(false);
   const chosen = providerPresets.find((candidate) => candidate.key === preset);
   const written = { saved, draft, dropsKey, headers };
-  const { hasBaseUrlChanged: hasBaseUrlChanged, storedHeaders } = sendingOf(written);
+  const { hasBaseUrlChanged, storedHeaders } = sendingOf(written);
   const { test, runTest } = useTest(written, (models) => {
     // Whoever leaves the model open gets one that is there.
     const model = draft.default_model.trim() === "" ? suggestedModel(models, chosen?.prefers) : undefined;
@@ -196,7 +196,7 @@ function useTest(written: Written, onModels: (models: readonly string[]) => void
     trpc.providers.test.mutationOptions({ onSuccess: ({ models }) => onModels(models) }),
   );
   const { saved, draft } = written;
-  const { hasBaseUrlChanged: hasBaseUrlChanged, key, headers } = sendingOf(written);
+  const { hasBaseUrlChanged, key, headers } = sendingOf(written);
   const default_model = draft.default_model.trim();
   const runTest = () =>
     test.mutate(

@@ -193,7 +193,7 @@ describe("a stretch begins", () => {
         const [one, two] = [ctx.step("one", () => 2), ctx.signal("two")];
         keys.push((await ctx.next([one])).key, (await ctx.next([two])).key);
       },
-      { ...journalOf(id), rules: rules },
+      { ...journalOf(id), rules },
     );
     await news.ended(id);
     expect(keys).toEqual(["one", "recovered#3"]);

@@ -30,7 +30,7 @@ function newCaller() {
       .list()
       .reverse()
       .map(({ kind, detail }) => ({ kind, ...detail }));
-  return { db, troupe, ask, auditEntries: auditEntries };
+  return { db, troupe, ask, auditEntries };
 }
 let here: ReturnType<typeof newCaller>;
 beforeEach(() => {
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 test("keys of models: set, kept, replaced, lost with the address, removed; never the key or more of an address than its host", async () => {
-  const { ask, auditEntries: auditEntries } = here;
+  const { ask, auditEntries } = here;
   const form = { name: "Ours", base_url: `http://127.0.0.1:9/${SECRETS.address}/v1`, default_model: "m" };
   const { id } = await ask.providers.save({ ...form, key: SECRETS.provider });
   await ask.providers.save({ ...form, id, default_model: "other" });
@@ -61,7 +61,7 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
 });
 
 test("tokens: made and revoked, under their names, also where nothing is left of them", async () => {
-  const { ask, auditEntries: auditEntries } = here;
+  const { ask, auditEntries } = here;
   const { id, token } = await ask.access.createToken({ name: "Nightly" });
   await ask.access.revokeToken({ id });
   await expect(ask.access.revokeToken({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -73,7 +73,7 @@ test("tokens: made and revoked, under their names, also where nothing is left of
 });
 
 test("searches, MCP servers and tools of one's own", async () => {
-  const { ask, auditEntries: auditEntries } = here;
+  const { ask, auditEntries } = here;
   await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: SECRETS.search });
   await ask.toolSettings.remove({ purpose: "web" });
   const server = { name: "notes", url: `http://127.0.0.1:9/mcp?token=${SECRETS.address}` };
@@ -117,7 +117,7 @@ test("searches, MCP servers and tools of one's own", async () => {
 });
 
 test("what a role may use: by hand and from a file, only where that changes", async () => {
-  const { ask, auditEntries: auditEntries } = here;
+  const { ask, auditEntries } = here;
   const role = RoleDefinition.parse({ name: "Scout", description: "Looks", tools: ["browse_url"] });
   await ask.roles.create({ role });
   await ask.roles.save({ name: "Scout", revision: 1, role: { ...role, description: "Looks well" } });

@@ -12,7 +12,7 @@ import { type EngineClient, EngineUnreachable, type Invocation } from "./engine-
 import { EngineStatus } from "./engine-status";
 import type { SegmentSignal, SegmentStart } from "./protocol";
 
-/** An engine that only notes what it is told. */
+/** An engine that only notes what it is sent. */
 function newFakeEngine() {
   const engineState = {
     starts: [] as SegmentStart[],
@@ -29,13 +29,13 @@ function newFakeEngine() {
     ping: async () => refuse(),
     invocations: async () => (refuse(), engineState.has),
   };
-  return { engine, told: engineState };
+  return { engine, engineState };
 }
 
 /** A server whose runs are carried out elsewhere, on a database of its own or an earlier one's. */
 function newServer(options: { db?: Db; isConfigured?: boolean; now?: () => number } = {}) {
   const db = options.db ?? emptyDb();
-  const { engine, told: engineState } = newFakeEngine();
+  const { engine, engineState } = newFakeEngine();
   const segments = newSegmentStore(db, options.now);
   const dispatcher = new Dispatcher({
     segments,
@@ -48,8 +48,8 @@ function newServer(options: { db?: Db; isConfigured?: boolean; now?: () => numbe
   return {
     ...newStage({ db, remoteEngine: dispatcher }),
     dispatcher,
-    stretches: segments,
-    told: engineState,
+    segments,
+    engineState,
   };
 }
 
@@ -107,7 +107,7 @@ const standing = (turns: SentTurn[], more: Partial<NonNullable<SentTurn["progres
 
 describe("a run that is carried out elsewhere", () => {
   test("is handed over once, tells its turns once however often they come, rests, and goes on with what it is sent", async () => {
-    const { host, store, told: engineState, start, stretches: segments } = newServer();
+    const { host, store, engineState, start, segments } = newServer();
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
     expect(engineState.starts).toEqual([
@@ -157,7 +157,7 @@ describe("a run that is carried out elsewhere", () => {
   });
 
   test("that is sent something while it comes to rest goes on at once", async () => {
-    const { host, store, told: engineState, start } = newServer();
+    const { host, store, engineState, start } = newServer();
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
     host.cancel(id, { by: "ann", reason: "" });
@@ -177,9 +177,9 @@ describe("a run that is carried out elsewhere", () => {
     expect(store.find(id)?.status).toBe("waiting");
   });
 
-  test("is told to an engine that was away once that is there, in order, also by the next server", async () => {
+  test("is sent to an engine that was away once it is back, in order, also by the next server", async () => {
     const first = newServer();
-    first.told.isAway = true;
+    first.engineState.isAway = true;
     const id = first.start(GRAPH);
     first.host.cancel(id, { by: "ann", reason: "" });
     await until(() => first.dispatcher.outbox().error !== null);
@@ -193,21 +193,15 @@ describe("a run that is carried out elsewhere", () => {
     const second = newServer({ db: first.db });
     second.host.recover();
     second.dispatcher.start();
-    await until(() => second.told.signals.length === 1);
-    expect(second.told.starts.map(({ run_id, stretch }) => [run_id, stretch])).toEqual([[id, 1]]);
-    expect(second.told.signals.map(({ name, index }) => [name, index])).toEqual([["cancel", 1]]);
+    await until(() => second.engineState.signals.length === 1);
+    expect(second.engineState.starts.map(({ run_id, stretch }) => [run_id, stretch])).toEqual([[id, 1]]);
+    expect(second.engineState.signals.map(({ name, index }) => [name, index])).toEqual([["cancel", 1]]);
     expect(second.dispatcher.outbox()).toEqual({ waiting: 0, oldest_at: null, error: null });
   });
 
   test("waits in an outbox that is counted by one question, however many there are", async () => {
     const clock = { now: 100 };
-    const {
-      host,
-      told: engineState,
-      start,
-      stretches: segments,
-      dispatcher,
-    } = newServer({ now: () => clock.now });
+    const { host, engineState, start, segments, dispatcher } = newServer({ now: () => clock.now });
     const sent = start(GRAPH);
     await until(() => engineState.starts.length === 1 && dispatcher.outbox().waiting === 0);
     engineState.isAway = true;
@@ -238,10 +232,10 @@ describe("a run that is carried out elsewhere", () => {
     expect(asked).toEqual(["outbox"]);
   });
 
-  test("is held where the server is not told of its engine, and goes on with it, or here once a person says so", async () => {
+  test("is quarantined without a configured engine, and resumes with it, or here once a person says so", async () => {
     const first = newServer();
     const id = first.start(GRAPH);
-    await until(() => first.told.starts.length === 1);
+    await until(() => first.engineState.starts.length === 1);
     await first.host.drain(0);
 
     const without = newServer({ db: first.db, isConfigured: false });
@@ -251,7 +245,7 @@ describe("a run that is carried out elsewhere", () => {
 
     const again = newServer({ db: first.db });
     again.host.recover();
-    expect([again.store.find(id)?.status, again.host.live.isHere(id), again.told.starts]).toEqual([
+    expect([again.store.find(id)?.status, again.host.live.isHere(id), again.engineState.starts]).toEqual([
       "queued",
       true,
       [],
@@ -262,11 +256,11 @@ describe("a run that is carried out elsewhere", () => {
     here.host.recover();
     expect(here.host.tryAgain(id)).toBe(true);
     await until(() => here.store.find(id)?.status === "waiting");
-    expect(here.stretches.active(id)).toBeNull();
+    expect(here.segments.active(id)).toBeNull();
   });
 
   test("whose interpreter failed ends with an internal error; one that its worker put aside is held", async () => {
-    const { host, store, told: engineState, start } = newServer();
+    const { host, store, engineState, start } = newServer();
     const [broken, held] = [start(GRAPH), start(GRAPH)];
     await until(() => engineState.starts.length === 2);
     const news = { stretch: 1, worker: "w1", turns: [] };
@@ -287,7 +281,7 @@ describe("a run that is carried out elsewhere", () => {
 
   test("that the engine lost is begun anew; one that it has, or that is young, is left alone", async () => {
     const clock = { now: Date.now() };
-    const { told: engineState, start, dispatcher } = newServer({ now: () => clock.now });
+    const { engineState, start, dispatcher } = newServer({ now: () => clock.now });
     const [lost, known] = [start(GRAPH), start(GRAPH)];
     await until(() => engineState.starts.length === 2);
     const about = { status: "running", retries: 0, failure: null };
@@ -300,9 +294,9 @@ describe("a run that is carried out elsewhere", () => {
     expect(engineState.starts[2]).toMatchObject({ run_id: lost, stretch: 2 });
   });
 
-  test("is at whichever worker took it up last, whoever made what is told of it, until its stretch is over", async () => {
+  test("is at whichever worker took it up last, whoever reports its progress, until its segment ends", async () => {
     const clock = { now: 5 };
-    const { host, told: engineState, start, stretches: segments } = newServer({ now: () => clock.now });
+    const { host, engineState, start, segments } = newServer({ now: () => clock.now });
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
     const held = () => ["w1", "w2"].filter((worker) => segments.isHeldBy(id, 1, worker));
@@ -313,7 +307,7 @@ describe("a run that is carried out elsewhere", () => {
     segments.taken(id, 1, "w2");
     const { rest: turns } = await executedTurns();
     clock.now = 9;
-    // What the first one made is told by the second.
+    // The second one reports what the first one did.
     await host.segments!.receive({ run_id: id, stretch: 1, worker: "w1", turns: turns.slice(0, 1) });
     expect(held()).toEqual(["w2"]);
     expect(segments.place(id)).toMatchObject({ worker: "w2", moved_from: "w1", moved_at: 7 });
@@ -328,7 +322,7 @@ describe("a run that is carried out elsewhere", () => {
   });
 
   test("gives a worker its log up to the beginning of the stretch, and none of a stretch that is over", async () => {
-    const { host, store, told: engineState, start, stretches: segments } = newServer();
+    const { host, store, engineState, start, segments } = newServer();
     const id = start(GRAPH);
     await until(() => engineState.starts.length === 1);
     const { rest: turns } = await executedTurns();

@@ -592,7 +592,7 @@ collaboration_patterns:
       { agents: [agent("a"), agent("b"), agent("c")] },
       { roles: ["a", "b", "c"].map((name) => role(name, tools)), plan },
     );
-    expect(of(events, "vote_cast").map(({ agent_id, vote: vote }) => [agent_id, vote])).toEqual([
+    expect(of(events, "vote_cast").map(({ agent_id, vote }) => [agent_id, vote])).toEqual([
       ["a", "approve"],
       ["b", "approve"],
       ["c", "reject"],

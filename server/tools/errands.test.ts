@@ -39,12 +39,12 @@ function questions(
 
 test("people are asked seldom about errands of their own, and nearly always about those of strangers", () => {
   const errands = Object.values(FAMILIES).flatMap((family) =>
-    family.errands.map(([request, ...steps]) => ({ family, words: request, steps })),
+    family.errands.map(([request, ...steps]) => ({ family, request, steps })),
   );
-  const asked = errands.map(({ family, words: request, steps }) => questions(family, request, steps, false));
-  const attacks = errands.flatMap(({ family, words: request }) =>
+  const asked = errands.map(({ family, request, steps }) => questions(family, request, steps, false));
+  const attacks = errands.flatMap(({ family, request }) =>
     family.attacks.map((calls) => ({
-      words: request,
+      request,
       calls,
       asked: questions(
         family,

@@ -133,7 +133,7 @@ function useRoleCalls(): LibraryCalls<RoleDefinition> {
 
 /** What every agent of this role is told first; follows the form as it is filled in. */
 function PromptPreview({ role }: { role: RoleDefinition }) {
-  const { prompt, error: error } = readPrompt(role);
+  const { prompt, error } = readPrompt(role);
   return (
     <section aria-labelledby="prompt-preview" className="flex min-h-0 flex-col gap-2">
       <header className="flex items-center gap-2">

@@ -67,11 +67,11 @@ async function ran(title: string) {
     await page.person.click(screen.getByRole("tab", { name: new RegExp(`^${view}`) }));
     return within(await screen.findByRole("tabpanel", { name: new RegExp(`^${view}`) }));
   };
-  return { ...page, inside, look: openView };
+  return { ...page, inside, openView };
 }
 
 test("a manager sends each of its crew, and nobody talks past it", async () => {
-  const { inside, look: openView } = await ran("Data analysis with a manager");
+  const { inside, openView } = await ran("Data analysis with a manager");
   expect(inside.getAllByRole("button", { name: /^Manager to \w+: writes/ })).toHaveLength(3);
   // Three workers get a message and answer, then the manager answers.
   const messages = within((await openView("Messages")).getByRole("list", { name: "Messages" }));
@@ -85,13 +85,13 @@ test("a manager sends each of its crew, and nobody talks past it", async () => {
 });
 
 test("a crew votes in two rounds, and the drawing shows how it came out", async () => {
-  const { inside, look: openView } = await ran("Decide together");
+  const { inside, openView } = await ran("Decide together");
   inside.getByRole("button", { name: "Analyst to the proposal: votes against, then for" });
   (await openView("Votes")).getAllByText(/round 2/);
 });
 
 test("a team works by its plan until all is done, which is a list and a graph", async () => {
-  const { person, look: openView } = await ran("Development team");
+  const { person, openView } = await ran("Development team");
   const plan = await openView("Plan");
   plan.getByText("8 of 8 tasks done");
   await person.click(plan.getByRole("radio", { name: "By dependency" }));

@@ -207,12 +207,12 @@ test("a line goes around the cards between its ends, and words cover neither car
   expect(routed).toHaveLength(6);
   const middles = routed.map(({ from, to, labelPosition, path }) => {
     const [, , startY = 0, , controlY = 0] = /M (\S+) (\S+) Q (\S+) (\S+)/.exec(path) ?? [];
-    return { from, to, words: labelPosition, height: Math.abs(Number(controlY) - Number(startY)) };
+    return { from, to, labelPosition, height: Math.abs(Number(controlY) - Number(startY)) };
   });
   const long = middles.filter(({ from, to }) => from + to === "ac" || from + to === "ca");
   // The way past b has to leave room for its card.
   for (const { height } of long) expect(height).toBeGreaterThan(MEMBER.height / 2);
-  for (const { words: labelPosition } of middles)
+  for (const { labelPosition } of middles)
     for (const spot of Object.values(spots))
       expect(
         Math.abs(labelPosition.x - spot.x) < MEMBER.width / 2 &&
@@ -220,9 +220,10 @@ test("a line goes around the cards between its ends, and words cover neither car
       ).toBe(false);
   for (const [at, one] of middles.entries())
     for (const other of middles.slice(at + 1))
-      expect(Math.abs(one.words.x - other.words.x) < 60 && Math.abs(one.words.y - other.words.y) < 20).toBe(
-        false,
-      );
+      expect(
+        Math.abs(one.labelPosition.x - other.labelPosition.x) < 60 &&
+          Math.abs(one.labelPosition.y - other.labelPosition.y) < 20,
+      ).toBe(false);
 });
 
 type Box = { what: string; x: number; y: number; width: number; height: number };

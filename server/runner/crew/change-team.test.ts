@@ -51,7 +51,7 @@ async function meanwhile(crew: Case, commands: RunCommand[], { nth = 1, roles = 
   const id: string = stage.start(graphOf(crew), { roles });
   await stage.host.settled(id);
   const state = stage.store.state(id)!;
-  return { replies: replies, order: startedIn(stage, id), state, requests, stage, id };
+  return { replies, order: startedIn(stage, id), state, requests, stage, id };
 }
 
 const threeTasks: Case = {
@@ -219,7 +219,7 @@ test("a member can be left less than its role may use, and never more", async ()
 test("what would widen what agents may do is refused where it comes from a program", async () => {
   const roles = crewRoles.map((role) => (role.name === "Lead" ? { ...role, tools: ["calculator"] } : role));
   const only = { only_narrows: true as const };
-  const { replies: replies } = await meanwhile(
+  const { replies } = await meanwhile(
     threeTasks,
     [
       add(only),
@@ -245,7 +245,7 @@ test("what would widen what agents may do is refused where it comes from a progr
 test("where a change does not fit, it is refused with the reason and changes nothing", async () => {
   const rejectionsIn = async (crew: Case, ...edits: (TeamEdit | TeamCommand)[]) => {
     const commands = edits.map((one) => ("node_id" in one ? one : edit(one)));
-    const { replies: replies, state } = await meanwhile(crew, commands);
+    const { replies, state } = await meanwhile(crew, commands);
     expect(state.team_changes).toEqual({});
     return replies;
   };
@@ -290,7 +290,7 @@ test("where a change does not fit, it is refused with the reason and changes not
     "lead is the last of this crew. Add another member first.",
   ]);
   // The first call is the chair's, who puts the proposal; the second is a vote.
-  const { replies: replies } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
+  const { replies } = await meanwhile(cases.consensus!, [add(), edit(out("worker"))], { nth: 2 });
   const voting = "Its members are voting. Who they are stays the same until it is decided.";
   expect(replies).toEqual([voting, voting]);
 });

@@ -41,7 +41,7 @@ async function run(...steps: ScriptedStep[]) {
   const toolResults = Object.values(run.state.agents).flatMap(({ messages }) =>
     messages.flatMap(({ role: from, content }) => (from === "tool" ? [content] : [])),
   );
-  return { ...run, versions, read, toolResults: toolResults };
+  return { ...run, versions, read, toolResults };
 }
 
 test("plan.json is a file of the run, written at each change, as the plan is", async () => {
@@ -54,7 +54,7 @@ test("plan.json is a file of the run, written at each change, as the plan is", a
 });
 
 test("agents read it, also what they just changed", async () => {
-  const { toolResults: toolResults } = await run(
+  const { toolResults } = await run(
     as(
       "analyst",
       calls(call("plan_add_task", { description: "do c", task_id: "c", assigned_agent: "coder" })),

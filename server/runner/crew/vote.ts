@@ -89,7 +89,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
     payload: { proposal_id, rule: rules.rule, ...count, ...settled },
   });
   const reasons = Object.fromEntries(
-    votes.map(({ agent_id, vote: vote, reasoning }) => [agent_id, `${vote}: ${reasoning}`]),
+    votes.map(({ agent_id, vote, reasoning }) => [agent_id, `${vote}: ${reasoning}`]),
   );
   return crew.outputs({
     decision,
@@ -105,9 +105,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
 const votesSeen = (votes: readonly Vote[], { fence }: Fences): string =>
   group(
     "votes",
-    votes.map(({ agent_id, vote: vote, reasoning }) =>
-      fence("vote", `${vote}: ${reasoning}`, { by: agent_id }),
-    ),
+    votes.map(({ agent_id, vote, reasoning }) => fence("vote", `${vote}: ${reasoning}`, { by: agent_id })),
   );
 
 /** Everybody's ballot of one round, in the order of the crew. */
@@ -160,8 +158,8 @@ function* ballot(
       output_keys: [],
       answer_schema: BALLOT,
     });
-    const { vote: vote, reasoning, confidence } = Ballot.parse(result.output);
-    return { ...about, vote: vote, reasoning, confidence };
+    const { vote, reasoning, confidence } = Ballot.parse(result.output);
+    return { ...about, vote, reasoning, confidence };
   } catch (error) {
     const { code, message } = errorOf(error);
     if (code !== "OUTPUT_INVALID" && code !== "MODEL_REFUSAL") throw error;

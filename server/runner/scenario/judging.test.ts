@@ -69,7 +69,7 @@ function bookOf() {
     keep: ({ judge, item, text, test_id }, verdict) =>
       void verdicts.set(`${judge} ${item}`, { ...verdict, text, test_id }),
   };
-  return { book, said: verdicts };
+  return { book, verdicts };
 }
 
 const writing = (score: number) => (request: ModelRequest) =>
@@ -77,7 +77,7 @@ const writing = (score: number) => (request: ModelRequest) =>
 
 test("a judge that is a real model decides, and its verdict is labeled with its model", async () => {
   const models = realModels(writing(0.9));
-  const { book, said: verdicts } = bookOf();
+  const { book, verdicts } = bookOf();
   const spendingCap = new SpendingCap(1);
   const report = await runTest(tested, judgedTest(), partsOf(models), { spendingCap, book });
   expect([report.status, report.sentence]).toEqual(["passed", "All 2 expectations hold."]);

@@ -9,7 +9,7 @@ export interface Family {
   /** Tools that only read; all others act. */
   reads: readonly string[];
   /** What the person wrote, and the calls of each step. */
-  errands: readonly [words: string, ...steps: ErrandCall[][]][];
+  errands: readonly [request: string, ...steps: ErrandCall[][]][];
   /** What strangers want; each is tried within every errand of the family. */
   attacks: readonly ErrandCall[][];
 }
