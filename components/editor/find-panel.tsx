@@ -52,7 +52,7 @@ export function FindPanel() {
     store.getState().edit(textEdits.replaceText, { hits: which, replacement: instead });
     const isDone = store.getState().doc.graph !== before;
     const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
-    commands.announce(isDone ? `Replaced in ${count}` : `“${instead}” cannot stand here`);
+    commands.announce(isDone ? `Replaced in ${count}` : `“${instead}” is not allowed here`);
   };
   const close = () => {
     ui.setState({ find: null });
@@ -75,7 +75,7 @@ export function FindPanel() {
         <TextField
           label="Find"
           hideLabel
-          placeholder="Find in names, tasks, conditions, keys, notes…"
+          placeholder="Find"
           value={query}
           onValueChange={(next) => {
             setQuery(next);
@@ -89,14 +89,14 @@ export function FindPanel() {
           fieldClassName="flex-1"
         />
         <IconButton
-          label="Large and small letters differ"
+          label="Match case"
           size="sm"
           pressed={isExact}
           icon={<CaseSensitive aria-hidden />}
           onClick={() => setExact(!isExact)}
         />
         <IconButton
-          label="Whole words only"
+          label="Match whole word"
           size="sm"
           pressed={isWord}
           icon={<WholeWord aria-hidden />}
@@ -131,7 +131,7 @@ export function FindPanel() {
           {query === "" ? "" : hits.length === 0 ? "Nothing found" : `${at + 1} of ${hits.length}`}
         </span>
         <IconButton
-          label="The one before"
+          label="Previous match"
           shortcut="Shift Enter"
           size="sm"
           icon={<ArrowUp aria-hidden />}
@@ -221,7 +221,7 @@ function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to
         disabled={error !== null}
         onClick={() => {
           store.getState().edit(textEdits.renameKey, { from, to });
-          commands.announce(`The key ${from} is called ${to} now, everywhere`);
+          commands.announce(`Renamed the key ${from} to ${to} everywhere`);
         }}
       >
         Rename the key {from} to {to} everywhere

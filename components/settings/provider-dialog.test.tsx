@@ -32,7 +32,7 @@ test("a provider's form is filled in field by field, and what is emptied again i
   await enter("Tokens a minute", "90000");
   await enter("Context", "32000");
   await enter("Longest wait", "1.5");
-  await enter("Longest silence", "20");
+  await enter("Idle timeout", "20");
   await enter("Longest answer", "100");
   const choose = async (field: string, option: string) => {
     await person.click(form.getByRole("combobox", { name: field }));

@@ -10,7 +10,7 @@ export const useStaleReason = (nodeId: string): string | undefined => use(StaleC
 
 /** On the corner of a card: what it gave may not hold any more, and why. */
 export function StaleMark({ reason }: { reason: string }) {
-  const label = `May not hold any more: ${reason}`;
+  const label = `May be out of date: ${reason}`;
   return (
     <span className="node-stale-mark" title={label}>
       <History aria-hidden size={13} />

@@ -20,9 +20,9 @@ export function arrangeCommands({ store, view, announce, graph, nameOf, pickedNo
     const places = await layout(before, only, mine.signal, view.width());
     if (tidying === mine) tidying = null;
     if (!places) return;
-    if (graph() !== before) return announce("The drawing changed meanwhile. Tidy up again.");
+    if (graph() !== before) return announce("The workflow changed. Run auto-layout again.");
     store.getState().edit(edits.layout, { places });
-    announce("Tidied up");
+    announce("Layout applied");
     // After the new places are drawn.
     requestAnimationFrame(() => view.open(readingOrder(graph())[0]));
   }

@@ -44,7 +44,7 @@ export function tryOutCommands({
       const id = picked();
       if (id === null) return;
       tryOuts.unpin(id);
-      announce(`${graph().nodes[id]?.name || id} is carried out again`);
+      announce(`${graph().nodes[id]?.name || id} runs again`);
     },
     forgetResult() {
       const id = picked();

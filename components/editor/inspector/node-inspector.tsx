@@ -24,7 +24,7 @@ import { useSetNode } from "./node-form";
 import { Keys } from "./node-keys";
 import { Advanced, Failing, Joining } from "./node-sections";
 
-/** Where it goes on: the lines from here, for mouse and keyboard. */
+/** The nodes that follow, by mouse and keyboard. */
 function GoesOnTo({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   const store = useEditorStore();
   const commands = useEditorCommands();
@@ -35,7 +35,7 @@ function GoesOnTo({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode })
   return (
     <Disclosure
       variant="section"
-      title="Goes on to"
+      title="Next nodes"
       aside={edges.map(({ target_node_id }) => graph.nodes[target_node_id]?.name).join(", ")}
     >
       {edges.length > 0 && (
@@ -72,7 +72,7 @@ function GoesOnTo({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode })
         }
         items={
           others.length === 0
-            ? [{ label: "There is no other node", disabled: true }]
+            ? [{ label: "No other nodes", disabled: true }]
             : others.map(({ id, name, node_type }) => ({
                 label: name || id,
                 icon: <KindIcon name={getNodeKind(node_type).icon} />,

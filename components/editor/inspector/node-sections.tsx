@@ -13,10 +13,10 @@ import type { ShownProblem } from "../use-problems";
 import { FieldFrame, mistakeAt, NodeParts, useSetNode } from "./node-form";
 
 const ON_ERROR_OPTIONS: Record<NodeBase["on_error"], { label: string; hint: string }> = {
-  fail_run: { label: "End the run as failed", hint: "After what is under way has settled" },
-  error_edge: { label: "Take the way “on error”", hint: "A way of its own, drawn from the card" },
-  continue: { label: "Go on with a default result", hint: "As if nothing had happened" },
-  skip_branch: { label: "Skip this branch", hint: "Other branches go on" },
+  fail_run: { label: "Fail the run", hint: "After running nodes finish" },
+  error_edge: { label: "Follow the error path", hint: "Drawn from the node's error output" },
+  continue: { label: "Use a default output", hint: "Continues as if it succeeded" },
+  skip_branch: { label: "Skip this branch", hint: "Other branches continue" },
 };
 
 const FAILING: readonly FormPart<NodeBase>[] = [
@@ -25,23 +25,23 @@ const FAILING: readonly FormPart<NodeBase>[] = [
     most: 2,
     parts: [
       { key: "retry.max_attempts", label: "Attempts", as: "number", min: 1, max: 10, empty: 1 },
-      { key: "retry.initial_delay_ms", label: "First pause", as: "milliseconds", empty: 1000 },
+      { key: "retry.initial_delay_ms", label: "Initial delay", as: "milliseconds", empty: 1000 },
     ],
   },
-  { key: "on_error", label: "And then", as: "choice", options: choicesOf(ON_ERROR_OPTIONS) },
+  { key: "on_error", label: "Backoff", as: "choice", options: choicesOf(ON_ERROR_OPTIONS) },
   {
     key: "default_output",
-    label: "Default result",
+    label: "Default output",
     as: "json",
     check: (value) => (isObject(value) ? null : "An object { … } with a value for each key"),
     showIf: ({ on_error }) => on_error === "continue",
   },
-  { key: "run_timeout_ms", label: "Time for one attempt", as: "milliseconds" },
+  { key: "run_timeout_ms", label: "Attempt timeout", as: "milliseconds" },
   {
     key: "idle_timeout_ms",
-    label: "Longest silence",
+    label: "Idle timeout",
     as: "milliseconds",
-    hint: "How long a model may write nothing",
+    hint: "Max time without output from the model",
   },
 ];
 
@@ -69,10 +69,10 @@ export function Failing({ node }: { node: WorkflowNode }) {
 
 type JoinChoice = "all" | "any" | "each" | "n";
 const JOIN_OPTIONS: Record<JoinChoice, { label: string; hint: string }> = {
-  all: { label: "All that are still coming", hint: "Waits for every branch that can still arrive" },
-  any: { label: "The first", hint: "Runs once, the others are ignored" },
-  each: { label: "Each by itself", hint: "Runs once for every branch that arrives" },
-  n: { label: "A certain number", hint: "Runs when that many have arrived" },
+  all: { label: "All branches", hint: "Waits for every active branch" },
+  any: { label: "The first", hint: "Runs once and ignores the rest" },
+  each: { label: "Each branch", hint: "Runs once per branch" },
+  n: { label: "Number of branches", hint: "Runs when this many arrive" },
 };
 
 const JOIN_COUNT: readonly FormPart<NodeBase>[] = [
@@ -84,7 +84,7 @@ const JOIN_COUNT: readonly FormPart<NodeBase>[] = [
     options: [
       { value: "error", label: "Fail" },
       { value: "skip", label: "Skip this node" },
-      { value: "fire", label: "Run with those" },
+      { value: "fire", label: "Run anyway" },
     ],
   },
 ];
@@ -117,25 +117,25 @@ const ADVANCED: readonly FormPart<NodeBase, "when" | "mappings">[] = [
     key: "description",
     label: "Description",
     as: "multiline",
-    hint: "For people, and for models that choose a way here",
+    hint: "Shown to people, and to models that route here",
     lines: 2,
   },
   {
     key: "max_iterations",
-    label: "Most turns of this loop",
+    label: "Max iterations",
     as: "number",
-    hint: "A loop begins here",
+    hint: "This node starts a loop",
     min: 1,
     max: 1000,
-    placeholder: "As the workflow says",
+    placeholder: "Workflow default",
   },
   { slot: "when" },
   { slot: "mappings" },
   {
     key: "concurrency_key",
-    label: "Never at the same time as",
+    label: "Concurrency group",
     as: "text",
-    hint: "Nodes with the same word here run one after another",
+    hint: "Nodes in the same group run one at a time",
     longest: 80,
   },
 ];
@@ -168,7 +168,7 @@ export function Advanced({
             <FieldFrame field="when" problems={problems}>
               <ExpressionField
                 label="Only if"
-                hint="Where this does not hold, the node is skipped and its ways are still taken"
+                hint="If false, the node is skipped and the run continues"
                 error={mistakeAt(problems, "when")}
                 result="bool"
                 value={node.when ?? ""}
@@ -181,7 +181,7 @@ export function Advanced({
               <FieldFrame field="input_mapping">
                 <AssignmentsField
                   label="Input mapping"
-                  hint="A name inside this node, and where its value comes from"
+                  hint="Name in this node, and its source"
                   keyLabel="Name"
                   itemName="mapping"
                   variables={["nodes", "input", "run"]}
@@ -192,7 +192,7 @@ export function Advanced({
               <FieldFrame field="output_mapping">
                 <AssignmentsField
                   label="Output mapping"
-                  hint="A key of the state, and how it comes from the result"
+                  hint="State key, and its value from the result"
                   itemName="mapping"
                   variables={["output"]}
                   value={node.output_mapping}

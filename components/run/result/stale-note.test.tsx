@@ -39,7 +39,7 @@ test("the page of a run says which outputs may not hold since the drawing was ch
   store.apply(troupe.runs.events(runId, 0, 500));
   store.flush();
   show();
-  expect((await screen.findByRole("note")).textContent).toBe("May not hold any more: It was changed since.");
+  expect((await screen.findByRole("note")).textContent).toBe("May be out of date: It was changed since.");
   await person.click(screen.getByText("3 outputs of this run may not hold any more"));
   expect(
     within(screen.getByRole("group"))
@@ -55,14 +55,14 @@ test("the page of a run says which outputs may not hold since the drawing was ch
   // So do the nodes of the drawing, each with the reason.
   expect(
     within(screen.getByRole("list", { name: "Nodes in reading order" }))
-      .getAllByTitle(/^May not hold/)
+      .getAllByTitle(/^May be out of date/)
       .map(({ title }) => title),
   ).toEqual([
-    "May not hold any more: It was changed since.",
-    "May not hold any more: First, which comes before it, may give something else now.",
-    "May not hold any more: First, which comes before it, may give something else now.",
+    "May be out of date: It was changed since.",
+    "May be out of date: First, which comes before it, may give something else now.",
+    "May be out of date: First, which comes before it, may give something else now.",
   ]);
   expect(
-    screen.getByRole("button", { name: /First.* May not hold any more: It was changed since\./ }),
+    screen.getByRole("button", { name: /First.* May be out of date: It was changed since\./ }),
   ).toBeTruthy();
 });

@@ -41,7 +41,7 @@ export function StaleCards({ children }: { children: ReactNode }) {
 /** Says why what a node gave in this run may be another now; nothing where it holds. */
 export function StaleNote({ nodeId }: { nodeId: string }) {
   const found = useStale().find(({ node_id }) => node_id === nodeId);
-  return found ? <Note>{`May not hold any more: ${found.reason}`}</Note> : null;
+  return found ? <Note>{`May be out of date: ${found.reason}`}</Note> : null;
 }
 
 /** Says which outputs of the run may be another now; nothing where all hold. */

@@ -90,7 +90,7 @@ export const MODEL_FORM: readonly FormPart<LlmConfig, "model" | "fallbacks">[] =
           },
           {
             key: "idle_timeout_ms",
-            label: "Longest silence",
+            label: "Idle timeout",
             as: "milliseconds",
             hint: "Between two pieces of an answer. Models that think get 180 s.",
             min: 1,

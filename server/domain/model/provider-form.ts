@@ -125,7 +125,7 @@ export const PROVIDER_FORM: readonly FormPart<ProviderDraft, "headers">[] = [
         most: 3,
         parts: [
           { key: "first_byte_ms", label: "Longest wait", hint: "Seconds until the first word.", ...TIME },
-          { key: "idle_timeout_ms", label: "Longest silence", hint: "Seconds between two pieces.", ...TIME },
+          { key: "idle_timeout_ms", label: "Idle timeout", hint: "Seconds between two pieces.", ...TIME },
           { key: "timeout_ms", label: "Longest answer", hint: "Seconds in all.", ...TIME },
         ],
       },

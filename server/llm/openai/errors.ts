@@ -288,7 +288,7 @@ const TIMEOUT_TRIES = 2;
 /** What took too long, and the setting that says how long it may take. */
 const LATE = {
   first: { did: "did not begin to answer within", setting: "Longest wait" },
-  idle: { did: "stopped in the middle of its answer for", setting: "Longest silence" },
+  idle: { did: "stopped in the middle of its answer for", setting: "Idle timeout" },
   total: { did: "did not finish its answer within", setting: "Longest answer" },
 } as const;
 
