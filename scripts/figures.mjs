@@ -1,5 +1,6 @@
 // Part of lint: prints how large and how complex the product is, so that growth is seen when it happens, and refuses names
 // that have a standard term (CONTRIBUTING.md). Names of saved data (properties, strings) are not read.
+// `node scripts/figures.mjs --list [folder]` names the functions that are too long, too complex or too wide.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -71,6 +72,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
 const figures = { lines: 0, files: 0, testLines: 0, long: 0, complex: 0, wide: 0, present: 0, spreads: 0 };
 const folders = new Map();
 const refused = [];
+const outliers = [];
 
 for (const file of tracked) {
   let text;
@@ -109,9 +111,16 @@ function measure(file, text) {
   const lineAt = (position) => source.getLineAndCharacterOfPosition(position).line;
   const visit = (node) => {
     if (ts.isFunctionLike(node) && node.body) {
-      if (lineAt(node.end) - lineAt(node.getStart(source)) + 1 > MAX_LINES) figures.long += 1;
-      if (complexity(node.body) > MAX_COMPLEXITY) figures.complex += 1;
-      if (node.parameters.length > MAX_PARAMETERS) figures.wide += 1;
+      const length = lineAt(node.end) - lineAt(node.getStart(source)) + 1;
+      const paths = complexity(node.body);
+      const width = node.parameters.length;
+      if (length > MAX_LINES) figures.long += 1;
+      if (paths > MAX_COMPLEXITY) figures.complex += 1;
+      if (width > MAX_PARAMETERS) figures.wide += 1;
+      if (length > MAX_LINES || paths > MAX_COMPLEXITY || width > MAX_PARAMETERS)
+        outliers.push(
+          `${file}:${lineAt(node.getStart(source)) + 1} ${node.name?.getText(source) ?? "(anonymous)"}: ${length} lines, complexity ${paths}, ${width} parameters`,
+        );
     }
     if (node.name && ts.isIdentifier(node.name) && isDeclared(node))
       checkName(node.name.text, `${file}:${lineAt(node.name.getStart(source)) + 1}`);
@@ -187,6 +196,11 @@ const rows = [
   ],
   ["present() / conditional spreads", `${figures.present} / ${figures.spreads}`],
 ];
+const asked = process.argv.indexOf("--list");
+if (asked > 0) {
+  const folder = process.argv[asked + 1] ?? "";
+  for (const outlier of outliers.filter((line) => line.startsWith(folder)).sort()) console.log(outlier);
+}
 for (const [name, value] of rows) process.stdout.write(`  ${name}: ${value}\n`);
 if (refused.length > 0) {
   console.error(`\nNames that have a standard term:\n${refused.join("\n")}`);
