@@ -30,6 +30,9 @@ try {
     readdirSync(place("node_modules")).filter((name) => !name.startsWith(".")),
     ["troupe"],
   );
+  const program = place("node_modules", "troupe", "troupe.mjs");
+  // The first start unpacks the application.
+  assert.match(succeeds(node, [program, "--version"]), /^\d+\.\d+\.\d+\n$/);
   const installed = filesIn(place("node_modules", "troupe"));
   const ours = installed.filter((name) => !name.includes("node_modules"));
   assert.deepEqual(
@@ -43,7 +46,7 @@ try {
   console.log(
     `${(statSync(place(file)).size / 1e6).toFixed(1)} MB packed, ${(bytes / 1e6).toFixed(1)} MB and ${installed.length} files installed`,
   );
-  await walk(place("node_modules", "troupe", "app", "scripts", "troupe.mjs"));
+  await walk(program);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

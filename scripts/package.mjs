@@ -1,7 +1,16 @@
 // `npm run pack`: Troupe as one file that npm installs and npx starts. On the way it makes dist/app, a folder that runs
 // wherever there is Node: the build, the files of packages that it uses, and the commands as plain JavaScript. The container
 // holds that folder; `--folder` makes it alone.
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import process from "node:process";
@@ -57,8 +66,10 @@ takePackages();
 takeOwnFiles();
 await bundleCommands();
 writeLicences();
-describePackage();
-if (process.argv[2] !== "--folder") await pack();
+if (process.argv[2] !== "--folder") {
+  await describePackage();
+  await pack();
+}
 
 /** The server that Next.js built; without what only a debugger or the next build reads. */
 function takeBuild() {
@@ -120,9 +131,7 @@ function takeOwnFiles() {
 
 /** The programs that scripts/troupe.mjs starts, the thread that reads imports, and the chunks they share. */
 async function bundleCommands() {
-  const { build } = await import("esbuild");
-  await build({
-    absWorkingDir: root,
+  await esbuild({
     entryPoints: {
       workflow: "server/cli/workflow.ts",
       "verify-main": "server/cli/verify-main.ts",
@@ -130,11 +139,7 @@ async function bundleCommands() {
       "import-worker": "server/interop/import/thread.ts",
     },
     outdir: inApp("cli"),
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
     splitting: true,
-    format: "esm",
-    platform: "node",
     target: "node22",
     // The one under which "server-only" may be imported.
     conditions: ["react-server", "module"],
@@ -145,7 +150,20 @@ async function bundleCommands() {
     banner: {
       js: 'import { createRequire as newRequire } from "node:module"; const require = newRequire(import.meta.url);',
     },
+  });
+}
+
+/** Bundles programs for Node, each with what it imports. */
+async function esbuild(options) {
+  const { build } = await import("esbuild");
+  await build({
+    absWorkingDir: root,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
     logLevel: "warning",
+    ...options,
   });
 }
 
@@ -165,11 +183,24 @@ function writeLicences() {
   writeFileSync(inApp("THIRD-PARTY-LICENSES.txt"), texts.join(`\n${"-".repeat(80)}\n\n`));
 }
 
-/** The folder around it, as npm wants one to pack. It names no packages to install: the application has them. */
-function describePackage() {
+/**
+ * The folder that npm packs: the application as one archive, and the program that unpacks it. It names no packages to install:
+ * the application has them.
+ */
+async function describePackage() {
   const { name, version, description, license, type, engines } = readJson(path.join(root, "package.json"));
-  const bin = { [name]: "app/scripts/troupe.mjs" };
-  const described = { name, version, description, license, type, engines, bin, files: ["app"] };
+  const app = `app-${readFileSync(inApp(".next", "BUILD_ID"), "utf8").trim()}`;
+  renameSync(inApp(), path.join(dist, app));
+  const { code, output } = await runProgram("tar", ["-czf", `${app}.tar.gz`, app], {
+    cwd: dist,
+    stdio: "pipe",
+  });
+  if (code !== 0) giveUp(`tar could not pack it:\n${output}`);
+  renameSync(path.join(dist, app), inApp());
+  await esbuild({ entryPoints: { [name]: "scripts/unpack.mjs" }, outdir: dist });
+  const program = `${name}.mjs`;
+  const files = [program, `${app}.tar.gz`];
+  const described = { name, version, description, license, type, engines, bin: { [name]: program }, files };
   writeFileSync(path.join(dist, "package.json"), `${JSON.stringify(described, null, 2)}\n`);
   for (const file of ["README.md", "LICENSE"]) cpSync(path.join(root, file), path.join(dist, file));
 }
