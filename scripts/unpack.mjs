@@ -27,7 +27,7 @@ function unpack() {
         cwd: scratch,
       });
       if (error) throw new Error(`it needs the program tar (${error.code})`);
-      if (status !== 0) throw new Error(stderr.toString().trim());
+      if (status !== 0) throw new Error(stderr.toString().split("\n")[0]);
       // In one step: whoever finds the folder finds all of it.
       renameSync(path.join(scratch, app), path.join(folder, app));
       return folder;
