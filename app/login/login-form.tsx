@@ -3,7 +3,7 @@
 import { type FormEvent, useState } from "react";
 import { z } from "zod";
 import { Button } from "@/components/ui/button";
-import { TextField } from "@/components/ui/text-field";
+import { TextField } from "@/components/ui/input/text-field";
 
 const Answer = z.object({ next: z.string().optional(), error: z.object({ message: z.string() }).optional() });
 

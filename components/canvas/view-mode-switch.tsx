@@ -1,6 +1,6 @@
 "use client";
 
-import { SegmentedControl } from "@/components/ui/segmented-control";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
 
 type ViewMode = "list" | "drawing";
 

@@ -7,7 +7,7 @@ import { type Difference, differences } from "@/components/canvas/graph-differen
 import { formatList } from "@/components/display/format";
 import { toApiError, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Clash, mergeVersions, type Version } from "@/server/domain/graph/merge";

@@ -5,7 +5,7 @@ import { ArrowDown, ArrowUp, CaseSensitive, WholeWord, X } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { TextField } from "@/components/ui/text-field";
+import { TextField } from "@/components/ui/input/text-field";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { keyNameError } from "@/server/domain/graph/rename-key";
 import { allKeys, findText, type Hit } from "@/server/domain/graph/search";

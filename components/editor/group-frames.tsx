@@ -10,7 +10,7 @@ import type { Dressing, Mark } from "@/components/canvas/flow-mapping";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { portsIn } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";
-import { MoreMenu } from "@/components/ui/more-menu";
+import { MoreMenu } from "@/components/ui/overlay/more-menu";
 import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { cornerOfGroup } from "@/server/domain/graph/groups";
 import { noteTextOf } from "@/server/domain/nodes";

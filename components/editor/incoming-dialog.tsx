@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ImportDialog } from "@/components/import-export/import-dialog";
 import { pastedFile } from "@/components/import-export/sent-files";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import { readWorkflow } from "@/server/domain/graph/document";
 import { useEditorCommands } from "./commands";
 import { fragmentOf } from "./editing/fragment";

@@ -1,4 +1,4 @@
-import type { MenuEntry } from "@/components/ui/menu";
+import type { MenuEntry } from "@/components/ui/overlay/menu";
 import type { EditorCommands } from "./commands";
 import type { EditorUi } from "./ui-store";
 

@@ -11,7 +11,7 @@ import { COLUMN } from "@/components/canvas/layout/places";
 import { subjectOf, useViewBeside } from "@/components/canvas/use-view-beside";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { isTyping } from "@/components/page/typing";
-import { ContextMenu } from "@/components/ui/context-menu";
+import { ContextMenu } from "@/components/ui/overlay/context-menu";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";

@@ -29,7 +29,7 @@ import { usePageTitle } from "@/components/page/page-title";
 import { RunLauncher } from "@/components/run/start/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { MoreMenu } from "@/components/ui/more-menu";
+import { MoreMenu } from "@/components/ui/overlay/more-menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
 import { Toolbar } from "@/components/ui/toolbar";

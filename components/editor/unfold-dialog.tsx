@@ -5,7 +5,7 @@ import { useState } from "react";
 import { FindingList } from "@/components/import-export/finding-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import { Spinner } from "@/components/ui/spinner";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { unfoldCrew } from "@/server/domain/graph/unfold";

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FaceOfRole } from "@/components/display/role-face";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
-import { Picker } from "@/components/ui/picker";
+import { Picker } from "@/components/ui/input/picker";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { isAgentNode } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";

@@ -3,10 +3,10 @@
 import type { ReactNode } from "react";
 import { DraftField } from "@/components/forms/draft-field";
 import { LlmField } from "@/components/forms/llm-field";
-import { Checkbox } from "@/components/ui/checkbox";
-import { CheckboxGroup } from "@/components/ui/checkbox-group";
-import { Field } from "@/components/ui/field";
-import { ListEditor } from "@/components/ui/list-editor";
+import { Checkbox } from "@/components/ui/input/checkbox";
+import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
+import { Field } from "@/components/ui/input/field";
+import { ListEditor } from "@/components/ui/input/list-editor";
 import { AGENT_FORM } from "@/server/domain/agent/agent-form";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";

@@ -2,17 +2,17 @@
 
 import dynamic from "next/dynamic";
 import type { ReactNode } from "react";
-import { Checkbox } from "@/components/ui/checkbox";
-import { CheckboxGroup } from "@/components/ui/checkbox-group";
-import { ListEditor } from "@/components/ui/list-editor";
-import { NumberField } from "@/components/ui/number-field";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { Select } from "@/components/ui/select";
+import { Checkbox } from "@/components/ui/input/checkbox";
+import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
+import { ListEditor } from "@/components/ui/input/list-editor";
+import { NumberField } from "@/components/ui/input/number-field";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
+import { Select } from "@/components/ui/input/select";
+import { SuggestField } from "@/components/ui/input/suggest-field";
+import { Switch } from "@/components/ui/input/switch";
+import { TextArea } from "@/components/ui/input/text-area";
+import { TextField } from "@/components/ui/input/text-field";
 import { Skeleton } from "@/components/ui/skeleton";
-import { SuggestField } from "@/components/ui/suggest-field";
-import { Switch } from "@/components/ui/switch";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import type { BasicFieldVariant } from "@/server/domain/base/form";
 import { textsOf } from "@/server/domain/base/guards";
 import { DurationField, SecondsField } from "./duration-field";

@@ -4,9 +4,9 @@ import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { Select } from "@/components/ui/select";
-import { SuggestField } from "@/components/ui/suggest-field";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
+import { Select } from "@/components/ui/input/select";
+import { SuggestField } from "@/components/ui/input/suggest-field";
 import { keysOf } from "@/server/domain/base/guards";
 import {
   type ConditionRow,

@@ -1,8 +1,8 @@
 "use client";
 
 import { useState } from "react";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
+import { TextArea } from "@/components/ui/input/text-area";
+import { TextField } from "@/components/ui/input/text-field";
 
 export interface DraftFieldProps {
   label: string;

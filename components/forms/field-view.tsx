@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import type { ComponentType } from "react";
-import { CodeArea } from "@/components/ui/code-area";
+import { CodeArea } from "@/components/ui/input/code-area";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { Field, FieldLook } from "@/server/domain/nodes";
 import { asText, basicVariants, orNothing } from "./basic-fields";

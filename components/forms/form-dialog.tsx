@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
-import { Dialog, type DialogProps } from "@/components/ui/dialog";
-import { Form } from "@/components/ui/form";
+import { Form } from "@/components/ui/input/form";
+import { Dialog, type DialogProps } from "@/components/ui/overlay/dialog";
 
 export interface FormDialogProps extends Pick<DialogProps, "title" | "description" | "size" | "sticky"> {
   /** The label of the button that submits. */

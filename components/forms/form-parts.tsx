@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import type { ReactNode } from "react";
 import { Disclosure } from "@/components/ui/disclosure";
-import { Field as Labelled } from "@/components/ui/field";
+import { Field as Labelled } from "@/components/ui/input/field";
 import {
   type FieldKey,
   type FormField,

@@ -2,11 +2,11 @@
 
 import { useState } from "react";
 import { z } from "zod";
-import { NumberField } from "@/components/ui/number-field";
+import { NumberField } from "@/components/ui/input/number-field";
+import { Select } from "@/components/ui/input/select";
+import { TextArea } from "@/components/ui/input/text-area";
+import { TextField } from "@/components/ui/input/text-field";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
-import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import { guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
 import { GUARDRAIL_KINDS, GUARDRAIL_TARGETS, Guardrail } from "@/server/domain/agent/role";
 import { guardrailNote } from "@/server/domain/agent/unchecked";

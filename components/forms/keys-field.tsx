@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { X } from "lucide-react";
 import { useId, useState } from "react";
-import { Field } from "@/components/ui/field";
+import { Field } from "@/components/ui/input/field";
 import { StateKey } from "@/server/domain/base/values";
 
 export interface KeysFieldProps {

@@ -1,7 +1,7 @@
 "use client";
 
 import { exitLabels } from "@/components/forms/ports";
-import { SuggestField } from "@/components/ui/suggest-field";
+import { SuggestField } from "@/components/ui/input/suggest-field";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 

@@ -1,6 +1,6 @@
 "use client";
 
-import { Field } from "@/components/ui/field";
+import { Field } from "@/components/ui/input/field";
 import { MODEL_FORM, REASONING_EFFORTS, STRUCTURED_OUTPUTS } from "@/server/domain/agent/model-form";
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
 import { withSetting } from "@/server/domain/base/form";

@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, Plus, X } from "lucide-react";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { Select } from "@/components/ui/select";
-import { SuggestField } from "@/components/ui/suggest-field";
+import { Field } from "@/components/ui/input/field";
+import { Select } from "@/components/ui/input/select";
+import { SuggestField } from "@/components/ui/input/suggest-field";
 import type { LlmConfig } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { RoleFace } from "@/components/display/role-face";
-import { Picker } from "@/components/ui/picker";
+import { Picker } from "@/components/ui/input/picker";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";

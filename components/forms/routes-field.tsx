@@ -3,9 +3,9 @@
 import { ArrowDown, ArrowRight, ArrowUp, Plus, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { Picker } from "@/components/ui/picker";
+import { Field } from "@/components/ui/input/field";
+import { Picker } from "@/components/ui/input/picker";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
   addRoute,

@@ -2,10 +2,10 @@
 
 import { PencilLine } from "lucide-react";
 import { Button } from "@/components/ui/button";
-import { CodeArea } from "@/components/ui/code-area";
-import { Field } from "@/components/ui/field";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { SuggestField } from "@/components/ui/suggest-field";
+import { CodeArea } from "@/components/ui/input/code-area";
+import { Field } from "@/components/ui/input/field";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
+import { SuggestField } from "@/components/ui/input/suggest-field";
 import { writtenRules } from "@/server/domain/graph/own-rules";
 import { isRouterNode } from "@/server/domain/nodes";
 import { OwnRule } from "@/server/domain/tool/own-rule";

@@ -1,6 +1,6 @@
 "use client";
 
-import { CodeArea } from "@/components/ui/code-area";
+import { CodeArea } from "@/components/ui/input/code-area";
 import { checkTemplate, templateReads } from "@/server/domain/text/template";
 import { templateFilters } from "@/server/domain/text/template-filters";
 import type { FieldProps } from "./field-props";

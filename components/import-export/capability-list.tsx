@@ -5,7 +5,7 @@ import { describeTool, MarkBadges } from "@/components/forms/tools/tool-marks";
 import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { Checkbox } from "@/components/ui/input/checkbox";
 import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, type Capability, type CapabilityKind } from "@/server/domain/library/capabilities";

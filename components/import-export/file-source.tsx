@@ -4,7 +4,7 @@ import { FileUp } from "lucide-react";
 import { useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
-import { TextArea } from "@/components/ui/text-area";
+import { TextArea } from "@/components/ui/input/text-area";
 import { chosenFiles, FileError, pastedFile, type SentFile } from "./sent-files";
 
 /** Where an import comes from: chosen files or a folder, or pasted text. Dropping works anywhere on the page. */

@@ -2,7 +2,7 @@
 
 import type { Answers } from "@/components/trpc";
 import { Disclosure } from "@/components/ui/disclosure";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/input/select";
 
 type Looked = Answers["imports"]["importFiles"];
 

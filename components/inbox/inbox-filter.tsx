@@ -1,6 +1,6 @@
 "use client";
 
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/input/select";
 import { withoutUndefined } from "@/server/domain/base/objects";
 import type { Question } from "./question-item";
 

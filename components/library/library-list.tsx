@@ -5,7 +5,7 @@ import { Search } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useId, useState } from "react";
 import { EmptyState } from "@/components/ui/empty-state";
-import { TextField } from "@/components/ui/text-field";
+import { TextField } from "@/components/ui/input/text-field";
 import { countUses, type Use } from "@/server/domain/library/uses";
 
 export interface LibraryRow {

@@ -6,7 +6,7 @@ import { LibrarySheetsContext, type SheetRequest } from "@/components/forms/libr
 import { leaveTo } from "@/components/page/leaving";
 import { type EditorPlace, SheetContext } from "./place";
 
-const Sheet = dynamic(() => import("@/components/ui/sheet").then((m) => m.Sheet), { ssr: false });
+const Sheet = dynamic(() => import("@/components/ui/overlay/sheet").then((m) => m.Sheet), { ssr: false });
 const SheetEditor = dynamic(() => import("./sheet-editor").then((m) => m.SheetEditor), { ssr: false });
 
 /** Whatever is inside may open a role, an agent or a crew in a sheet over the page, also from a sheet. */

@@ -2,7 +2,7 @@
 
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { TextField } from "@/components/ui/text-field";
+import { TextField } from "@/components/ui/input/text-field";
 import type { Use } from "@/server/domain/library/uses";
 import type { ItemForm, LibraryItem } from "./library-editor";
 import type { LibraryCalls } from "./library-menu";

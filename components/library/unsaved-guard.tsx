@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import { setLeaveGuard, setStepGuard } from "@/components/page/leaving";
-import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 
 /** Where the page stands in the tab's history; undefined in browsers that do not tell. */
 const placeInHistory = () => ("navigation" in window ? window.navigation.currentEntry?.index : undefined);

@@ -1,6 +1,6 @@
 "use client";
 
-import { SegmentedControl } from "@/components/ui/segmented-control";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { setTheme, useTheme } from "./theme";
 import { themes } from "./themes";
 

@@ -21,12 +21,12 @@ import { type ShellCommand, useShellCommands } from "@/components/page/page-comm
 import { usePageTitle } from "@/components/page/page-title";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
-import type { MenuEntry } from "@/components/ui/menu";
-import type { MenuAction } from "@/components/ui/menu-popup";
-import { MoreMenu } from "@/components/ui/more-menu";
+import type { MenuEntry } from "@/components/ui/overlay/menu";
+import type { MenuAction } from "@/components/ui/overlay/menu-popup";
+import { MoreMenu } from "@/components/ui/overlay/more-menu";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
-import { useDialog } from "@/components/ui/use-dialog";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RunState } from "@/server/domain/run";
 import type { RunPlace } from "@/server/domain/run/engine-state";

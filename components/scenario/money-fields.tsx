@@ -1,5 +1,5 @@
-import { NumberField } from "@/components/ui/number-field";
-import { Switch } from "@/components/ui/switch";
+import { NumberField } from "@/components/ui/input/number-field";
+import { Switch } from "@/components/ui/input/switch";
 
 export interface Money {
   real: boolean;

@@ -2,8 +2,8 @@
 
 import { ArrowUp } from "lucide-react";
 import { IconButton } from "@/components/ui/icon-button";
+import { Select } from "@/components/ui/input/select";
 import { RowList } from "@/components/ui/row-list";
-import { Select } from "@/components/ui/select";
 
 interface NodeChoice {
   value: string;

@@ -6,7 +6,7 @@ import { useRouter } from "next/navigation";
 import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { IconButton } from "@/components/ui/icon-button";
-import { MoreMenu } from "@/components/ui/more-menu";
+import { MoreMenu } from "@/components/ui/overlay/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 import { answeredBy, isRunning, type TestActions, type TestSummary } from "./use-tests";

@@ -16,7 +16,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { Menu } from "@/components/ui/overlay/menu";
 import { Skeleton } from "@/components/ui/skeleton";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { SuiteReport } from "@/server/domain/scenario/report";

@@ -2,10 +2,10 @@
 
 import { ModelChoice } from "@/components/forms/model-choice";
 import { ErrorText } from "@/components/page/error-text";
+import { Select } from "@/components/ui/input/select";
+import { TextArea } from "@/components/ui/input/text-area";
+import { TextField } from "@/components/ui/input/text-field";
 import { FoldedRow, RowList } from "@/components/ui/row-list";
-import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import { MOST_VARIANTS } from "@/server/domain/scenario/comparison";

@@ -4,9 +4,9 @@ import { keepPreviousData, useInfiniteQuery, useIsMutating } from "@tanstack/rea
 import { useEffect, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Select } from "@/components/ui/input/select";
 import { PageLink } from "@/components/ui/page-link";
 import { Panel } from "@/components/ui/panel";
-import { Select } from "@/components/ui/select";
 import { TimeText } from "@/components/ui/time-text";
 import { AUDIT_AREAS, type AuditArea } from "@/server/domain/run/audit";
 import { AREA_LABELS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-messages";

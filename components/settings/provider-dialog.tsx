@@ -6,8 +6,8 @@ import { useState } from "react";
 import { FormParts } from "@/components/forms/form-parts";
 import { type Answers, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
-import { Form } from "@/components/ui/form";
+import { Form } from "@/components/ui/input/form";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import { toast } from "@/components/ui/toasts";
 import { concurrencyOf } from "@/server/domain/model/provider";
 import {

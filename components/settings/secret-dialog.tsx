@@ -1,8 +1,8 @@
 "use client";
 
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { CopyButton } from "@/components/ui/json-view";
+import { Dialog } from "@/components/ui/overlay/dialog";
 
 /** Shows a new secret once, to be copied. `what`: such as "token". */
 export function SecretDialog({

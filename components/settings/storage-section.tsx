@@ -6,12 +6,12 @@ import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { ConfirmDialog } from "@/components/ui/confirm-dialog";
-import { Form } from "@/components/ui/form";
 import { IconButton } from "@/components/ui/icon-button";
-import { NumberField } from "@/components/ui/number-field";
+import { Form } from "@/components/ui/input/form";
+import { NumberField } from "@/components/ui/input/number-field";
+import { Select } from "@/components/ui/input/select";
+import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { Panel, Section } from "@/components/ui/panel";
-import { Select } from "@/components/ui/select";
 import { toast } from "@/components/ui/toasts";
 import { withoutKey } from "@/server/domain/base/objects";
 

@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Drama } from "lucide-react";
 import { useTrpc } from "@/components/trpc";
+import { Tooltip } from "@/components/ui/overlay/tooltip";
 import { PageLink } from "@/components/ui/page-link";
-import { Tooltip } from "@/components/ui/tooltip";
 
 /** Whether runs are answered by the offline demo unless a node says otherwise; null while unknown. */
 export function useIsDemoDefault(): boolean | null {

@@ -1,8 +1,8 @@
 "use client";
 
 import { closeShellDialog, type HelpSection, useAllHelp } from "@/components/page/page-commands";
-import { Dialog } from "@/components/ui/dialog";
 import { Kbd } from "@/components/ui/kbd";
+import { Dialog } from "@/components/ui/overlay/dialog";
 
 const everywhere: HelpSection = {
   title: "Everywhere",

@@ -2,8 +2,8 @@
 
 import clsx from "clsx";
 import type { ComponentProps, ReactNode } from "react";
+import { Tooltip } from "./overlay/tooltip";
 import { Spinner } from "./spinner";
-import { Tooltip } from "./tooltip";
 
 export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-label" | "children"> {
   /** What it does, in words: its accessible name and its tooltip. */

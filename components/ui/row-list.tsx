@@ -3,8 +3,8 @@
 import { ChevronRight, Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "./button";
-import { Field, type FieldLabelProps } from "./field";
 import { IconButton } from "./icon-button";
+import { Field, type FieldLabelProps } from "./input/field";
 
 export interface RowListProps<T> extends FieldLabelProps {
   items: readonly T[];

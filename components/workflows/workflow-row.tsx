@@ -8,7 +8,7 @@ import { type Status, StatusMark } from "@/components/display/status-mark";
 import { ASKS_TO_RUN, type WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
-import { MoreMenu } from "@/components/ui/more-menu";
+import { MoreMenu } from "@/components/ui/overlay/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 

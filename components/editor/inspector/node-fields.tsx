@@ -4,7 +4,7 @@ import { NOTE_LEAST, NOTE_MOST, sizeOfNote } from "@/components/canvas/cards/not
 import { FieldView } from "@/components/forms/field-view";
 import { SchemaField } from "@/components/forms/schema/schema-field";
 import { Disclosure } from "@/components/ui/disclosure";
-import { NumberField } from "@/components/ui/number-field";
+import { NumberField } from "@/components/ui/input/number-field";
 import { defined } from "@/server/domain/base/defined";
 import { isObject, isText, recordOf } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";

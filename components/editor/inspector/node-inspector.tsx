@@ -7,8 +7,8 @@ import { type FormScope, FormScopeContext } from "@/components/forms/form-scope"
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
-import { TextField } from "@/components/ui/text-field";
+import { TextField } from "@/components/ui/input/text-field";
+import { Menu } from "@/components/ui/overlay/menu";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { type Analysis, analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";

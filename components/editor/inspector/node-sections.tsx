@@ -3,7 +3,7 @@
 import { AssignmentsField } from "@/components/forms/crew/assignments-field";
 import { ExpressionField } from "@/components/forms/expression-field";
 import { Disclosure } from "@/components/ui/disclosure";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/input/select";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import { isObject } from "@/server/domain/base/guards";
 import type { WorkflowNode } from "@/server/domain/graph/graph";

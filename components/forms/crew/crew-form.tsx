@@ -13,12 +13,12 @@ import {
 import { LlmField } from "@/components/forms/llm-field";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { NumberField } from "@/components/ui/number-field";
-import { Picker } from "@/components/ui/picker";
+import { Field } from "@/components/ui/input/field";
+import { NumberField } from "@/components/ui/input/number-field";
+import { Picker } from "@/components/ui/input/picker";
+import { Select } from "@/components/ui/input/select";
 import { FoldedRow } from "@/components/ui/row-list";
-import { Select } from "@/components/ui/select";
 import { ON_LIMITS } from "@/server/domain/agent/on-limit";
 import type { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";

@@ -3,13 +3,13 @@
 import { ArrowRight, Plus, X } from "lucide-react";
 import { DraftField } from "@/components/forms/draft-field";
 import { Button } from "@/components/ui/button";
-import { CheckboxGroup } from "@/components/ui/checkbox-group";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
+import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
+import { Field } from "@/components/ui/input/field";
+import { Select } from "@/components/ui/input/select";
+import { TextArea } from "@/components/ui/input/text-area";
+import { TextField } from "@/components/ui/input/text-field";
 import { RowList } from "@/components/ui/row-list";
-import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import { freshId } from "@/server/domain/base/ids";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { END_TARGETS, targetOf } from "@/server/domain/crew/pattern";

@@ -3,9 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Braces, SquareFunction, Trash2 } from "lucide-react";
 import { useTrpc } from "@/components/trpc";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { Select } from "@/components/ui/select";
+import { Field } from "@/components/ui/input/field";
+import { Select } from "@/components/ui/input/select";
 import { withoutKey } from "@/server/domain/base/objects";
 import { settingsOf, usesOf } from "@/server/domain/nodes";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";

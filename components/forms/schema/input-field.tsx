@@ -1,12 +1,12 @@
 "use client";
 
 import { useState } from "react";
-import { CheckboxGroup } from "@/components/ui/checkbox-group";
-import { CodeArea } from "@/components/ui/code-area";
-import { Select } from "@/components/ui/select";
-import { Switch } from "@/components/ui/switch";
-import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
+import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
+import { CodeArea } from "@/components/ui/input/code-area";
+import { Select } from "@/components/ui/input/select";
+import { Switch } from "@/components/ui/input/switch";
+import { TextArea } from "@/components/ui/input/text-area";
+import { TextField } from "@/components/ui/input/text-field";
 import type { JsonObject } from "@/server/domain/base/values";
 import {
   type Entered,

@@ -1,7 +1,7 @@
 "use client";
 
 import { useState } from "react";
-import { CodeArea } from "@/components/ui/code-area";
+import { CodeArea } from "@/components/ui/input/code-area";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { FieldProps } from "../field-props";

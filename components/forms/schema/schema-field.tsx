@@ -3,11 +3,11 @@
 import { Braces, ChevronRight, List, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { Select } from "@/components/ui/select";
-import { Switch } from "@/components/ui/switch";
-import { TextField } from "@/components/ui/text-field";
+import { Field } from "@/components/ui/input/field";
+import { Select } from "@/components/ui/input/select";
+import { Switch } from "@/components/ui/input/switch";
+import { TextField } from "@/components/ui/input/text-field";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { keyError } from "../crew/assignments-field";
 import { DraftField } from "../draft-field";

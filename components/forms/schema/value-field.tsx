@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
-import { SuggestField } from "@/components/ui/suggest-field";
+import { SuggestField } from "@/components/ui/input/suggest-field";
 import { StateKey } from "@/server/domain/base/values";
 import { ExpressionField } from "../expression-field";
 import { useFormScope } from "../form-scope";

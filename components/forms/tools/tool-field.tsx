@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useTrpc } from "@/components/trpc";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/input/select";
 import type { FieldProps } from "../field-props";
 
 /** One of the tools of this installation, by name. */

@@ -8,9 +8,9 @@ import { MarkBadges } from "@/components/forms/tools/tool-marks";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { TextField } from "@/components/ui/text-field";
+import { Field } from "@/components/ui/input/field";
+import { TextField } from "@/components/ui/input/text-field";
 import { CREW_TOOL_NOTES, newIsToolKnown } from "@/server/domain/crew/crew-tools";
 
 const SHOWN = 8;

@@ -2,8 +2,8 @@
 
 import { useLibraryAgents } from "@/components/forms/agent-choice";
 import { Badge } from "@/components/ui/badge";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Field } from "@/components/ui/field";
+import { Checkbox } from "@/components/ui/input/checkbox";
+import { Field } from "@/components/ui/input/field";
 import { isList, textsOf } from "@/server/domain/base/guards";
 import { isAgentNode } from "@/server/domain/nodes";
 import { isGranted } from "@/server/domain/tool/tool";

@@ -5,7 +5,7 @@ import { AddAgent, CrewForm } from "@/components/forms/crew/crew-form";
 import { LibraryEditor } from "@/components/library/library-editor";
 import { NamedItemFields, namedCalls, namedItem, Remark } from "@/components/library/named-item";
 import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
-import { Field } from "@/components/ui/field";
+import { Field } from "@/components/ui/input/field";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewDiagnostics } from "@/server/domain/crew/crew-diagnostics";

@@ -14,7 +14,7 @@ import { downloadText } from "@/components/page/download";
 import { type Answers, useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { Menu } from "@/components/ui/overlay/menu";
 import { toast } from "@/components/ui/toasts";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { CrewConfig } from "@/server/domain/crew/crew";

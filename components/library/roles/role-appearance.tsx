@@ -5,7 +5,7 @@ import { Check } from "lucide-react";
 import { RoleFace } from "@/components/display/role-face";
 import { roleIcons } from "@/components/display/role-icons";
 import { Button } from "@/components/ui/button";
-import { Popover } from "@/components/ui/popover";
+import { Popover } from "@/components/ui/overlay/popover";
 
 /** Muted tones that stand on both themes; none is one of the five status colours' own. */
 const colors = [

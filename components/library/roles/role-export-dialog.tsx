@@ -6,10 +6,10 @@ import { FormDialog } from "@/components/forms/form-dialog";
 import { downloadText } from "@/components/page/download";
 import { useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
-import { CheckboxGroup } from "@/components/ui/checkbox-group";
+import { Checkbox } from "@/components/ui/input/checkbox";
+import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { copyText } from "@/components/ui/json-view";
-import { SegmentedControl } from "@/components/ui/segmented-control";
 import { toast } from "@/components/ui/toasts";
 
 /** Hands out some or all roles as one file. */

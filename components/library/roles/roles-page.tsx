@@ -12,7 +12,7 @@ import { LibraryPage } from "@/components/library/library-page";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { IconButton } from "@/components/ui/icon-button";
-import { useDialog } from "@/components/ui/use-dialog";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { RoleEditor } from "./role-editor";
 
 const RoleExportDialog = dynamic(() => import("./role-export-dialog").then((m) => m.RoleExportDialog), {

@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { ConfirmDialog } from "@/components/ui/overlay/confirm-dialog";
 import { toast } from "@/components/ui/toasts";
 import type { McpListed } from "./mcp-word-text";
 

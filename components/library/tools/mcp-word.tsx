@@ -5,9 +5,9 @@ import { useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Form } from "@/components/ui/form";
+import { Form } from "@/components/ui/input/form";
+import { Select } from "@/components/ui/input/select";
 import { Panel } from "@/components/ui/panel";
-import { Select } from "@/components/ui/select";
 import { ON_CRASH, OnCrash, RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import {
   describeHints,

@@ -12,7 +12,7 @@ import { SplitPage } from "@/components/page/split-page";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Menu } from "@/components/ui/menu";
+import { Menu } from "@/components/ui/overlay/menu";
 import { CrewToolDetail, type CrewToolListed, ToolDetail, type ToolListed } from "./tool-detail";
 
 const McpServer = dynamic(() => import("./mcp-server").then((m) => m.McpServer), { ssr: false, loading });

@@ -3,9 +3,9 @@
 import { useMemo } from "react";
 import { ExpressionField } from "@/components/forms/expression-field";
 import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
-import { NumberField } from "@/components/ui/number-field";
-import { Select } from "@/components/ui/select";
-import { TextField } from "@/components/ui/text-field";
+import { NumberField } from "@/components/ui/input/number-field";
+import { Select } from "@/components/ui/input/select";
+import { TextField } from "@/components/ui/input/text-field";
 import { BREAKPOINT_KINDS, type Breakpoint, type BreakpointKind } from "@/server/domain/agent/breakpoint";
 import { keysAvailableAt } from "@/server/domain/graph/data-flow";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";

@@ -5,7 +5,7 @@ import dynamic from "next/dynamic";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { IconButton } from "@/components/ui/icon-button";
-import { useDialog } from "@/components/ui/use-dialog";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 
 const ForkDialog = dynamic(() => import("./fork-dialog").then((m) => m.ForkDialog), { ssr: false });
 

@@ -4,14 +4,14 @@ import { Lineage } from "@/components/run/history/lineage";
 import { newRunViewStore } from "@/components/run/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
-import type { CodeAreaProps } from "@/components/ui/code-area-editor";
+import type { CodeAreaProps } from "@/components/ui/input/code-area-editor";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { writersNode } from "@/server/domain/testing/crew-node";
 import { draw } from "@/server/domain/testing/drawing";
 import { ForkButton } from "./fork-button";
 import { likelyChoice } from "./fork-moment";
 
-vi.mock("@/components/ui/code-area", () => ({
+vi.mock("@/components/ui/input/code-area", () => ({
   CodeArea: ({ label, value, hint, error, onValueChange }: CodeAreaProps) => (
     <>
       <textarea aria-label={label} value={value} onChange={(event) => onValueChange(event.target.value)} />

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { Disclosure } from "@/components/ui/disclosure";
-import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
+import { Select } from "@/components/ui/input/select";
+import { TextArea } from "@/components/ui/input/text-area";
 import type { AgentView } from "@/server/domain/run";
 import { type MessageDraft, messageKey } from "./fork-draft";
 

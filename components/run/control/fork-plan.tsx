@@ -2,10 +2,10 @@
 
 import { countOf } from "@/components/display/format";
 import { person } from "@/components/run/timeline/sentence-parts";
-import { Checkbox } from "@/components/ui/checkbox";
 import { Disclosure } from "@/components/ui/disclosure";
-import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
+import { Checkbox } from "@/components/ui/input/checkbox";
+import { Select } from "@/components/ui/input/select";
+import { TextArea } from "@/components/ui/input/text-area";
 import { isOpen } from "@/server/domain/run/commands/plan-edit";
 import { type PlanDraft, type TaskDraft, taskKey } from "./fork-draft";
 import type { ForkedMoment } from "./fork-moment";

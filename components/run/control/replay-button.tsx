@@ -8,8 +8,8 @@ import type { ReactNode } from "react";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import type { MenuEntry } from "@/components/ui/menu";
-import { useDialog } from "@/components/ui/use-dialog";
+import type { MenuEntry } from "@/components/ui/overlay/menu";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { replayForm } from "./command-forms";
 
 const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });

@@ -5,7 +5,7 @@ import dynamic from "next/dynamic";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
-import { useDialog } from "@/components/ui/use-dialog";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { useIsActive } from "./use-control";
 
 const TeamDialog = dynamic(() => import("./team-dialog").then((m) => m.TeamDialog), { ssr: false });

@@ -10,7 +10,7 @@ import { useRunPage } from "@/components/run/run-page-context";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import type { Interaction, RunState } from "@/server/domain/run";
 
 const AskCard = dynamic(() => import("./ask-card").then((module) => module.AskCard));

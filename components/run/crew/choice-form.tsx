@@ -4,7 +4,7 @@ import { type KeyboardEvent, useId, useState } from "react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
-import { TextArea } from "@/components/ui/text-area";
+import { TextArea } from "@/components/ui/input/text-area";
 import { noOf } from "@/server/domain/run/questions/person-answer";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import { TimeLeft } from "./time-left";

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { formatTokens } from "@/components/display/format";
 import { person } from "@/components/run/timeline/sentence-parts";
-import { SegmentedControl } from "@/components/ui/segmented-control";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { formatCost } from "@/server/domain/model/cost";
 import type { ModelCall } from "@/server/domain/run";
 import { costsBy } from "./members";

@@ -9,7 +9,7 @@ import { person } from "@/components/run/timeline/sentence-parts";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/input/select";
 import { Tabs } from "@/components/ui/tabs";
 import type { CrewRun, RunState } from "@/server/domain/run";
 import { ActivationAsks } from "./asks";

@@ -4,7 +4,7 @@ import { ExternalLink } from "lucide-react";
 import { InputFields } from "@/components/forms/schema/input-field";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
-import { Form } from "@/components/ui/form";
+import { Form } from "@/components/ui/input/form";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
 import { type Answering, useAnswer } from "./use-answer";
 

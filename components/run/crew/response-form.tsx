@@ -3,7 +3,7 @@
 import { InputFields } from "@/components/forms/schema/input-field";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
-import { Form } from "@/components/ui/form";
+import { Form } from "@/components/ui/input/form";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { TimeLeft } from "./time-left";
 import { type Answering, useAnswer } from "./use-answer";

@@ -3,9 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useTrpc } from "@/components/trpc";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { Select } from "@/components/ui/select";
-import { TextField } from "@/components/ui/text-field";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
+import { Select } from "@/components/ui/input/select";
+import { TextField } from "@/components/ui/input/text-field";
 import { FINAL_STATUS_LABELS, type FinalStatus } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { entriesOf, keysOf } from "@/server/domain/base/guards";

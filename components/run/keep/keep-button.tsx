@@ -6,7 +6,7 @@ import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { useRunAgain } from "@/components/run/start/run-again";
 import { Button } from "@/components/ui/button";
-import { useDialog } from "@/components/ui/use-dialog";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 
 const KeepDialog = dynamic(() => import("./keep-dialog").then((module) => module.KeepDialog), {
   ssr: false,

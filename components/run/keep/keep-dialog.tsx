@@ -12,8 +12,8 @@ import { DoingsNote } from "@/components/run/control/recorded-note";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
-import { TextField } from "@/components/ui/text-field";
+import { TextField } from "@/components/ui/input/text-field";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import { toast } from "@/components/ui/toasts";
 import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
 

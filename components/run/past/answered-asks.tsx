@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { useRunList } from "@/components/run/run-context";
 import { KeyValues, ValueView } from "@/components/run/values";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import type { Interaction } from "@/server/domain/run";
 import { askedPerson } from "@/server/domain/run/past/asked-person";
 import { MomentLink } from "./moment-link";

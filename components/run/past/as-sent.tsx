@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { countOf } from "@/components/display/format";
 import { TextBlock, ValueView } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog } from "@/components/ui/overlay/dialog";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { asSent } from "@/server/domain/run/past/as-sent";
 import { useAllEvents } from "./use-past";

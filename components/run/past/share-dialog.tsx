@@ -5,7 +5,7 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { useTrpcClient } from "@/components/trpc";
-import { CheckboxGroup } from "@/components/ui/checkbox-group";
+import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
 import type { ShareChoice } from "@/server/domain/run/share/shared-run";
 
 const PARTS: readonly { value: keyof ShareChoice; label: string; hint: string }[] = [

@@ -3,8 +3,8 @@
 import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { Button } from "@/components/ui/button";
-import { Form } from "@/components/ui/form";
-import { TextField } from "@/components/ui/text-field";
+import { Form } from "@/components/ui/input/form";
+import { TextField } from "@/components/ui/input/text-field";
 import { type Held, type WhenTrue, whenTrue } from "@/server/domain/run/past/when-true";
 import { ExpressionError } from "@/server/domain/text/expression";
 import { MomentLink } from "./moment-link";

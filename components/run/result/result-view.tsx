@@ -3,8 +3,8 @@
 import { useMemo, useState } from "react";
 import { Costs } from "@/components/run/crew/costs";
 import { Disclosure } from "@/components/ui/disclosure";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { CopyButton, JsonView } from "@/components/ui/json-view";
-import { SegmentedControl } from "@/components/ui/segmented-control";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ModelCall, RunState } from "@/server/domain/run";

@@ -16,13 +16,13 @@ import {
 import { ErrorText } from "@/components/page/error-text";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Disclosure } from "@/components/ui/disclosure";
+import { Select } from "@/components/ui/input/select";
+import { Switch } from "@/components/ui/input/switch";
 import { Kbd } from "@/components/ui/kbd";
-import { Menu } from "@/components/ui/menu";
-import { Select } from "@/components/ui/select";
+import { Dialog } from "@/components/ui/overlay/dialog";
+import { Menu } from "@/components/ui/overlay/menu";
 import { Spinner } from "@/components/ui/spinner";
-import { Switch } from "@/components/ui/switch";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import { type Limits, RUN_LIMITS, toLimits, withLimits } from "@/server/domain/agent/limits-form";
 import { RunConfig } from "@/server/domain/agent/outcome";

@@ -1,4 +1,4 @@
-import type { SelectOption } from "@/components/ui/select";
+import type { SelectOption } from "@/components/ui/input/select";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 
 /** How a run goes on by itself, in the words in which people choose it: at its start and at a fork. */

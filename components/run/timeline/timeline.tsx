@@ -3,8 +3,8 @@
 import { Search } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo, useRef } from "react";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { TextField } from "@/components/ui/text-field";
+import { SegmentedControl } from "@/components/ui/input/segmented-control";
+import { TextField } from "@/components/ui/input/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
 import { useRun, useRunViewStore } from "../run-context";
 import { newNames } from "./sentence-parts";

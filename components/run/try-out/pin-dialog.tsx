@@ -8,7 +8,7 @@ import { exitLabels } from "@/components/forms/ports";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/input/select";
 import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import type { Json, JsonObject } from "@/server/domain/base/values";

@@ -4,7 +4,7 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import clsx from "clsx";
 import { X } from "lucide-react";
 import type { ReactElement, ReactNode } from "react";
-import { IconButton } from "./icon-button";
+import { IconButton } from "../icon-button";
 
 export interface DialogProps {
   open?: boolean | undefined;

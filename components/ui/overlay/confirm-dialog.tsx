@@ -2,7 +2,7 @@
 
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import type { ReactNode } from "react";
-import { Button } from "./button";
+import { Button } from "../button";
 
 export interface ConfirmDialogProps {
   open: boolean;

@@ -4,9 +4,9 @@ import clsx from "clsx";
 import { ArrowDown, ArrowUp, GripVertical, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { Button } from "./button";
+import { Button } from "../button";
+import { IconButton } from "../icon-button";
 import { Field, type FieldLabelProps } from "./field";
-import { IconButton } from "./icon-button";
 
 export interface ListEditorProps extends FieldLabelProps {
   items: readonly string[];

@@ -1,5 +1,5 @@
 import { Ellipsis } from "lucide-react";
-import { IconButton } from "./icon-button";
+import { IconButton } from "../icon-button";
 import { Menu, type MenuEntry } from "./menu";
 
 /** Further actions behind three dots. `label`: such as "Actions for Writer". */
