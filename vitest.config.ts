@@ -17,7 +17,7 @@ const ALONE = [
 /** What people see, in a document without a browser: files that leave the page and what it keeps as they found it. */
 const SEEN = ["components/**/*.test.tsx"];
 /** Files that put another module in the place of one (`vi.mock`), which only holds where nobody has loaded that one yet. */
-const SEEN_ALONE = ["components/run/control/fork-dialog.test.tsx", "components/run/compare/compare.test.tsx"];
+const SEEN_ALONE = ["components/run/fork/fork-dialog.test.tsx", "components/run/compare/compare.test.tsx"];
 const NEVER = [
   "**/node_modules/**",
   ".next*/**",

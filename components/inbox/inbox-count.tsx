@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { countOf } from "@/components/display/format";
-import { useRunTicks } from "@/components/run/run-ticks";
+import { useRunTicks } from "@/components/run/live/run-ticks";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { useWantsNotices } from "./wants-notices";
 

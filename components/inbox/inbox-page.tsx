@@ -9,7 +9,7 @@ import { countOf } from "@/components/display/format";
 import { LoadError } from "@/components/page/error-text";
 import { Page } from "@/components/page/page";
 import { useHelpSection } from "@/components/page/page-commands";
-import type { Standing } from "@/components/run/crew/ask-props";
+import type { Standing } from "@/components/run/questions/ask-props";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";

@@ -17,10 +17,10 @@ import { CrewSection } from "@/components/run/crew/crew-section";
 import { cardOf, focusCrew, useCrewStage } from "@/components/run/crew/crew-stage";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { newCanvasRun } from "./canvas-run";
+import { newCanvasRun } from "./live/canvas-run";
+import { spotlightNode } from "./live/spotlight";
 import { StaleCards } from "./result/stale-note";
 import { useRun, useRunViewStore } from "./run-context";
-import { spotlightNode } from "./spotlight";
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList));
 const ViewModeSwitch = dynamic(() =>

@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useContext } from "react";
 import { createStore, useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import type { RunState } from "@/server/domain/run";
-import type { LiveText, RunView, RunViewStore } from "./run-view-store";
+import type { LiveText, RunView, RunViewStore } from "./live/run-view-store";
 
 const RunContext = createContext<RunViewStore | null>(null);
 

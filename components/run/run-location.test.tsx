@@ -3,11 +3,11 @@ import { expect, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import { draw } from "@/server/domain/testing/drawing";
+import { useRunNow } from "./live/run-now";
+import { newRunViewStore } from "./live/run-view-store";
 import { RunProvider } from "./run-context";
 import { approvalRun } from "./run-example";
 import { RunLocation } from "./run-location";
-import { useRunNow } from "./run-now";
-import { newRunViewStore } from "./run-view-store";
 
 const activeRun = approvalRun.slice(0, -1);
 const at = (place: Partial<RunPlace>): RunPlace => ({

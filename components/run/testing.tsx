@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
+import type { RunViewStore } from "./live/run-view-store";
 import { RunProvider } from "./run-context";
 import { type RunPage, RunPageProvider } from "./run-page-context";
-import type { RunViewStore } from "./run-view-store";
 
 const nothing = () => undefined;
 

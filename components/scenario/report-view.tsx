@@ -5,7 +5,7 @@ import Link from "next/link";
 import { describeExpectation, KINDS } from "@/components/display/describe-expectation";
 import { countOf, formatDuration, formatTokens } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
-import { DifferenceView } from "@/components/run/request-difference";
+import { DifferenceView } from "@/components/run/replay/request-difference";
 import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
 import { JsonView } from "@/components/ui/json-view";

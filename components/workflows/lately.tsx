@@ -6,7 +6,7 @@ import Link from "next/link";
 import { useState } from "react";
 import { StatusMark } from "@/components/display/status-mark";
 import { type RunSummary, WaitsFor } from "@/components/run/history/run-row";
-import { useRunTicks } from "@/components/run/run-ticks";
+import { useRunTicks } from "@/components/run/live/run-ticks";
 import { runStatus } from "@/components/run/status";
 import { useTrpc } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";

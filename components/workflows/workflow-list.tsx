@@ -18,7 +18,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import "../display/sketch.css";
 import { ExportLosses } from "@/components/import-export/export-losses";
 import { useWorkflowActions, type WorkflowActions } from "@/components/import-export/workflow-actions";
-import { useRunTicks } from "@/components/run/run-ticks";
+import { useRunTicks } from "@/components/run/live/run-ticks";
 import { TemplateCards } from "./template-cards";
 import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 

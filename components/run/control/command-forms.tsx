@@ -10,7 +10,7 @@ import type { RunState } from "@/server/domain/run";
 import type { InstructionTarget } from "@/server/domain/run/commands/instructions";
 import type { ReplayMode } from "@/server/domain/run/lineage";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
-import { DoingsNote, RecordedNote } from "./recorded-note";
+import { DoingsNote, RecordedNote } from "../replay/recorded-note";
 
 /** What a person chooses and writes for a command. */
 export interface Entered {

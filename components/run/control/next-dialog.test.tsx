@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { newRunViewStore } from "@/components/run/run-view-store";
+import { newRunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";

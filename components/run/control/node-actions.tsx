@@ -9,6 +9,7 @@ import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
+import { TeamButton } from "../team/team-button";
 import {
   type CommandForm,
   instructForm,
@@ -20,11 +21,10 @@ import {
   successorsOf,
 } from "./command-forms";
 import { RetryButton } from "./retry-button";
-import { TeamButton } from "./team-button";
 import { useIsActive } from "./use-control";
 
 const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });
-const ForkDialog = dynamic(() => import("./fork-dialog").then((m) => m.ForkDialog), { ssr: false });
+const ForkDialog = dynamic(() => import("../fork/fork-dialog").then((m) => m.ForkDialog), { ssr: false });
 
 /** A command about a node, behind a button. */
 interface NodeCommand {

@@ -13,8 +13,8 @@ import {
   removeSame,
 } from "@/components/run/breakpoints/breakpoint-store";
 import { newCanvasBreakpoints } from "@/components/run/breakpoints/canvas-breakpoints";
+import type { RunViewStore } from "@/components/run/live/run-view-store";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
-import type { RunViewStore } from "@/components/run/run-view-store";
 import { toast } from "@/components/ui/toasts";
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";

@@ -1,9 +1,9 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
+import { newRunViewStore } from "../live/run-view-store";
 import { RunProvider } from "../run-context";
 import { approvalRun } from "../run-example";
-import { newRunViewStore } from "../run-view-store";
 import { playsSlowly, watch } from "../start/demo-watch";
 import { SkipDemo } from "./skip-demo";
 

@@ -3,8 +3,8 @@
 import { ArrowLeft, Maximize2, TriangleAlert, UsersRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { StatusMark } from "@/components/display/status-mark";
-import { TeamButton } from "@/components/run/control/team-button";
 import { useRun } from "@/components/run/run-context";
+import { TeamButton } from "@/components/run/team/team-button";
 import { person } from "@/components/run/timeline/sentence-parts";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -12,7 +12,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/input/select";
 import { Tabs } from "@/components/ui/tabs";
 import type { CrewRun, RunState } from "@/server/domain/run";
-import { ActivationAsks } from "./asks";
+import { ActivationAsks } from "../questions/asks";
 import { Costs } from "./costs";
 import type { Picked } from "./crew-drawing";
 import { CrewFacts, viewsOf } from "./crew-inside";

@@ -5,7 +5,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { recordOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
-import { newRunViewStore } from "../run-view-store";
+import { newRunViewStore } from "../live/run-view-store";
 import { OnRunPage } from "../testing";
 import { CrewInside } from "./crew-inside";
 import { CrewPanel } from "./crew-panel";

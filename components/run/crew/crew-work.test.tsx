@@ -1,8 +1,8 @@
 import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
+import { newRunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
-import { newRunViewStore } from "@/components/run/run-view-store";
 import { PlanViews } from "./crew-views";
 import { byRound, CrewWork, WorkRows } from "./crew-work";
 import { stories } from "./testing/stories";

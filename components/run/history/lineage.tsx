@@ -10,7 +10,7 @@ import { Button } from "@/components/ui/button";
 import { Popover } from "@/components/ui/overlay/popover";
 import { PageLink } from "@/components/ui/page-link";
 import type { ForkOrigin } from "@/server/domain/run/lineage";
-import { ReplayBanner } from "../replay-banner";
+import { ReplayBanner } from "../replay/replay-banner";
 import { useRun, useRunViewStore } from "../run-context";
 import { runStatus } from "../status";
 import { newNames } from "../timeline/sentence-parts";

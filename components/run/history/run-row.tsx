@@ -11,9 +11,9 @@ import { MoreMenu } from "@/components/ui/overlay/more-menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 import { formatCost } from "@/server/domain/model/cost";
-import { useReplay } from "../control/replay-button";
-import { Ticking, useTimeLeft } from "../elapsed";
+import { Ticking, useTimeLeft } from "../live/elapsed";
 import { HeldActions } from "../quarantine-note";
+import { useReplay } from "../replay/replay-button";
 import { runStatus } from "../status";
 
 export type RunSummary = Answers["runs"]["list"][number];

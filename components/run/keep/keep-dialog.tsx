@@ -8,7 +8,7 @@ import { describeExpectation, KINDS } from "@/components/display/describe-expect
 import { countOf } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
 import { FormDialog } from "@/components/forms/form-dialog";
-import { DoingsNote } from "@/components/run/control/recorded-note";
+import { DoingsNote } from "@/components/run/replay/recorded-note";
 import { useRun, useRunViewStore } from "@/components/run/run-context";
 import { type Answers, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";

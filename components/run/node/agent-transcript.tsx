@@ -16,7 +16,7 @@ import { formatCost, ofOneCall } from "@/server/domain/model/cost";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { jsonIn } from "@/server/domain/text/plain-text";
-import { Ticking } from "../elapsed";
+import { Ticking } from "../live/elapsed";
 import { useLiveText, useRun, useRunActivation, useRunList } from "../run-context";
 import { TextBlock } from "../values";
 import { ErrorNote } from "./error-note";

@@ -4,7 +4,7 @@ import clsx from "clsx";
 import { TriangleAlert } from "lucide-react";
 import Link from "next/link";
 import type { RunError } from "@/server/domain/agent/outcome";
-import { RequestDifference } from "../request-difference";
+import { RequestDifference } from "../replay/request-difference";
 import { useRun } from "../run-context";
 
 const ADVICE: Record<RunError["user_action"], string | null> = {

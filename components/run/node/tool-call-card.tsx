@@ -9,7 +9,7 @@ import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
 import type { ToolCallView } from "@/server/domain/run";
 import { TOOL_STATUSES } from "@/server/domain/tool/tool";
-import { Ticking } from "../elapsed";
+import { Ticking } from "../live/elapsed";
 import { useRun } from "../run-context";
 import { useRunPage } from "../run-page-context";
 import { ValueView } from "../values";

@@ -1,10 +1,10 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
+import { newRunViewStore, type RunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
 import { approvalRun } from "@/components/run/run-example";
-import { newRunViewStore, type RunViewStore } from "@/components/run/run-view-store";
-import { Scrubber } from "@/components/run/scrubber";
 import { StateView } from "@/components/run/state-view";
+import { Scrubber } from "@/components/run/timeline/scrubber";
 import type { RunEvent } from "@/server/domain/run/events";
 import { AsSentDialog } from "./as-sent";
 import { FindingsView, useFindings } from "./findings";

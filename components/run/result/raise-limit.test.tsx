@@ -4,7 +4,7 @@ import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { draw } from "@/server/domain/testing/drawing";
-import { newRunViewStore } from "../run-view-store";
+import { newRunViewStore } from "../live/run-view-store";
 import { RaiseLimit } from "./raise-limit";
 
 test("a run that stopped at a limit goes on to its end when the limit is raised", async () => {

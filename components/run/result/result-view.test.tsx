@@ -4,10 +4,10 @@ import { expect, test, vi } from "vitest";
 import { openPage } from "@/components/testing/page";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
+import { newRunViewStore } from "../live/run-view-store";
 import { RunProvider } from "../run-context";
 import { approvalRun } from "../run-example";
 import { type RunPage, RunPageProvider } from "../run-page-context";
-import { newRunViewStore } from "../run-view-store";
 import { RunAgainProvider } from "../start/run-again";
 import { ResultView } from "./result-view";
 

@@ -5,7 +5,7 @@ import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import { present } from "@/server/domain/base/must";
 import { draw } from "@/server/domain/testing/drawing";
-import { newRunViewStore } from "../run-view-store";
+import { newRunViewStore } from "../live/run-view-store";
 import { StaleCards, StaleNote, StaleOutputs } from "./stale-note";
 
 const drawing = (set: string) =>

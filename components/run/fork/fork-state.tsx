@@ -7,8 +7,8 @@ import { JsonField } from "@/components/forms/schema/json-field";
 import { Button } from "@/components/ui/button";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { schemaOf } from "./edit-state";
-import { describePatch, isState, patchOf, stateError, stateField } from "./state-edit";
+import { schemaOf } from "../control/edit-state";
+import { describePatch, isState, patchOf, stateError, stateField } from "../control/state-edit";
 
 interface EditedState {
   graph: WorkflowGraph;

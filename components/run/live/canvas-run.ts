@@ -6,11 +6,11 @@ import { defined } from "@/server/domain/base/defined";
 import { must } from "@/server/domain/base/must";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
-import { resultLine } from "./node/route";
+import { resultLine } from "../node/route";
 import { describeCost } from "./paid";
 import type { RunView, RunViewStore } from "./run-view-store";
 
-const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => module.CrewInside));
+const CrewInside = dynamic(() => import("../crew/crew-inside").then((module) => module.CrewInside));
 
 /** Characters of streamed text on a card: about two lines. */
 const PEEK = 48;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { approvalRun } from "./run-example";
+import { approvalRun } from "../run-example";
 import { followRun, type NewsHandlers, type Page } from "./run-stream";
 import { newRunViewStore } from "./run-view-store";
 

@@ -12,15 +12,15 @@ import { SegmentedControl } from "@/components/ui/input/segmented-control";
 import { Select } from "@/components/ui/input/select";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ForkGraph } from "@/server/domain/run/lineage";
+import { useControlling } from "../control/run-control-context";
+import { patchOf } from "../control/state-edit";
+import { RecordedNote } from "../replay/recorded-note";
 import { type MessageDraft, messagesOf, type PlanDraft, plansOf } from "./fork-draft";
 import { ForkMessages } from "./fork-messages";
 import { choicesIn, type ForkChoice, type ForkedMoment, likelyChoice, momentAt } from "./fork-moment";
 import { ForkPlan } from "./fork-plan";
 import { breakpointsHere, ForkSettingsForm, howOf, settingsOf } from "./fork-settings";
 import { ForkState } from "./fork-state";
-import { RecordedNote } from "./recorded-note";
-import { useControlling } from "./run-control-context";
-import { patchOf } from "./state-edit";
 import { ForkRejection, useFork } from "./use-fork";
 
 interface ForkDialogProps {

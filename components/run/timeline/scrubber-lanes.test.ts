@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunEvent } from "@/server/domain/run/events";
-import { approvalRun } from "./run-example";
+import { approvalRun } from "../run-example";
 import { spansOf } from "./scrubber-lanes";
 
 test("each activation is a stretch of the log; one after another share a lane", () => {

@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { formatClock, formatDuration } from "@/components/display/format";
-import { useRun } from "./run-context";
+import { useRun } from "../run-context";
 import { isIdle, type RunView } from "./run-view-store";
 
 /** How long the run has worked as of the cursor, excluding waits; ticks while it works. */

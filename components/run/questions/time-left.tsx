@@ -1,4 +1,4 @@
-import { useTimeLeft } from "@/components/run/elapsed";
+import { useTimeLeft } from "@/components/run/live/elapsed";
 import type { Interaction } from "@/server/domain/run";
 import { whenSilent } from "@/server/domain/run/questions/question-text";
 

@@ -6,8 +6,8 @@ import { ButtonLink } from "@/components/ui/button";
 import { PageLink } from "@/components/ui/page-link";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { ForkOrigin } from "@/server/domain/run/lineage";
-import type { RunSummary } from "./history/run-row";
-import { useRun } from "./run-context";
+import type { RunSummary } from "../history/run-row";
+import { useRun } from "../run-context";
 
 /** What a replay took from its original's record, and what was asked anew. */
 function callsOf(events: readonly RunEvent[]): { answered: number; made: number } {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { foldRun } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
+import { approvalGraph, approvalRun } from "../run-example";
 import { newCanvasRun } from "./canvas-run";
 import { describeCost } from "./paid";
-import { approvalGraph, approvalRun } from "./run-example";
 import { newRunViewStore } from "./run-view-store";
 import { newHistory } from "./state-history";
 

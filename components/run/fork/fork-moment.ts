@@ -1,5 +1,5 @@
-import type { RunViewStore } from "@/components/run/run-view-store";
-import { newHistory } from "@/components/run/state-history";
+import type { RunViewStore } from "@/components/run/live/run-view-store";
+import { newHistory } from "@/components/run/live/state-history";
 import { newNames } from "@/components/run/timeline/sentence-parts";
 import { sentenceOf } from "@/components/run/timeline/sentences";
 import type { JsonObject } from "@/server/domain/base/values";

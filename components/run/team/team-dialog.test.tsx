@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { newRunViewStore } from "@/components/run/live/run-view-store";
 import { RunProvider } from "@/components/run/run-context";
-import { newRunViewStore } from "@/components/run/run-view-store";
 import { openPage } from "@/components/testing/page";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { writersNode } from "@/server/domain/testing/crew-node";

@@ -9,14 +9,14 @@ import { isTyping } from "@/components/page/typing";
 import { IconButton } from "@/components/ui/icon-button";
 import type { RunEvent } from "@/server/domain/run/events";
 import { nextOccurrence, nextStop, type StepUnit } from "@/server/domain/run/past/steps";
-import { ForkButton } from "./control/fork-button";
-import { RunElapsed, zeroOf } from "./elapsed";
-import { INITIAL_PLAYBACK, type PlaybackSettings, StepBar } from "./past/step-bar";
-import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
-import { useRun, useRunViewStore } from "./run-context";
+import { ForkButton } from "../fork/fork-button";
+import { RunElapsed, zeroOf } from "../live/elapsed";
+import { INITIAL_PLAYBACK, type PlaybackSettings, StepBar } from "../past/step-bar";
+import { TIME_HELP, type TimeCommand, timeCommandOf } from "../past/time-keys";
+import { useRun, useRunViewStore } from "../run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
-import { newNames } from "./timeline/sentence-parts";
-import { sentenceOf } from "./timeline/sentences";
+import { newNames } from "./sentence-parts";
+import { sentenceOf } from "./sentences";
 
 const NO_EVENTS: readonly RunEvent[] = [];
 

@@ -7,8 +7,8 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/overlay/dialog";
 import type { Interaction } from "@/server/domain/run";
 import { askedPerson } from "@/server/domain/run/past/asked-person";
-import { MomentLink } from "./moment-link";
-import { useAllEvents } from "./use-past";
+import { MomentLink } from "../past/moment-link";
+import { useAllEvents } from "../past/use-past";
 
 /** The questions of an activation that were answered by the moment that is looked at, and what people saw. */
 export function AnsweredAsks({ activationId }: { activationId: string }) {

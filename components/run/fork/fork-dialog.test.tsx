@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { Lineage } from "@/components/run/history/lineage";
-import { newRunViewStore } from "@/components/run/run-view-store";
+import { newRunViewStore } from "@/components/run/live/run-view-store";
 import { OnRunPage } from "@/components/run/testing";
 import { openPage } from "@/components/testing/page";
 import type { CodeAreaProps } from "@/components/ui/input/code-area-editor";

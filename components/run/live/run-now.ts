@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTrpc } from "@/components/trpc";
 import type { RunPlace } from "@/server/domain/run/engine-state";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
-import { useRun } from "./run-context";
+import { useRun } from "../run-context";
 
 /**
  * What the server knows of a run beside its events, looked at every few seconds until it is over: why it is put aside (a

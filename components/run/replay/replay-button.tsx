@@ -10,9 +10,11 @@ import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import type { MenuEntry } from "@/components/ui/overlay/menu";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
-import { replayForm } from "./command-forms";
+import { replayForm } from "../control/command-forms";
 
-const CommandDialog = dynamic(() => import("./command-dialog").then((m) => m.CommandDialog), { ssr: false });
+const CommandDialog = dynamic(() => import("../control/command-dialog").then((m) => m.CommandDialog), {
+  ssr: false,
+});
 
 /** The way to a replay of a run, as an entry of a menu, and the dialog that it opens. */
 export function useReplay(runId: string, workflowId: string | null): { entry: MenuEntry; dialog: ReactNode } {

@@ -6,7 +6,7 @@ import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
-import { useIsActive } from "./use-control";
+import { useIsActive } from "../control/use-control";
 
 const TeamDialog = dynamic(() => import("./team-dialog").then((m) => m.TeamDialog), { ssr: false });
 
